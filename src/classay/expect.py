@@ -1,0 +1,59 @@
+"""Checks of what users hand in, in one phrasing: what was given, what is expected, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class InputError(ValueError):
+    """A user's mistake. The message says what was given, what is expected and what to do."""
+
+
+def whole(value: Any, name: str, *, at_least: int, why: str = "") -> int:
+    """Return `value` as an int if it is a whole number of at least `at_least`."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+    if not is_whole or value < at_least:
+        raise InputError(
+            f"`{name}` is {value!r}; a whole number of at least {at_least} is expected." + (f" {why}" if why else "")
+        )
+    return int(value)
+
+
+def fraction(value: Any, name: str, *, why: str = "") -> float:
+    """Return `value` as a float if it lies strictly between 0 and 1."""
+    is_number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
+    if not is_number or not 0 < value < 1:
+        raise InputError(f"`{name}` is {value!r}; a number between 0 and 1 is expected." + (f" {why}" if why else ""))
+    return float(value)
+
+
+def one_of(value: T, name: str, allowed: Iterable[T]) -> T:
+    """Return `value` if it is among `allowed`; otherwise suggest the nearest."""
+    options = list(allowed)
+    if value not in options:
+        raise InputError(
+            f"`{name}` is {value!r}; expected one of {', '.join(map(repr, options))}."
+            + nearest(str(value), [str(option) for option in options])
+        )
+    return value
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """Say which known names are close to the given one, as a sentence with a leading space, or nothing."""
+    names = list(known)
+    by_lower = {name.lower(): name for name in names}
+    close = [by_lower[match] for match in difflib.get_close_matches(given.lower(), by_lower, n=3, cutoff=0.5)]
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def shown(values: Iterable[Any], most: int = 8) -> str:
+    """List values for a message, cut after `most`."""
+    items = [str(value) for value in values]
+    cut = ", ".join(items[:most])
+    return cut if len(items) <= most else f"{cut}, … ({len(items)} in all)"

@@ -1,0 +1,119 @@
+"""`Estimate`: a value with its interval, and how intervals are made. Which kind an interval is, it says."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from .expect import InputError, fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with an interval around it.
+
+    `kind` says what the interval is over («over holdouts», «of a proportion»). A `value` of NaN means unknown:
+    the data cannot tell, and `low` and `high` are then what is known about it.
+
+    >>> Estimate(2.94, 2.87, 3.01, kind="over holdouts")
+    2.94 [2.87, 3.01]
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float = 0.95
+    kind: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a value at all."""
+        return not math.isnan(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, spec: str) -> str:
+        spec = spec or ".3g"
+        if not self.known:
+            return f"unknown [{self.low:{spec}}, {self.high:{spec}}]"
+        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+
+    def __str__(self) -> str:
+        return format(self)
+
+    __repr__ = __str__
+
+
+def exact(value: float, kind: str = "exact", level: float = 0.95) -> Estimate:
+    """A figure without uncertainty."""
+    return Estimate(float(value), float(value), float(value), level, kind)
+
+
+def normal_quantile(level: float) -> float:
+    """How many standard errors a two-sided normal interval reaches."""
+    return float(stats.norm.ppf(0.5 + fraction(level, "level") / 2))
+
+
+def of_mean(values: ArrayLike, level: float = 0.95, kind: str = "of a mean") -> Estimate:
+    """Mean of independent values with Student's interval. One value alone has an unbounded interval."""
+    sample = np.asarray(values, dtype=float).ravel()
+    if sample.size == 0:
+        raise InputError("There are no values to average.")
+    mean = float(sample.mean())
+    if sample.size == 1:
+        return Estimate(mean, -math.inf, math.inf, level, kind)
+    reach = float(stats.t.ppf(0.5 + fraction(level, "level") / 2, sample.size - 1))
+    error = reach * float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    return Estimate(mean, mean - error, mean + error, level, kind)
+
+
+def of_proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
+    """Share of successes with Wilson's interval."""
+    if trials < 1 or not 0 <= successes <= trials:
+        raise InputError(f"{successes} successes in {trials} trials are not a proportion.")
+    interval = stats.binomtest(successes, trials).proportion_ci(fraction(level, "level"), method="wilson")
+    return Estimate(successes / trials, float(interval.low), float(interval.high), level, "of a proportion")
+
+
+def crossed_standard_error(values: ArrayLike) -> float:
+    """Standard error of the mean of a table whose rows and columns are both random.
+
+    `values[a, b]` is the contribution of row a (a subset) and column b (a holdout). Entries that share a row or a
+    column are dependent, so the variance is that of the row means plus that of the column means less that of the
+    entries, which both contain (Cameron, Gelbach & Miller, 2011). With one row or one column only the other varies.
+    """
+    table = np.asarray(values, dtype=float)
+    rows, columns = table.shape
+
+    def variance_of_mean(means: NDArray[np.float64]) -> float:
+        return float(means.var(ddof=1)) / means.size if means.size > 1 else 0.0
+
+    by_row, by_column = variance_of_mean(table.mean(axis=1)), variance_of_mean(table.mean(axis=0))
+    if rows == 1 or columns == 1:
+        return math.sqrt(by_row + by_column)
+    residual = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    both = float((residual**2).sum()) / ((rows - 1) * (columns - 1)) / (rows * columns)
+    # The two one-way terms each hold the noise of single entries once; the truth holds it once in all.
+    return math.sqrt(max(by_row + by_column - both, by_row, by_column))
+
+
+def difference(larger: Estimate, smaller: Estimate, kind: str = "") -> Estimate:
+    """The difference of two estimates, from their intervals, which need not be symmetric (Zou & Donner, 2008).
+
+    The two are taken as uncorrelated; where they rise and fall together the interval is wider than it need be.
+    """
+    value = larger.value - smaller.value
+    down = math.hypot(larger.value - larger.low, smaller.high - smaller.value)
+    up = math.hypot(larger.high - larger.value, smaller.value - smaller.low)
+    return Estimate(value, value - down, value + up, larger.level, kind or larger.kind)
+
+
+def around(value: float, standard_error: float, level: float = 0.95, kind: str = "") -> Estimate:
+    """A normal interval around a value."""
+    reach = normal_quantile(level) * standard_error
+    return Estimate(float(value), float(value - reach), float(value + reach), level, kind)

@@ -1,0 +1,73 @@
+"""What every result can do."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .intervals import Estimate
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+class Result:
+    """The promise of every result: a frozen dataclass that can be read, tabulated, serialised and drawn.
+
+    - `str(result)`: one readable paragraph;
+    - `to_frame()`: a tidy table, one row a figure;
+    - `to_dict()`: plain JSON values;
+    - `plot()`: an Altair chart, returned and never shown.
+    """
+
+    def to_frame(self) -> pd.DataFrame:
+        """A tidy table, one row a figure."""
+        raise NotImplementedError(f"{type(self).__name__} has no table")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values: dicts with string keys, lists, strings, finite numbers, booleans and None."""
+        return {
+            field.name: plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+        }
+
+    def plot(self, **options: Any) -> alt.TopLevelMixin:
+        """An Altair chart of this result. It is returned, not shown."""
+        # By name and at call time: charts stand on results, and Altair is only loaded when somebody draws.
+        chart: alt.TopLevelMixin = import_module("classay.charts").draw(self, **options)
+        return chart
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what JSON can hold. Numbers that are not finite become None."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Estimate):
+        return {name: plain(part) for name, part in dataclasses.asdict(value).items()}
+    if isinstance(value, Result):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, pd.DataFrame):
+        return [
+            {str(name): plain(part) for name, part in zip(value.columns, row)}
+            for row in value.itertuples(index=False, name=None)
+        ]
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return str(value)
