@@ -1,0 +1,57 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. They need Python, pip, venv and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BARE := .venv-bare
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+FILES := src tests benchmarks examples
+export PIP_NO_INPUT := 1
+
+.PHONY: demo test lint bare long bench docs clean
+
+demo: $(VENV)/.installed
+	$(BIN)/classay learner breast_cancer --charts demo/charts
+	@echo "Charts: $(CURDIR)/demo/charts"
+
+test: lint bare
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.tested
+	$(BIN)/ruff check $(FILES)
+	$(BIN)/ruff format --check $(FILES)
+	$(BIN)/mypy
+
+# The core alone, in an environment without extras: no torch, no dask, no pyarrow.
+bare: $(BARE)/.installed
+	$(BARE)/bin/python -m pytest -q -m "not slow"
+
+long: $(VENV)/.tested
+	$(BIN)/python -m pytest -o addopts="-ra" tests/long -s
+
+bench: $(VENV)/.tested
+	$(BIN)/python $(PIP_INSTALL) --group bench
+	for script in entropy_benchmark orientation_speed record_overhead against_mlxtend; do \
+	    $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+docs:
+	@echo "The documentation is Markdown, in docs/: start with docs/orientation.md."
+
+clean:
+	rm -rf $(VENV) $(BARE) demo runs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP_INSTALL) --upgrade "pip>=25.1"
+	$(BIN)/python $(PIP_INSTALL) -e .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(BIN)/python $(PIP_INSTALL) --group test --group lint
+	touch $@
+
+$(BARE)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(BARE)
+	$(BARE)/bin/python $(PIP_INSTALL) --upgrade "pip>=25.1"
+	$(BARE)/bin/python $(PIP_INSTALL) . pytest hypothesis
+	touch $@
