@@ -124,9 +124,7 @@ def test_separators_in_quotes_do_not_count(written):
 
 def test_a_very_long_header(written):
     names = [f"column_{i}" for i in range(15_000)]
-    table = read(
-        written("\n".join([",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")]))
-    )
+    table = read(written("\n".join([",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")])))
     assert table.X.shape == (2, 15_000)
 
 
@@ -247,9 +245,7 @@ def test_many_whole_numbers_or_texts_are_no_classes(written):
         written("\n".join(["a,n", *(f"{i % 2},{i * i}" for i in range(50))])),
         "looks like a regression target",
     )
-    refused(
-        written("\n".join(["a,n", *(f"{i % 2},t{i}" for i in range(50))])), "looks like text or an identifier"
-    )
+    refused(written("\n".join(["a,n", *(f"{i % 2},t{i}" for i in range(50))])), "looks like text or an identifier")
 
 
 def test_many_classes_with_several_rows_are_classes(written):
@@ -279,9 +275,7 @@ def test_folders_and_unknown_kinds(tmp_path, written):
 
 def test_parquet(tmp_path):
     pytest.importorskip("pyarrow")
-    frame = pd.read_csv(io.StringIO(FLOWERS)).astype(
-        {"kind": pd.CategoricalDtype(["rose", "tulip", "unused"])}
-    )
+    frame = pd.read_csv(io.StringIO(FLOWERS)).astype({"kind": pd.CategoricalDtype(["rose", "tulip", "unused"])})
     frame.index = pd.Index([5, 6, 7], name="row")
     frame.to_parquet(tmp_path / "flowers.parquet")
     table = read(tmp_path / "flowers.parquet")
@@ -335,9 +329,7 @@ def test_arff(written, name):
 def test_arff_that_cannot_be_read(written):
     refused(written(ARFF.replace("NUMERIC", "STRING"), "s.arff"), "cannot be read as .arff .*save it as CSV")
     refused(written("@RELATION x\nnonsense\n", "n.arff"), "cannot be read as .arff")
-    refused(
-        written(ARFF.replace("1.5,red,rose", "{0 1.5, 2 rose}"), "sparse.arff"), "cannot be read as .arff"
-    )
+    refused(written(ARFF.replace("1.5,red,rose", "{0 1.5, 2 rose}"), "sparse.arff"), "cannot be read as .arff")
     refused(written(ARFF.split("1.5")[0], "void.arff"), "no rows")
 
 
@@ -451,9 +443,7 @@ def test_labels_of_mixed_types_become_texts(openml):
 
 
 def test_openml_remarks_and_tables_without_a_target(openml):
-    openml(
-        Bunch(frame=pd.read_csv(io.StringIO(FLOWERS)), target_names=[]), warning="Several\nversions exist."
-    )
+    openml(Bunch(frame=pd.read_csv(io.StringIO(FLOWERS)), target_names=[]), warning="Several\nversions exist.")
     assert read("openml:flowers").notes == (
         "OpenML: Several versions exist.",
         "Target: last column 'kind'. Use --target to choose another.",

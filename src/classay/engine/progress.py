@@ -52,7 +52,7 @@ class Progress:
             from rich.progress import Progress as RichProgress
 
             self.bar = RichProgress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),  # a learner may have brackets in its name
                 BarColumn(),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[times]}"),

@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..intervals import Estimate
 from .counts import count, number_labelings
 from .entropy import within
 
@@ -28,8 +29,14 @@ def overall_ceiling(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_
     return float(bits[holdouts].sum(axis=1).mean())
 
 
-def within_ceiling(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float) -> float:
-    """An upper limit of stochasticity: holdout size times the upper end of the mean entropy of single points."""
+def within_from_points(
+    labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float
+) -> Estimate:
+    """Stochasticity if, with the data held still, points varied independently: an upper limit, and often close.
+
+    Holdout size times the mean entropy of single points, over at most 500 of the points in holdouts.
+    """
+    size = int(holdouts.shape[1])
     points = np.unique(holdouts)[:500, None]
     single = within(count(number_labelings(labels, points, n_classes)), math.log2(n_classes), level)
-    return single.high * int(holdouts.shape[1])
+    return Estimate(size * single.value, size * single.low, size * single.high, level, single.kind)

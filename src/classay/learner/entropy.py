@@ -8,10 +8,9 @@ probability p in a subset occurs there Binomial(R, p) times, so the histogram of
 holdouts, which is only R + 1 numbers, tells the distribution G of p over cells. It is fitted by nonparametric maximum
 likelihood, EM on a grid of p, and mean H(P_F) = |Ω| ∫ −p log2 p dG. EM stops where no other G fits better by more
 than the data can tell: run further, it would fit noise. The interval is the range of mean H(P_F) over every G whose
-expected histogram stays within sampling error of the fitted one: a linear programme. The error is `reach` standard
-errors in the direction that moves the entropy and one in every other. So the interval widens by itself where few
-refits cannot tell (a cell seen once may be one of ten rare ones or of ten thousand). By simulation it covers in 93 to
-100 % of cases at a level of 95 % (tests/long).
+expected histogram stays within sampling error of the fitted one: a linear programme. So it widens by itself where few
+refits cannot tell (a cell seen once may be one of ten rare ones or of ten thousand). It is on the safe side: at a level
+of 95 % it held the truth in 92 to 100 % of 200 runs in each of ten simulated worlds (tests/long).
 
 *Over subsets* (expressivity). H of the mean distribution is jackknifed over subsets.
 """
@@ -34,6 +33,8 @@ Floats = NDArray[np.float64]
 KIND = "over subsets and holdouts"
 # Above this many labelings the grid cannot hold 1/|Ω|; rarer cells are beyond what refits show anyway.
 MOST_CELLS = 4096
+# How far a mixture may stray in directions that hardly move the entropy, as a share of how far in the one that does.
+SIDEWAYS = 0.7
 
 
 def plugin_within(counts: Counts) -> Floats:
@@ -44,12 +45,17 @@ def plugin_within(counts: Counts) -> Floats:
 
 def plugin_overall(counts: Counts) -> Floats:
     """Plain H(P_D) in bits of every holdout: (M,)."""
-    overall: Floats = _surprise(counts).mean(axis=1)
-    return overall
+    everything = counts.n_subsets * counts.n_refits
+    surprise = counts.sum_by_subset(-counts.count / everything * np.log2(counts.total / everything))
+    bits: Floats = surprise.sum(axis=1)
+    return bits
 
 
-def jackknife_overall(counts: Counts, log2_labelings: float) -> Floats:
-    """H(P_D) in bits of every holdout, jackknifed over subsets, at most log2|Ω|: (M,)."""
+def jackknife_overall(counts: Counts) -> Floats:
+    """Jackknife pseudo-values of H(P_D) in bits, one a holdout and subset: (M, K).
+
+    Their mean over subsets is H(P_D) with most of its bias removed; their spread tells its error.
+    """
     n_subsets, refits = counts.n_subsets, counts.n_refits
     everything = n_subsets * refits
 
@@ -63,18 +69,16 @@ def jackknife_overall(counts: Counts, log2_labelings: float) -> Floats:
     whole = (math.log2(everything) - plain) * everything  # Σ t log2 t of each holdout
     rest = everything - refits
     without = math.log2(rest) - (whole[:, None] + change) / rest
-    corrected = n_subsets * plain - (n_subsets - 1) * without.mean(axis=1)
-    limited: Floats = np.minimum(corrected, log2_labelings)
-    return limited
+    pseudo: Floats = n_subsets * plain[:, None] - (n_subsets - 1) * without
+    return pseudo
 
 
 def overall(counts: Counts, log2_labelings: float, level: float = 0.95) -> Estimate:
     """Expressivity: mean H(P_D) over holdouts, jackknifed, with an interval over subsets and holdouts."""
-    values = jackknife_overall(counts, log2_labelings)
-    # −log2 of the overall share of what a subset answered: its mean is H, its spread the influence of a subset.
-    error = crossed_standard_error(_surprise(counts))
-    estimate = around(float(values.mean()), error, level, KIND)
-    return Estimate(estimate.value, max(estimate.low, 0.0), min(estimate.high, log2_labelings), level, estimate.kind)
+    pseudo = jackknife_overall(counts)
+    value = float(np.minimum(pseudo.mean(axis=1), log2_labelings).mean())
+    estimate = around(value, crossed_standard_error(pseudo), level, KIND)
+    return Estimate(value, max(estimate.low, 0.0), min(estimate.high, log2_labelings), level, estimate.kind)
 
 
 def unrepeated(counts: Counts) -> float:
@@ -110,12 +114,6 @@ class _Mixture:
     @property
     def entropy(self) -> float:
         return float(self.weight @ _p_log_p(self.grid) / (self.weight @ self.grid))
-
-
-def _surprise(counts: Counts) -> Floats:
-    """Mean −log2 P_D of what each subset answered: (M, K)."""
-    everything = counts.n_subsets * counts.n_refits
-    return counts.sum_by_subset(-counts.count / counts.n_refits * np.log2(counts.total / everything))
 
 
 def _p_log_p(p: Floats) -> Floats:
@@ -196,7 +194,7 @@ def _allowed(fit: _Mixture, histogram: Floats, log2_labelings: float, reach: flo
     rows = to_errors @ per_mass
     fitted = to_errors @ (expected / (fit.weight @ fit.grid * fit.cells))
     observed = to_errors @ histogram.mean(axis=(0, 1))
-    reaches = np.array([reach] + [1.0] * (len(bins) - 1))
+    reaches = reach * np.array([1.0] + [SIDEWAYS] * (len(bins) - 1))
     limits_left = [rows, -rows]
     limits_right = [np.maximum(fitted, observed) + reaches, reaches - np.minimum(fitted, observed)]
     if log2_labelings <= math.log2(MOST_CELLS):

@@ -1,0 +1,5 @@
+"""`python -m classay`."""
+
+from .cli import main
+
+main()

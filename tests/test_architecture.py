@@ -1,0 +1,157 @@
+"""What holds the house up: the direction of imports, a light import, and the promise of every result."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+import classay
+from classay.result import Result
+
+SOURCE = Path(classay.__file__).parent
+# Lower floors first. A module may import from its own floor and from those below.
+FLOORS = [
+    {"expect", "seeds", "intervals", "result", "encoding", "tables"},
+    {"engine"},
+    {"learner", "data", "network", "classes"},
+    {"charts"},
+    {"report"},
+    {"cli"},
+]
+ROOMS = FLOORS[2]
+
+
+def floor_of(part: str) -> int:
+    return next(number for number, parts in enumerate(FLOORS) if part in parts)
+
+
+def imported_parts(path: Path) -> set[str]:
+    """The parts of classay (first name after the package) that a file imports, at the top or inside functions."""
+    package = ["classay", *path.relative_to(SOURCE).parent.parts]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *(node.module.split(".") if node.module else [])])
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "classay" else [module]
+        found |= {name.split(".")[1] for name in names if name.startswith("classay.")}
+    return found - {"__version__"}
+
+
+def source_files() -> list[Path]:
+    return sorted(path for path in SOURCE.rglob("*.py") if path.name not in {"__main__.py"} and path.parent != SOURCE)
+
+
+@pytest.mark.parametrize("path", source_files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_one_way(path):
+    own = path.relative_to(SOURCE).parts[0]
+    for part in imported_parts(path):
+        assert floor_of(part) <= floor_of(own), f"{own} imports {part}, which stands above it"
+        if own in ROOMS and part in ROOMS:
+            assert part == own, f"the room {own} imports the room {part}"
+
+
+@pytest.mark.parametrize("name", sorted(FLOORS[0]))
+def test_the_ground_imports_nothing_above_it(name):
+    assert imported_parts(SOURCE / f"{name}.py") <= FLOORS[0]
+
+
+def test_the_check_of_imports_sees_relative_and_nested_imports(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
+    (tmp_path / "learner").mkdir()
+    file = tmp_path / "learner" / "x.py"
+    file.write_text("from .. import expect\ndef f():\n    from ..charts.bias import g\n    import classay.cli\n")
+    assert imported_parts(file) == {"expect", "charts", "cli"}
+
+
+def test_import_is_light():
+    code = (
+        "import sys, classay; dir(classay);"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & "
+        "{'torch', 'dask', 'distributed', 'altair', 'sklearn', 'pandas', 'numpy', 'scipy'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_measuring_needs_no_charts():
+    code = (
+        "import sys, classay, numpy as np;"
+        "L = classay.Labelings.from_arrays(np.random.default_rng(0).integers(2, size=(5, 2, 20)), [0, 1] * 10);"
+        "classay.orientation(L); print('altair' in sys.modules, 'torch' in sys.modules, 'dask' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False False False"
+
+
+def test_every_public_name_is_there():
+    for name in classay.__all__:
+        assert getattr(classay, name) is not None
+    assert set(classay._WHERE) | {"__version__"} == set(classay.__all__)
+    with pytest.raises(AttributeError, match="orientatoin"):
+        classay.orientatoin
+
+
+def answers(seed: int = 0) -> classay.Labelings:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=40)
+    labels = np.where(rng.random((8, 3, 40)) < 0.2, 1 - truth, truth)
+    return classay.Labelings.from_arrays(labels, truth)
+
+
+EXAMPLES = {
+    "Orientation": lambda: classay.orientation(answers()),
+    "PluginOrientation": lambda: classay.orientation(answers()).plugin,
+    "Kinship": lambda: classay.kinship({"a": answers(0), "b": answers(0), "<b>c</b>": answers(0)}),
+}
+
+
+def all_results() -> list[type[Result]]:
+    for module in pkgutil.walk_packages(classay.__path__, "classay."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found: list[type[Result]] = []
+    queue = [Result]
+    while queue:
+        queue += (children := queue.pop().__subclasses__())
+        found += [child for child in children if child.__module__.startswith("classay.")]
+    return found
+
+
+@pytest.mark.parametrize("kind", all_results(), ids=lambda kind: kind.__name__)
+def test_results_keep_their_promise(kind):
+    assert kind.__name__ in EXAMPLES, f"add an example of {kind.__name__} here"
+    result = EXAMPLES[kind.__name__]()
+    assert type(result) is kind
+    assert dataclasses.is_dataclass(kind)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(result, dataclasses.fields(kind)[0].name, None)
+
+    frame = result.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) > 0
+    assert isinstance(frame.index, pd.RangeIndex)
+    assert "value" in frame.columns
+
+    text = json.dumps(result.to_dict(), allow_nan=False)
+    assert set(json.loads(text)) == {field.name for field in dataclasses.fields(kind)}
+
+    assert isinstance(result.plot(), alt.TopLevelMixin)
+    assert "\n" not in str(result).strip()
+    assert "object at 0x" not in str(result)
+    assert inspect.getdoc(kind)

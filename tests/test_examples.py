@@ -1,0 +1,39 @@
+"""Examples and the code in the docs run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def code_blocks(path):
+    return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
+
+
+DOCS = [
+    (path, number)
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for number in range(len(code_blocks(path)))
+]
+
+
+def run(arguments, folder):
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(path, tmp_path):
+    assert len(run([str(path)], tmp_path)) > 200
+
+
+@pytest.mark.parametrize(("path", "number"), DOCS, ids=lambda value: getattr(value, "name", value))
+def test_code_in_the_docs_runs(path, number, tmp_path):
+    run(["-c", code_blocks(path)[number]], tmp_path)

@@ -1,0 +1,75 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from classay import Estimate, InputError, intervals
+
+
+def test_estimate_reads_well():
+    estimate = Estimate(2.941, 2.87, 3.0149, kind="over holdouts")
+    assert str(estimate) == "2.94 [2.87, 3.01]"
+    assert f"{estimate:.1f}" == "2.9 [2.9, 3.0]"
+    assert float(estimate) == 2.941
+    assert str(Estimate(math.nan, 0, 5)) == "unknown [0, 5]"
+    assert not Estimate(math.nan, 0, 5).known
+
+
+def test_of_mean_is_students_interval():
+    values = [1.0, 2.0, 4.0, 7.0]
+    estimate = intervals.of_mean(values, 0.9)
+    low, high = stats.t.interval(0.9, 3, np.mean(values), stats.sem(values))
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((3.5, low, high))
+
+
+def test_of_one_value_is_unbounded():
+    assert intervals.of_mean([3.0]) == Estimate(3.0, -math.inf, math.inf, kind="of a mean")
+
+
+def test_of_proportion_is_wilsons_interval():
+    # Newcombe (1998), Table I: 81 of 263, score method without correction: 0.2553 to 0.3662.
+    estimate = intervals.of_proportion(81, 263)
+    assert (estimate.low, estimate.high) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert intervals.of_proportion(0, 20).low == 0
+    with pytest.raises(InputError, match="21 successes in 20"):
+        intervals.of_proportion(21, 20)
+
+
+def test_crossed_standard_error_of_one_column_is_the_usual_one():
+    values = np.random.default_rng(0).normal(size=30)
+    assert intervals.crossed_standard_error(values[:, None]) == pytest.approx(stats.sem(values))
+    assert intervals.crossed_standard_error(values[None, :]) == pytest.approx(stats.sem(values))
+
+
+@pytest.mark.parametrize(("row", "column", "entry"), [(1.0, 0.0, 0.5), (0.5, 1.0, 1.0), (0.0, 0.0, 1.0)])
+def test_crossed_standard_error_is_right_on_average(row, column, entry):
+    rng = np.random.default_rng(1)
+    rows, columns, runs = 30, 20, 400
+    means, errors = [], []
+    for _ in range(runs):
+        table = row * rng.normal(size=(rows, 1)) + column * rng.normal(size=columns)
+        table = table + entry * rng.normal(size=(rows, columns))
+        means.append(table.mean())
+        errors.append(intervals.crossed_standard_error(table) ** 2)
+    truth = row**2 / rows + column**2 / columns + entry**2 / (rows * columns)
+    # It never understates; where only entries vary it may overstate, being at least either one-way error.
+    assert np.mean(errors) == pytest.approx(truth, rel=0.25)
+    assert np.var(means) == pytest.approx(truth, rel=0.25)
+
+
+def test_difference_of_symmetric_intervals_adds_squares():
+    a, b = Estimate(3.0, 2.0, 4.0), Estimate(1.0, 0.5, 1.5)
+    gap = intervals.difference(a, b)
+    assert gap.value == 2.0
+    assert (gap.value - gap.low, gap.high - gap.value) == pytest.approx((math.hypot(1, 0.5),) * 2)
+
+
+def test_difference_uses_the_side_that_matters():
+    gap = intervals.difference(Estimate(3.0, 3.0, 3.0), Estimate(1.0, 0.9, 2.0))
+    assert (gap.low, gap.high) == pytest.approx((1.0, 2.1))
+
+
+def test_levels_are_checked():
+    with pytest.raises(InputError, match="level"):
+        intervals.of_mean([1.0, 2.0], level=95)
