@@ -1,0 +1,235 @@
+"""What `record` is handed, looked at before any fit: learner, rows, labels, probes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from ..expect import InputError, shown
+from .describe import is_sparse
+from .labelings import plain
+
+
+def learner(given: Any) -> tuple[Any, list[str]]:
+    """An unfitted copy of the learner, and what has to be said of it."""
+    if isinstance(given, type):
+        raise InputError(f"`learner` is the class {given.__name__}; an instance is expected: {given.__name__}().")
+    lacking = [verb for verb in ("fit", "predict", "get_params") if not hasattr(given, verb)]
+    if lacking:
+        raise InputError(
+            f"`learner` is {given!r}, which has no {' and no '.join(lacking)}; a scikit-learn classifier is expected."
+        )
+    kind = _kind(given)
+    if kind not in ("classifier", None):
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise InputError(
+            f"`learner` is {type(given).__name__}, {article} {kind.replace('_', ' ')}; a classifier is expected. "
+            "Is there one of the same family?"
+        )
+    fresh = clone(given)
+    # What needs no fitting, such as a Pipeline of stateless steps, counts as fitted always, even a fresh copy.
+    fitted = _is_fitted(given) and not _is_fitted(fresh)
+    return fresh, ["The learner was fitted already; only its settings are used."] if fitted else []
+
+
+def _kind(learner: Any) -> str | None:
+    """What the learner says it is, or None if it does not say."""
+    try:
+        kind: str | None = get_tags(learner).estimator_type
+    except AttributeError:  # it does not build on BaseEstimator
+        return None
+    return kind
+
+
+def _is_fitted(learner: Any) -> bool:
+    try:
+        check_is_fitted(learner)
+    except (NotFittedError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def free_seeds(learner: Any) -> list[str]:
+    """Names of the learner's `random_state` parameters, at any depth, that the user left free."""
+    return sorted(name for name, value in _seeds(learner).items() if value is None)
+
+
+def has_seed(learner: Any) -> bool:
+    """Whether the learner has a `random_state` anywhere."""
+    return bool(_seeds(learner))
+
+
+def _seeds(learner: Any) -> dict[str, Any]:
+    parameters = learner.get_params(deep=True)
+    return {
+        name: value for name, value in parameters.items() if name == "random_state" or name.endswith("__random_state")
+    }
+
+
+def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[str]]:
+    """Rows and labels ready to be indexed, and what has to be said of them."""
+    if is_sparse(X):
+        X = X.tocsr()
+    elif not isinstance(X, pd.DataFrame):
+        X = _array(X, "X")
+    if X.ndim != 2:
+        raise InputError(f"`X` has shape {X.shape}; a table of (rows, columns) is expected.")
+    labels = _labels(y)
+    if labels.size != X.shape[0]:
+        raise InputError(f"`X` has {X.shape[0]} rows and `y` {labels.size} labels; as many are expected.")
+    if X.shape[0] == 0:
+        raise InputError("`X` and `y` have no rows. Were all of them dropped on the way here?")
+    if X.shape[1] == 0:
+        raise InputError("`X` has no columns; at least one is expected.")
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        twins = X.columns[X.columns.duplicated()].unique()
+        raise InputError(f"`X` has columns of the same name ({shown(twins)}). Give each its own name.")
+    _refuse_infinite(X)
+    constant = _constant_columns(X)
+    if len(constant) == X.shape[1]:
+        raise InputError(f"All {X.shape[1]} columns of `X` are constant; nothing can be learnt from them.")
+    notes = [f"{len(constant)} columns are constant: {shown(constant, 4)}."] if constant else []
+    return X, labels, notes
+
+
+def classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
+    """Refuse labels that are not a classification."""
+    if found.size == 1:
+        raise InputError(f"`y` has 1 class ({found[0].item()!r}); at least 2 are needed. Is the target column right?")
+    if found.dtype.kind == "f" and np.isinf(found).any():
+        raise InputError("`y` has infinite values; class labels are expected. Replace them, or drop those rows.")
+    if found.dtype.kind == "f" and type_of_target(found).startswith("continuous"):
+        raise InputError(
+            f"`y` has {found.size} different numbers such as {found[0]:g}; class labels are expected. "
+            "For a continuous target, bin it first."
+        )
+    if np.bincount(codes).max() == 1:
+        raise InputError(f"Each of the {found.size} rows has a class of its own. Is the target column right?")
+
+
+def probes(given: Any, X: Any) -> Any:
+    """Probes in the form of the data."""
+    if given is None:
+        return None
+    if isinstance(given, str) or callable(given):
+        raise InputError(f"`probes` is {given!r}; rows with the columns of `X` are expected, or None.")
+    if isinstance(X, pd.DataFrame):
+        if not isinstance(given, pd.DataFrame) or list(given.columns) != list(X.columns):
+            raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")
+    elif is_sparse(given):
+        given = given.tocsr()
+    else:
+        given = _array(given, "probes")
+    if given.ndim != 2 or given.shape[1] != X.shape[1] or given.shape[0] == 0:
+        raise InputError(f"`probes` has shape {given.shape}; rows of {X.shape[1]} columns are expected.")
+    return given
+
+
+def time_limit(seconds: Any) -> float | None:
+    """Seconds that a fit may take, or None."""
+    if seconds is None:
+        return None
+    is_number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds < np.inf:
+        raise InputError(f"`time_limit` is {seconds!r}; a number of seconds above 0 is expected, or None for no limit.")
+    return float(seconds)
+
+
+def take(X: Any, rows: NDArray[np.integer]) -> Any:
+    """Rows of an array, sparse matrix or DataFrame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def advice(X: Any, error: str) -> str:
+    """What to do about an error that every refit gave, where the data suggest it."""
+    if "could not convert string" in error:
+        need = "Text columns need encoding"
+    elif "NaN" in error:
+        need = "Missing values need imputing"
+    else:
+        return ""
+    frame = "" if isinstance(X, pd.DataFrame) else "make `X` a DataFrame and "
+    return f". {need}: {frame}pass classay.encoded(learner, X) as the learner."
+
+
+def _array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"`{name}` is no array ({error}). As many values are expected in every row.") from error
+
+
+def _labels(y: ArrayLike) -> NDArray[Any]:
+    values = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else _array(y, "y")
+    if values.ndim == 2:
+        if values.shape[1] != 1:
+            raise InputError(f"`y` has {values.shape[1]} columns; one label a row is expected.")
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise InputError(f"`y` has shape {values.shape}; one label a row is expected.")
+    missing = np.flatnonzero(pd.isna(values))
+    if missing.size:
+        raise InputError(
+            f"`y` is missing (NaN) in {missing.size} rows (first: {shown(missing, 3)}); every row needs a label. "
+            "Drop those rows first."
+        )
+    return plain(values)
+
+
+def _refuse_infinite(X: Any) -> None:
+    numbers, names = _numbers(X)
+    if numbers is None or numbers.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One sum finds most tables clean in one pass; NaN may hide an infinity, so look again then.
+        if np.isfinite(numbers.sum()):
+            return
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        if names is None:
+            raise InputError(f"`X` has {int(infinite.sum())} infinite values. Replace or drop them.")
+        columns = [names[place] for place in np.flatnonzero(infinite.any(axis=0))]
+        raise InputError(f"`X` has {int(infinite.sum())} infinite values, in: {shown(columns)}. Replace or drop them.")
+
+
+def _numbers(X: Any) -> tuple[NDArray[Any] | None, list[Any] | None]:
+    """The numeric part of X as one array, and the names of its columns."""
+    if is_sparse(X):
+        return X.data, None
+    if isinstance(X, pd.DataFrame):
+        part = X.select_dtypes("number")
+        if not part.shape[1]:
+            return None, None
+        return part.to_numpy(dtype=float, na_value=np.nan), list(part.columns)
+    if X.dtype.kind not in "biuf":
+        return None, None
+    return X, [f"column {place}" for place in range(X.shape[1])]
+
+
+def _constant_columns(X: Any) -> list[Any]:
+    if is_sparse(X):
+        return []
+    if isinstance(X, pd.DataFrame):
+        return [name for place, name in enumerate(X.columns) if _is_constant(X.iloc[:, place], name)]
+    if X.dtype.kind not in "biuf":
+        return [f"column {place}" for place, column in enumerate(X.T) if _is_constant(pd.Series(column), place)]
+    same = (X[0] == X).all(axis=0) | np.isnan(X.astype(float)).all(axis=0)
+    return [f"column {place}" for place in np.flatnonzero(same)]
+
+
+def _is_constant(column: pd.Series[Any], name: Any) -> bool:
+    try:
+        return column.nunique(dropna=False) <= 1
+    except TypeError as error:
+        raise InputError(
+            f"Column {name!r} of `X` holds {type(column.iloc[0]).__name__} values; one number or text a row is "
+            "expected. Spread it over several columns or leave it out."
+        ) from error

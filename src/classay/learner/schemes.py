@@ -1,0 +1,143 @@
+"""How training subsets are drawn from the training part: `Subsets` and `HalfSplits`.
+
+Subsets are drawn at random, not by class shares: how much those shares wobble is part of what refits respond to. Only
+the absence of a whole class is avoided, by drawing again, and as a last resort by putting one row of it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import expect, seeds
+
+Rows = NDArray[np.int64]
+REDRAWS = 20
+
+
+def split(codes: Rows, test_size: float, seed: int) -> tuple[Rows, Rows, list[str]]:
+    """Split rows into a training and a test part, by class; rows of a class with one row go to the training part.
+
+    Returns the sorted row numbers of both parts, and what has to be said.
+    """
+    counts = np.bincount(codes)
+    wanted = max(round(test_size * codes.size), 1)
+    # Largest remainders: every class gives its share, and the shares add up.
+    share = test_size * counts
+    take = np.floor(share).astype(np.int64)
+    most = np.maximum(counts - 1, 0)
+    for code in np.argsort(-(share - take), kind="stable")[: wanted - int(take.sum())]:
+        take[code] += 1
+    take = np.minimum(take, most)
+    generator = seeds.generator(seed, "split")
+    test = np.zeros(codes.size, dtype=bool)
+    for code, number in enumerate(take):
+        test[generator.permutation(np.flatnonzero(codes == code))[:number]] = True
+    notes = []
+    absent = int(((take == 0) & (counts > 0)).sum())
+    if absent:
+        notes.append(f"{absent} of {int((counts > 0).sum())} classes have no row in the test part: too few rows.")
+    return np.flatnonzero(~test), np.flatnonzero(test), notes
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """K random training subsets, each a share of the training part.
+
+    Parameters: `n` subsets; `size`, a share (0.15) or a number of rows (500); `replace`, whether a row may be drawn
+    more than once.
+    """
+
+    n: int = 100
+    size: float | int = 0.15
+    replace: bool = True
+
+    def __post_init__(self) -> None:
+        expect.whole(self.n, "Subsets(n)", at_least=2, why="One subset cannot tell how answers vary with the data.")
+        if isinstance(self.size, (int, np.integer)):
+            expect.whole(self.size, "Subsets(size)", at_least=2)
+        else:
+            expect.fraction(self.size, "Subsets(size)", why="Or give a whole number of rows.")
+        if not isinstance(self.replace, (bool, np.bool_)):
+            raise expect.InputError(f"`Subsets(replace)` is {self.replace!r}; True or False is expected.")
+
+    def rows(self, available: int) -> int:
+        """How many rows a subset has when the training part has `available`."""
+        if isinstance(self.size, (int, np.integer)):
+            return int(self.size)
+        # Rounded first, because 0.29 * 100 is a little less than 29.
+        return int(round(self.size * available, 6))
+
+    def check(self, codes: Rows) -> None:
+        """Refuse, before any fit, what cannot be drawn from a training part with these class codes."""
+        rows, classes = self.rows(codes.size), np.unique(codes).size
+        if rows < classes:
+            raise expect.InputError(
+                f"A subset would have {rows} rows ({self.size!r} of {codes.size} training rows) for {classes} classes; "
+                f"at least one row a class is needed. Use a larger subset size, or fewer classes."
+            )
+        if not self.replace and rows > codes.size:
+            raise expect.InputError(
+                f"Subsets of {rows} rows cannot be drawn without replacement from {codes.size} training rows. "
+                "Use a smaller size, or replace=True."
+            )
+
+    def draw(self, codes: Rows, seed: int) -> Iterator[tuple[Rows, bool]]:
+        """Yield the rows of each subset, and whether a class had to be put in by hand."""
+        rows = self.rows(codes.size)
+        n_classes = int(codes.max()) + 1
+        present = np.unique(codes)
+        for number in range(self.n):
+            generator = seeds.generator(seed, "subset", number)
+            for _ in range(REDRAWS):
+                drawn = generator.choice(codes.size, rows, replace=self.replace)
+                missing = np.setdiff1d(present, codes[drawn])
+                if not missing.size:
+                    break
+            for code in missing:
+                # The row that makes room comes from the class with most rows, so that no other class is lost.
+                crowded = int(np.argmax(np.bincount(codes[drawn], minlength=n_classes)))
+                out = generator.choice(np.flatnonzero(codes[drawn] == crowded))
+                drawn[out] = generator.choice(np.flatnonzero(codes == code))
+            yield np.sort(drawn), bool(missing.size)
+
+
+@dataclass(frozen=True)
+class HalfSplits:
+    """m random splits of the training part into two disjoint halves, by class: subsets 2i and 2i + 1 are a pair."""
+
+    m: int = 25
+
+    def __post_init__(self) -> None:
+        expect.whole(self.m, "HalfSplits(m)", at_least=1)
+
+    @property
+    def n(self) -> int:
+        """The number of subsets."""
+        return 2 * self.m
+
+    def check(self, codes: Rows) -> None:
+        """Refuse, before any fit, what cannot be halved."""
+        rare = np.flatnonzero(np.bincount(codes) == 1)
+        if rare.size or codes.size < 4:
+            raise expect.InputError(
+                f"{rare.size} classes have one training row only; two are needed to have each class in both halves. "
+                "Drop or merge rare classes, or use Subsets."
+            )
+
+    def draw(self, codes: Rows, seed: int) -> Iterator[tuple[Rows, bool]]:
+        """Yield the two halves of every split in turn."""
+        for number in range(self.m):
+            generator = seeds.generator(seed, "half", number)
+            # Shuffle, sort by class, deal alternately: the halves differ by at most one row in every class.
+            order = generator.permutation(codes.size)
+            order = order[np.argsort(codes[order], kind="stable")]
+            flip = int(generator.integers(2))
+            for half in (0, 1):
+                yield np.sort(order[(half + flip) % 2 :: 2]), False
+
+
+Scheme = Subsets | HalfSplits
