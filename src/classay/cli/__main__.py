@@ -1,0 +1,5 @@
+"""`python -m classay.cli`."""
+
+from . import main
+
+main()

@@ -1,0 +1,74 @@
+"""Where output goes: results to stdout, everything else to stderr; colour only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..expect import InputError
+from ..intervals import Estimate
+
+PARTIAL = 3
+"""Exit code when only a part was done."""
+
+
+class NothingDone(Exception):
+    """Ctrl-C came before there was anything to show."""
+
+
+def out() -> Console:
+    """The console for results. Piped output is not wrapped at 80 columns."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=160)
+
+
+def say(text: str, quiet: bool = False) -> None:
+    """Say something beside the result, on stderr."""
+    if not quiet:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text), style="dim")
+
+
+def error(text: str) -> None:
+    """Say what went wrong, on stderr."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("classay: ", "bold red"), text))
+
+
+def write_json(content: Any) -> None:
+    """Print JSON, and nothing else, on stdout."""
+    json.dump(content, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def table(title: str, columns: list[str], rows: list[list[str]], caption: str = "") -> Table:
+    """A table whose first column is text and whose others are figures. Users' words are never read as markup."""
+    made = Table(title=Text(title), caption=Text(caption) if caption else None, title_justify="left")
+    made.caption_justify = "left"
+    for place, column in enumerate(columns):
+        made.add_column(Text(column), justify="right" if place else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made
+
+
+def figure(estimate: Estimate, digits: int = 2) -> str:
+    """An estimate on two lines: value, then interval."""
+    spread = f"[{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return f"{estimate.value:.{digits}f}\n{spread}" if estimate.known else f"unknown\n{spread}"
+
+
+def writable_folder(folder: Path, option: str) -> Path:
+    """Make a folder ready for output before any work is done."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".classay-can-write"
+        probe.touch()
+        probe.unlink()
+    except OSError as problem:
+        raise InputError(f"{option} is {folder}, which cannot be written to ({problem.strerror}).") from None
+    return folder
