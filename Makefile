@@ -23,7 +23,7 @@ lint: $(VENV)/.tested
 
 # The core alone, in an environment without extras: no torch, no dask, no pyarrow.
 bare: $(BARE)/.installed
-	$(BARE)/bin/python -m pytest -q -m "not slow"
+	$(BARE)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 long: $(VENV)/.tested
 	$(BIN)/python -m pytest -o addopts="-ra" tests/long -s
@@ -53,5 +53,5 @@ $(VENV)/.tested: $(VENV)/.installed
 $(BARE)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(BARE)
 	$(BARE)/bin/python $(PIP_INSTALL) --upgrade "pip>=25.1"
-	$(BARE)/bin/python $(PIP_INSTALL) . pytest hypothesis
+	$(BARE)/bin/python $(PIP_INSTALL) -e . pytest pytest-xdist hypothesis
 	touch $@
