@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,3 +117,8 @@ def around(value: float, standard_error: float, level: float = 0.95, kind: str =
     """A normal interval around a value."""
     reach = normal_quantile(level) * standard_error
     return Estimate(float(value), float(value - reach), float(value + reach), level, kind)
+
+
+def within_limits(estimate: Estimate, least: float, most: float) -> Estimate:
+    """The estimate with its interval cut to what is possible."""
+    return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))

@@ -58,26 +58,41 @@ def read(source: str | Path, target: str | None = None) -> Table:
     >>> table.X.shape, sorted(set(table.y))
     ((569, 30), ['benign', 'malignant'])
     """
-    text = str(source)
-    if text.startswith("openml:"):
-        name, found = text, _from_openml(text.removeprefix("openml:"))
-    elif text in BUILT_IN:
-        name, found = text, _built_in(text)
-    else:
-        path = Path(source).expanduser()
-        name, found = path.name, _from_file(path)
+    name, found = _found(source)
     return _table(name, found, target)
 
 
-def _table(name: str, found: Source, target: str | None) -> Table:
-    """Split columns into features and labels, and check both."""
+def read_frame(source: str | Path) -> pd.DataFrame:
+    """All columns of a table as they are, for what has no target: predictions, logs. Sources are those of `read`."""
+    name, found = _found(source)
+    return _framed(name, found)
+
+
+def _found(source: str | Path) -> tuple[str, Source]:
+    text = str(source)
+    if text.startswith("openml:"):
+        return text, _from_openml(text.removeprefix("openml:"))
+    if text in BUILT_IN:
+        return text, _built_in(text)
+    path = Path(source).expanduser()
+    return path.name, _from_file(path)
+
+
+def _framed(name: str, found: Source) -> pd.DataFrame:
+    """The rows, numbered from 0, if there are any and each column has its own name."""
     frame = found.frame.rename(columns=str).reset_index(drop=True)
-    notes = list(found.notes)
     if not frame.columns.is_unique:
         twins = frame.columns[frame.columns.duplicated()]
         raise InputError(f"{name!r} has columns of the same name ({shown(twins)}). Give each its own name.")
     if frame.empty:
         raise InputError(f"{name!r} has a header ({shown(frame.columns)}) but no rows.")
+    return frame
+
+
+def _table(name: str, found: Source, target: str | None) -> Table:
+    """Split columns into features and labels, and check both."""
+    frame = _framed(name, found)
+    notes = list(found.notes)
     wanted = target if target is not None else found.target
     if wanted is not None and wanted not in frame:
         raise InputError(

@@ -614,6 +614,20 @@ def test_a_learner_that_exits():
     assert [(f.subset, f.refit, f.error) for f in labelings.failures] == [(3, r, "SystemExit: 7") for r in range(2)]
 
 
+def test_a_subset_that_was_lost_when_it_was_looked_at_is_not_half_filled():
+    exits = [True]
+
+    class Once(Centroids):
+        def before_fit(self, rows, labels):
+            if exits:
+                exits.pop()
+                raise SystemExit
+
+    labelings = record(Once(), X, Y, FEW, repeats=4, executor=1)
+    assert [(f.subset, f.refit) for f in labelings.failures] == [(0, r) for r in range(4)]
+    assert labelings.present.sum(axis=1).tolist() == [0, 4, 4, 4, 4, 4]
+
+
 @pytest.mark.parametrize("executor", [1, 2])
 def test_a_fit_that_takes_too_long_is_listed(executor):
     row = rows_only_in(3)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from ..intervals import Estimate, around, crossed_standard_error, normal_quantile
+from ..intervals import Estimate, around, crossed_standard_error, normal_quantile, within_limits
 from .counts import Counts
 
 Floats = NDArray[np.float64]
@@ -77,8 +77,7 @@ def overall(counts: Counts, log2_labelings: float, level: float = 0.95) -> Estim
     """Expressivity: mean H(P_D) over holdouts, jackknifed, with an interval over subsets and holdouts."""
     pseudo = jackknife_overall(counts)
     value = float(np.minimum(pseudo.mean(axis=1), log2_labelings).mean())
-    estimate = around(value, crossed_standard_error(pseudo), level, KIND)
-    return Estimate(value, max(estimate.low, 0.0), min(estimate.high, log2_labelings), level, estimate.kind)
+    return within_limits(around(value, crossed_standard_error(pseudo), level, KIND), 0.0, log2_labelings)
 
 
 def unrepeated(counts: Counts) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..engine import store
 from ..expect import InputError, one_of, shown
-from ..intervals import Estimate, around, crossed_standard_error
+from ..intervals import Estimate, around, crossed_standard_error, of_mean, within_limits
 
 Ints = NDArray[np.integer]
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Failure:
     error: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Labelings:
     """What K subsets x R refits answered on n test points.
 
@@ -158,9 +158,10 @@ class Labelings:
             by_subset = pd.DataFrame(self.train_accuracy).mean(axis=1).dropna().to_numpy()
             if not by_subset.size:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
-            return around(float(by_subset.mean()), crossed_standard_error(by_subset[:, None]), level, "over subsets")
+            return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
         right = (self.complete() == self.truth).mean(axis=1)
-        return around(float(right.mean()), crossed_standard_error(right), level, "over subsets and points")
+        estimate = around(float(right.mean()), crossed_standard_error(right), level, "over subsets and points")
+        return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a refit: subset, refit, train and test accuracy, seconds, error."""

@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .. import expect
-from ..intervals import Estimate, around, crossed_standard_error, difference, exact, of_mean
+from ..intervals import Estimate, around, crossed_standard_error, difference, exact, of_mean, within_limits
 from ..result import Result
 from . import entropy
 from .bounds import Bounds, bounds, chance
@@ -192,9 +192,7 @@ def orientation(
         p = chance(threshold, holdout_size, n_classes)
         shares[threshold] = share.mean(axis=1) - p
         estimate = around(float(share.mean()) - p, crossed_standard_error(share), level, entropy.KIND)
-        bias[threshold] = Estimate(
-            estimate.value, max(estimate.low, -p), min(estimate.high, 1 - p), level, estimate.kind
-        )
+        bias[threshold] = within_limits(estimate, -p, 1 - p)
 
     plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
     overall = entropy.overall(counts, log2_labelings, level)
@@ -214,10 +212,7 @@ def orientation(
             overall = replace(overall, value=min(within.value, overall.high))
         value = min(within.value, overall.value)
         within = Estimate(value, min(within.low, value), min(within.high, overall.high), level, within.kind)
-        capacity = difference(overall, within, within.kind)
-        capacity = Estimate(
-            capacity.value, max(capacity.low, 0.0), min(capacity.high, log2_labelings), level, capacity.kind
-        )
+        capacity = within_limits(difference(overall, within, within.kind), 0.0, log2_labelings)
     else:
         within = Estimate(math.nan, 0.0, overall.high, level, within.kind)
         capacity = Estimate(math.nan, 0.0, overall.high, level, within.kind)

@@ -92,12 +92,6 @@ def record(
     train, test, more = split(codes, test_size, seed)
     notes += more
     scheme.check(codes[train])
-    if not test.size:
-        raise expect.InputError(
-            f"The test part would be empty ({test_size} of {codes.size} rows, {classes.size} classes). Use more rows "
-            "or a larger test_size."
-        )
-
     about = describe.everything(learner, name, X, y_values, probes, scheme, repeats, test_size, seed)
     kept, key = None, ""
     if store is not None:
