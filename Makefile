@@ -33,8 +33,8 @@ bench: $(VENV)/.tested
 	for script in entropy_benchmark orientation_speed record_overhead against_mlxtend; do \
 	    $(BIN)/python benchmarks/$$script.py || exit 1; done
 
-docs:
-	@echo "The documentation is Markdown, in docs/: start with docs/orientation.md."
+docs: $(VENV)/.tested
+	$(BIN)/python -m pytest -q tests/test_examples.py src
 
 clean:
 	rm -rf $(VENV) $(BARE) demo runs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

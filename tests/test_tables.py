@@ -467,3 +467,23 @@ def test_openml_failures(openml, error, message):
 def test_a_table_cannot_be_changed():
     with pytest.raises(AttributeError):
         read("iris").name = "other"
+
+
+def test_a_header_of_numbers_is_said(tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text("\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(30)))
+    assert any("add a header line" in note for note in read(path).notes)
+    path.write_text("a,b,y\n" + "\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(30)))
+    assert not any("header" in note for note in read(path).notes)
+
+
+def test_texts_are_kept_though_all_differ(tmp_path):
+    path = tmp_path / "intents.csv"
+    path.write_text("utterance,intent,text\n" + "\n".join(f"say {i},{'ab'[i % 2]},t{i}" for i in range(30)))
+    table = read(path, "intent", "utterance")
+    assert list(table.X) == ["utterance"]
+    with pytest.raises(InputError, match="uterance"):
+        read(path, "intent", "uterance")
+    with pytest.raises(InputError, match="both"):
+        read(path, "intent", "intent")
+    assert read(path, text="text").target == "intent"

@@ -63,6 +63,19 @@ def encoded(learner: Any, X: Any) -> Any:
     return Pipeline([("encode", encode), ("learner", learner)])
 
 
+def numbers(X: pd.DataFrame) -> pd.DataFrame:
+    """The whole table as numbers, encoded as `encoded` does it: for geometry, where nothing is trained.
+
+    >>> numbers(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"]})).to_numpy().tolist()
+    [[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
+    """
+    pipeline = encoded("passthrough", X)
+    if isinstance(pipeline, str):
+        return X
+    encode = pipeline.named_steps["encode"]
+    return pd.DataFrame(encode.fit_transform(X), columns=encode.get_feature_names_out(), index=X.index)
+
+
 def as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
     """Every column as floats, missing values as NaN."""
     return pd.DataFrame({name: _floats(column) for name, column in frame.items()}, index=frame.index)

@@ -57,3 +57,12 @@ def shown(values: Iterable[Any], most: int = 8) -> str:
     items = [str(value) for value in values]
     cut = ", ".join(items[:most])
     return cut if len(items) <= most else f"{cut}, … ({len(items)} in all)"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where due.
+
+    >>> counted(1, "learner"), counted(4, "learner")
+    ('1 learner', '4 learners')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -113,9 +113,14 @@ def difference(larger: Estimate, smaller: Estimate, kind: str = "") -> Estimate:
     return Estimate(value, value - down, value + up, larger.level, kind or larger.kind)
 
 
-def around(value: float, standard_error: float, level: float = 0.95, kind: str = "") -> Estimate:
-    """A normal interval around a value."""
-    reach = normal_quantile(level) * standard_error
+def around(
+    value: float, standard_error: float, level: float = 0.95, kind: str = "", draws: int | None = None
+) -> Estimate:
+    """An interval around a value: normal, or Student's if the error was told from few `draws`."""
+    quantile = normal_quantile(level)
+    if draws is not None:
+        quantile = float(stats.t.ppf(0.5 + level / 2, max(draws - 1, 1)))
+    reach = quantile * standard_error
     return Estimate(float(value), float(value - reach), float(value + reach), level, kind)
 
 

@@ -44,12 +44,13 @@ class Source:
     notes: tuple[str, ...] = ()
 
 
-def read(source: str | Path, target: str | None = None) -> Table:
+def read(source: str | Path, target: str | None = None, text: str | None = None) -> Table:
     """A table by built-in name, from a file, or from OpenML.
 
     source: one of `BUILT_IN`; a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file (arrays X
         and y); `openml:NAME` or `openml:ID`.
     target: the column with the labels. Default: the one the source names, else the last, and `notes` says so.
+    text: a column of texts to keep although every row has its own, and never the target.
 
     Columns without any value, and texts of which every row has its own, are left out, and `notes` says so.
     Labels keep their spelling; whole numbers written as 1.0 become 1.
@@ -59,7 +60,7 @@ def read(source: str | Path, target: str | None = None) -> Table:
     ((569, 30), ['benign', 'malignant'])
     """
     name, found = _found(source)
-    return _table(name, found, target)
+    return _table(name, found, target, text)
 
 
 def read_frame(source: str | Path) -> pd.DataFrame:
@@ -89,15 +90,18 @@ def _framed(name: str, found: Source) -> pd.DataFrame:
     return frame
 
 
-def _table(name: str, found: Source, target: str | None) -> Table:
+def _table(name: str, found: Source, target: str | None, text: str | None = None) -> Table:
     """Split columns into features and labels, and check both."""
     frame = _framed(name, found)
     notes = list(found.notes)
     wanted = target if target is not None else found.target
-    if wanted is not None and wanted not in frame:
-        raise InputError(
-            f"{name!r} has no column {wanted!r}.{nearest(wanted, frame.columns)} It has {shown(frame.columns)}."
-        )
+    for given in (wanted, text):
+        if given is not None and given not in frame:
+            raise InputError(
+                f"{name!r} has no column {given!r}.{nearest(given, frame.columns)} It has {shown(frame.columns)}."
+            )
+    if text is not None and text == wanted:
+        raise InputError(f"The column {text!r} is named both as target and as text; two columns are expected.")
     empty = [column for column in frame.columns[frame.isna().all()] if column != wanted]
     if empty:
         frame = frame.drop(columns=empty)
@@ -108,11 +112,11 @@ def _table(name: str, found: Source, target: str | None) -> Table:
             "labels are needed. Is the separator a comma, a semicolon or a tab?"
         )
     if wanted is None:
-        wanted = str(frame.columns[-1])
+        wanted = str([column for column in frame.columns if column != text][-1])
         notes.append(f"Target: last column {wanted!r}. Use --target to choose another.")
     y = _labels(frame[wanted])
     X = frame.drop(columns=wanted)
-    identifiers = [column for column in X if _is_identifier(X[column])]
+    identifiers = [column for column in X if column != text and _is_identifier(X[column])]
     if identifiers:
         X = X.drop(columns=identifiers)
         notes.append(f"Left out, as every row has its own value: {shown(identifiers)}.")
@@ -257,7 +261,19 @@ def _from_text(path: Path) -> Source:
                 frame = pd.read_csv(file, sep=separator, skipinitialspace=True, low_memory=False, index_col=False)
             except pd.errors.ParserWarning as error:
                 raise InputError(f"'{path}' has rows of more fields than its header. Name every column.") from error
-    return Source(_with_decimal_commas(frame) if separator == ";" else frame)
+    notes: tuple[str, ...] = ()
+    if all(_is_number(name) for name in frame.columns):
+        # Some tables do number their columns, so it is said and not refused.
+        notes = (f"The first line ({shown(frame.columns, 4)}) was taken as names. If it is a row, add a header line.",)
+    return Source(_with_decimal_commas(frame) if separator == ";" else frame, notes=notes)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _with_decimal_commas(frame: pd.DataFrame) -> pd.DataFrame:

@@ -250,3 +250,12 @@ def test_which_seeds_are_free():
     assert examine.has_seed(pipeline)
     assert examine.has_seed(SVC(random_state=0))
     assert not examine.has_seed(GaussianNB())
+
+
+def test_a_classifier_that_predicts_only_once_fitted_is_taken():
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    stack = StackingClassifier([("a", GaussianNB())])
+    assert not hasattr(stack, "predict")
+    assert type(examine.learner(stack)[0]) is StackingClassifier

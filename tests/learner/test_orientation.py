@@ -167,7 +167,39 @@ def test_ten_classes_and_five_refits_are_told_from_single_points():
     bits = 5 * (-0.8 * math.log2(0.8) - 0.2 * math.log2(0.2 / 9))
     assert o.stochasticity.value == pytest.approx(bits, rel=0.15)
     assert o.stochasticity.low <= bits <= o.stochasticity.high
-    assert any("upper estimate" in note for note in o.notes)
+
+
+def test_points_sorted_by_class_make_no_difference():
+    rng = np.random.default_rng(12)
+    truth = np.repeat([0, 1], 1000)
+    labels = np.where((truth == 1) & (rng.random((30, 5, 2000)) < 0.5), 0, truth)  # one class is a coin flip
+    o = classay.orientation(Labelings.from_arrays(labels, truth), holdouts=400)
+    assert o.stochasticity.value == pytest.approx(2.5, abs=0.2)
+
+
+def test_kinds_say_what_intervals_are():
+    rng = np.random.default_rng(13)
+    truth = rng.integers(2, size=100)
+    labels = noisy(rng, truth, (60, 1), 0.05)
+    o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True))
+    assert o.stochasticity.kind == "exact: deterministic"
+    assert o.capacity.kind == "over subsets and holdouts"
+    o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True), holdout_size=40)
+    assert "not identified" in o.expressivity.kind
+    assert "not identified" in o.capacity.kind
+
+
+def test_few_subsets_are_said():
+    rng = np.random.default_rng(14)
+    truth = rng.integers(2, size=100)
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (5, 3), 0.2), truth))
+    assert any("few" in note for note in o.notes)
+
+
+@pytest.mark.parametrize("given", ["x", np.zeros((3, 2, 4)), None])
+def test_only_records_are_measured(given):
+    with pytest.raises(InputError, match="a record is expected"):
+        classay.orientation(given)
 
 
 def test_missing_refits_are_left_out_and_said():

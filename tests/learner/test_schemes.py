@@ -178,7 +178,7 @@ def test_halves_need_two_rows_of_each_class():
         (lambda: Subsets(10.0), r"`Subsets\(n\)` is 10.0"),
         (lambda: Subsets(True), r"`Subsets\(n\)` is True"),
         (lambda: Subsets(5, 0.0), r"`Subsets\(size\)` is 0.0; a number between 0 and 1.*whole number of rows"),
-        (lambda: Subsets(5, 1.0), r"`Subsets\(size\)` is 1.0"),
+        (lambda: Subsets(5, 1.5), r"`Subsets\(size\)` is 1.5"),
         (lambda: Subsets(5, 1), r"`Subsets\(size\)` is 1; .*at least 2"),
         (lambda: Subsets(5, True), r"`Subsets\(size\)` is True"),
         (lambda: Subsets(5, float("nan")), r"`Subsets\(size\)` is nan"),

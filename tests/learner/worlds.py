@@ -37,3 +37,8 @@ def world(name: str, n_subsets: int, refits: int, seed: int, points: int = 5):
         raise ValueError(name)
     numbers = np.stack([rng.choice(labelings, refits, p=share) for share in shares])
     return numbers[None], within, float(points)
+
+
+def as_labels(numbers, points: int = 5):
+    """The same answers as labels of points, (K, R, points): the bits of each number."""
+    return numbers[0][..., None] >> np.arange(points) & 1

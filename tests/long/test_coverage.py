@@ -11,12 +11,9 @@ from scipy import stats
 from scipy.special import digamma
 
 import classay
-from classay.intervals import difference
-from classay.learner import entropy
-from classay.learner.counts import count
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "learner"))
-from worlds import NAMES, world
+from worlds import NAMES, as_labels, world
 
 RUNS = 200
 
@@ -31,12 +28,11 @@ def test_five_worlds(name, refits, goal):
     errors, within_held, capacity_held = [], 0, 0
     for seed in range(RUNS):
         answers, within, overall = world(name, 100, refits, seed)
-        counts = count(answers)
-        s, d = entropy.within(counts, 5.0), entropy.overall(counts, 5.0)
-        c = difference(d, s)
-        errors.append(c.value - (overall - within))
-        within_held += holds(s, within)
-        capacity_held += holds(c, overall - within)
+        labelings = classay.Labelings.from_arrays(as_labels(answers), [0, 1, 0, 1, 0])
+        o = classay.orientation(labelings, holdout_size=5, holdouts=1)
+        errors.append(o.capacity.value - (overall - within))
+        within_held += holds(o.stochasticity, within)
+        capacity_held += holds(o.capacity, overall - within)
     print(
         f"{name:10} R={refits:2} error {np.mean(errors):+.3f} ± {np.std(errors):.3f}, stochasticity held in "
         f"{within_held / RUNS:.1%}, capacity in {capacity_held / RUNS:.1%}"
@@ -50,8 +46,11 @@ def binary_entropy(q):
     return stats.entropy([q, 1 - q], base=2)
 
 
-@pytest.mark.parametrize(("refits", "spread"), [(2, 1.0), (5, 1.0), (10, 0.3), (10, 3.0), (10, 30.0)])
-def test_many_holdouts(refits, spread):
+@pytest.mark.parametrize(
+    ("refits", "spread", "size"),
+    [(2, 1.0, 5), (5, 1.0, 5), (10, 0.3, 5), (10, 3.0, 5), (10, 30.0, 5), (5, 0.3, 13), (10, 0.3, 20), (5, 0.3, 8)],
+)
+def test_many_holdouts(refits, spread, size):
     """Subsets differ in how often each point is labelled wrong; given that, refits err on their own.
 
     Point i is wrong with probability q, Beta-distributed over subsets around its own mean; a small `spread` makes data
@@ -61,9 +60,9 @@ def test_many_holdouts(refits, spread):
     means = rng.uniform(0.02, 0.5, size=200)
     a, b = means * spread, (1 - means) * spread
     # E H2(q) for q ~ Beta(a, b), in closed form.
-    within = 5 * np.mean(digamma(a + b + 1) - means * digamma(a + 1) - (1 - means) * digamma(b + 1)) / np.log(2)
-    overall = 5 * np.mean([binary_entropy(q) for q in means])
-    right = stats.binom.sf(3, 5, 1 - means.mean())
+    within = size * np.mean(digamma(a + b + 1) - means * digamma(a + 1) - (1 - means) * digamma(b + 1)) / np.log(2)
+    overall = size * np.mean([binary_entropy(q) for q in means])
+    right = stats.binom.sf(3, size, 1 - means.mean()) - stats.binom.sf(3, size, 0.5)
     held = np.zeros(4)
     values = []
     for seed in range(RUNS):
@@ -71,13 +70,13 @@ def test_many_holdouts(refits, spread):
         q = rng.beta(a, b, size=(50, 1, 200))
         truth = rng.integers(2, size=200)
         labels = np.where(rng.random((50, refits, 200)) < q, 1 - truth, truth)
-        o = classay.orientation(classay.Labelings.from_arrays(labels, truth), random_state=seed)
-        truths = (within, overall, overall - within, right - 0.1875)
+        o = classay.orientation(classay.Labelings.from_arrays(labels, truth), size, random_state=seed)
+        truths = (within, overall, overall - within, right)
         held += [holds(e, t) for e, t in zip((o.stochasticity, o.expressivity, o.capacity, o.bias[4]), truths)]
         values.append([o.stochasticity.value - within, o.expressivity.value - overall])
     error = np.mean(values, axis=0)
     print(
-        f"R={refits} spread {spread}: stochasticity {within:.2f} (error {error[0]:+.3f}) held {held[0] / RUNS:.1%}, "
+        f"h={size} R={refits} spread {spread}: stochasticity {within:.2f} (error {error[0]:+.3f}) held {held[0] / RUNS:.1%}, "
         f"expressivity {overall:.2f} ({error[1]:+.3f}) {held[1] / RUNS:.1%}, capacity {held[2] / RUNS:.1%}, "
         f"bias {held[3] / RUNS:.1%}"
     )

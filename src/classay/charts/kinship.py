@@ -128,7 +128,7 @@ def _cells(kinship: Kinship, distance: str, short: list[str]) -> list[theme.Row]
     for a in range(len(short)):
         for b in range(len(short)):
             # Where chance is unknown (NaN), nothing can be said to be above it.
-            value, chance = float(matrix[a, b]), float(np.maximum(floor[a], floor[b]))
+            value, chance = float(matrix[a, b]), float(floor[a, b])
             clear = value > chance
             cells.append(
                 {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import altair as alt
@@ -10,7 +9,7 @@ import numpy as np
 
 from ..expect import InputError, whole
 from ..learner.bounds import binary_entropy, chance, most_expressivity, most_expressivity_lauw
-from ..learner.orientation import Orientation
+from ..learner.orientation import Orientation, usual_threshold
 from . import naming, theme
 from .comparing import compared
 from .placing import apart
@@ -33,7 +32,7 @@ def plane_chart(*orientations: Orientation, threshold: int | None = None) -> alt
     first, labels = orientations[0], list(learners)
     legend = theme.legend_below(labels) if len(labels) > naming.MOST else None
     size = first.holdout_size
-    right = math.ceil(0.8 * size) if threshold is None else whole(threshold, "threshold", at_least=1)
+    right = usual_threshold(size) if threshold is None else whole(threshold, "threshold", at_least=1)
     if right > size:
         raise InputError(f"`threshold` is {right}, but holdouts have {size} points. Use at most {size}.")
     curves, rows = _curves(first, right), _rows(learners, right)

@@ -71,11 +71,11 @@ def command(
     from . import learner_view as view
 
     learners = learners_from_texts(learner or USUAL, allow_import)
-    scheme = Subsets(subsets, int(size) if size > 1 else size, replace)
+    scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
     if charts is not None:
         console.writable_folder(charts, "--charts")
     table = tables.read(data, target)
-    _refuse_early(table, holdout_size, holdouts, test_size)
+    _refuse_early(table, holdout_size, holdouts, test_size, seed)
     rows, columns = table.X.shape
     console.say(f"{table.name}: {rows} rows, {columns} columns, {table.y.nunique()} classes.", quiet)
     for note in table.notes:
@@ -102,7 +102,9 @@ def command(
     related = kinship(whole, holdout_size, holdouts, seed) if len(whole) > 1 else None
 
     if as_json:
-        console.write_json(view.as_json(table, settings, records, found, related, failed, interrupted))
+        console.write_json(
+            view.as_json(table, {**settings, "holdouts": holdouts}, records, found, related, failed, interrupted)
+        )
     else:
         view.show(records, found, related)
     for name, why in failed.items():
@@ -116,12 +118,17 @@ def command(
         raise typer.Exit(console.PARTIAL)
 
 
-def _refuse_early(table: Table, holdout_size: int, holdouts: int, test_size: float) -> None:
+def _refuse_early(table: Table, holdout_size: int, holdouts: int, test_size: float, seed: int) -> None:
     """Refuse, before any fit, a holdout that the test part cannot hold."""
-    from ..learner.holdouts import draw_holdouts
+    import numpy as np
 
-    points = max(round(expect.fraction(test_size, "test_size") * len(table.y)), 1)
-    draw_holdouts(points, holdout_size, expect.whole(holdouts, "holdouts", at_least=1), 0)
+    from ..learner.holdouts import draw_holdouts
+    from ..learner.schemes import split
+    from ..seeds import settle
+
+    codes = np.unique(table.y.to_numpy(), return_inverse=True)[1]
+    _, test, _ = split(codes, expect.fraction(test_size, "test_size"), settle(seed))
+    draw_holdouts(test.size, holdout_size, holdouts, seed)
 
 
 def _record_all(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import __version__
+from .. import __version__, expect
 from ..result import plain
 from . import console
 
@@ -37,7 +37,7 @@ def show(records: dict[str, Labelings], found: dict[str, Orientation], related: 
     top = f"{first.log2_labelings:.3g}"
     out.print(
         console.table(
-            f"What {len(found)} learners answer on holdouts of {first.holdout_size} points",
+            f"Answers of {expect.counted(len(found), 'learner')} on holdouts of {first.holdout_size} points",
             MAIN_COLUMNS,
             [
                 [
@@ -92,20 +92,22 @@ def show(records: dict[str, Labelings], found: dict[str, Orientation], related: 
         out.print(
             console.table(
                 "Kinship: Jensen–Shannon distance of answers (0 the same, 1 nothing in common)",
-                ["learner", *(str(number) for number, _ in enumerate(related.names, 1)), "chance alone"],
+                ["learner", *(str(number) for number, _ in enumerate(related.names, 1))],
                 [
-                    [
-                        f"{place + 1} {name}",
-                        *(f"{value:.2f}" for value in related.jensen_shannon[place]),
-                        f"{floor:.2f}",
-                    ]
-                    for place, (name, floor) in enumerate(zip(related.names, related.floor["jensen_shannon"]))
+                    [f"{place + 1} {name}", *(_distance(related, place, other) for other in range(len(related.names)))]
+                    for place, name in enumerate(related.names)
                 ],
+                "In brackets: not above what chance alone reaches between two equal learners.",
             )
         )
     for name, o in found.items():
         for note in o.notes:
             out.print(f"{name}: {note}", markup=False)
+
+
+def _distance(related: Kinship, one: int, other: int) -> str:
+    value = related.jensen_shannon[one, other]
+    return f"{value:.2f}" if one == other or value > related.floor["jensen_shannon"][one, other] else f"({value:.2f})"
 
 
 def _few(holdout_size: int, most: int = 7) -> list[int]:
@@ -142,12 +144,14 @@ def as_json(
             "repeats": settings["repeats"],
             "test_size": settings["test_size"],
             "seed": settings["random_state"],
+            "holdouts": settings["holdouts"],
+            "time_limit": settings["time_limit"],
         },
         "learners": {
             name: {
                 **o.to_dict(),
                 "about": plain(records[name].about),
-                "seconds_per_fit": plain(records[name].seconds.mean()),
+                "seconds_per_fit": plain(np.nanmean(records[name].seconds)),
                 "failures": plain(records[name].failures),
             }
             for name, o in found.items()

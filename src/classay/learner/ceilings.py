@@ -10,23 +10,30 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..intervals import Estimate
+from ..intervals import Estimate, around, crossed_standard_error
 from .counts import count, number_labelings
 from .entropy import within
 
+MOST_POINTS = 500
 
-def overall_ceiling(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int) -> float:
-    """An upper limit of expressivity: mean over holdouts of the sum of the points' entropies over all refits."""
+
+def overall_ceiling(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float) -> float:
+    """An upper limit of expressivity: mean over holdouts of the sum of the points' entropies, with its error."""
     n_subsets, _, n_points = labels.shape
-    bits = np.zeros(n_points)
-    seen = np.zeros(n_points)
+    bits, seen = np.zeros((2, n_points))
+    surprise = np.zeros((n_subsets, n_points))
     for code in range(n_classes):
-        share = (labels == code).mean(axis=(0, 1))
-        bits -= share * np.log2(np.where(share > 0, share, 1))
+        by_subset = (labels == code).mean(axis=1)
+        share = by_subset.mean(axis=0)
+        log2_share = np.log2(np.where(share > 0, share, 1))
+        bits -= share * log2_share
         seen += share > 0
+        surprise -= by_subset * log2_share
     # Miller and Madow's correction, with subsets as the number of draws: refits of one subset are alike.
     bits += (seen - 1) / (2 * n_subsets * math.log(2))
-    return float(bits[holdouts].sum(axis=1).mean())
+    sums = surprise[:, holdouts].sum(axis=2)
+    error = crossed_standard_error(sums)
+    return around(float(bits[holdouts].sum(axis=1).mean()), error, level, draws=n_subsets).high
 
 
 def within_from_points(
@@ -34,9 +41,11 @@ def within_from_points(
 ) -> Estimate:
     """Stochasticity if, with the data held still, points varied independently: an upper limit, and often close.
 
-    Holdout size times the mean entropy of single points, over at most 500 of the points in holdouts.
+    Holdout size times the mean entropy of single points, over at most `MOST_POINTS` of those in holdouts.
     """
     size = int(holdouts.shape[1])
-    points = np.unique(holdouts)[:500, None]
+    points = np.unique(holdouts)
+    # Evenly over the points, which may be sorted by class.
+    points = points[np.linspace(0, points.size - 1, min(points.size, MOST_POINTS)).astype(int), None]
     single = within(count(number_labelings(labels, points, n_classes)), math.log2(n_classes), level)
     return Estimate(size * single.value, size * single.low, size * single.high, level, single.kind)

@@ -18,6 +18,8 @@ from ..expect import InputError
 from .schemes import Scheme
 
 OPAQUE = "opaque: "
+DRAWING = 1
+"""Raise it when the same seed draws other subsets or refits than before: older records must not answer then."""
 
 
 def everything(
@@ -52,7 +54,7 @@ def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:
             f"A store finds records by the learner's parameters, and this one has no stable description: {opaque}. "
             "Use a named function or a plain value, or store=None."
         )
-    return {**about, "learner": learner, "time_limit": time_limit}
+    return {**about, "learner": learner, "time_limit": time_limit, "drawing": DRAWING}
 
 
 def short_name(learner: Any) -> str:
@@ -67,12 +69,17 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
+def _dtype(kind: Any) -> str:
+    # Learners with native categories go by their order, which the values alone do not tell.
+    return f"{kind} {list(kind.categories)}" if isinstance(kind, pd.CategoricalDtype) else str(kind)
+
+
 def fingerprint(*parts: Any) -> str:
     """A hash of tables and arrays: values, types, shapes and column names."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if isinstance(part, pd.DataFrame):
-            digest.update(repr([(str(name), str(kind)) for name, kind in part.dtypes.items()]).encode())
+            digest.update(repr([(str(name), _dtype(kind)) for name, kind in part.dtypes.items()]).encode())
             digest.update(pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes())
         elif is_sparse(part):
             digest.update(repr((part.shape, str(part.dtype))).encode())

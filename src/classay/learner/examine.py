@@ -22,7 +22,9 @@ def learner(given: Any) -> tuple[Any, list[str]]:
     """An unfitted copy of the learner, and what has to be said of it."""
     if isinstance(given, type):
         raise InputError(f"`learner` is the class {given.__name__}; an instance is expected: {given.__name__}().")
-    lacking = [verb for verb in ("fit", "predict", "get_params") if not hasattr(given, verb)]
+    # Some classifiers, such as StackingClassifier, have `predict` only once they are fitted.
+    needed = ["fit", *["predict"] * (_kind(given) != "classifier"), "get_params"]
+    lacking = [verb for verb in needed if not hasattr(given, verb)]
     if lacking:
         raise InputError(
             f"`learner` is {given!r}, which has no {' and no '.join(lacking)}; a scikit-learn classifier is expected."

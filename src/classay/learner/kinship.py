@@ -6,7 +6,6 @@ labelings are akin, even if they are built differently.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +16,15 @@ from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from .. import expect
+from .. import expect, seeds
 from ..result import Result
 from .counts import number_labelings
 from .holdouts import draw_holdouts
-from .labelings import Labelings
+from .labelings import Labelings, expect_record
 
 Floats = NDArray[np.float64]
 DISTANCES = ("jensen_shannon", "euclidean", "angle")
+DEALS = 40
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Kinship(Result):
     """Distances between learners' answers, a hierarchy of them, and a map.
 
     Each distance is a matrix over `names`: `jensen_shannon` (square root of the divergence in bits, 0 to 1),
-    `euclidean` (0 to √2), `angle` (degrees, 0 to 90). 0: the same distribution of answers. `floor[distance]` is, for
-    each learner, how far two equal learners would seem to be apart by chance alone: a distance not above it says
-    nothing. `linkage` is SciPy's average linkage of the Jensen–Shannon distances; `coordinates` a plane in which they
-    are kept as well as can be, `kept` the share of their variation that it shows.
+    `euclidean` (0 to √2), `angle` (degrees, 0 to 90). 0: the same distribution of answers. `floor[distance]` is the
+    like matrix of what chance alone reaches: two equal learners seem at most so far apart in 19 of 20 cases, so a
+    distance not above it says nothing. `linkage` is SciPy's average linkage of the Jensen–Shannon distances;
+    `coordinates` a plane in which they are kept as well as can be, `kept` the share of their variation that it shows.
     """
 
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Kinship(Result):
         return {name: int(number) for name, number in zip(self.names, numbers)}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair and distance: learner, other, distance, value, floor (the larger of the two)."""
+        """One row a pair and distance: learner, other, distance, value, floor."""
         rows = []
         for distance in DISTANCES:
             matrix, floor = getattr(self, distance), self.floor[distance]
@@ -67,7 +67,7 @@ class Kinship(Result):
                         "other": self.names[b],
                         "distance": distance,
                         "value": float(matrix[a, b]),
-                        "floor": float(np.maximum(floor[a], floor[b])),
+                        "floor": float(floor[a, b]),
                     }
                 )
         return pd.DataFrame(rows)
@@ -95,9 +95,10 @@ def kinship(
     For every holdout, each learner's labelings over all refits form P_D; distances between those are averaged over
     common holdouts: Jensen–Shannon, Euclidean and the angle between the two vectors.
 
-    0: the same distribution of answers; higher is farther apart. With few refits two equal learners seem apart: `floor`
-    says by how much, from halves of each learner's own subsets. The records must be of the same test points: use the
-    same data, test_size and random_state.
+    0: the same distribution of answers; higher is farther apart. With few subsets two equal learners seem apart:
+    `floor` says how far, by dealing the subsets of the two out anew, at random. (On the safe side where both were
+    fitted on the same subsets.) The records must be of the same test points: use the same data, test_size and
+    random_state.
 
     Parameters
     ----------
@@ -118,34 +119,35 @@ def kinship(
 
     """
     names, labels, n_classes = _common(labelings)
-    chosen = draw_holdouts(labels[0].shape[-1], holdout_size, holdouts, random_state)
-    pooled = [each.reshape(-1, each.shape[-1]) for each in labels]
-    owners = [np.full(len(each), place) for place, each in enumerate(pooled)]
-    # Halves of the subsets, for the floor: even ones and odd ones, as if they were learners of their own.
-    halves = [np.repeat(np.arange(len(each)) % 2, each.shape[1]) for each in labels]
-    numbers = number_labelings(np.concatenate(pooled), chosen, n_classes)
-    group = np.concatenate([2 * owner + half for owner, half in zip(owners, halves)])
+    seed = seeds.settle(random_state)
+    chosen = draw_holdouts(labels[0].shape[-1], holdout_size, holdouts, seed)
+    numbers = number_labelings(np.concatenate([each.reshape(-1, each.shape[-1]) for each in labels]), chosen, n_classes)
+    # To which subset, counted through all learners, each refit belongs, and what share of it each refit is.
+    sizes = np.array([len(each) for each in labels])
+    refits = np.repeat([each.shape[1] for each in labels], sizes)
+    subset, share = np.repeat(np.arange(sizes.sum()), refits), np.repeat(1 / refits, refits)
+    ends = np.cumsum(sizes)
+    pairs = [(a, b) for a in range(len(names)) for b in range(a + 1, len(names))]
+    deals = {(a, b): _deals(sizes[a], sizes[b], seeds.generator(seed, "deal", a, b)) for a, b in pairs}
 
-    total = {distance: np.zeros((len(names),) * 2) for distance in DISTANCES}
-    split = {distance: np.zeros(len(names)) for distance in DISTANCES}
+    mean = {distance: np.zeros((len(names),) * 2) for distance in DISTANCES}
+    dealt = {pair: {distance: np.zeros(DEALS) for distance in DISTANCES} for pair in pairs}
     for row in numbers:
         _, labeling = np.unique(row, return_inverse=True)
-        table = np.zeros((2 * len(names), labeling.max() + 1))
-        np.add.at(table, (group, labeling), 1.0)
-        whole = table.reshape(len(names), 2, -1).sum(axis=1)
-        for distance, matrix in _distances(whole / whole.sum(axis=1, keepdims=True)).items():
-            total[distance] += matrix
-        for place in range(len(names)):
-            two = table[2 * place : 2 * place + 2]
-            if (two.sum(axis=1) > 0).all():
-                for distance, matrix in _distances(two / two.sum(axis=1, keepdims=True)).items():
-                    # Halves have half the subsets, so chance alone sets them √2 times as far apart.
-                    split[distance][place] += matrix[0, 1] / math.sqrt(2)
-    mean = {distance: matrix / len(chosen) for distance, matrix in total.items()}
-    floor = {
-        distance: np.where([len(each) > 1 for each in labels], values / len(chosen), np.nan)
-        for distance, values in split.items()
-    }
+        table = np.zeros((sizes.sum(), labeling.max() + 1))
+        np.add.at(table, (subset, labeling), share)
+        own = np.split(table, ends[:-1])
+        for distance, matrix in _distances(np.stack([each.mean(axis=0) for each in own])).items():
+            mean[distance] += matrix / len(chosen)
+        for (a, b), deal in deals.items():
+            both = np.concatenate([own[a], own[b]])
+            first, second = deal @ both / sizes[a], (1 - deal) @ both / sizes[b]
+            for distance, values in _between(first, second).items():
+                dealt[a, b][distance] += values / len(chosen)
+    floor = {distance: np.zeros((len(names),) * 2) for distance in DISTANCES}
+    for (a, b), by_distance in dealt.items():
+        for distance, values in by_distance.items():
+            floor[distance][a, b] = floor[distance][b, a] = np.quantile(values, 0.95)
     coordinates, kept = _plane(mean["jensen_shannon"])
     return Kinship(
         names=names,
@@ -168,8 +170,7 @@ def _common(labelings: Any) -> tuple[tuple[str, ...], list[NDArray[np.integer]],
     records = list(labelings.values())
     first = records[0]
     for name, other in labelings.items():
-        if not isinstance(other, Labelings):
-            raise expect.InputError(f"`labelings[{name!r}]` is {type(other).__name__}; a record is expected.")
+        expect_record(other, f"labelings[{name!r}]")
         same = (
             np.array_equal(first.classes, other.classes)
             and np.array_equal(first.truth, other.truth)
@@ -183,22 +184,33 @@ def _common(labelings: Any) -> tuple[tuple[str, ...], list[NDArray[np.integer]],
     return tuple(map(str, labelings)), [each.complete() for each in records], len(first.classes)
 
 
+def _deals(first: int, second: int, generator: np.random.Generator) -> Floats:
+    """Ways to deal the subsets of two learners out anew: (DEALS, subsets) of 1 for the first and 0 for the second."""
+    dealt = np.zeros((DEALS, first + second))
+    for row in dealt:
+        row[generator.permutation(first + second)[:first]] = 1.0
+    return dealt
+
+
 def _distances(shares: Floats) -> dict[str, Floats]:
-    """Distances between the rows of a table of distributions."""
-    square = shares @ shares.T
-    norms = np.sqrt(np.diag(square))
-    middle = (shares[:, None] + shares[None]) / 2
+    """Distances between the rows of a table of distributions, as matrices."""
+    rows, columns = np.triu_indices(len(shares), 1)
+    matrices = {}
+    for distance, values in _between(shares[rows], shares[columns]).items():
+        matrices[distance] = np.zeros((len(shares),) * 2)
+        matrices[distance][rows, columns] = matrices[distance][columns, rows] = values
+    return matrices
+
+
+def _between(first: Floats, second: Floats) -> dict[str, Floats]:
+    """Distances between the distributions in the rows of two tables, row by row."""
     # Jensen–Shannon = H of the middle less the mean of the two H.
-    entropies = _entropy(shares)
-    divergence = _entropy(middle) - (entropies[:, None] + entropies[None]) / 2
-    euclidean = np.sqrt(np.maximum(norms[:, None] ** 2 + norms[None] ** 2 - 2 * square, 0.0))
-    angle = np.degrees(np.arccos(np.clip(square / np.outer(norms, norms), -1.0, 1.0)))
-    for matrix in (divergence, euclidean, angle):
-        np.fill_diagonal(matrix, 0.0)
+    divergence = _entropy((first + second) / 2) - (_entropy(first) + _entropy(second)) / 2
+    cosine = (first * second).sum(axis=1) / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
     return {
         "jensen_shannon": np.sqrt(np.maximum(divergence, 0.0)),
-        "euclidean": euclidean,
-        "angle": angle,
+        "euclidean": np.linalg.norm(first - second, axis=1),
+        "angle": np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))),
     }
 
 

@@ -57,12 +57,19 @@ class Labelings:
 
     @classmethod
     def from_arrays(
-        cls, labels: ArrayLike, y_true: ArrayLike, *, deterministic: bool = False, name: str = "learner"
+        cls,
+        labels: ArrayLike,
+        y_true: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        deterministic: bool = False,
+        name: str = "learner",
     ) -> Labelings:
         """Labelings from predictions made anywhere: any system, any language.
 
         labels : (K, R, n) or (K, n) answers, class names or codes; y_true : (n,) the truth, in the same words.
         With (K, n) there is one refit a subset: stochasticity is unknown unless `deterministic` says that it is 0.
+        classes : all classes that could be answered, if some never occur here; chance depends on how many there are.
 
         >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
@@ -94,16 +101,18 @@ class Labelings:
                 "`deterministic` is True, but refits of one subset differ in `labels`. Leave it out: what differs "
                 "between refits is the learner's stochasticity."
             )
-        classes = np.unique(np.concatenate([truth, np.unique(answers)]))
-        if classes.size < 2:
-            raise InputError(
-                f"There is 1 class ({classes[0].item()!r}) in `labels` and `y_true`; at least 2 are needed."
-            )
+        occurring = np.unique(np.concatenate([truth, np.unique(answers)]))
+        known = occurring if classes is None else np.unique(_array(classes, "classes"))
+        strange = np.setdiff1d(occurring, known)
+        if strange.size:
+            raise InputError(f"`classes` lacks {shown(strange, 4)}, which `labels` or `y_true` have. Add them.")
+        if known.size < 2:
+            raise InputError(f"There is 1 class ({known[0].item()!r}) in `labels` and `y_true`; at least 2 are needed.")
         unknown = np.full(answers.shape[:2], np.nan)
         return cls(
-            labels=np.searchsorted(classes, answers).astype(code_type(classes.size)),
-            truth=np.searchsorted(classes, truth).astype(code_type(classes.size)),
-            classes=classes,
+            labels=np.searchsorted(known, answers).astype(code_type(known.size)),
+            truth=np.searchsorted(known, truth).astype(code_type(known.size)),
+            classes=known,
             train_accuracy=unknown,
             seconds=unknown.copy(),
             deterministic=deterministic,
@@ -160,7 +169,9 @@ class Labelings:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
         right = (self.complete() == self.truth).mean(axis=1)
-        estimate = around(float(right.mean()), crossed_standard_error(right), level, "over subsets and points")
+        estimate = around(
+            float(right.mean()), crossed_standard_error(right), level, "over subsets and points", len(right)
+        )
         return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:
@@ -252,6 +263,16 @@ def load(path: str | Path) -> Labelings:
         return Labelings.from_file(header, arrays)
     except (KeyError, TypeError) as error:
         raise InputError(f"{path} is no whole record of labelings ({error}). Make the record again.") from error
+
+
+def expect_record(given: Any, name: str) -> Labelings:
+    """`given`, if it is a record."""
+    if not isinstance(given, Labelings):
+        raise InputError(
+            f"`{name}` is {type(given).__name__}; a record is expected: what `classay.record` returns, or "
+            "`Labelings.from_arrays(labels, y_true)`."
+        )
+    return given
 
 
 def code_type(n_classes: int) -> np.dtype[Any]:

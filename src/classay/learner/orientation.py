@@ -14,26 +14,21 @@ All are averaged over random holdouts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from .. import expect
-from ..intervals import Estimate, around, crossed_standard_error, difference, exact, of_mean, within_limits
+from ..intervals import Estimate, around, crossed_standard_error, of_mean, within_limits
 from ..result import Result
 from . import entropy
 from .bounds import Bounds, bounds, chance
-from .ceilings import overall_ceiling, within_from_points
-from .counts import Counts, count, number_labelings
+from .counts import count, number_labelings
 from .holdouts import draw_holdouts
-from .labelings import Labelings
-
-# Above this share of answers that no second subset repeats, H(P_D) rests on labelings that were not seen.
-MOST_UNREPEATED = 0.1
-# A range of stochasticity wider than this, in bits, is said aloud.
-WIDEST = 1.0
+from .labelings import Labelings, expect_record
+from .parts import parts
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,7 @@ class Orientation(Result):
         return frame[["learner", "figure", "threshold", "value", "low", "high", "level", "least", "most", "kind"]]
 
     def __str__(self) -> str:
-        middle = _usual_threshold(self.holdout_size)
+        middle = usual_threshold(self.holdout_size)
         text = (
             f"{self.learner}: accuracy {self.accuracy} on test points ({self.train_accuracy:.3g} on its own rows). "
             f"On {self.holdout_size} points it gets {middle} or more right {self.bias[middle]:+.3g} more often "
@@ -169,7 +164,7 @@ def orientation(
     Pang-Naylor, Chen & Montañez, Model Characterization with Inductive Orientation Vectors.
 
     """
-    labels = labelings.complete()
+    labels = expect_record(labelings, "labelings").complete()
     n_subsets, n_refits, n_points = labels.shape
     n_classes = len(labelings.classes)
     if n_subsets < 2:
@@ -191,31 +186,11 @@ def orientation(
         share = (right >= threshold).mean(axis=2)
         p = chance(threshold, holdout_size, n_classes)
         shares[threshold] = share.mean(axis=1) - p
-        estimate = around(float(share.mean()) - p, crossed_standard_error(share), level, entropy.KIND)
+        estimate = around(float(share.mean()) - p, crossed_standard_error(share), level, entropy.KIND, n_subsets)
         bias[threshold] = within_limits(estimate, -p, 1 - p)
 
     plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
-    overall = entropy.overall(counts, log2_labelings, level)
-    unrepeated = entropy.unrepeated(counts)
-    if unrepeated > MOST_UNREPEATED:
-        most = max(min(overall_ceiling(labels, chosen, n_classes), log2_labelings), overall.high)
-        overall = Estimate(overall.value, overall.low, most, level, "a range: not identified")
-        notes.append(
-            f"Expressivity is not identified: {unrepeated:.0%} of answers occur in one subset only, so labelings "
-            f"that were not seen matter. It is between the figure and {most:.3g} bits. Use smaller holdouts or more "
-            "subsets."
-        )
-    within = _stochasticity(labelings, labels, counts, chosen, level, notes)
-    if within.known:
-        # Dice cannot spread answers more than dice and data together; where the latter is a lower estimate, it yields.
-        if unrepeated > MOST_UNREPEATED and within.value > overall.value:
-            overall = replace(overall, value=min(within.value, overall.high))
-        value = min(within.value, overall.value)
-        within = Estimate(value, min(within.low, value), min(within.high, overall.high), level, within.kind)
-        capacity = within_limits(difference(overall, within, within.kind), 0.0, log2_labelings)
-    else:
-        within = Estimate(math.nan, 0.0, overall.high, level, within.kind)
-        capacity = Estimate(math.nan, 0.0, overall.high, level, within.kind)
+    found = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
 
     known = n_refits > 1 or labelings.deterministic
     unknown = Estimate(math.nan, 0.0, log2_labelings, level, "unknown: one refit a subset")
@@ -239,9 +214,9 @@ def orientation(
         accuracy=labelings.accuracy("test", level),
         train_accuracy=labelings.accuracy("train", level),
         bias=bias,
-        expressivity=overall,
-        stochasticity=within,
-        capacity=capacity,
+        expressivity=found.expressivity,
+        stochasticity=found.stochasticity,
+        capacity=found.capacity,
         plugin=plugin,
         bounds=tuple(
             bounds(estimate.value, plugin.expressivity.value, threshold, holdout_size, n_classes)
@@ -249,46 +224,11 @@ def orientation(
         ),
         per_holdout=raw,
         holdouts=chosen,
-        notes=tuple(notes),
+        notes=(*notes, *found.notes),
     )
 
 
-def _stochasticity(
-    labelings: Labelings,
-    labels: NDArray[np.integer],
-    counts: Counts,
-    holdouts: NDArray[np.int64],
-    level: float,
-    notes: list[str],
-) -> Estimate:
-    """Mean H(P_F), and what has to be said of it."""
-    n_classes = len(labelings.classes)
-    log2_labelings = holdouts.shape[1] * math.log2(n_classes)
-    if labelings.deterministic:
-        return exact(0.0, "exact: deterministic", level)
-    within = entropy.within(counts, log2_labelings, level)
-    if not within.known:
-        notes.append("Stochasticity is unknown: there is one refit a subset. Record with repeats=10.")
-        return within
-    if holdouts.shape[1] > 1:
-        # A labeling cannot vary more than its labels one by one, and those are told by few refits.
-        single = within_from_points(labels, holdouts, n_classes, level)
-        value = min(within.value, single.value)
-        if log2_labelings > math.log2(entropy.MOST_CELLS):
-            value = single.value
-            notes.append(
-                "There are too many labelings to count: stochasticity is the sum over single points, an upper estimate."
-            )
-        within = Estimate(value, min(within.low, value), max(min(within.high, single.high), value), level, within.kind)
-    if within.high - within.low > WIDEST:
-        notes.append(
-            f"Stochasticity is told only to within {within.high - within.low:.2g} bits by {counts.n_refits} refits a "
-            "subset. Record with more repeats, or use smaller holdouts."
-        )
-    return within
-
-
-def _usual_threshold(holdout_size: int) -> int:
+def usual_threshold(holdout_size: int) -> int:
     """Four of five, or as near as the holdout allows."""
     return math.ceil(0.8 * holdout_size)
 

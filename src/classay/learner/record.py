@@ -60,7 +60,8 @@ def record(
     test_size : share of the rows that no refit sees
     probes : more rows to label, beside the test part
     random_state : the seed of everything
-    executor : any `concurrent.futures.Executor`; a number of local workers; None: one worker a core
+    executor : any `concurrent.futures.Executor` (threads of one process take turns, so they gain nothing); a number
+        of local workers; None: one worker a core
     store : a folder of records; the same question asked again is answered from it
     progress : show a bar on stderr if it takes more than two seconds
     time_limit : seconds that one fit may take; a refit that takes longer is listed in `failures`

@@ -59,8 +59,8 @@ class Subsets:
         expect.whole(self.n, "Subsets(n)", at_least=2, why="One subset cannot tell how answers vary with the data.")
         if isinstance(self.size, (int, np.integer)):
             expect.whole(self.size, "Subsets(size)", at_least=2)
-        else:
-            expect.fraction(self.size, "Subsets(size)", why="Or give a whole number of rows.")
+        elif self.size != 1.0:  # all of it: a bootstrap
+            expect.fraction(self.size, "Subsets(size)", why="Or 1.0 for all, or a whole number of rows.")
         if not isinstance(self.replace, (bool, np.bool_)):
             raise expect.InputError(f"`Subsets(replace)` is {self.replace!r}; True or False is expected.")
 
