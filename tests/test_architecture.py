@@ -117,6 +117,13 @@ def answers(seed: int = 0) -> classay.Labelings:
 EXAMPLES = {
     "Orientation": lambda: classay.orientation(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
+    "Complexity": lambda: classay.complexity(
+        np.random.default_rng(0).normal(size=(60, 2)) + [[3 * (i % 3), 0] for i in range(60)],
+        ["<b>a</b>", "b", "c"] * 20,
+    ),
+    "Slices": lambda: classay.slices(
+        pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
+    ),
     "Kinship": lambda: classay.kinship({"a": answers(0), "b": answers(0), "<b>c</b>": answers(0)}),
 }
 

@@ -12,6 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .data.baseline import BaselineClassifier, baseline_threshold
+    from .data.complexity import Complexity, complexity
+    from .data.geometry import Geometry
+    from .data.slices import Slices, slices
+    from .data.text import embed
     from .encoding import encoded
     from .expect import InputError
     from .intervals import Estimate
@@ -25,6 +30,14 @@ __version__ = "0.1.0"
 
 # Loaded when first asked for, so that `import classay` and `classay --help` are fast.
 _WHERE = {
+    "BaselineClassifier": "data.baseline",
+    "baseline_threshold": "data.baseline",
+    "Complexity": "data.complexity",
+    "complexity": "data.complexity",
+    "Geometry": "data.geometry",
+    "Slices": "data.slices",
+    "slices": "data.slices",
+    "embed": "data.text",
     "encoded": "encoding",
     "InputError": "expect",
     "Estimate": "intervals",
@@ -40,19 +53,27 @@ _WHERE = {
 }
 
 __all__ = [
+    "BaselineClassifier",
+    "Complexity",
     "Estimate",
+    "Geometry",
     "HalfSplits",
     "InputError",
     "Kinship",
     "Labelings",
     "Orientation",
+    "Slices",
     "Subsets",
     "__version__",
+    "baseline_threshold",
+    "complexity",
+    "embed",
     "encoded",
     "kinship",
     "load",
     "orientation",
     "record",
+    "slices",
 ]
 
 

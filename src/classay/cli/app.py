@@ -6,7 +6,7 @@ import typer
 
 from .. import __version__
 from ..expect import InputError
-from . import console, learner
+from . import console, data, learner, slices
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
 
@@ -20,6 +20,8 @@ app = typer.Typer(
     epilog="Try: `classay learner breast_cancer`",
 )
 app.command("learner", epilog=learner.EXAMPLES)(learner.command)
+app.command("data", epilog=data.EXAMPLES)(data.command)
+app.command("slices", epilog=slices.EXAMPLES)(slices.command)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,155 @@
+"""`classay data`: how hard each row is, what a classifier must beat, which labels to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from .. import expect
+from . import console
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..data.complexity import Complexity
+    from ..tables import Table
+
+EXAMPLES = """
+**Examples**
+
+    classay data digits
+
+    classay data intents.csv --text utterance --target intent --cache vectors/
+
+    classay data credit.csv --target default --distance mahalanobis --json
+"""
+
+
+def command(
+    data: str = typer.Argument(
+        ...,
+        metavar="DATA",
+        help="A built-in name (iris, wine, breast_cancer, digits), a file (CSV, TSV, gz, Parquet, ARFF, npz) or "
+        "openml:NAME.",
+    ),
+    target: str = typer.Option(None, "--target", "-t", help="Column with the labels. Default: the last one."),
+    text: str = typer.Option(None, help="Column with texts, which are embedded; other columns are left out."),
+    model: str = typer.Option("wordllama", help="What embeds texts: wordllama or minilm."),
+    cache: Path = typer.Option(None, help="Folder in which vectors of texts are kept."),
+    distance: str = typer.Option(
+        "auto", help="auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine."
+    ),
+    hardest: int = typer.Option(10, "--hardest", "-n", help="How many hardest rows and suspected labels to show."),
+    paper: bool = typer.Option(False, "--paper", help="The paper's plain figures: no cross-fitting, no temperature."),
+    seed: int = typer.Option(0, "--seed", "-s", help="The same seed gives the same figures."),
+    charts: Path = typer.Option(None, help="Folder to save charts to, as SVG and PNG."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON on stdout instead of tables."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No remarks on stderr."),
+    debug: bool = typer.Option(False, help="Show the traceback of an error."),
+) -> None:
+    """Tell how hard each row is, what accuracy any classifier must beat, and which labels to look at."""
+    from .. import tables
+    from ..data.complexity import complexity
+
+    expect.whole(hardest, "hardest", at_least=1)
+    if charts is not None:
+        console.writable_folder(charts, "--charts")
+    table = tables.read(data, target, text)
+    texts = None if text is None else table.X[text].tolist()
+    for note in table.notes:
+        console.say(note, quiet)
+    plain: dict[str, Any] = {"cross_fit": False, "temperature": 1} if paper else {}
+    if paper and distance == "auto":
+        distance = "mahalanobis"
+    X = _rows(table, texts, model, cache)
+    found = complexity(X, table.y, distance=distance, random_state=seed, **plain)
+    chosen = {"hardest": found.hardest(hardest), "suspects": found.suspects().head(hardest)}
+    chosen = {name: _with_content(rows, found, texts) for name, rows in chosen.items()}
+    if as_json:
+        console.write_json(_as_json(table, found, chosen))
+    else:
+        _show(table, found, chosen, "text" if text else "what speaks for the other class")
+    if charts is not None:
+        for path in _save_charts(charts, found, texts):
+            console.say(f"Saved {path}", quiet)
+
+
+def _rows(table: Table, texts: list[str] | None, model: str, cache: Path | None) -> Any:
+    if texts is not None:
+        from ..data.text import embed
+
+        return embed(texts, model, cache)
+    from ..encoding import numbers
+
+    return numbers(table.X)
+
+
+def _with_content(rows: pd.DataFrame, found: Complexity, texts: list[str] | None) -> pd.DataFrame:
+    """Put beside rows what a person needs to judge them: the text, or the columns that speak for the other class."""
+    rows = rows[["row", "label", "nearest", "complexity"]].reset_index(drop=True)
+    if texts is not None:
+        return rows.assign(content=[texts[row] for row in rows["row"]])
+    if not len(rows):
+        return rows.assign(content=[])
+    why = found.explain(rows["row"].to_numpy(), top=3)
+    speaking = why[why["contribution"] > 0].groupby("row")["feature"].agg(", ".join)
+    return rows.assign(content=[speaking.get(row, "") for row in rows["row"]])
+
+
+def _show(table: Table, found: Complexity, chosen: dict[str, pd.DataFrame], beside: str) -> None:
+    out = console.out()
+    out.print(f"{table.name}: {found}", markup=False)
+    out.print()
+    most = 30
+    by_class = found.by_class.sort_values("complexity", ascending=False, kind="stable")
+    out.print(
+        console.table(
+            "Classes, hardest first" + (f" (first {most} of {len(by_class)})" if len(by_class) > most else ""),
+            [str(column).replace("_", " ") for column in by_class.columns],
+            [[_cell(value) for value in row] for row in by_class.head(most).itertuples(index=False)],
+        )
+    )
+    for name, title in (("hardest", "Hardest rows"), ("suspects", "Labels to look at")):
+        rows = chosen[name]
+        out.print()
+        if not len(rows):
+            out.print("No label is suspected.")
+            continue
+        out.print(
+            console.table(
+                f"{title} (row counted from 0)",
+                ["row", "label", "looks like", "complexity", beside],
+                [[_cell(value)[:100] for value in row] for row in rows.itertuples(index=False)],
+            )
+        )
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _as_json(table: Table, found: Complexity, chosen: dict[str, pd.DataFrame]) -> dict[str, Any]:
+    from .. import __version__
+    from ..result import plain
+
+    return {
+        "classay": __version__,
+        "data": {"name": table.name, "rows": len(table.y), "target": table.target, "notes": list(table.notes)},
+        "complexity": found.to_dict(),
+        **{name: plain(rows) for name, rows in chosen.items()},
+    }
+
+
+def _save_charts(folder: Path, found: Complexity, texts: list[str] | None) -> list[Path]:
+    from .. import charts
+
+    drawn = {
+        "complexity": charts.complexity_histogram(found),
+        "nearest_classes": charts.nearest_classes(found),
+        "hardest": charts.hardest_table(found, texts=texts),
+    }
+    return [
+        charts.save(chart, folder / f"{name}.{suffix}") for name, chart in drawn.items() for suffix in ("svg", "png")
+    ]

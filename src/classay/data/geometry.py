@@ -1,0 +1,294 @@
+"""`Geometry`: where each class lies and how it spreads. The record on which all measures of rows stand.
+
+Count, mean and scatter of every class are sums, so one pass is enough, parts can be made anywhere and merged, and a
+part can be taken out again, which is what cross-fitting needs. Sums of squares are kept around the mean (Chan, Golub &
+LeVeque, 1983): far from the origin the plain ones would cancel.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..engine import store
+from ..expect import InputError, one_of
+from .rows import Floats, Ints, blocks, encode, labels, matrix, names_of
+
+DETAILS = ("full", "shared", "diagonal")
+MOST_NUMBERS = 10**8
+"""A scatter per class is kept up to so many numbers (800 MB), else one scatter that the classes share."""
+
+
+class Geometry:
+    """Count, mean and scatter of every class, from one pass over the rows.
+
+    `counts` (c,), `means` (c, d) and `squares` (c, d), sums of squared deviations from the class mean, are always kept.
+    `detail` says what is known of how columns vary together: "full", `scatter` (c, d, d) of every class; "shared", one
+    `pooled` (d, d) for all, because c·d² numbers would be too many; "diagonal", nothing, because d² would be, too.
+
+    `partial_fit` adds rows in place and returns the geometry; `merge` and `without` make a new one. Rows in chunks give
+    the same numbers as all at once. New classes may appear in later chunks. Text labels stay text.
+
+    >>> rows, kinds = np.array([[0.0, 0], [2, 0], [5, 5]]), ["a", "a", "b"]
+    >>> g = Geometry().partial_fit(rows[:2], kinds[:2]).partial_fit(rows[2:], kinds[2:])
+    >>> g.classes.tolist(), g.counts.tolist(), g.means.tolist()
+    (['a', 'b'], [2, 1], [[1.0, 0.0], [5.0, 5.0]])
+    """
+
+    classes: NDArray[Any]
+    counts: Ints
+    means: Floats
+    squares: Floats
+    scatter: Floats | None
+    _pooled: Floats | None
+    feature_names: tuple[str, ...]
+
+    def __init__(self, detail: str = "auto", most_numbers: int = MOST_NUMBERS) -> None:
+        self._wanted = one_of(detail, "detail", ("auto", *DETAILS))
+        self.most_numbers = most_numbers
+        self.feature_names = ()
+        self.scatter = self._pooled = None
+        self.noise: Any = 0.0  # variances below it are what a difference leaves of a constant
+        self.classes, self.counts = np.empty(0), np.empty(0, dtype=np.int64)
+        self.means = self.squares = np.empty((0, 0))
+
+    @classmethod
+    def fit(cls, X: Any, y: ArrayLike, *, detail: str = "auto", most_numbers: int = MOST_NUMBERS) -> Geometry:
+        """The geometry of these rows."""
+        return cls(detail, most_numbers).partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Geometry:
+        """Add rows, in place. `classes` may name classes that are still to come; they count 0 rows until then."""
+        table = matrix(X, columns=self.n_features or None)
+        found = labels(y, "y", table.shape[0])
+        known = np.unique(found)
+        if classes is not None:
+            named = np.atleast_1d(np.asarray(classes))
+            encode(known, np.unique(labels(named, "classes", named.size)))
+            known = np.union1d(known, labels(named, "classes", named.size))
+        # The chunk is finished before it is added: a bad value in its last row leaves the geometry as it was.
+        return self._absorb(self._of_chunk(table, encode(found, known), known), names_of(X, table.shape[1]))
+
+    def merge(self, other: Geometry) -> Geometry:
+        """The geometry of the rows of both."""
+        if other.n_features and self.n_features and other.n_features != self.n_features:
+            raise InputError(
+                f"One geometry has {self.n_features} columns and the other {other.n_features}; as many are expected."
+            )
+        first, second = (self, other) if self.n_features else (other, self)
+        both = first._copy()._absorb(second, second.feature_names)
+        both._wanted, both.most_numbers = self._wanted, self.most_numbers
+        both._lower_to(both._fitting(both.classes.size, both.n_features))
+        return both
+
+    def without(self, part: Geometry) -> Geometry:
+        """The geometry of the rows that are not in `part`. Classes stay, with 0 rows if all were in `part`."""
+        codes = encode(part.classes, self.classes)
+        ours, theirs = np.where(codes < 0, 0, self.counts[codes]), part.counts
+        if (theirs > ours).any() or part.detail != self.detail:
+            raise InputError("The part holds rows that the geometry does not; only what was added can be taken out.")
+        rest = self._copy()
+        rest.noise = np.maximum(self.noise, 1e-12 * self.variances)
+        there = np.flatnonzero(theirs)
+        codes, ours, theirs = codes[there], ours[there], theirs[there]
+        left = ours - theirs
+        gap = (self.means[codes] - part.means[there]) * (ours / np.maximum(left, 1))[:, None]  # rest less part
+        weight = left * theirs / ours
+        rest.counts[codes] = left
+        rest.means[codes] = np.where(left[:, None] > 0, part.means[there] + gap, 0.0)
+        squares = self.squares[codes] - part.squares[there] - weight[:, None] * gap**2
+        # One row does not spread: exactly, which a difference would miss.
+        rest.squares[codes] = np.where(left[:, None] > 1, np.maximum(squares, 0.0), 0.0)
+        if rest.scatter is not None and part.scatter is not None:
+            for at, code in enumerate(codes):
+                rest.scatter[code] -= part.scatter[there[at]] + weight[at] * np.outer(gap[at], gap[at])
+                if left[at] <= 1:
+                    rest.scatter[code] = 0.0
+        elif rest._pooled is not None and part._pooled is not None:
+            rest._pooled -= part._pooled + (gap * weight[:, None]).T @ gap
+        return rest
+
+    def lowered(self, detail: str) -> Geometry:
+        """The same geometry with no more than so much detail; arrays are shared, not copied."""
+        if DETAILS.index(one_of(detail, "detail", DETAILS)) <= DETAILS.index(self.detail):
+            return self
+        twin = Geometry(detail, self.most_numbers)
+        twin.classes, twin.feature_names, twin.noise = self.classes, self.feature_names, self.noise
+        twin.counts, twin.means, twin.squares = self.counts, self.means, self.squares
+        twin.scatter, twin._pooled = self.scatter, self._pooled
+        twin._lower_to(detail)
+        return twin
+
+    @property
+    def n_features(self) -> int:
+        """How many columns; 0 before the first rows."""
+        return int(self.means.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were added."""
+        return int(self.counts.sum())
+
+    @property
+    def detail(self) -> str:
+        """What is known of how columns vary together: "full", "shared" or "diagonal"."""
+        return "full" if self.scatter is not None else "shared" if self._pooled is not None else "diagonal"
+
+    @property
+    def pooled(self) -> Floats | None:
+        """(d, d) scatter around the class means, summed over classes; None where columns were too many."""
+        return self.scatter.sum(axis=0) if self.scatter is not None else self._pooled
+
+    @property
+    def mean(self) -> Floats:
+        """(d,) mean of all rows."""
+        centre: Floats = self.means[self.counts > 0].mean(axis=0)  # near the data first, for the sake of digits
+        return centre + self.counts @ np.where(self.counts[:, None] > 0, self.means - centre, 0.0) / self.n_rows
+
+    @property
+    def variances(self) -> Floats:
+        """(d,) variance of all rows, whatever their class."""
+        between = self.counts @ (np.where(self.counts[:, None] > 0, self.means - self.mean, 0.0) ** 2)
+        total: Floats = (self.squares.sum(axis=0) + between) / self.n_rows
+        return total
+
+    def save(self, path: str | Path) -> Path:
+        """Write the record to one file: arrays and a JSON header, no pickle. `Geometry.load` reads it."""
+        arrays = {"classes": self.classes, "counts": self.counts, "means": self.means, "squares": self.squares}
+        if self.scatter is not None:
+            arrays["scatter"] = self.scatter
+        elif self._pooled is not None:
+            arrays["pooled"] = self._pooled
+        header = {"feature_names": list(self.feature_names), "most_numbers": self.most_numbers, "detail": self._wanted}
+        return store.write(Path(path), "geometry", header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Geometry:
+        """Read a record that `save` wrote."""
+        header, arrays = store.read(Path(path), "geometry")
+        try:
+            found = cls(header["detail"], header["most_numbers"])
+            found.feature_names = tuple(header["feature_names"])
+            found.classes, found.counts = arrays["classes"], arrays["counts"]
+            found.means, found.squares = arrays["means"], arrays["squares"]
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{path} is no whole record of geometry ({error}). Make the record again.") from error
+        found.scatter, found._pooled = arrays.get("scatter"), arrays.get("pooled")
+        return found
+
+    def __repr__(self) -> str:
+        return (
+            f"Geometry of {self.n_rows} rows in {self.classes.size} classes, {self.n_features} columns; "
+            f"scatter: {self.detail}"
+        )
+
+    def _fitting(self, n_classes: int, n_features: int) -> str:
+        """The most detail that is affordable."""
+        wanted = 0 if self._wanted == "auto" else DETAILS.index(self._wanted)
+        sizes = (n_classes * n_features**2, n_features**2, 0)
+        return next(name for name, size in list(zip(DETAILS, sizes))[wanted:] if size <= self.most_numbers)
+
+    def _of_chunk(self, table: Any, codes: Ints, classes: NDArray[Any]) -> Geometry:
+        whole = Geometry(self._wanted, self.most_numbers)
+        empty = self._empty(classes, table.shape[1])
+        for place, block in blocks(table):
+            whole._absorb(empty._of_block(block, codes[place]), ())
+        return whole
+
+    def _empty(self, classes: NDArray[Any], n_features: int) -> Geometry:
+        made = Geometry(self._wanted, self.most_numbers)
+        # Zeros that are never written take no memory: the system gives out pages when they are touched.
+        made.classes, made.counts = classes, np.zeros(classes.size, dtype=np.int64)
+        made.means, made.squares = np.zeros((2, classes.size, n_features))
+        detail = self._fitting(classes.size, n_features)
+        if detail == "full":
+            made.scatter = np.zeros((classes.size, n_features, n_features))
+        elif detail == "shared":
+            made._pooled = np.zeros((n_features, n_features))
+        return made
+
+    def _of_block(self, block: Floats, codes: Ints) -> Geometry:
+        """The geometry of a dense block, which is overwritten."""
+        part = self._empty(self.classes, block.shape[1])
+        order = np.argsort(codes, kind="stable")
+        block, codes = block[order], codes[order]
+        present, starts, sizes = np.unique(codes, return_index=True, return_counts=True)
+        shift = block.mean(axis=0)
+        block -= shift
+        means = np.add.reduceat(block, starts, axis=0) / sizes[:, None]
+        block -= np.repeat(means, sizes, axis=0)
+        part.counts[present], part.means[present] = sizes, means + shift
+        part.squares[present] = np.add.reduceat(block**2, starts, axis=0)
+        if part.scatter is not None:
+            for code, start, size in zip(present, starts, sizes):
+                rows = block[start : start + size]
+                part.scatter[code] = rows.T @ rows
+        elif part._pooled is not None:
+            part._pooled[:] = block.T @ block
+        return part
+
+    def _copy(self) -> Geometry:
+        twin = Geometry(self._wanted, self.most_numbers)
+        twin.classes, twin.feature_names, twin.noise = self.classes, self.feature_names, self.noise
+        twin.counts, twin.means, twin.squares = self.counts.copy(), self.means.copy(), self.squares.copy()
+        twin.scatter = None if self.scatter is None else self.scatter.copy()
+        twin._pooled = None if self._pooled is None else self._pooled.copy()
+        return twin
+
+    def _absorb(self, other: Geometry, feature_names: tuple[str, ...]) -> Geometry:
+        self.feature_names = self.feature_names or feature_names
+        if other.n_features == 0:
+            return self
+        if self.n_features == 0:  # take over what nobody else holds
+            self.classes, self.counts, self.means, self.squares = (
+                other.classes,
+                other.counts,
+                other.means,
+                other.squares,
+            )
+            self.scatter, self._pooled = other.scatter, other._pooled
+            return self
+        self._widen(other.classes)
+        self._lower_to(other.detail)
+        codes = encode(other.classes, self.classes)
+        ours, theirs = self.counts[codes], other.counts
+        total = ours + theirs
+        gap = other.means - self.means[codes]
+        weight = ours * theirs / np.maximum(total, 1)
+        self.counts[codes] = total
+        self.means[codes] += gap * (theirs / np.maximum(total, 1))[:, None]
+        self.squares[codes] += other.squares + weight[:, None] * gap**2
+        if self.scatter is not None and other.scatter is not None:
+            for code, from_other in zip(codes[theirs > 0], np.flatnonzero(theirs)):
+                self.scatter[code] += other.scatter[from_other]
+                if weight[from_other]:
+                    self.scatter[code] += weight[from_other] * np.outer(gap[from_other], gap[from_other])
+        elif self._pooled is not None and (pooled := other.pooled) is not None:
+            self._pooled += pooled + (gap * weight[:, None]).T @ gap
+        return self
+
+    def _widen(self, classes: NDArray[Any]) -> None:
+        """Make room for classes that were not there."""
+        if encode(classes, self.classes).min() >= 0:
+            return
+        union = np.union1d(self.classes, classes)
+        self._lower_to(self._fitting(union.size, self.n_features))
+        codes = encode(self.classes, union)
+        for name in ("counts", "means", "squares", "scatter"):
+            had = getattr(self, name)
+            if had is not None:
+                wide = np.zeros((union.size, *had.shape[1:]), dtype=had.dtype)
+                wide[codes] = had
+                setattr(self, name, wide)
+        self.classes = union
+
+    def _lower_to(self, detail: str) -> None:
+        """Give up detail that is not affordable, or that the other geometry does not have."""
+        level = max(DETAILS.index(detail), DETAILS.index(self.detail))
+        if level > 0 and self.scatter is not None:
+            self._pooled, self.scatter = self.scatter.sum(axis=0), None
+        if level == 2:
+            self._pooled = None

@@ -1,0 +1,111 @@
+"""`classay data` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from classay.cli.app import run
+from classay.data import text
+
+
+@pytest.fixture
+def classay(capsys):
+    def call(*arguments):
+        code = run(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def intents(tmp_path):
+    path = tmp_path / "intents.csv"
+    rows = ["utterance,intent"]
+    rows += [f"{'play' if i % 2 else 'pay'} number {i},{'music' if i % 2 else 'bank'}" for i in range(60)]
+    rows.append("play the jazz <b>now</b>,bank")
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_tables_are_printed(classay):
+    code, out, _ = classay("data", "iris")
+    assert code == 0
+    for word in ("versicolor", "baseline accuracy", "Hardest rows", "No label is suspected", "petal"):
+        assert word in out
+
+
+def test_json_has_every_row(classay):
+    import classay as library
+    from classay import tables
+
+    code, out, _ = classay("data", "iris", "--json", "-n", "3")
+    assert code == 0
+    content = json.loads(out)
+    table = tables.read("iris")
+    c = library.complexity(table.X, table.y)
+    np.testing.assert_allclose(content["complexity"]["values"], c.values)
+    assert [row["row"] for row in content["hardest"]] == c.hardest(3)["row"].tolist()
+    assert content["complexity"]["baseline_accuracy"]["value"] == c.baseline_accuracy.value
+
+
+def test_the_papers_plain_figures(classay):
+    import classay as library
+    from classay import tables
+
+    _, out, _ = classay("data", "iris", "--json", "--paper")
+    table = tables.read("iris")
+    c = library.complexity(table.X, table.y, distance="mahalanobis", cross_fit=False, temperature=1)
+    np.testing.assert_allclose(json.loads(out)["complexity"]["values"], c.values)
+
+
+def test_texts_are_embedded_and_shown(classay, intents, monkeypatch):
+    def load(name):
+        return lambda texts: np.array(
+            [[each.startswith("play"), len(each) / 50, each.count("a")] for each in texts], float
+        )
+
+    monkeypatch.setattr(text, "_loaded", load)
+    code, out, _ = classay("data", str(intents), "--text", "utterance", "--target", "intent", "--json")
+    assert code == 0
+    content = json.loads(out)
+    assert content["hardest"][0]["content"] == "play the jazz <b>now</b>"
+    code, out, _ = classay("data", str(intents), "--text", "utterance", "--target", "intent")
+    assert "play the jazz <b>now</b>" in out
+
+
+def test_mixed_columns_work(classay, tmp_path):
+    path = tmp_path / "mixed.csv"
+    rows = ["colour,height,kind"] + [
+        f"{'red' if i % 3 else 'blue'},{'' if i % 5 == 0 else i},{i % 2}" for i in range(80)
+    ]
+    path.write_text("\n".join(rows))
+    code, _, err = classay("data", str(path))
+    assert code == 0, err
+
+
+def test_charts_are_saved(classay, tmp_path):
+    code, _, _ = classay("data", "iris", "--charts", str(tmp_path / "charts"), "-q")
+    assert code == 0
+    saved = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert {"complexity.svg", "nearest_classes.svg", "hardest.svg", "hardest.png"} <= saved
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iriss"], "iris"),
+        (["iris", "--distance", "euclid"], "euclidean"),
+        (["iris", "--hardest", "0"], "hardest"),
+        (["iris", "--text", "nosuch"], "nosuch"),
+    ],
+)
+def test_mistakes_get_a_sentence(classay, arguments, message):
+    code, out, err = classay("data", *arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err

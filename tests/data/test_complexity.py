@@ -1,0 +1,528 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from sklearn.datasets import load_digits, load_iris
+
+from classay.data.complexity import Complexity, complexity
+from classay.data.crossfit import assign_folds
+from classay.data.distances import BEYOND, DISTANCES
+from classay.data.geometry import Geometry
+from classay.data.temperature import fit_temperature
+from classay.expect import InputError
+
+PAPER = {"cross_fit": False, "temperature": 1}
+
+
+def clouds(n=150, d=3, c=3, seed=0, apart=2.0):
+    """Overlapping classes of unlike shape, in random order, at least 30 rows each."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % c)
+    shapes = rng.normal(size=(c, d, d)) + 2 * np.eye(d)
+    middles = apart * rng.normal(size=(c, d))
+    X = np.einsum("nd,nde->ne", rng.normal(size=(n, d)), shapes[y]) + middles[y]
+    return X, np.array([f"class {k}" for k in y])
+
+
+def softmax_complexity(distances, codes):
+    near = np.exp(-np.asarray(distances))
+    return -np.log(near[np.arange(len(codes)), codes] / near.sum(axis=1))
+
+
+# Formulas, against numbers computed by hand and against the definitions written out.
+
+
+def test_two_classes_on_a_line_by_hand():
+    X, y = [[0.0], [2.0], [4.0], [8.0]], ["a", "a", "b", "b"]  # means 1 and 6, variances 1 and 4
+    c = complexity(X, y, "euclidean", **PAPER)
+    np.testing.assert_allclose(c.distances, [[1, 6], [1, 4], [3, 2], [7, 2]])
+    np.testing.assert_allclose(c.values, np.log1p(np.exp([-5.0, -3.0, -1.0, -5.0])))
+    m = complexity(X, y, "mahalanobis", covariance="full", **PAPER)
+    np.testing.assert_allclose(m.distances, [[1, 3], [1, 2], [3, 1], [7, 1]])
+    np.testing.assert_allclose(m.values, np.log1p(np.exp([-2.0, -1.0, -2.0, -6.0])))
+    g = complexity(X, y, "gaussian", covariance="full", **PAPER)
+    np.testing.assert_allclose(g.distances[:, 1], 0.5 * np.array([9, 4, 1, 1]) + 0.5 * math.log(4) + math.log(2))
+    r = complexity(X, y, "correlation", covariance="full", **PAPER)  # one column correlates with itself only
+    np.testing.assert_allclose(r.distances, c.distances)
+    assert c.baseline_accuracy.value == c.resubstitution_accuracy.value == 1
+    assert c.predicted.tolist() == y
+    assert c.nearest.tolist() == ["b", "b", "a", "a"]
+
+
+def test_cosine_is_one_less_the_similarity():
+    X, y = [[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [-1.0, 1.0]], [0, 0, 1, 1]
+    c = complexity(X, y, "cosine", **PAPER)
+    mean = np.array([-0.5, 1.5]) / np.hypot(0.5, 1.5)
+    np.testing.assert_allclose(c.distances[0], [0, 1 - mean[0]], atol=1e-15)
+    np.testing.assert_allclose(c.distances[3], [1 + math.sqrt(0.5), 1 - mean @ [-1, 1] / math.sqrt(2)])
+
+
+def test_every_distance_is_its_definition():
+    X, names = clouds(240)
+    classes, y = np.unique(names, return_inverse=True)
+    rows = [X[y == k] for k in range(3)]
+    means = np.array([part.mean(axis=0) for part in rows])
+    away = X[:, None] - means
+
+    def root(matrices):
+        return np.sqrt(np.einsum("ncd,cde,nce->nc", away, np.linalg.inv(matrices), away))
+
+    covariances = np.array([np.cov(part.T, bias=True) for part in rows])
+    densities = [
+        stats.multivariate_normal(mean, matrix).logpdf(X) + np.log(len(part) / 240)
+        for mean, matrix, part in zip(means, covariances, rows)
+    ]
+    pooled = sum(len(part) * matrix for part, matrix in zip(rows, covariances)) / (240 - 3)
+    white = np.linalg.cholesky(np.linalg.inv(pooled))
+    turned, middles = (X - X.mean(axis=0)) @ white, (means - X.mean(axis=0)) @ white
+    lengths = np.linalg.norm(turned, axis=1)[:, None] * np.linalg.norm(middles, axis=1)
+    expected = {
+        "euclidean": np.linalg.norm(away, axis=2),
+        "mahalanobis": root(covariances),
+        "correlation": root(np.array([np.corrcoef(part.T) for part in rows])),
+        "gaussian": -np.array(densities).T - 1.5 * math.log(2 * math.pi),
+        "cosine": 1 - X @ means.T / np.linalg.norm(X, axis=1)[:, None] / np.linalg.norm(means, axis=1),
+        "whitened_cosine": 1 - turned @ middles.T / lengths,
+    }
+    assert set(expected) == set(DISTANCES)
+    for distance, distances in expected.items():
+        c = complexity(X, names, distance, **PAPER)
+        np.testing.assert_allclose(c.distances, distances, rtol=1e-8, err_msg=distance)
+        np.testing.assert_allclose(c.values, softmax_complexity(distances, y), rtol=1e-6, atol=1e-12)
+        assert c.predicted.tolist() == classes[distances.argmin(axis=1)].tolist()
+        assert c.temperature == 1
+        assert c.measured == "with the row"
+
+
+def test_shared_covariance_is_that_of_linear_discriminants():
+    X, y = load_iris(return_X_y=True)
+    c = complexity(X, y, "mahalanobis", covariance="shared", **PAPER)
+    centred = np.concatenate([X[y == k] - X[y == k].mean(axis=0) for k in range(3)])
+    inverse = np.linalg.inv(centred.T @ centred / 147)
+    away = X[:, None] - np.array([X[y == k].mean(axis=0) for k in range(3)])
+    np.testing.assert_allclose(c.distances, np.sqrt(np.einsum("ncd,de,nce->nc", away, inverse, away)), rtol=1e-9)
+
+
+def test_diagonal_covariance_needs_variances_only():
+    X, y = clouds(200, d=40)
+    c = complexity(X, y, "mahalanobis", covariance="diagonal", **PAPER)
+    assert c.geometry.detail == "diagonal"
+    assert np.isfinite(c.values).all()
+    assert c.baseline_accuracy.value > 0.8
+
+
+# Invariances.
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_mahalanobis_does_not_depend_on_units_or_axes(seed):
+    X, y = clouds(150, seed=seed)
+    rng = np.random.default_rng(seed)
+    turn = rng.normal(size=(3, 3)) + 3 * np.eye(3)
+    moved = X @ turn * 100 + rng.normal(size=3) * 50
+    for distance in ("mahalanobis", "gaussian", "whitened_cosine"):
+        a, b = complexity(X, y, distance, **PAPER), complexity(moved, y, distance, **PAPER)
+        np.testing.assert_allclose(a.values, b.values, rtol=1e-5, atol=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 5))
+def test_shrinkage_does_not_depend_on_units_either(seed, few):
+    X, y = clouds(150, seed=seed)
+    y = np.where(np.arange(150) <= few, "few", y)
+    a = complexity(X, y, "mahalanobis", **PAPER)
+    b = complexity(X @ (np.diag([1e-2, 3, 50]) + np.triu(np.ones((3, 3)), 1)) - 9, y, "mahalanobis", **PAPER)
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-4, atol=1e-7)
+    assert any("shrunk" in note for note in a.notes)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_euclidean_does_not_depend_on_rotation_or_place(seed):
+    X, y = clouds(60, seed=seed)
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+    a, b = complexity(X, y, "euclidean", **PAPER), complexity(X @ turn + [1e6, -1e6, 3], y, "euclidean", **PAPER)
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-6, atol=1e-7)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(DISTANCES), st.sampled_from([False, "loo"]))
+def test_order_of_rows_is_order_of_values_and_none_is_negative(seed, distance, cross_fit):
+    if cross_fit == "loo" and distance in ("correlation", "whitened_cosine"):
+        cross_fit = False
+    X, y = clouds(120, seed=seed)
+    order = np.random.default_rng(seed).permutation(120)
+    a = complexity(X, y, distance, cross_fit=cross_fit, temperature=2)
+    b = complexity(X[order], y[order], distance, cross_fit=cross_fit, temperature=2)
+    np.testing.assert_allclose(a.values[order], b.values, rtol=1e-7, atol=1e-10)
+    assert (a.values >= 0).all()
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_features_add_up_to_the_gap(distance):
+    X, y = clouds(150, d=4)
+    X = np.column_stack([X, np.full(150, 3.0)])
+    for cross_fit in (5, False, "loo"):
+        if cross_fit == "loo" and distance not in ("euclidean", "cosine", "mahalanobis", "gaussian"):
+            continue
+        c = complexity(X, y, distance, cross_fit=cross_fit)
+        rows = c.hardest(4)["row"].to_numpy()
+        parts = c.explain(rows, top=None)
+        gap = (c.own_distance - c.nearest_distance)[rows]
+        tolerance = {"rtol": 1e-6, "atol": 1e-9}
+        if distance == "gaussian" and cross_fit == "loo":
+            continue  # the closed form leaves out a constant that is the same for all classes
+        np.testing.assert_allclose(parts.groupby("row", sort=False)["contribution"].sum(), gap, **tolerance)
+        np.testing.assert_allclose(parts.groupby("row", sort=False)["gap"].first(), gap, **tolerance)
+        assert (BEYOND in set(parts["feature"])) == (distance == "gaussian")
+        assert parts.loc[parts["feature"] == "x4", "contribution"].abs().max() < 1e-6 or distance == "cosine"
+    assert c.explain(3, top=2)["feature"].nunique() == 2
+    with pytest.raises(InputError, match="row numbers"):
+        c.explain([150])
+
+
+# Geometries that have not seen the row.
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("few", [0, 12])
+def test_cross_fitting_is_refitting(distance, few):
+    X, names = clouds(150)
+    names = np.where(np.arange(150) < few, "few", names)
+    X += 1e3
+    classes, y = np.unique(names, return_inverse=True)
+    c = complexity(X, names, distance, cross_fit=4, temperature=1, random_state=3)
+    folds = assign_folds(y, 4, 3)
+    assert np.ptp(np.bincount(folds)) <= 1
+    for fold in range(4):
+        out = folds == fold
+        fresh = complexity(X[~out], names[~out], distance, X[out], names[out], cross_fit=False, temperature=1)
+        assert fresh.classes.tolist() == classes.tolist()
+        np.testing.assert_allclose(c.distances[out], fresh.distances, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(c.values[out], fresh.values, rtol=1e-5, atol=1e-8)
+    assert c.baseline_accuracy.value <= c.resubstitution_accuracy.value + 0.05
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "mahalanobis", "gaussian"])
+def test_leave_one_out_is_leaving_one_out(distance):
+    X, names = clouds(120)
+    y = np.unique(names, return_inverse=True)[1]
+    c = complexity(X, names, distance, cross_fit="loo", temperature=1)
+    assert c.measured == "without the row"
+    for row in range(0, 120, 9):
+        out = np.arange(120) == row
+        fresh = complexity(X[~out], names[~out], distance, X[out], names[out], cross_fit=False, temperature=1)
+        np.testing.assert_allclose(c.values[row], fresh.values[0], rtol=1e-6, atol=1e-9)
+        if distance != "gaussian":
+            np.testing.assert_allclose(c.distances[row], fresh.distances[0], rtol=1e-7)
+        assert c.evidence.geometry_without(row).counts[y[row]] == (y == y[row]).sum() - 1
+
+
+def test_leave_one_out_says_where_it_has_no_closed_form():
+    X, y = clouds(60, d=20)
+    for distance in ("mahalanobis", "gaussian"):
+        with pytest.raises(InputError, match="cross_fit=5"):
+            complexity(X, y, distance, cross_fit="loo")
+    with pytest.raises(InputError, match="closed form"):
+        complexity(X, y, "correlation", cross_fit="loo")
+    c = complexity(X, y, cross_fit="loo")
+    assert c.distance in ("euclidean", "cosine")
+    assert "closed form" in " ".join(c.notes)
+    assert set(complexity(*clouds(120), cross_fit="loo").tried["distance"]) >= {"mahalanobis", "gaussian"}
+
+
+def test_other_rows_are_measured_by_the_geometry_of_the_first():
+    X, y = clouds(200)
+    c = complexity(X[:150], y[:150], "mahalanobis", X[150:], y[150:])
+    assert len(c) == 50
+    assert c.measured == "by the geometry of other rows"
+    assert c.resubstitution_accuracy.known
+    # The temperature comes from the first rows alone.
+    flipped = complexity(X[:150], y[:150], "mahalanobis", X[150:], np.roll(y[150:], 1))
+    assert flipped.temperature == c.temperature
+    g = complexity(c.geometry, X_eval=X[150:], y_eval=y[150:], distance="mahalanobis", temperature=c.temperature)
+    np.testing.assert_allclose(g.values, c.values)
+    assert not g.resubstitution_accuracy.known
+    assert "only a geometry was given" in " ".join(complexity(c.geometry, X_eval=X[150:], y_eval=y[150:]).notes)
+    with pytest.raises(InputError, match="X_eval"):
+        complexity(c.geometry, y)
+    with pytest.raises(InputError, match="both or neither"):
+        complexity(X, y, X_eval=X)
+
+
+# Temperature and choice of distance.
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([1e-3, 1.0, 1e3]))
+def test_temperature_is_where_mean_complexity_is_lowest(seed, scale):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(4, size=200)
+    distances = scale * (rng.gamma(3, size=(200, 4)) + 1.0 * (np.arange(4) != codes[:, None]))
+    found, lowest, values = fit_temperature(distances, codes)
+    grid = found * np.geomspace(0.5, 2, 41)
+    means = [softmax_complexity(distances / tau, codes).mean() for tau in grid]
+    assert lowest <= min(means) + 1e-6
+    assert lowest == pytest.approx(values.mean()) == pytest.approx(means[20])
+
+
+def test_classes_that_never_overlap_still_have_hardest_rows():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 100])
+    y = np.repeat(["a", "b"], 50)
+    for distance in ("euclidean", "mahalanobis"):
+        c = complexity(X, y, distance)
+        assert c.baseline_accuracy.value == 1
+        assert (c.values > 0).all()
+        assert np.unique(c.values).size == 100
+        assert len(c.suspects()) == 0
+
+
+def test_auto_takes_the_lowest_cross_fitted_complexity():
+    X, y = clouds(300, apart=1.0)
+    c = complexity(X, y)
+    each = {
+        (d, v): complexity(X, y, d, covariance=v).values.mean()
+        for d, v in c.tried[["distance", "covariance"]].to_numpy()
+    }
+    assert (c.distance, c.covariance) == min(each, key=each.get)
+    np.testing.assert_allclose(c.tried["mean_complexity"][0], each[c.distance, c.covariance], rtol=1e-6)
+    assert c.tried["rows"].max() == 300
+    assert complexity(X, y, temperature=3).temperature == 3
+
+
+def test_the_same_seed_gives_the_same_bits_and_threads_make_no_difference():
+    from threadpoolctl import threadpool_limits
+
+    X, y = clouds(300, d=5)
+    a = complexity(X, y, "mahalanobis", random_state=7)
+    with threadpool_limits(1):
+        b = complexity(X, y, "mahalanobis", random_state=7)
+    assert (a.values == b.values).all()
+    assert (a.values != complexity(X, y, "mahalanobis", random_state=8).values).any()
+
+
+def planted(share, seed=0):
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(len(y), round(share * len(y)), replace=False)
+    y = y.copy()
+    y[rows] = (y[rows] + rng.integers(1, 10, rows.size)) % 10
+    return X, y, rows
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_planted_wrong_labels_are_found(share):
+    X, y, rows = planted(share)
+    c = complexity(X, y)
+    assert np.isin(c.hardest(rows.size)["row"], rows).mean() >= 0.85
+    found = c.suspects()
+    assert np.isin(found["row"], rows).mean() >= 0.9
+    assert np.isin(rows, found["row"]).mean() >= 0.6
+    right = load_digits(return_X_y=True)[1]
+    wrong = found[np.isin(found["row"], rows)]
+    assert (wrong["nearest"] == right[wrong["row"]]).mean() > 0.95  # the class they look like is the one they had
+    assert len(c.suspects(5)) == 5
+
+
+# What a result can do.
+
+
+def test_the_result():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    c = complexity(X, y.map({0: "setosa", 1: "versicolor", 2: "virginica"}))
+    assert isinstance(c, Complexity)
+    frame = c.to_frame()
+    assert list(frame.columns[:5]) == ["row", "label", "predicted", "nearest", "value"]
+    assert isinstance(frame.index, pd.RangeIndex)
+    assert (frame["value"] == c.values).all()
+    assert set(json.loads(json.dumps(c.to_dict(), allow_nan=False))) == set(Complexity.__dataclass_fields__)
+    assert "\n" not in str(c)
+    assert "150 rows in 3 classes" in str(c)
+    assert c.by_class["class"].tolist() == ["setosa", "versicolor", "virginica"]
+    assert c.by_class["rows"].tolist() == [50, 50, 50]
+    np.testing.assert_allclose(c.by_class["complexity"][1], c.values[50:100].mean())
+    np.testing.assert_allclose(c.by_class["recall"][1], (c.predicted[50:100] == "versicolor").mean())
+    assert c.by_class["nearest_other"].tolist()[1:] == ["virginica", "versicolor"]
+    assert c.normalised_entropy == pytest.approx(1)
+    assert c.median_class_size == 50
+    hardest = c.hardest(3)
+    assert hardest["complexity"].tolist() == sorted(c.values, reverse=True)[:3]
+    table = c.confusion()
+    assert table["rows"].sum() == 150
+    assert table["nearer"].sum() == (c.predicted != c.labels).sum()
+    assert "petal" in " ".join(c.explain(hardest["row"])["feature"])
+
+
+def test_normalised_entropy_is_equation_9():
+    X, y = clouds(40)
+    y = np.array(["a"] * 30 + ["b"] * 10)
+    c = complexity(X, y, "euclidean")
+    assert c.normalised_entropy == pytest.approx(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) / math.log(2))
+    assert c.median_class_size == 20
+
+
+def test_new_rows():
+    X, y = clouds(400, d=4)
+    c = complexity(X[:300], y[:300], "mahalanobis")
+    new = c.score(X[300:])
+    assert (new["confidence"] == -new["distance"]).all()
+    assert new["unusual"].between(0, 1).all()
+    assert (new["unusual"] <= 0.05).mean() < 0.2
+    far = c.score(X[300:] + 100)
+    assert (far["unusual"] <= 0.05).all()
+    with_labels = c.score(X[300:], y[300:])
+    same = complexity(X[:300], y[:300], "mahalanobis", X[300:], y[300:], temperature=c.temperature)
+    np.testing.assert_allclose(with_labels["complexity"], same.values)
+    assert with_labels["predicted"].tolist() == same.predicted.tolist()
+    with pytest.raises(InputError, match="3 columns; 4 are expected"):
+        c.score(X[:, :3])
+
+
+def test_complexity_of_new_rows_in_chunks_needs_no_more_than_a_chunk():
+    X, y = clouds(300)
+    g = Geometry()
+    for start in range(0, 300, 50):
+        g.partial_fit(X[start : start + 50], y[start : start + 50])
+    first = complexity(g, X_eval=X[:50], y_eval=y[:50], distance="gaussian", temperature=2)
+    values = [first.score(X[start : start + 50], y[start : start + 50])["complexity"] for start in range(0, 300, 50)]
+    whole = complexity(X, y, "gaussian", cross_fit=False, temperature=2)
+    np.testing.assert_allclose(np.concatenate(values), whole.values, rtol=1e-8)
+
+
+# Bad or awkward input.
+
+
+def test_a_class_with_one_row_is_said():
+    X, y = clouds(90)
+    y[0] = "alone"
+    for cross_fit in (5, "loo"):
+        c = complexity(X, y, "euclidean", cross_fit=cross_fit)
+        assert not c.known[0]
+        assert c.known[1:].all()
+        assert c.predicted[0] != "alone"
+        assert c.own_distance[0] == c.distances[0][np.isfinite(c.distances[0])].max()
+        assert np.isfinite(c.values).all()
+        assert "single row (alone)" in " ".join(c.notes)
+        assert 0 not in set(c.suspects()["row"])
+        with pytest.raises(InputError, match="cannot be explained"):
+            c.explain(0)
+        json.dumps(c.to_dict(), allow_nan=False)
+    assert np.isfinite(complexity(X, y).values).all()
+    assert np.isfinite(complexity(X, y, "mahalanobis", **PAPER).values).all()
+
+
+def test_labels_that_were_never_seen_are_said():
+    X, y = clouds(90)
+    c = complexity(X[:60], y[:60], "euclidean", X[60:], np.where(np.arange(30) < 2, "new", y[60:]))
+    assert c.known.tolist() == [False] * 2 + [True] * 28
+    assert c.labels[0] == "new"
+    assert "2 rows have labels that `y` has not (new)" in " ".join(c.notes)
+    assert c.by_class["rows"].sum() == 28
+    assert np.isfinite(c.values).all()
+
+
+def test_fewer_rows_than_columns():
+    X, y = clouds(40, d=100)
+    for distance in (*DISTANCES, "auto"):
+        c = complexity(X, y, distance)
+        assert np.isfinite(c.values).all()
+    assert "shrunk" in " ".join(complexity(X, y, "mahalanobis").notes)
+    assert "no more than 13 rows for 100 columns" in " ".join(complexity(X, y).notes)
+
+
+def test_duplicated_and_constant_columns_and_columns_constant_in_a_fold():
+    X, y = clouds(100)
+    lonely = np.zeros(100)
+    lonely[3] = 1.0
+    wide = np.column_stack([X, X[:, 0], np.full(100, 5.0), lonely, y == "class 0"])
+    for distance in DISTANCES:
+        for covariance in ("auto", "full", "shared", "diagonal"):
+            assert np.isfinite(complexity(wide, y, distance, covariance=covariance).values).all()
+    assert "1 constant columns" in " ".join(complexity(wide, y, "mahalanobis", **PAPER).notes)
+    # What is told twice is told once.
+    twice = complexity(np.column_stack([X, X]), y, "mahalanobis")
+    assert np.corrcoef(twice.values, complexity(X, y, "mahalanobis").values)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_sparse_rows_are_rows(distance):
+    X, y = clouds(100)
+    X = np.where(np.abs(X) < 1, 0.0, X)
+    a, b = complexity(X, y, distance), complexity(sparse.csc_matrix(X), y, distance)
+    np.testing.assert_allclose(a.values, b.values)
+    assert len(b.explain([1, 2], top=1)) == 2
+    assert len(b.score(sparse.csr_array(X[:3]))) == 3
+
+
+def test_zero_vectors_have_no_direction():
+    X, y = clouds(60)
+    X[:2] = 0
+    c = complexity(X, y, "cosine", temperature=1)
+    np.testing.assert_allclose(c.distances[:2], 1)
+    np.testing.assert_allclose(c.values[:2], math.log(3))
+    assert "zero vectors" in " ".join(c.notes)
+
+
+def test_ten_thousand_classes_are_affordable():
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) % 10_000
+    X = rng.normal(size=(10_000, 16))[y] + 0.1 * rng.normal(size=(20_000, 16))
+    c = complexity(X, y, "euclidean", X[:2000], y[:2000], cross_fit=2)
+    assert c.baseline_accuracy.value > 0.95
+    assert len(c.by_class) == 10_000
+    assert c.geometry.detail == "diagonal"
+
+
+def test_distances_that_are_too_many_are_not_kept(monkeypatch):
+    X, y = clouds(90)
+    whole = complexity(X, y, "mahalanobis")
+    monkeypatch.setattr("classay.data.grade.KEEP", 100)
+    monkeypatch.setattr("classay.data.grade.AT_ONCE", 10)
+    c = complexity(X, y, "mahalanobis")
+    assert c.distances is None
+    assert "too many to keep" in " ".join(c.notes)
+    np.testing.assert_allclose(c.values, whole.values, rtol=1e-9)
+    assert c.suspects().equals(whole.suspects()) or len(c.suspects()) == len(whole.suspects())
+    assert len(c.explain(3)) == 3
+    json.dumps(c.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": [[1.0], [np.nan], [2.0]]}, "missing.*Impute"),
+        ({"y": [0, 1]}, "3 rows and `y` 2 labels"),
+        ({"y": [1, 1, 1]}, "1 class"),
+        ({"y": [1, 2, 3]}, "class of its own"),
+        ({"y": None}, "`y` is missing"),
+        ({"distance": "euclidian"}, "Did you mean euclidean"),
+        ({"covariance": "tied"}, "expected one of"),
+        ({"temperature": 0}, "above 0"),
+        ({"temperature": "hot"}, "above 0"),
+        ({"cross_fit": 1}, "at least 2"),
+        ({"cross_fit": "five"}, "'loo' or False"),
+        ({"X": pd.DataFrame({"a": ["x", "y", "z"]})}, "not numbers"),
+        ({"X_eval": [[1.0, 2.0]], "y_eval": [0]}, "2 columns; 1 are expected"),
+        ({"X_eval": [[np.inf]], "y_eval": [0]}, "`X_eval` is infinite"),
+        ({"X_eval": [[1.0]], "y_eval": ["a"]}, "same words"),
+    ],
+)
+def test_mistakes_are_explained(change, message):
+    given = {"X": [[1.0], [2.0], [4.0]], "y": [0, 0, 1], "distance": "euclidean"} | change
+    with pytest.raises(InputError, match=message):
+        complexity(**given)
+
+
+def test_identical_rows_of_two_classes_are_no_success():
+    c = complexity(np.tile([[1.0], [2.0]], (20, 1)), np.repeat(["a", "b"], 20), "euclidean", **PAPER)
+    assert c.baseline_accuracy.value <= 0.5
+    np.testing.assert_allclose(c.values, math.log(2))

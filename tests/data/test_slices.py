@@ -1,0 +1,385 @@
+"""Slices: planted ones are found with their edges, chance is not, and mistakes get a sentence."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from classay.data.boxes import Half, Pick, pair_counts, selections
+from classay.data.columns import column
+from classay.data.conditions import between
+from classay.data.held_out import fisher, q_values
+from classay.data.slices import slices
+from classay.expect import InputError
+
+N = 6000
+
+
+def noise(n=N, seed=0):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({f"x{place}": rng.normal(size=n) for place in range(5)})
+    table["age"] = rng.integers(18, 80, n)
+    table["job"] = rng.choice(["student", "clerk", "nurse", "retired"], n)
+    table["vip"] = rng.random(n) < 0.3
+    return table
+
+
+def errors(table, *planted, base=0.08, seed=1):
+    """Errors at a base rate, and at a higher one in each planted (rows, rate)."""
+    rate = np.full(len(table), base)
+    for rows, higher in planted:
+        rate[np.asarray(rows)] = higher
+    return np.random.default_rng(seed).random(len(table)) < rate
+
+
+def overlap(a, b):
+    return np.sum(a & b) / np.sum(a | b)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    table = noise(12000)
+    places = {
+        "one": table.x0.between(0.5, 1.2).to_numpy(),
+        "pair": (table.x1.between(0, 1.5) & (table.x2 < -0.5)).to_numpy(),
+        "category": (table.age.between(30, 45) & (table.job == "student")).to_numpy(),
+    }
+    wrong = errors(table, (places["one"], 0.3), (places["pair"], 0.4), (places["category"], 0.6))
+    return table, wrong, places, slices(table, wrong)
+
+
+def test_planted_slices_are_found_on_top(planted):
+    _, _, places, found = planted
+    assert {each.features for each in found.slices[:3]} == {("x0",), ("x1", "x2"), ("age", "job")}
+    for features, name in ((("x0",), "one"), (("x1", "x2"), "pair"), (("age", "job"), "category")):
+        (place,) = [i for i, each in enumerate(found.slices[:3]) if each.features == features]
+        assert overlap(found.rows(place), places[name]) > 0.85
+
+
+def test_edges_are_near_the_planted_ones_and_are_values_of_the_data(planted):
+    table, _, _, found = planted
+    by_features = {each.features: each for each in found.slices}
+    (x0,) = by_features[("x0",)].conditions
+    assert x0.low == pytest.approx(0.5, abs=0.05)
+    assert x0.high == pytest.approx(1.2, abs=0.05)
+    assert x0.low in set(table.x0)
+    assert x0.high in set(table.x0)
+    x1, x2 = by_features[("x1", "x2")].conditions
+    assert (x1.low, x1.high) == pytest.approx((0, 1.5), abs=0.15)
+    assert x2.low is None
+    assert x2.high == pytest.approx(-0.5, abs=0.05)
+    assert by_features[("age", "job")].condition == "age 30–45 and job = student"
+
+
+def test_figures_agree_with_the_rows(planted):
+    table, wrong, _, found = planted
+    for place, each in enumerate(found.slices):
+        rows = found.rows(place)
+        assert (each.size, each.errors) == (rows.sum(), (rows & wrong).sum())
+        assert each.table_rate == each.errors / each.size
+        assert each.share == each.size / len(table)
+        assert each.rank == place + 1
+        assert each.q_value <= found.q
+        assert each.p_value <= each.q_value
+        assert each.error_rate.low < each.error_rate.value < each.error_rate.high
+        assert each.excess_errors == pytest.approx(each.size * (each.error_rate.low - each.rest_rate))
+        assert each.lift > 1
+    excess = [each.excess_errors for each in found.slices]
+    assert excess == sorted(excess, reverse=True)
+
+
+def test_a_slice_finds_its_rows_in_any_table(planted):
+    table, _, _, found = planted
+    for place, each in enumerate(found.slices):
+        np.testing.assert_array_equal(each.rows(table), found.rows(place))
+        np.testing.assert_array_equal(each.rows(table[::-1]), found.rows(place)[::-1])
+    with pytest.raises(InputError, match="x0"):
+        found.slices[0].rows(table[["age"]])
+
+
+def test_the_result_can_be_read_tabulated_and_kept(planted):
+    _, _, _, found = planted
+    frame = found.to_frame()
+    assert len(frame) == len(found.slices) >= 3
+    assert {"rank", "feature", "low", "high", "size", "error_rate", "q_value", "value"} <= set(frame.columns)
+    assert frame["rank"].tolist() == list(range(1, len(frame) + 1))
+    assert (frame["value"] == frame["error_rate"]).all()
+    pair = frame[frame.other_feature == "job"].iloc[0]
+    assert (pair.feature, pair.low, pair.high, pair.other_values) == ("age", 30, 45, "= student")
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["slices"][0]["rank"] == 1
+    assert str(found).startswith("Errors concentrate where ")
+    assert "\n" not in str(found)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.rows(0), found.rows(0))
+    with pytest.raises(InputError, match="counted from 0"):
+        found.rows(99)
+
+
+def test_pairs_of_one_column_alone_are_one_column_slices(planted):
+    """The planted range of x0 makes a box with any other column; none of those is reported beside it."""
+    _, _, places, found = planted
+    repeated = [i for i, each in enumerate(found.slices) if overlap(found.rows(i), places["one"]) > 0.3]
+    assert [found.slices[i].features for i in repeated] == [("x0",)]
+
+
+def test_a_hot_core_is_nested_under_the_slice_around_it():
+    table = noise(12000)
+    around = table.x0 > 0.5
+    core = around & (table.job == "nurse")
+    found = slices(table, errors(table, (around, 0.25), (core, 0.8)))
+    by_features = {each.features: each for each in found.slices}
+    assert by_features[("x0",)].nested_under is None
+    assert by_features[("job", "x0")].nested_under == by_features[("x0",)].rank
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "condition"),
+    [
+        ("income", lambda t: t.income.isna(), "income is missing"),
+        ("vip", lambda t: t.vip, "vip = True"),
+        ("job", lambda t: t.job != "clerk", "job ≠ clerk"),
+        ("job", lambda t: t.job.isin(["nurse", "retired"]), "job in {nurse, retired}"),
+        ("size", lambda t: t["size"].isin(["M", "L"]), "size M–L"),
+        ("day", lambda t: t.day.between("2024-03-01", "2024-03-31"), "day 2024-03-01 to 2024-03-31"),
+        ("told", lambda t: t.told.between("2024-03-01", "2024-03-31"), "told 2024-03-0"),
+        ("visits", lambda t: t.visits == 3, "visits = 3"),
+        ("empty", lambda t: t["empty"].notna(), "empty = filled"),
+        ("city", lambda t: ~t.city.isin([f"c{i}" for i in range(5)]), "city is none of the 5 most common"),
+    ],
+)
+def test_every_kind_of_column(name, rows, condition):
+    rng = np.random.default_rng(3)
+    table = noise()
+    table["income"] = np.where(rng.random(N) < 0.1, np.nan, rng.lognormal(10, 1, N))
+    table["size"] = pd.Categorical(rng.choice(["S", "M", "L", "XL"], N), ["S", "M", "L", "XL"], ordered=True)
+    table["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 180, N), unit="D")
+    table["told"] = (pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 180, N), unit="D")).astype(str)
+    table["visits"] = pd.array(rng.integers(0, 6, N), dtype="Int64")
+    table["empty"] = np.where(rng.random(N) < 0.6, None, "filled")
+    rare = np.array([f"rare{i}" for i in range(N)])
+    table["city"] = np.where(rng.random(N) < 0.15, rare, rng.choice([f"c{i}" for i in range(5)], N))
+    planted = rows(table).to_numpy(dtype=bool)
+    found = slices(table, errors(table, (planted, 0.45)))
+    assert found.slices[0].features == (name,)
+    assert found.slices[0].condition.startswith(condition)
+    np.testing.assert_array_equal(found.slices[0].rows(table), found.rows(0))
+    assert overlap(found.rows(0), planted) > 0.9
+
+
+def test_errors_only_in_one_category():
+    table = noise()
+    found = slices(table, (table.job == "nurse").to_numpy())
+    assert [each.condition for each in found.slices] == ["job = nurse"]
+    assert "repeats another" in set(found.tested.verdict) or len(found.tested) == 1
+    assert found.slices[0].error_rate.value == 1.0
+    assert found.slices[0].rest_rate == 0.0
+
+
+def test_chance_is_seldom_reported():
+    discoveries = 0
+    for seed in range(60):
+        table = noise(1500, seed)
+        found = slices(table, errors(table, base=0.15, seed=1000 + seed), random_state=seed)
+        discoveries += len(found.slices) > 0
+        assert found.slices or str(found).startswith("No slice stands out at a false-discovery rate of 0.05: ")
+    assert discoveries <= stats.binom.ppf(0.999, 60, 0.05)
+
+
+def test_p_values_of_chance_are_valid():
+    """The first candidate is the most searched for; on the other half it must be as any other."""
+    p_values = []
+    for seed in range(80):
+        table = noise(1000, seed)
+        tested = slices(table, errors(table, base=0.3, seed=500 + seed), random_state=seed).tested
+        p_values.append(tested.p_value.iloc[len(tested) // 2])
+    assert np.mean(np.array(p_values) < 0.1) < 0.25
+    assert 0.3 < np.mean(p_values) < 0.8
+
+
+def test_counts_of_all_boxes_equal_brute_force():
+    table = noise(800)
+    table.loc[::7, "x0"] = np.nan
+    table["job"] = table["job"].where(table.index % 9 != 0)
+    wrong = errors(table)
+    columns = tuple(column(table[name], 10) for name in ("age", "job", "vip", "x0"))
+    half = Half(columns, wrong, np.arange(0, 800, 2))
+    choices = [selections(half, place) for place in range(len(columns))]
+    for first, second in itertools.combinations(range(len(columns)), 2):
+        sizes, wrongs = pair_counts(half, choices, first, second)
+        parts = itertools.product(enumerate(choices[first].parts), enumerate(choices[second].parts))
+        for (row, one), (place, two) in itertools.islice(parts, 0, None, 7):
+            inside = half.inside((one, two))
+            assert sizes[row, place] == inside.sum()
+            assert wrongs[row, place] == (inside & half.wrong).sum()
+
+
+def test_likelihood_ratio_is_that_of_a_two_by_two_table():
+    table = noise(400)
+    half = Half((column(table["job"], 10),), errors(table, base=0.3), np.arange(400))
+    inside = half.inside((Pick(0, (0, 2)),))
+    a, n = (inside & half.wrong).sum(), inside.sum()
+    counts = [[a, n - a], [half.errors - a, 400 - n - half.errors + a]]
+    g = stats.chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
+    ratio = half.likelihood_ratio(np.array([n, 400 - n]), np.array([a, half.errors - a]))
+    assert ratio.max() == pytest.approx(g)
+    assert ratio.min() == 0.0  # of a part and its complement one is below the rest
+
+
+def test_fisher_and_q_values_by_hand():
+    assert fisher((10, 4, 40, 8)) == pytest.approx(
+        stats.fisher_exact([[4, 6], [4, 26]], alternative="greater").pvalue, rel=1e-10
+    )
+    assert fisher((10, 0, 40, 8)) == 1.0
+    assert fisher((0, 0, 40, 8)) == 1.0
+    p = np.array([0.001, 0.008, 0.039, 0.041, 0.9])
+    np.testing.assert_allclose(q_values(p), stats.false_discovery_control(p))
+    assert q_values([]).size == 0
+
+
+def test_increasing_transforms_and_the_order_of_columns_change_nothing(planted):
+    table, wrong, _, found = planted
+    other = table.assign(x0=np.exp(table.x0), x1=table.x1**3, x2=table.x2 * 1e9 - 5, age=table.age / 7)
+    moved = slices(other, wrong)
+    shuffled = slices(table[list(table.columns[::-1])], wrong)
+    assert len(moved.slices) == len(shuffled.slices) == len(found.slices)
+    for place in range(len(found.slices)):
+        np.testing.assert_array_equal(moved.rows(place), found.rows(place))
+        np.testing.assert_array_equal(shuffled.rows(place), found.rows(place))
+    assert str(shuffled) == str(found)
+
+
+def test_the_same_seed_gives_the_same_slices(planted):
+    table, wrong, _, found = planted
+    again = slices(table, wrong)
+    pd.testing.assert_frame_equal(again.tested, found.tested)
+    assert not slices(table, wrong, random_state=1).tested.equals(found.tested)
+
+
+def test_wrong_may_be_a_column_numbers_or_a_series():
+    table = noise(2000)
+    wrong = errors(table, (table.vip, 0.5))
+    expected = str(slices(table, wrong))
+    assert str(slices(table.assign(bad=wrong), "bad")) == expected
+    assert str(slices(table, wrong.astype(int))) == expected
+    assert str(slices(table, wrong.tolist())) == expected
+    shifted = table.set_axis(range(5, 2005))
+    assert str(slices(shifted, pd.Series(wrong, index=shifted.index, dtype="boolean"))) == expected
+    with pytest.raises(InputError, match="another index"):
+        slices(shifted, pd.Series(wrong))
+
+
+def test_options_are_kept(planted):
+    table, wrong, _, _ = planted
+    assert {len(each.features) for each in slices(table, wrong, max_features=1).slices} == {1}
+    few = slices(table, wrong, columns=["x0", "vip"])
+    assert few.columns == ("vip", "x0")
+    assert [each.features for each in few.slices] == [("x0",)]
+    large = slices(table, wrong, min_size=2000)
+    assert all(each.size >= 2000 for each in large.slices)
+    one = slices(table, wrong, top=1)
+    assert len(one.slices) == 1
+    assert "more stand out" in str(one)
+    assert slices(table, wrong, level=0.8).slices[0].error_rate.level == 0.8
+
+
+def test_many_columns_are_screened_and_it_is_said():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(1000, 2000))).rename(columns=lambda name: f"c{name}")
+    found = slices(table, errors(table, (table.c1234 > 1, 0.6)))
+    assert found.slices[0].features == ("c1234",)
+    assert "among 30 of 2000 columns" in str(found)
+
+
+def test_nothing_wrong_is_said():
+    found = slices(noise(100), np.zeros(100, dtype=bool))
+    assert found.slices == ()
+    assert len(found.to_frame()) == 0
+    assert "value" in found.to_frame()
+    assert str(found) == "Nothing to find: none of 100 rows is wrong."
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12, 40])
+@pytest.mark.parametrize("n_wrong", [1, 2])
+def test_small_tables_have_an_answer(n, n_wrong):
+    wrong = np.arange(n) < min(n_wrong, n - 1)
+    found = slices(pd.DataFrame({"a": range(n), "b": list("xy" * n)[:n]}), wrong)
+    assert str(found)
+    assert found.n_errors == wrong.sum()
+
+
+def test_columns_that_cannot_be_searched_are_named():
+    table = noise(300).assign(same=1, identifier=[f"row {i}" for i in range(300)], nothing=np.nan)
+    found = slices(table, errors(table))
+    assert "all rows have the same value: nothing, same" in str(found)
+    assert "no value has 20 rows: identifier" in str(found)
+    assert not {"same", "identifier", "nothing"} & set(found.columns)
+
+
+def test_infinite_huge_and_hostile_values():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=2000), "stamp": 2**60 + rng.integers(0, 1000, 2000)})
+    table.loc[:299, "x"] = np.inf
+    table.loc[300:350, "x"] = -np.inf
+    table["a\nb <script>"] = rng.choice(["<b>1</b>\n", "\x00", ""], 2000)
+    found = slices(table, errors(table, (table.x == np.inf, 0.7)))
+    assert "\n" not in str(found)
+    np.testing.assert_array_equal(found.rows(0), table.x == np.inf)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+TABLE = noise(60)
+MISTAKES = {
+    "is True in all 60 rows": (TABLE, np.ones(60, dtype=bool), {}),
+    "holds 'yes', 'no'; True or False": (TABLE, ["yes", "no"] * 30, {}),
+    "holds 0.5": (TABLE, np.full(60, 0.5), {}),
+    r"missing in 2 of 60 rows \(row 1, 4": (TABLE, [None, True, False, None] + [True] * 56, {}),
+    "has 59 entries and `table` 60 rows": (TABLE, np.ones(59, dtype=bool), {}),
+    "one for each row": (TABLE, np.ones((60, 2), dtype=bool), {}),
+    "Did you mean vip": (TABLE, "vpi", {}),
+    "no column 'agee'. Did you mean age": (TABLE, "vip", {"columns": ["agee"]}),
+    "a list of names": (TABLE, "vip", {"columns": "age"}),
+    "`columns` is empty": (TABLE, "vip", {"columns": []}),
+    "says what is wrong": (TABLE, "vip", {"columns": ["vip", "age"]}),
+    "0 rows": (TABLE.iloc[:0], [], {}),
+    "pandas DataFrame is expected": ([[1]], [True], {}),
+    "same value in all rows": (pd.DataFrame({"a": [1] * 10}), [True, False] * 5, {}),
+    "columns of the same name": (pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), [True, False] * 2, {}),
+    "`min_size` is 61 and the table has 60 rows": (TABLE, "vip", {"min_size": 61}),
+    "`min_size` is 0": (TABLE, "vip", {"min_size": 0}),
+    "`q` is 5": (TABLE, "vip", {"q": 5}),
+    "`max_features` is 3": (TABLE, "vip", {"max_features": 3}),
+    "`top` is 0": (TABLE, "vip", {"top": 0}),
+    "holds list values": (pd.DataFrame({"a": [[1], [2]] * 30}), [True, False] * 30, {}),
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes_get_a_sentence(message):
+    table, wrong, options = MISTAKES[message]
+    with pytest.raises(InputError, match=message):
+        slices(table, wrong, **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high", "text"),
+    [
+        (range(18, 80), 12, 27, "v 30–45"),
+        ([0.1998, 0.2003, 0.35, 0.4999, 0.5002], 1, 3, "v 0.2–0.5"),
+        (np.linspace(0, 5000, 5001) + 0.37, 1187, 1523, "v 1190–1520"),
+        (np.linspace(-3, 3, 601), 100, 400, "v -2 to 1"),
+        ([1e-9, 2e-9, 3e-9, 4e-9], 1, 2, "v 2e-09 to 3e-09"),
+        (2**60 + np.arange(1000), 100, 300, f"v {2**60 + 100}–{2**60 + 300}"),
+        ([2018, 2019, 2020, 2021, 2022], 1, 2, "v 2019–2020"),
+        ([0, 1200, 1201, 9000], 1, 3, "v ≥ 1000"),
+        ([True, False], 0, 0, "v = True"),
+    ],
+)
+def test_numbers_are_as_short_as_tells_the_rows(values, low, high, text):
+    assert between("v", pd.Index(values), low, high).text == text

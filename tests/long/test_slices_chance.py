@@ -1,0 +1,52 @@
+"""How often chance alone is reported as a slice, by simulation. Run with `make long`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from classay.data.slices import slices
+
+RUNS = 200
+
+
+def mixed(n, rng):
+    table = pd.DataFrame({f"x{place}": rng.normal(size=n) for place in range(6)})
+    table["near_x0"] = table.x0 + 0.3 * rng.normal(size=n)
+    table["job"] = rng.choice(list("abcdef"), n)
+    table["visits"] = rng.poisson(2, n)
+    table["x3"] = table.x3.where(rng.random(n) > 0.1)
+    return table
+
+
+@pytest.mark.parametrize(("n", "rate"), [(500, 0.1), (2000, 0.03), (2000, 0.3), (10000, 0.1)])
+def test_pure_noise(n, rate):
+    runs = 0
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        runs += len(slices(mixed(n, rng), rng.random(n) < rate, random_state=seed).slices) > 0
+    print(f"noise, {n} rows, rate {rate}: a discovery in {runs / RUNS:.1%} of runs")
+    assert runs <= 0.05 * RUNS
+
+
+def test_beside_a_true_slice():
+    """With one true slice, the false-discovery rate counts only those whose rows have no excess."""
+    share, found_it, held = [], 0, []
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        table = mixed(4000, rng)
+        chance = np.where(table.x1 > 1, 0.4, 0.1)
+        found = slices(table, rng.random(4000) < chance, random_state=seed)
+        excess = [chance[found.rows(i)].mean() - chance[~found.rows(i)].mean() for i in range(len(found.slices))]
+        share.append(np.mean([each <= 0.02 for each in excess]) if excess else 0.0)
+        found_it += any(each.features == ("x1",) for each in found.slices)
+        held += [
+            each.error_rate.low <= chance[found.rows(i)].mean() <= each.error_rate.high
+            for i, each in enumerate(found.slices)
+            if each.features == ("x1",)
+        ]
+    print(f"one true slice: found in {found_it / RUNS:.1%}, false share {np.mean(share):.1%}, held {np.mean(held):.1%}")
+    assert found_it >= 0.95 * RUNS
+    assert np.mean(share) <= 0.05
+    assert np.mean(held) >= 0.92
