@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.special import digamma
 
 import classay
+from classay.learner.orientation import usual_threshold
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "learner"))
 from worlds import NAMES, as_labels, world
@@ -62,7 +63,8 @@ def test_many_holdouts(refits, spread, size):
     # E H2(q) for q ~ Beta(a, b), in closed form.
     within = size * np.mean(digamma(a + b + 1) - means * digamma(a + 1) - (1 - means) * digamma(b + 1)) / np.log(2)
     overall = size * np.mean([binary_entropy(q) for q in means])
-    right = stats.binom.sf(3, size, 1 - means.mean()) - stats.binom.sf(3, size, 0.5)
+    z = usual_threshold(size)
+    right = stats.binom.sf(z - 1, size, 1 - means.mean()) - stats.binom.sf(z - 1, size, 0.5)
     held = np.zeros(4)
     values = []
     for seed in range(RUNS):
@@ -72,11 +74,11 @@ def test_many_holdouts(refits, spread, size):
         labels = np.where(rng.random((50, refits, 200)) < q, 1 - truth, truth)
         o = classay.orientation(classay.Labelings.from_arrays(labels, truth), size, random_state=seed)
         truths = (within, overall, overall - within, right)
-        held += [holds(e, t) for e, t in zip((o.stochasticity, o.expressivity, o.capacity, o.bias[4]), truths)]
+        held += [holds(e, t) for e, t in zip((o.stochasticity, o.expressivity, o.capacity, o.bias[z]), truths)]
         values.append([o.stochasticity.value - within, o.expressivity.value - overall])
     error = np.mean(values, axis=0)
     print(
-        f"h={size} R={refits} spread {spread}: stochasticity {within:.2f} (error {error[0]:+.3f}) held {held[0] / RUNS:.1%}, "
+        f"h={size} R={refits} spread {spread}: stochasticity {within:.2f} ({error[0]:+.3f}) held {held[0] / RUNS:.1%}, "
         f"expressivity {overall:.2f} ({error[1]:+.3f}) {held[1] / RUNS:.1%}, capacity {held[2] / RUNS:.1%}, "
         f"bias {held[3] / RUNS:.1%}"
     )
