@@ -109,3 +109,22 @@ def test_mistakes_get_a_sentence(classay, arguments, message):
     assert out == ""
     assert message in err
     assert "Traceback" not in err
+
+
+def test_a_class_with_one_row_does_not_stop_the_command(classay, tmp_path):
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    rows = [f"{a},{b},{c},{d},{'xyz'[label]}" for (a, b, c, d), label in zip(X, y)]
+    path = tmp_path / "lone.csv"
+    path.write_text("\n".join(["a,b,c,d,kind", *rows, "5,3,1,0.2,typo"]))
+    code, out, err = classay("data", str(path), "--charts", str(tmp_path / "charts"))
+    assert code == 0, err
+    assert "typo" in out
+
+
+def test_filled_values_are_said(classay, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,kind\n" + "\n".join(f"{'' if i % 4 == 0 else i},{i * i % 7},{i % 2}" for i in range(60)))
+    _, _, err = classay("data", str(path))
+    assert "15 of 60 rows have missing values" in err

@@ -138,8 +138,10 @@ def test_mahalanobis_does_not_depend_on_units_or_axes(seed):
 def test_shrinkage_does_not_depend_on_units_either(seed, few):
     X, y = clouds(150, seed=seed)
     y = np.where(np.arange(150) <= few, "few", y)
-    a = complexity(X, y, "mahalanobis", **PAPER)
-    b = complexity(X @ (np.diag([1e-2, 3, 50]) + np.triu(np.ones((3, 3)), 1)) - 9, y, "mahalanobis", **PAPER)
+    a = complexity(X, y, "mahalanobis", cross_fit=False, temperature=2)
+    b = complexity(
+        X @ (np.diag([1e-2, 3, 50]) + np.triu(np.ones((3, 3)), 1)) - 9, y, "mahalanobis", cross_fit=False, temperature=2
+    )
     np.testing.assert_allclose(a.values, b.values, rtol=1e-4, atol=1e-7)
     assert any("shrunk" in note for note in a.notes)
 
@@ -526,3 +528,56 @@ def test_identical_rows_of_two_classes_are_no_success():
     c = complexity(np.tile([[1.0], [2.0]], (20, 1)), np.repeat(["a", "b"], 20), "euclidean", **PAPER)
     assert c.baseline_accuracy.value <= 0.5
     np.testing.assert_allclose(c.values, math.log(2))
+
+
+def test_columns_are_matched_by_name():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    turned = X[X.columns[::-1]]
+    c = complexity(X, y)
+    pd.testing.assert_frame_equal(c.score(turned), c.score(X))
+    other = complexity(X, y, X_eval=turned, y_eval=y)
+    np.testing.assert_allclose(other.values, complexity(X, y, X_eval=X, y_eval=y).values)
+    twice = Geometry().partial_fit(X, y).partial_fit(turned, y)
+    np.testing.assert_allclose(twice.means, Geometry.fit(X, y).means)
+    with pytest.raises(InputError, match="other columns"):
+        c.score(X.rename(columns={X.columns[0]: "new"}))
+    with pytest.raises(InputError, match="another order"):
+        Geometry.fit(X, y).merge(Geometry.fit(turned, y))
+
+
+def test_leave_one_out_with_other_rows():
+    X, y = load_iris(return_X_y=True)
+    c = complexity(X, y, X_eval=X[:20], y_eval=y[:20], cross_fit="loo")
+    assert len(c) == 20
+
+
+def test_two_rows_of_one_class_and_one_of_another_do_not_warn():
+    assert len(complexity([[1.0], [2], [3]], [0, 1, 1])) == 3
+
+
+def test_threads_side_by_side_leave_linear_algebra_as_it_was():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_info
+
+    X, y = load_iris(return_X_y=True)
+    before = [library["num_threads"] for library in threadpool_info()]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: complexity(X, y, distance="gaussian", temperature=1), range(16)))
+    assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+def test_the_paper_to_the_letter():
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True)
+    c = complexity(X, y, distance="mahalanobis", cross_fit=False, temperature=1)
+    distances = []
+    for label in range(3):
+        own = X[y == label]
+        inverse = np.linalg.inv(np.cov(own, rowvar=False, bias=True))
+        away = X - own.mean(axis=0)
+        distances.append(np.sqrt(np.einsum("ij,jk,ik->i", away, inverse, away)))
+    distances = np.array(distances).T
+    h = distances[np.arange(len(y)), y] + np.log(np.exp(-distances).sum(axis=1))
+    np.testing.assert_allclose(c.values, h, rtol=1e-6, atol=1e-9)

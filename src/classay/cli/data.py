@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,12 +59,13 @@ def command(
         console.writable_folder(charts, "--charts")
     table = tables.read(data, target, text)
     texts = None if text is None else table.X[text].tolist()
+    X, filled = _rows(table, texts, model, cache)
+    table = replace(table, notes=(*table.notes, *filled))
     for note in table.notes:
         console.say(note, quiet)
     plain: dict[str, Any] = {"cross_fit": False, "temperature": 1} if paper else {}
     if paper and distance == "auto":
         distance = "mahalanobis"
-    X = _rows(table, texts, model, cache)
     found = complexity(X, table.y, distance=distance, random_state=seed, **plain)
     chosen = {"hardest": found.hardest(hardest), "suspects": found.suspects().head(hardest)}
     chosen = {name: _with_content(rows, found, texts) for name, rows in chosen.items()}
@@ -76,14 +78,17 @@ def command(
             console.say(f"Saved {path}", quiet)
 
 
-def _rows(table: Table, texts: list[str] | None, model: str, cache: Path | None) -> Any:
+def _rows(table: Table, texts: list[str] | None, model: str, cache: Path | None) -> tuple[Any, list[str]]:
+    """The rows as numbers, and what had to be done for it."""
     if texts is not None:
         from ..data.text import embed
 
-        return embed(texts, model, cache)
+        return embed(texts, model, cache), []
     from ..encoding import numbers
 
-    return numbers(table.X)
+    gaps = int(table.X.isna().any(axis=1).sum())
+    filled = f"{gaps} of {len(table.X)} rows have missing values: numbers were filled by the median of their column."
+    return numbers(table.X), [filled] if gaps else []
 
 
 def _with_content(rows: pd.DataFrame, found: Complexity, texts: list[str] | None) -> pd.DataFrame:
@@ -91,9 +96,12 @@ def _with_content(rows: pd.DataFrame, found: Complexity, texts: list[str] | None
     rows = rows[["row", "label", "nearest", "complexity"]].reset_index(drop=True)
     if texts is not None:
         return rows.assign(content=[texts[row] for row in rows["row"]])
-    if not len(rows):
-        return rows.assign(content=[])
-    why = found.explain(rows["row"].to_numpy(), top=3)
+    # A row whose class has no other rows cannot be explained.
+    told = rows["row"].to_numpy()
+    told = told[found.known[told]]
+    if not told.size:
+        return rows.assign(content="")
+    why = found.explain(told, top=3)
     speaking = why[why["contribution"] > 0].groupby("row")["feature"].agg(", ".join)
     return rows.assign(content=[speaking.get(row, "") for row in rows["row"]])
 

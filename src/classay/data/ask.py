@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import expect
 from ..result import plain
 from .distances import BEYOND, BY_CLASS, Ruler
-from .rows import Ints, encode, finite, labels, matrix, take
+from .rows import Ints, aligned, encode, finite, labels, matrix, take
 from .temperature import standing
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def explain(result: Complexity, rows: NDArray[Any], top: int | None) -> pd.DataF
 
 def score(result: Complexity, X: Any, y: ArrayLike | None) -> pd.DataFrame:
     """New rows measured by the geometry of all rows."""
-    fresh = matrix(X, "X", result.geometry.n_features)
+    fresh = matrix(aligned(X, result.geometry.feature_names), "X", result.geometry.n_features)
     ruler = result.evidence.whole_ruler(result.distance, result.covariance)
     codes = np.full(fresh.shape[0], -1) if y is None else encode(labels(y, "y", fresh.shape[0]), result.classes)
     reference = np.sort(np.minimum(result.own_distance, result.nearest_distance)[result.known])

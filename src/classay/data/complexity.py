@@ -22,7 +22,7 @@ from .crossfit import Measuring
 from .distances import DISTANCES
 from .geometry import Geometry
 from .grade import grade
-from .rows import Floats, at_least_two, encode, labels, matrix
+from .rows import Floats, aligned, at_least_two, encode, labels, matrix
 from .temperature import check_temperature
 
 
@@ -125,11 +125,14 @@ class Complexity(Result):
     def __str__(self) -> str:
         counts = len(self), self.classes.size
         hard = int((self.own_distance > self.nearest_distance).sum())
+        # The complexity of a row whose class is not known otherwise is a convention, and would drown the others'.
+        mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
+        same = self.resubstitution_accuracy
+        again = f" ({same.value:.3g} on the rows of the geometry)" if same.known else ""
         text = (
             f"{counts[0]} rows in {counts[1]} classes, measured {self.measured} by {self._ruler()}: baseline "
-            f"accuracy {self.baseline_accuracy:.3g} ({self.resubstitution_accuracy.value:.3g} on the rows of the "
-            f"geometry), mean complexity {self.values.mean():.3g}; {hard} rows are nearer to another class than to "
-            f"their own, {int(ask.suspected(self).sum())} suspiciously. Class sizes: median "
+            f"accuracy {self.baseline_accuracy:.3g}{again}, mean complexity {mean:.3g}; {hard} rows are nearer to "
+            f"another class than to their own, {int(ask.suspected(self).sum())} suspiciously. Class sizes: median "
             f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
         )
         return " ".join([text, *self.notes])
@@ -196,6 +199,9 @@ def complexity(
     expect.one_of(covariance, "covariance", COVARIANCES)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
+    paper = folds == 0 and tau == 1 and X_eval is None and distance in ("mahalanobis", "correlation")
+    if paper and covariance == "auto":
+        covariance = "full"  # the paper to the letter: shrunk only where it could not be inverted
     seed = settle(random_state)
     if (X_eval is None) != (y_eval is None):
         raise expect.InputError("`X_eval` and `y_eval` belong together: give both or neither.")
@@ -220,7 +226,7 @@ def complexity(
     if X_eval is None or y_eval is None:
         eval_table, eval_labels = table, own_labels
     else:
-        eval_table = matrix(X_eval, "X_eval", geometry.n_features)
+        eval_table = matrix(aligned(X_eval, geometry.feature_names, "X_eval"), "X_eval", geometry.n_features)
         eval_labels = labels(y_eval, "y_eval", eval_table.shape[0])
     eval_codes = encode(eval_labels, geometry.classes)
     return Complexity(

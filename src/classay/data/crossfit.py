@@ -165,6 +165,8 @@ def choose(measuring: Measuring, pairs: list[tuple[str, str]], seed: int) -> tup
 
 def _hopeful(by_row: dict[tuple[str, str], Floats]) -> list[tuple[str, str]]:
     """Those that may still turn out best: not far behind on the rows so far."""
+    if not next(iter(by_row.values())).size:  # no row so far has a class with other rows
+        return list(by_row)
     best = min(by_row, key=lambda pair: float(by_row[pair].mean()))
     behind = {pair: values - by_row[best] for pair, values in by_row.items()}
     return [

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..engine import store
 from ..expect import InputError, one_of
-from .rows import Floats, Ints, blocks, encode, labels, matrix, names_of
+from .rows import Floats, Ints, aligned, blocks, encode, labels, matrix, names_of
 
 DETAILS = ("full", "shared", "diagonal")
 MOST_NUMBERS = 10**8
@@ -62,6 +62,7 @@ class Geometry:
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Geometry:
         """Add rows, in place. `classes` may name classes that are still to come; they count 0 rows until then."""
+        X = aligned(X, self.feature_names)
         table = matrix(X, columns=self.n_features or None)
         found = labels(y, "y", table.shape[0])
         known = np.unique(found)
@@ -78,6 +79,9 @@ class Geometry:
             raise InputError(
                 f"One geometry has {self.n_features} columns and the other {other.n_features}; as many are expected."
             )
+        ours, theirs = self.feature_names, other.feature_names
+        if ours and theirs and ours != theirs and sorted(ours) == sorted(theirs):
+            raise InputError("The two geometries have the same columns in another order. Make them in one order.")
         first, second = (self, other) if self.n_features else (other, self)
         both = first._copy()._absorb(second, second.feature_names)
         both._wanted, both.most_numbers = self._wanted, self.most_numbers

@@ -50,7 +50,7 @@ def grade(
     if distance == "auto" or temperature is None:
         pairs = [(distance, covariance)]
         if distance == "auto":
-            pairs, said = candidates(geometry, eval_codes.size, covariance, alone=folds == 1 and not others)
+            pairs, said = candidates(geometry, eval_codes.size, covariance, alone=folds == 1 and own is not None)
             notes += said
         distance, covariance, fitted, tried = choose(pilot, pairs, seed)
         temperature = fitted if temperature is None else temperature

@@ -78,10 +78,30 @@ def take(table: Any, rows: Any) -> Any:
     return table[rows]
 
 
+def aligned(X: Any, names: tuple[str, ...], name: str = "X") -> Any:
+    """A DataFrame with its columns in the order of `names`; anything without names as it is."""
+    if not isinstance(X, pd.DataFrame) or not names or names == _numbered(len(names)):
+        return X
+    own = [str(column) for column in X.columns]
+    if own == list(names):
+        return X
+    if sorted(own) != sorted(names):
+        missing, strange = [each for each in names if each not in own], [each for each in own if each not in names]
+        raise InputError(
+            f"`{name}` has other columns than the first rows: without {shown(missing, 4) or 'none'}, and with "
+            f"{shown(strange, 4) or 'none'} beside. The same columns are expected, in any order."
+        )
+    return X.iloc[:, [own.index(each) for each in names]]
+
+
 def names_of(X: Any, columns: int) -> tuple[str, ...]:
     """What the columns are called."""
     if isinstance(X, pd.DataFrame):
         return tuple(str(column) for column in X.columns)
+    return _numbered(columns)
+
+
+def _numbered(columns: int) -> tuple[str, ...]:
     return tuple(f"x{column}" for column in range(columns))
 
 
@@ -108,7 +128,12 @@ def labels(y: ArrayLike, name: str, rows: int) -> NDArray[Any]:
             held = np.asarray(values.tolist())
             values = held if held.ndim == 1 and held.dtype.kind in "biuf" else values.astype(str)
         else:
-            values = np.array([item.decode() if isinstance(item, bytes) else str(item) for item in values.tolist()])
+            values = np.array(
+                [
+                    item.decode(errors="backslashreplace") if isinstance(item, bytes) else str(item)
+                    for item in values.tolist()
+                ]
+            )
     if values.dtype.kind == "f" and not (np.isfinite(values) & (values == np.round(values))).all():
         raise InputError(
             f"`{name}` has numbers such as {values[values != np.round(values)][0]:g}; class labels are expected. "
