@@ -205,6 +205,8 @@ def test_ctrl_c_shows_what_is_done():
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # The bar of the second learner, a line every ten seconds where there is no terminal, says that the first is done.
     said = []

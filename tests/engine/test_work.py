@@ -266,6 +266,11 @@ def test_no_process_and_no_folder_is_left_when_the_program_ends(tmp_path):
     assert list(tmp_path.glob("classay-*")) == []
 
 
+def hear_interrupts():
+    # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def in_python(script, folder):
     """Start a script of which `__main__` holds the function, as in a notebook, with warnings as errors."""
     file = folder / "script.py"
@@ -279,6 +284,7 @@ def in_python(script, folder):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
 
 
