@@ -7,18 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from classay.cli.app import run
 from classay.data import text
-
-
-@pytest.fixture
-def classay(capsys):
-    def call(*arguments):
-        code = run(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -11,19 +11,7 @@ import time
 
 import pytest
 
-from classay.cli.app import run
-
 QUICK = ["--subsets", "8", "--repeats", "2", "--holdouts", "10", "--workers", "1", "--quiet"]
-
-
-@pytest.fixture
-def classay(capsys):
-    def call(*arguments):
-        code = run(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -8,18 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from classay.cli.app import run
-
-
-@pytest.fixture
-def classay(capsys):
-    def call(*arguments):
-        code = run(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory):
