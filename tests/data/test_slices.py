@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from classay.data.boxes import Half, Pick, pair_counts, selections
-from classay.data.columns import column
-from classay.data.conditions import between
-from classay.data.held_out import fisher, q_values
 from classay.data.slices import slices
 from classay.expect import InputError
+from classay.regions.boxes import Half, Pick, pair_counts, selections
+from classay.regions.columns import column
+from classay.regions.conditions import between
+from classay.regions.held_out import q_values
+from classay.regions.outcome import Happens, fisher
 
 N = 6000
 
@@ -208,7 +209,7 @@ def test_counts_of_all_boxes_equal_brute_force():
     table["job"] = table["job"].where(table.index % 9 != 0)
     wrong = errors(table)
     columns = tuple(column(table[name], 10) for name in ("age", "job", "vip", "x0"))
-    half = Half(columns, wrong, np.arange(0, 800, 2))
+    half = Half(columns, Happens(wrong), np.arange(0, 800, 2))
     choices = [selections(half, place) for place in range(len(columns))]
     for first, second in itertools.combinations(range(len(columns)), 2):
         sizes, wrongs = pair_counts(half, choices, first, second)
@@ -216,27 +217,27 @@ def test_counts_of_all_boxes_equal_brute_force():
         for (row, one), (place, two) in itertools.islice(parts, 0, None, 7):
             inside = half.inside((one, two))
             assert sizes[row, place] == inside.sum()
-            assert wrongs[row, place] == (inside & half.wrong).sum()
+            assert wrongs[row, place] == half.outcome.of(inside)
 
 
 def test_likelihood_ratio_is_that_of_a_two_by_two_table():
     table = noise(400)
-    half = Half((column(table["job"], 10),), errors(table, base=0.3), np.arange(400))
+    half = Half((column(table["job"], 10),), Happens(errors(table, base=0.3)), np.arange(400))
     inside = half.inside((Pick(0, (0, 2)),))
-    a, n = (inside & half.wrong).sum(), inside.sum()
-    counts = [[a, n - a], [half.errors - a, 400 - n - half.errors + a]]
+    a, n, wrong = half.outcome.of(inside), inside.sum(), half.outcome.total
+    counts = [[a, n - a], [wrong - a, 400 - n - wrong + a]]
     g = stats.chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
-    ratio = half.likelihood_ratio(np.array([n, 400 - n]), np.array([a, half.errors - a]))
+    ratio = half.outcome.ratio(np.array([n, 400 - n]), np.array([a, wrong - a]))
     assert ratio.max() == pytest.approx(g)
     assert ratio.min() == 0.0  # of a part and its complement one is below the rest
 
 
 def test_fisher_and_q_values_by_hand():
-    assert fisher((10, 4, 40, 8)) == pytest.approx(
+    assert fisher(10, 4, 40, 8) == pytest.approx(
         stats.fisher_exact([[4, 6], [4, 26]], alternative="greater").pvalue, rel=1e-10
     )
-    assert fisher((10, 0, 40, 8)) == 1.0
-    assert fisher((0, 0, 40, 8)) == 1.0
+    assert fisher(10, 0, 40, 8) == 1.0
+    assert fisher(0, 0, 40, 8) == 1.0
     p = np.array([0.001, 0.008, 0.039, 0.041, 0.9])
     np.testing.assert_allclose(q_values(p), stats.false_discovery_control(p))
     assert q_values([]).size == 0

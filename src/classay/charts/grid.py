@@ -84,3 +84,9 @@ def _span(there: Floats) -> tuple[float, float]:
     if room <= 0:
         return low, high
     return max(low, left - room / 2), min(high, right + room / 2)
+
+
+def limits(edges: Floats) -> list[float]:
+    """Where an axis begins and ends, with room for points on the edge."""
+    margin = (edges[-1] - edges[0]) * 0.02
+    return [(edges[0] - margin).item(), (edges[-1] + margin).item()]

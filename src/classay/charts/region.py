@@ -9,16 +9,15 @@ import altair as alt
 import numpy as np
 
 from ..data.complexity import Complexity
-from ..data.conditions import Range
-from ..data.slice import Slice
 from ..data.slices import Slices
 from ..expect import InputError
 from ..seeds import generator
 from . import theme
 from .baseline import EVEN, RIGHT, WRONG, called, counted, in_full, wrong
-from .grid import Floats, Grid, Mask, cells, grid
+from .grid import Floats, Grid, Mask, cells, grid, limits
+from .outlines import outline_layers, outlines, ranges
 from .two_columns import Table, chosen
-from .words import cut, figure, printable
+from .words import cut, figure
 
 SIDE = 380
 MOST_POINTS = 1000
@@ -41,9 +40,9 @@ def complexity_region(
     """
     if slices is not None and not isinstance(slices, Slices):
         raise InputError(f"`slices` is {type(slices).__name__}; what `classay.slices` returns is expected.")
-    table = Table(complexity, X)
-    drawable = [each for each in slices.slices if _ranges(each) is not None] if slices is not None else []
-    first, second = chosen(complexity, table, x, y, drawable[0].features if drawable else ())
+    table = Table(complexity.evidence.table if X is None else X, len(complexity), complexity.geometry.feature_names)
+    drawable = [each for each in slices.slices if ranges(each) is not None] if slices is not None else []
+    first, second = chosen(table, x, y, complexity.labels, drawable[0].features if drawable else ())
     names, columns = (table.names[first], table.names[second]), (table.column(first), table.column(second))
     missed = wrong(complexity)
     plane = grid(*columns)
@@ -53,7 +52,8 @@ def complexity_region(
     for cell in found:
         cell |= {"told": figure(cell["mean"]), "told_rows": counted(cell["rows"], "row"), "told_wrong": cell["marked"]}
     points = _points(complexity, columns, plane, missed)
-    boxes, elsewhere = _boxes(slices, names, plane)
+    every = [] if slices is None else [(each, each.error_rate) for each in slices.slices]
+    boxes, elsewhere = outlines(every, names, plane)
 
     def across(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=cut(names[0], 50), scale=_scale(plane.across), axis=alt.Axis(tickCount=6))
@@ -79,14 +79,8 @@ def complexity_region(
         .mark_rect()
         .encode(color=tone, tooltip=theme.tooltips(told="mean complexity", told_rows="rows", told_wrong="wrong")),
         *_dots(complexity, points, across, up),
+        *outline_layers(boxes, across, up, "slice", "wrong", "rows"),
     ]
-    if boxes:
-        tips = theme.tooltips(condition="slice", told="wrong", told_rows="rows")
-        layers.append(area(boxes).mark_rect(style="interval", filled=False, strokeWidth=2).encode(tooltip=tips))
-        corner = theme.chart_of(boxes).encode(x=across("x"), y=up("to_y"), tooltip=tips)
-        plate = corner.mark_point(shape="square", size=220, filled=True, opacity=1, xOffset=9, yOffset=9)
-        number = corner.mark_text(color="white", fontWeight="bold", fontSize=11, dx=9, dy=10)
-        layers += [plate.encode(fill=alt.value("#2b333d")), number.encode(text="rank:N")]
     return theme.finished(
         layers,
         SIDE,
@@ -149,33 +143,6 @@ def _dots(complexity: Complexity, points: list[theme.Row], across: Any, up: Any)
     return layers
 
 
-def _boxes(slices: Slices | None, names: tuple[str, str], plane: Grid) -> tuple[list[theme.Row], int]:
-    """Slices as rectangles in the plane, and how many are about other columns. An open end is the plane's."""
-    boxes: list[theme.Row] = []
-    every = () if slices is None else slices.slices
-    for each in every:
-        ranges = _ranges(each)
-        if ranges is None or not set(ranges) <= set(names):
-            continue
-        box: theme.Row = {"rank": f"{each.rank}", "condition": printable(each.condition)}
-        for name, edges, low, high in zip(names, (plane.across, plane.up), ("x", "y"), ("to_x", "to_y")):
-            part = ranges.get(name)
-            ends = (None, None) if part is None else (part.low, part.high)
-            for field, end, edge in zip((low, high), ends, (edges[0], edges[-1])):
-                box[field] = float(np.clip(edge if end is None else end, edges[0], edges[-1]))
-        told = f"{each.error_rate.value:.0%}, elsewhere {each.rest_rate:.0%}"
-        boxes.append(box | {"told": told, "told_rows": f"{each.size:,}"})
-    return boxes, len(every) - len(boxes)
-
-
-def _ranges(one: Slice) -> dict[str, Range] | None:
-    """A slice's ranges by column; None if it is about categories, dates or missing values too."""
-    found = {part.feature: part for part in one.conditions if isinstance(part, Range)}
-    ends = [end for part in found.values() for end in (part.low, part.high) if end is not None]
-    plain = len(found) == len(one.conditions) and all(isinstance(end, (int, float)) for end in ends)
-    return found if plain else None
-
-
 def _reading(complexity: Complexity, plane: Grid, drawn: int, boxes: Sequence[theme.Row], elsewhere: int) -> list[str]:
     """How to read the chart."""
     n, inside = len(complexity), int(plane.inside.sum())
@@ -196,5 +163,4 @@ def _reading(complexity: Complexity, plane: Grid, drawn: int, boxes: Sequence[th
 
 
 def _scale(edges: Floats) -> alt.Scale:
-    margin = (edges[-1] - edges[0]) * 0.02  # room for points on the edge
-    return alt.Scale(domain=[(edges[0] - margin).item(), (edges[-1] + margin).item()], nice=False, zero=False)
+    return alt.Scale(domain=limits(edges), nice=False, zero=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from ..data.complexity import Complexity
 from ..expect import InputError, nearest, shown
 from ..seeds import generator
 from .grid import Floats
@@ -17,20 +18,17 @@ SAMPLE, MOST_COLUMNS = 20_000, 2_000
 
 
 class Table:
-    """Rows by column: a DataFrame, an array, a sparse matrix, or the rows that were measured."""
+    """Rows by column: a DataFrame, an array or a sparse matrix; `known` names its columns where it does not."""
 
-    def __init__(self, complexity: Complexity, X: Any) -> None:
-        self.rows: Any = complexity.evidence.table if X is None else X
+    def __init__(self, rows: Any, n_rows: int, known: Sequence[str] = ()) -> None:
+        self.rows: Any = rows
         if isinstance(self.rows, pd.DataFrame):
             self.names = [str(name) for name in self.rows.columns]
         else:
             self.rows = self.rows.tocsc() if hasattr(self.rows, "tocsc") else np.asarray(self.rows)
-        if len(self.rows.shape) != 2 or self.rows.shape[0] != len(complexity) or not self.rows.shape[1]:
-            raise InputError(
-                f"`X` has shape {self.rows.shape}; the {len(complexity)} rows that were measured are expected."
-            )
+        if len(self.rows.shape) != 2 or self.rows.shape[0] != n_rows or not self.rows.shape[1]:
+            raise InputError(f"`X` has shape {self.rows.shape}; the {n_rows} rows that were measured are expected.")
         if not isinstance(self.rows, pd.DataFrame):
-            known = complexity.geometry.feature_names
             same = len(known) == self.rows.shape[1]
             self.names = list(known) if same else [f"x{place}" for place in range(self.rows.shape[1])]
 
@@ -68,14 +66,14 @@ class Table:
 
 
 def chosen(
-    complexity: Complexity, table: Table, x: str | int | None, y: str | int | None, first_choice: tuple[str, ...]
+    table: Table, x: str | int | None, y: str | int | None, groups: NDArray[Any], first_choice: tuple[str, ...]
 ) -> tuple[int, int]:
-    """The places of two columns: those named, then `first_choice`, then those in which the classes differ most."""
+    """The places of two columns: those named, then `first_choice`, then those in which groups of rows differ most."""
     first = None if x is None else table.place(x, "x")
     second = None if y is None else table.place(y, "y")
     if first is not None and second is not None:
         return first, second
-    order = _by_spread(complexity, table)
+    order = _by_spread(groups, table)
     preferred = [place for name in first_choice for place in order if table.names[place] == name]
     rest = [place for place in dict.fromkeys([*preferred, *order]) if place not in (first, second)]
     if len(rest) < (first is None) + (second is None):
@@ -85,12 +83,12 @@ def chosen(
     return first, rest[0] if second is None else second
 
 
-def _by_spread(complexity: Complexity, table: Table) -> list[int]:
-    """Numeric columns, those first in which class means differ most beside the spread within classes."""
-    rows = np.arange(len(complexity))
+def _by_spread(groups: NDArray[Any], table: Table) -> list[int]:
+    """Numeric columns, those first in which the means of groups differ most beside the spread within them."""
+    rows = np.arange(len(groups))
     if rows.size > SAMPLE:
         rows = np.sort(generator(0, "columns").permutation(rows)[:SAMPLE])
-    _, codes = np.unique(complexity.labels[rows], return_inverse=True)
+    _, codes = np.unique(groups[rows], return_inverse=True)
     found = []
     for place in table.numeric()[:MOST_COLUMNS]:
         column = table.column(place, rows)

@@ -1,9 +1,6 @@
 """`slices`: where a classifier's errors gather, as conditions on one or two columns of a table.
 
-A slice is a box: a range or a few categories of one column, or of each of two. The rows are split in two halves at
-random. All boxes are searched on the first half; the best of them, refined and without repetitions, are tested on the
-second, which the search has not seen. So a p-value is exact however many boxes were searched, and a false-discovery
-rate over the few that were tested is all that is left to correct.
+A slice is a region of the table in which the outcome is an error; how they are found, `regions.find` says.
 """
 
 from __future__ import annotations
@@ -16,18 +13,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .. import expect, seeds
+from .. import expect
 from ..intervals import Estimate, of_proportion
+from ..regions.find import checked_search, find
+from ..regions.outcome import Happens
+from ..regions.table import checked_table
 from ..result import Result
-from .boxes import Half
-from .candidates import candidates
-from .columns import Column, column
-from .held_out import STANDS, Verdict, judged
-from .slice import FRAME, Slice, conditions_of, ranked
-from .wrong import checked_columns, checked_table, checked_wrong
+from .slice import FRAME, Slice
+from .wrong import checked_wrong
 
 Mask = NDArray[np.bool_]
-TESTED = ("condition", "size", "error_rate", "rest_rate", "p_value", "q_value", "verdict")
 
 
 @dataclass(frozen=True)
@@ -141,107 +136,26 @@ def slices(
     """
     frame = checked_table(table)
     mask, named = checked_wrong(frame, wrong)
-    names = checked_columns(frame, columns, named)
-    expect.one_of(max_features, "max_features", (1, 2))
-    expect.fraction(q, "q")
-    expect.fraction(level, "level")
-    expect.whole(top, "top", at_least=1)
-    least = _least(len(frame), min_size)
-    seed = seeds.settle(random_state)
+    search = checked_search(frame, named, columns, max_features, min_size, q, top, level, random_state)
     n_errors = int(mask.sum())
     if n_errors == len(mask):
         raise expect.InputError(
             f"`wrong` is True in all {len(mask)} rows, so no slice can have more errors than another. Is it the right "
             "way round?"
         )
-    notes: list[str] = []
-    searched = _columns(frame, names, least, notes)
-    found: tuple[Slice, ...] = ()
-    masks: tuple[Mask, ...] = ()
-    verdicts: list[Verdict] = []
-    halves, n_searched = _halves(searched, mask, seed), 0
-    if n_errors:
-        best = candidates(halves[0], -(-least // 2), max_features)
-        n_searched = best.n_searched
-        if 1 < best.n_paired < len(searched):
-            notes.append(
-                f"Pairs were searched among {best.n_paired} of {len(searched)} columns, those that tell most by "
-                "themselves. Name others in `columns`."
-            )
-        verdicts = judged(best.boxes, halves[1], -(-least // 2), q)
-        found, masks = ranked([each for each in verdicts if each.verdict == STANDS], searched, mask, halves[1], level)
-        if len(found) > top:
-            notes.append(f"{len(found) - top} more stand out; raise `top` to see them.")
+    errors = Happens(mask)
+    found = find(frame, search, errors, errors, "slices")
     return Slices(
-        slices=found[:top],
-        tested=_table(verdicts, searched, halves),
-        error_rate=of_proportion(n_errors, len(mask), level),
+        slices=tuple(Slice.of(region) for region in found.regions),
+        tested=found.tested.rename(columns={"rate": "error_rate"}),
+        error_rate=of_proportion(n_errors, len(mask), search.level),
         n_rows=len(mask),
         n_errors=n_errors,
-        n_searched=n_searched,
-        min_size=least,
-        q=q,
-        columns=tuple(each.name for each in searched),
-        seed=seed,
-        notes=tuple(notes),
-        masks=masks[:top],
+        n_searched=found.n_searched,
+        min_size=search.least,
+        q=search.q,
+        columns=found.columns,
+        seed=search.seed,
+        notes=found.notes,
+        masks=found.masks,
     )
-
-
-def _least(n_rows: int, min_size: int | None) -> int:
-    if min_size is None:
-        return max(min(20, n_rows // 5), -(-n_rows // 200), 2)
-    least = expect.whole(min_size, "min_size", at_least=2)
-    if least > n_rows // 2:
-        raise expect.InputError(
-            f"`min_size` is {least} and the table has {n_rows} rows; a slice and the rest both need that many. "
-            "Lower it, or leave it out."
-        )
-    return least
-
-
-def _columns(frame: pd.DataFrame, names: list[str], least: int, notes: list[str]) -> tuple[Column, ...]:
-    """The columns that can be searched, and a note on the others."""
-    seen = [column(frame[name], least) for name in names]
-    varied = tuple(each for each in seen if each.varies)
-    constant = [each.name for each in seen if not each.varies and len(each.values) <= 1]
-    scattered = [each.name for each in seen if not each.varies and len(each.values) > 1]
-    if not varied:
-        raise expect.InputError(
-            f"There is nothing to search: {expect.shown(names)} have the same value in all rows, or none that "
-            f"{least} rows share. Pass columns that vary."
-        )
-    if constant:
-        notes.append(f"Left out, as all rows have the same value: {expect.shown(constant)}.")
-    if scattered:
-        notes.append(f"Left out, as no value has {least} rows: {expect.shown(scattered)}.")
-    return varied
-
-
-def _halves(columns: tuple[Column, ...], wrong: Mask, seed: int) -> tuple[Half, Half]:
-    """Half of the errors and half of the right answers, at random, to search; the others to test."""
-    generator = seeds.generator(seed, "slices")
-    both = [generator.permutation(np.flatnonzero(wrong == value)) for value in (True, False)]
-    first, second = (
-        np.sort(np.concatenate([rows[: len(rows) // 2] if early else rows[len(rows) // 2 :] for rows in both]))
-        for early in (True, False)
-    )
-    return Half(columns, wrong, first), Half(columns, wrong, second)
-
-
-def _table(verdicts: list[Verdict], columns: tuple[Column, ...], halves: tuple[Half, Half]) -> pd.DataFrame:
-    half = halves[1]
-    rows = [
-        {
-            "condition": " and ".join(condition.text for condition in conditions_of(each.box, columns)),
-            "size": sum(int(np.count_nonzero(some.inside(each.box))) for some in halves),
-            "error_rate": each.errors / each.size,
-            "rest_rate": (half.errors - each.errors) / (half.n - each.size),
-            "p_value": each.p_value,
-            "q_value": each.q_value,
-            "verdict": each.verdict,
-        }
-        for each in verdicts
-    ]
-    frame = pd.DataFrame(rows, columns=list(TESTED))
-    return frame.sort_values("p_value", kind="stable", ignore_index=True)

@@ -1,25 +1,27 @@
-"""Every box of one or two columns at once: how many rows and errors are in it, and which stand out.
+"""Every box of one or two columns at once: how many rows and how much of an outcome is in it, and which stand out.
 
-Rows and errors are counted once on the grid of bins. A box selects bins of each column: neighbouring ones of an ordered
-column, a few of an unordered one. With the selections of a column as rows of a 0-1 matrix, the counts of all boxes are
-two products with the grid, which is what a summed-area table gives, for sets of categories too.
+Rows and outcome are added up once on the grid of bins. A box selects bins of each column: neighbouring ones of an
+ordered column, a few of an unordered one. With the selections of a column as rows of a 0-1 matrix, the sums of all
+boxes are two products with the grid, which is what a summed-area table gives, for sets of categories too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from .columns import Column
+from .outcome import Outcome
 
 Counts = NDArray[np.int64]
+Sums = NDArray[Any]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 LARGEST_SET = 3
-"""Categories that a slice may list."""
+"""Categories that a region may list."""
 FEW = 3
 """Boxes to keep of each column or pair, no two of them overlapping."""
 
@@ -46,18 +48,15 @@ Box = tuple[Part, ...]
 
 
 class Half:
-    """Some rows of the table: codes and bins of its columns, and which rows are wrong."""
+    """Some rows of the table: codes and bins of its columns, and the outcome of each row."""
 
-    def __init__(self, columns: tuple[Column, ...], wrong: Mask, rows: NDArray[np.int64]) -> None:
+    def __init__(self, columns: tuple[Column, ...], outcome: Outcome, rows: NDArray[np.int64]) -> None:
         self.columns = columns
         self.rows = rows
-        self.wrong = wrong[rows]
-        self.n, self.errors = len(rows), int(self.wrong.sum())
+        self.outcome = outcome.at(rows)
+        self.n = len(rows)
         self.codes = [column.codes[rows] for column in columns]
         self.bins = [column.bins[rows] for column in columns]
-        # k·log k of all whole numbers that may occur: a likelihood ratio is eight of them.
-        whole = np.arange(self.n + 1, dtype=float)
-        self._terms: Floats = xlogy(whole, whole)
 
     def inside(self, box: Box) -> Mask:
         """Which rows are in the box."""
@@ -72,25 +71,17 @@ class Half:
                 found &= wanted[self.bins[part.column]]
         return found
 
-    def likelihood_ratio(self, size: Counts, errors: Counts) -> Floats:
-        """Twice the log-likelihood gained by an error rate of each box's own; 0 where that is not above the rest's."""
-        h, n, e = self._terms, self.n, self.errors
-        own = h[errors] + h[size - errors] - h[size]
-        rest = h[e - errors] + h[n - e - size + errors] - h[n - size]
-        gain = 2 * (own + rest - (h[e] + h[n - e] - h[n]))
-        return np.where(errors * n > size * e, gain, 0.0)
-
-    def grid(self, first: int, second: int) -> tuple[Counts, Counts]:
-        """Rows and errors in each cell of two columns' bins."""
+    def grid(self, first: int, second: int) -> tuple[Counts, Sums]:
+        """Rows and outcome in each cell of two columns' bins."""
         shape = self.columns[first].n_bins, self.columns[second].n_bins
         cells = self.bins[first].astype(np.int16) * shape[1] + self.bins[second]
-        wrong = np.bincount(cells[self.wrong], minlength=shape[0] * shape[1])
-        return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), wrong.reshape(shape)
+        sums = self.outcome.sums(cells, shape[0] * shape[1])
+        return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), sums.reshape(shape)
 
-    def tally(self, column: int) -> tuple[Counts, Counts]:
-        """Rows and errors in each bin of a column."""
+    def tally(self, column: int) -> tuple[Counts, Sums]:
+        """Rows and outcome in each bin of a column."""
         bins, n_bins = self.bins[column], self.columns[column].n_bins
-        return np.bincount(bins, minlength=n_bins), np.bincount(bins[self.wrong], minlength=n_bins)
+        return np.bincount(bins, minlength=n_bins), self.outcome.sums(bins, n_bins)
 
 
 @dataclass(frozen=True)
@@ -103,9 +94,9 @@ class Selections:
 
 
 def selections(half: Half, place: int) -> Selections:
-    """Ranges of bins, single categories, all but one, and sets of the few with the highest error rates."""
+    """Ranges of bins, single categories, all but one, and sets of the few with the highest rates."""
     column = half.columns[place]
-    sizes, errors = half.tally(place)
+    sizes, sums = half.tally(place)
     kept = len(column.tops)
     chosen: list[tuple[int, ...]] = []
     parts: list[Part] = []
@@ -120,7 +111,7 @@ def selections(half: Half, place: int) -> Selections:
     else:
         chosen = [(bin_,) for bin_ in range(kept + 2)]
         # The best set of categories is always some number of those with the highest rates (Fisher, 1958).
-        by_rate = np.argsort(-(errors[:kept] + 0.5) / (sizes[:kept] + 1.0), kind="stable")
+        by_rate = np.argsort(-(sums[:kept] + 0.5) / (sizes[:kept] + 1.0), kind="stable")
         chosen += [tuple(sorted(by_rate[:many].tolist())) for many in range(2, min(LARGEST_SET, kept - 1) + 1)]
         filled = np.flatnonzero(sizes[: kept + 1])
         if len(filled) > 2:
@@ -144,9 +135,8 @@ Found = tuple[float, Box]
 
 def best_of_column(half: Half, choice: Selections, place: int, least: int) -> list[Found]:
     """The best few boxes of one column, no two of them overlapping."""
-    sizes, errors = half.tally(place)
-    counts = choice.matrix @ sizes, choice.matrix @ errors
-    ratio = _ratio(half, counts[0].astype(np.int64), counts[1].astype(np.int64), least)
+    sizes, sums = half.tally(place)
+    ratio = _ratio(half, (choice.matrix @ sizes).astype(np.int64), choice.matrix @ sums, least)
     found: list[Found] = []
     for _ in range(FEW):
         best = int(np.argmax(ratio)) if ratio.size else 0
@@ -160,8 +150,8 @@ def best_of_column(half: Half, choice: Selections, place: int, least: int) -> li
 def best_of_pair(half: Half, choices: list[Selections], first: int, second: int, least: int) -> list[Found]:
     """The best few boxes of two columns, no two of them overlapping."""
     one, two = choices[first], choices[second]
-    sizes, errors = pair_counts(half, choices, first, second)
-    ratio = _ratio(half, sizes, errors, least)
+    sizes, sums = pair_counts(half, choices, first, second)
+    ratio = _ratio(half, sizes, sums, least)
     found: list[Found] = []
     for _ in range(FEW):
         best = int(np.argmax(ratio)) if ratio.size else 0
@@ -173,13 +163,13 @@ def best_of_pair(half: Half, choices: list[Selections], first: int, second: int,
     return found
 
 
-def pair_counts(half: Half, choices: list[Selections], first: int, second: int) -> tuple[Counts, Counts]:
-    """Rows and errors in every box of two columns: selections of the first by selections of the second."""
+def pair_counts(half: Half, choices: list[Selections], first: int, second: int) -> tuple[Counts, Sums]:
+    """Rows and outcome in every box of two columns: selections of the first by selections of the second."""
     one, two = choices[first].matrix, choices[second].matrix
-    sizes, errors = ((one @ grid @ two.T).astype(np.int64) for grid in half.grid(first, second))
-    return sizes, errors
+    sizes, sums = (one @ grid @ two.T for grid in half.grid(first, second))
+    return sizes.astype(np.int64), sums
 
 
-def _ratio(half: Half, sizes: Counts, errors: Counts, least: int) -> Floats:
+def _ratio(half: Half, sizes: Counts, sums: Sums, least: int) -> Floats:
     large = (sizes >= least) & (half.n - sizes >= least)
-    return np.where(large, half.likelihood_ratio(sizes, errors), 0.0)
+    return np.where(large, half.outcome.ratio(sizes, sums), 0.0)

@@ -14,8 +14,8 @@ SWEEPS = 2
 def refined(box: Box, half: Half, least: int) -> Box:
     """The box with each inner edge moved, by up to a bin, to where the likelihood ratio is highest.
 
-    Edges are moved in turn, twice. Open ends stay open: to leave out the few right answers beyond the last error would
-    make «amount ≥ 1200» two numbers long and tell nothing.
+    Edges are moved in turn, twice. Open ends stay open: to leave out the few rows beyond the last that has the outcome
+    would make «amount ≥ 1200» two numbers long and tell nothing.
     """
     for _ in range(SWEEPS):
         before = box
@@ -65,10 +65,10 @@ def _ratios(
     always = others & ((codes >= part.low) & (codes < start) if high else (codes > stop) & (codes <= part.high))
     places = codes[rows] - start
     sizes = np.bincount(places, minlength=stop - start + 1)
-    errors = np.bincount(places[half.wrong[rows]], minlength=stop - start + 1)
+    sums = half.outcome.sums(places, stop - start + 1, rows)
     along = slice(None) if high else slice(None, None, -1)
     sizes = sizes[along].cumsum()[along] + np.count_nonzero(always)
-    errors = errors[along].cumsum()[along] + np.count_nonzero(always & half.wrong)
-    gained = half.likelihood_ratio(sizes, errors)
+    sums = sums[along].cumsum()[along] + half.outcome.of(always)
+    gained = half.outcome.ratio(sizes, sums)
     gained[(sizes < least) | (half.n - sizes < least)] = 0.0
     return gained

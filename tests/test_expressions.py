@@ -1,13 +1,17 @@
-"""Comparisons written as text: read, never run."""
+"""Expressions written as text: read, never run."""
 
 from __future__ import annotations
+
+import contextlib
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from classay.data.comparisons import compare
 from classay.expect import InputError
+from classay.expressions import compare, parse
 
 TABLE = pd.DataFrame(
     {
@@ -43,6 +47,10 @@ TABLE = pd.DataFrame(
         ("`my guess` == 'b' and `label` == 'a'", [0, 0, 1, 0], ("my guess", "label")),
         ("when >= '2024-02-01'", [0, 1, 1, 0], ("when",)),
         ("mixed == 'a'", [1, 0, 0, 0], ("mixed",)),
+        ("0 < score < 0.5", [1, 0, 0, 0], ("score",)),
+        ("-3 <= score <= count != 0", [1, 0, 0, 1], ("score", "count")),
+        ("True", [1, 1, 1, 1], ()),
+        ("error and not False", [1, 0, 0, 1], ("error",)),
     ],
 )
 def test_what_is_read(text, meets, columns):
@@ -69,7 +77,8 @@ def test_rows_that_cannot_tell():
         ("score == 'x'", "number with text"),
         ("label < predicted", "order of texts"),
         ("label", "label == 'a'"),
-        ("1 < score < 2", "Write a < b and b < c"),
+        ("1 < 2 < score", "two fixed values"),
+        ("label == -'a'", "a sign where"),
         ("1 == 1", "two fixed values"),
         ("label in predicted", "uses in"),
         ("label is predicted", "uses is"),
@@ -97,3 +106,32 @@ def test_what_is_refused(text, message):
     with pytest.raises(InputError) as caught:
         compare(text, TABLE)
     assert message in str(caught.value)
+
+
+def test_an_expression_is_read_once_and_asked_of_any_table():
+    found = parse("`my guess` == 'b' and 0 < score")
+    assert found.columns == ("my guess", "score")
+    assert str(found) == "`my guess` == 'b' and 0 < score"
+    assert found(TABLE).tolist() == [False, True, False, False]
+    assert found(TABLE.assign(score=1.0)).tolist() == [False, True, True, True]
+    with pytest.raises(InputError, match="names 'my guess', which is no column"):
+        found(TABLE[["score"]])
+
+
+def test_names_are_checked_early_where_they_are_known():
+    with pytest.raises(InputError, match="Did you mean x0"):
+        parse("x_0 > 0.5", ["x0", "x1"])
+    assert parse("my guess", ["my guess"]).columns == ("my guess",)
+    with pytest.raises(InputError, match="a text is expected"):
+        parse(3)
+
+
+def test_a_column_that_is_called_as_a_stand_in_is_itself():
+    table = pd.DataFrame({"a b": [1, 2], "_quoted_0": [2, 1]})
+    assert parse("`a b` < _quoted_0")(table).tolist() == [True, False]
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused(text):
+    with contextlib.suppress(InputError):
+        assert parse(text, TABLE.columns)(TABLE).dtype == bool

@@ -1,4 +1,4 @@
-"""Which slices to test: the best of all columns and pairs in the half that is searched, no two that tell the same."""
+"""Which regions to test: the best of all columns and pairs in the half that is searched, no two that tell the same."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from .boxes import Box, Found, Half, best_of_column, best_of_pair, selections
 from .edges import refined
-from .repeats import Four, Mask, Taken
+from .repeats import Mask, Taken
 
 MOST_PAIRED = 30
 """Columns of which pairs are searched."""
 MOST_TESTED = 20
-"""Slices to test. Each one more makes all the others harder to tell from chance."""
+"""Regions to test. Each one more makes all the others harder to tell from chance."""
 MOST_EXAMINED = 1000
 
 
@@ -55,7 +55,7 @@ def candidates(half: Half, least: int, max_features: int) -> Candidates:
 def _distinct(scored: list[Found], half: Half, least: int, penalties: list[float]) -> tuple[Box, ...]:
     """Take boxes by score, refine their edges, and pass over those that add nothing to what was taken."""
     boxes: list[Box] = []
-    taken, clear = Taken(half.wrong), Taken(half.wrong)
+    taken, clear = Taken(half.outcome), Taken(half.outcome)
     for score, rough in scored[:MOST_EXAMINED]:
         if len(boxes) == MOST_TESTED:
             break
@@ -80,9 +80,8 @@ def _simplest(box: Box, half: Half, least: int, penalties: list[float]) -> Box:
     for option in options:
         mask = half.inside(option)
         size = int(np.count_nonzero(mask))
-        errors = int(np.count_nonzero(mask & half.wrong))
         fits = least <= size <= half.n - least
-        ratio = _gain((size, errors, half.n, half.errors))
+        ratio = half.outcome.gain(mask, np.ones_like(mask))
         scores.append(ratio - _penalty(option, penalties) if fits else -math.inf)
     best = max(range(len(options)), key=lambda place: (scores[place], place))
     return refined(options[best], half, least) if best else box
@@ -93,20 +92,8 @@ def _penalty(box: Box, penalties: list[float]) -> float:
 
 
 def _adds(mask: Mask, taken: Taken, penalty: float) -> bool:
-    """Whether a slice tells more, beside those already taken, than the best of so many would by chance."""
+    """Whether a region tells more, beside those already taken, than the best of so many would by chance."""
     added = taken.beside(mask)
     if added.alike or not added.overlaps:
         return not added.alike
-    return max(_gain(added.outside), _gain(added.within)) >= penalty
-
-
-def _gain(counts: Four) -> float:
-    """The likelihood ratio of a part against the rest of a whole; 0 where its rate is not higher."""
-    size, errors, n, all_errors = counts
-    if not 0 < size < n or errors * n <= size * all_errors:
-        return 0.0
-
-    def fit(k: int, m: int) -> float:
-        return sum(x * math.log(x / m) for x in (k, m - k) if x)
-
-    return 2 * (fit(errors, size) + fit(all_errors - errors, n - size) - fit(all_errors, n))
+    return max(taken.outcome.gain(*added.outside), taken.outcome.gain(*added.within)) >= penalty

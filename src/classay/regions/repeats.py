@@ -1,4 +1,4 @@
-"""Whether a slice tells something that others do not."""
+"""Whether a region tells something that others do not."""
 
 from __future__ import annotations
 
@@ -7,40 +7,43 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .outcome import Outcome
+
 Mask = NDArray[np.bool_]
-Four = tuple[int, int, int, int]
+Part = tuple[Mask, Mask]
+NOTHING: Mask = np.zeros(0, dtype=bool)
 ALIKE = 0.7
-"""Rows in common, of the rows in either, from which two slices are one."""
+"""Rows in common, of the rows in either, from which two regions are one."""
 OVERLAP = 0.5
-"""Rows in common, of the rows of one of them, from which a slice has to show what it adds."""
+"""Rows in common, of the rows of one of them, from which a region has to show what it adds."""
 INSIDE = 0.8
-"""Share of a slice's rows in a larger one, from which it is shown as a part of that."""
+"""Share of a region's rows in a larger one, from which it is shown as a part of that."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What a slice has beside others: rows and errors of a part, rows and errors of the whole it is a part of.
+    """What a region has beside others: a part of the rows, and the whole it is a part of.
 
     `outside`: its rows in none of the others, of all rows that are in none. `within`: its rows in that other with which
     it shares most, of all rows of that one. `alike`: it is one of the others, nearly. `overlaps`: it has half of its
-    rows in others, or half of another's. `explained`: it has half of its errors in others.
+    rows in others, or half of another's. `explained`: it has half of its outcome in others.
     """
 
     alike: bool = False
     overlaps: bool = False
     explained: bool = False
-    outside: Four = (0, 0, 0, 0)
-    within: Four = (0, 0, 0, 0)
+    outside: Part = (NOTHING, NOTHING)
+    within: Part = (NOTHING, NOTHING)
 
 
 class Taken:
-    """Slices taken so far, as masks over the same rows."""
+    """Regions taken so far, as masks over the same rows."""
 
-    def __init__(self, wrong: Mask) -> None:
-        self.wrong = wrong
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
         self.masks: list[Mask] = []
         self.sizes: list[int] = []
-        self.uncovered = np.ones(len(wrong), dtype=bool)
+        self.uncovered = np.ones(outcome.n, dtype=bool)
 
     def add(self, mask: Mask) -> None:
         """Take one more."""
@@ -49,7 +52,7 @@ class Taken:
         self.uncovered &= ~mask
 
     def beside(self, mask: Mask) -> Beside:
-        """Compare a slice with those taken."""
+        """Compare a region with those taken."""
         if not self.masks:
             return Beside()
         size = _count(mask)
@@ -58,21 +61,17 @@ class Taken:
             return Beside(alike=True)
         covers = any(both >= OVERLAP * own for both, own in zip(shared, self.sizes))
         alone, most = mask & self.uncovered, self.masks[int(np.argmax(shared))]
-        outside = self._four(alone, self.uncovered)
-        errors = _count(mask & self.wrong)
+        total = self.outcome.of(mask)
         return Beside(
-            overlaps=covers or size - outside[0] >= OVERLAP * size,
-            explained=errors - outside[1] >= OVERLAP * errors,
-            outside=outside,
-            within=self._four(mask & most, most),
+            overlaps=covers or size - _count(alone) >= OVERLAP * size,
+            explained=total - self.outcome.of(alone) >= OVERLAP * total,
+            outside=(alone, self.uncovered.copy()),
+            within=(mask & most, most),
         )
-
-    def _four(self, part: Mask, whole: Mask) -> Four:
-        return _count(part), _count(part & self.wrong), _count(whole), _count(whole & self.wrong)
 
 
 def nesting(masks: list[Mask]) -> list[int | None]:
-    """For each slice the smallest larger one that holds most of its rows, or None."""
+    """For each region the smallest larger one that holds most of its rows, or None."""
     sizes = [_count(mask) for mask in masks]
     holders: list[int | None] = []
     for place, mask in enumerate(masks):
