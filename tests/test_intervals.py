@@ -73,3 +73,22 @@ def test_difference_uses_the_side_that_matters():
 def test_levels_are_checked():
     with pytest.raises(InputError, match="level"):
         intervals.of_mean([1.0, 2.0], level=95)
+
+
+def test_difference_of_correlated_estimates():
+    one, other = Estimate(5.0, 3.0, 8.0), Estimate(2.0, 1.0, 4.0)
+    alone = intervals.difference(one, other)
+    assert (alone.low, alone.high) == pytest.approx((3 - math.hypot(2, 2), 3 + math.hypot(3, 1)))
+    together = intervals.difference(one, other, correlation=0.5)
+    assert (together.low, together.high) == pytest.approx((3 - math.sqrt(4 + 4 - 4), 3 + math.sqrt(9 + 1 - 3)))
+    assert intervals.difference(one, Estimate(2.0, 1.0, math.inf), correlation=0.5).low == -math.inf
+
+
+def test_shares_stay_between_0_and_1_and_are_skewed_near_them():
+    middle = intervals.share_around(0.5, 0.01)
+    assert (middle.low, middle.high) == pytest.approx((0.4804, 0.5196), abs=1e-4)
+    near = intervals.share_around(0.98, 0.02, draws=10)
+    assert 0 < near.low < near.value < near.high < 1
+    assert near.value - near.low > near.high - near.value
+    assert intervals.share_around(1.0, 0.1).high == 1.0
+    assert intervals.share_around(0.3, 0.0).low == 0.3

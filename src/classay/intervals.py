@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 
 from .expect import InputError, fraction
 
@@ -102,14 +102,20 @@ def crossed_standard_error(values: ArrayLike) -> float:
     return math.sqrt(max(by_row + by_column - both, by_row, by_column))
 
 
-def difference(larger: Estimate, smaller: Estimate, kind: str = "") -> Estimate:
+def difference(larger: Estimate, smaller: Estimate, kind: str = "", correlation: float = 0.0) -> Estimate:
     """The difference of two estimates, from their intervals, which need not be symmetric (Zou & Donner, 2008).
 
-    The two are taken as uncorrelated; where they rise and fall together the interval is wider than it need be.
+    Without a `correlation` the two are taken as uncorrelated; where they rise and fall together the interval is then
+    wider than it need be.
     """
+
+    def apart(own: float, others: float) -> float:
+        # √(a² + b² − 2rab), also where one of them is infinite.
+        return math.hypot(own - correlation * others if correlation else own, others * math.sqrt(1 - correlation**2))
+
     value = larger.value - smaller.value
-    down = math.hypot(larger.value - larger.low, smaller.high - smaller.value)
-    up = math.hypot(larger.high - larger.value, smaller.value - smaller.low)
+    down = apart(larger.value - larger.low, smaller.high - smaller.value)
+    up = apart(larger.high - larger.value, smaller.value - smaller.low)
     return Estimate(value, value - down, value + up, larger.level, kind or larger.kind)
 
 
@@ -122,6 +128,18 @@ def around(
         quantile = float(stats.t.ppf(0.5 + level / 2, max(draws - 1, 1)))
     reach = quantile * standard_error
     return Estimate(float(value), float(value - reach), float(value + reach), level, kind)
+
+
+def share_around(
+    value: float, standard_error: float, level: float = 0.95, kind: str = "", draws: int | None = None
+) -> Estimate:
+    """An interval around a share, made on the logit scale, so that it stays between 0 and 1 and is skewed near them."""
+    if not 0 < value < 1 or standard_error == 0:
+        return within_limits(around(value, standard_error, level, kind, draws), 0.0, 1.0)
+    middle = math.log(value / (1 - value))
+    found = around(middle, standard_error / (value * (1 - value)), level, kind, draws)
+    low, high = (float(special.expit(end)) for end in (found.low, found.high))
+    return Estimate(float(value), low, high, level, kind)
 
 
 def within_limits(estimate: Estimate, least: float, most: float) -> Estimate:
