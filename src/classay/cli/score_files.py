@@ -1,0 +1,137 @@
+"""Files of scores as `classay classes` takes them: .npz, .npy beside a file of true classes, or saved ranks."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import expect
+from ..expect import InputError
+
+if TYPE_CHECKING:
+    from ..classes.ranks import Ranks
+
+SUFFIXES = (".npz", ".npy", ".classay")
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """Scores (n, K), the true class of every row, and the names of the columns if there are any."""
+
+    name: str
+    scores: Any
+    y: Any
+    classes: Any = None
+
+    def ranks(self, marginal: bool | None, kernel: bool) -> Ranks:
+        """Where the true classes rank."""
+        from ..classes.ranks import Ranks
+
+        if isinstance(self.scores, Ranks):
+            return self.scores
+        try:
+            return Ranks.from_scores(self.scores, self.y, self.classes, marginal, kernel, self.name)
+        except InputError as mistake:
+            raise InputError(f"{self.name}: {mistake}") from None
+
+
+def holds_scores(source: str) -> bool:
+    """Whether a source is a file of scores; otherwise it is a table."""
+    path = Path(source).expanduser()
+    suffix = path.suffix.lower()
+    if suffix == ".npz" and path.is_file():
+        names = {name.lower() for name in _names(path)}
+        return "scores" in names or not ({"x", "y"} <= names or {"x_train", "y_train"} <= names)
+    return suffix in SUFFIXES
+
+
+def read(source: str, truth: str | None) -> ScoreFile:
+    """Read a file of scores. `truth` names the file of true classes, which an .npy needs."""
+    path = Path(source).expanduser()
+    if not path.is_file():
+        raise InputError(f"There is no file '{path}'.")
+    suffix = path.suffix.lower()
+    if suffix == ".classay":
+        from ..classes.ranks import Ranks
+
+        return ScoreFile(path.stem, Ranks.load(path), None)
+    if suffix == ".npy":
+        if truth is None:
+            raise InputError(
+                f"'{path}' holds scores alone; the true class of every row is needed, too. Name the file with --truth."
+            )
+        return ScoreFile(path.stem, array(path), _labels(Path(truth).expanduser()))
+    found = _arrays(path)
+    if "scores" not in found or ("y" not in found and truth is None):
+        raise InputError(
+            f"'{path}' has the arrays {expect.shown(found) or 'none'}; `scores` (rows, classes) and `y` are expected, "
+            "and `classes` if `y` holds names: np.savez(path, scores=scores, y=y, classes=classes)."
+        )
+    y = found["y"] if truth is None else _labels(Path(truth).expanduser())
+    return ScoreFile(path.stem, found["scores"], y, found.get("classes"))
+
+
+def array(path: Path) -> Any:
+    """One array of an .npy file, read when it is used and not before."""
+    import numpy as np
+
+    if not path.is_file():
+        raise InputError(f"There is no file '{path}'.")
+    try:
+        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from None
+    if isinstance(loaded, np.lib.npyio.NpzFile):
+        loaded.close()
+        raise InputError(f"'{path}' holds several arrays; a file that np.save wrote is expected.")
+    return loaded
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            wanted = [name for name in file.files if name.lower() in ("scores", "y", "classes")]
+            return {name.lower(): file[name] for name in wanted} or dict.fromkeys(file.files)
+    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from None
+
+
+def _names(path: Path) -> list[str]:
+    """What arrays an .npz has, without reading them."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return [name.removesuffix(".npy") for name in file.namelist()]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from None
+
+
+def _labels(path: Path) -> Any:
+    """True classes out of an .npy, or of a text with one a line."""
+    import numpy as np
+
+    if path.suffix.lower() == ".npy":
+        return np.asarray(array(path))
+    if not path.is_file():
+        raise InputError(f"There is no file '{path}'.")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"'{path}' cannot be read as text ({error}). One class a line is expected, or an .npy."
+        ) from None
+    values = [line.strip() for line in lines if line.strip()]
+    whole = bool(values) and all(value.isdecimal() for value in values)
+    return np.array([int(value) for value in values] if whole else values)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    if "pickle" in str(error):
+        return InputError(
+            f"'{path}' holds Python objects (pickled), or is no array at all. Reading objects could run code, so "
+            "they are not. Save numbers, and names as text: labels.astype(str)."
+        )
+    return InputError(f"'{path}' cannot be read ({type(error).__name__}: {error}). Is it complete?")
