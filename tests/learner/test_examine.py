@@ -10,14 +10,14 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.ensemble import IsolationForest
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from classay import HalfSplits, InputError, Subsets, record
 from classay.learner import examine
@@ -94,9 +94,6 @@ def test_bad_data(what, tmp_path):
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
-        (LinearRegression(), r"`learner` is LinearRegression, a regressor; a classifier is expected"),
-        (make_pipeline(StandardScaler(), DecisionTreeRegressor()), r"`learner` is Pipeline, a regressor"),
-        (GridSearchCV(DecisionTreeRegressor(), {"max_depth": [1]}), r"`learner` is GridSearchCV, a regressor"),
         (KMeans(3), r"`learner` is KMeans, a clusterer; a classifier is expected"),
         (IsolationForest(), r"`learner` is IsolationForest, an outlier detector"),
         (GaussianMixture(3), r"`learner` is GaussianMixture, a density estimator"),
@@ -129,10 +126,14 @@ def test_what_is_no_learner(learner, said):
         ({"probes": X[:, :3]}, r"`probes` has shape \(150, 3\); rows of 4 columns"),
         ({"probes": X[0]}, r"`probes` has shape \(4,\)"),
         ({"probes": X[:0]}, r"`probes` has shape \(0, 4\)"),
-        ({"probes": "uniform"}, r"`probes` is 'uniform'; rows with the columns of `X`"),
+        ({"probes": "unifrom"}, r"`probes` is 'unifrom'; expected one of.*Did you mean uniform"),
+        ({"probes": lambda rng, n: 1 / 0}, r"a function that failed.*ZeroDivisionError"),
+        ({"probes": lambda rng, n: rng.normal(size=(n, 3))}, r"`probes` has shape \(10000, 3\)"),
+        ({"probes": "uniform", "n_probes": 1}, r"`n_probes` is 1; a whole number of at least 2"),
         ({"probes": [[1, 2, 3, 4], [1]]}, r"`probes` is no array"),
         ({"X": FRAME, "probes": X}, r"`probes` must be a DataFrame with the columns of `X`: a, b, c, d"),
-        ({"X": FRAME, "probes": FRAME[["b", "a", "c", "d"]]}, r"`probes` must be a DataFrame"),
+        ({"X": FRAME, "probes": FRAME[["b", "a", "c"]]}, r"`probes` lacks d; the columns of `X` are expected: a, b"),
+        ({"X": FRAME, "probes": FRAME.assign(bb=1)}, r"`probes` has a column 'bb', which `X` has not.*Did you mean b"),
         ({"X": FRAME, "probes": FRAME[:0]}, r"`probes` has shape \(0, 4\)"),
     ],
 )

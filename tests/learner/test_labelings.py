@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import classay
 from classay import InputError, Labelings
 from classay.engine import store
-from classay.learner.labelings import Failure, code_type
+from classay.learner.answers import code_type
+from classay.learner.refits import Failure
 
 TRUTH = ["spam", "ham", "ham", "eggs"]
 ANSWERS = [["spam", "ham", "ham", "eggs"], ["spam", "spam", "ham", "ham"], ["ham", "ham", "ham", "ham"]]
@@ -378,7 +379,7 @@ def test_a_file_cut_off_anywhere(tmp_path):
 
 def test_a_record_of_another_kind(tmp_path):
     store.write(tmp_path / "ranks", "ranks", {}, {"ranks": np.arange(3)})
-    with pytest.raises(InputError, match="of kind 'ranks'; 'labelings' is expected"):
+    with pytest.raises(InputError, match="of kind 'ranks'; one of 'labelings', 'predictions' is expected"):
         classay.load(tmp_path / "ranks")
 
 

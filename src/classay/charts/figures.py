@@ -15,19 +15,23 @@ WIDTH, STEP = 320, 32
 
 
 def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *sentences: str) -> alt.LayerChart:
-    """Draw named figures beneath each other on one axis that starts at 0. Unknown ones show what is known."""
+    """Draw named figures beneath each other on one axis that starts at 0, or below where a figure is, down to −1.
+
+    Unknown ones show what is known.
+    """
     ends = [end for each in estimates.values() for end in (each.value, each.high) if math.isfinite(end)]
     most = max([*ends, 0.0]) * 1.05 or 1.0
+    least = max(min([0.0, *(end for each in estimates.values() if each.known for end in (each.value, each.low))]), -1.0)
     known: list[theme.Row] = []
     unknown: list[theme.Row] = []
     for name, each in estimates.items():
-        low, high = within(each, 0.0, most)
+        low, high = within(each, least, most)
         row = {"name": name, "low": low, "high": high, "figure": figure(each.value, ".2f"), "told": told(each)}
         if each.known:
-            known.append(row | {"value": each.value})
+            known.append(row | {"value": max(each.value, least)})
         else:
             unknown.append(row)
-    scale = alt.Scale(domain=[0, most], nice=False)
+    scale = alt.Scale(domain=[least, most], nice=False)
     y = alt.Y(
         "name:N",
         title=None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .. import expect
-from . import console
+from . import console, options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +29,8 @@ EXAMPLES = """
 
 
 def command(
-    data: str = typer.Argument(
-        ...,
-        metavar="DATA",
-        help="A built-in name (iris, wine, breast_cancer, digits), a file (CSV, TSV, gz, Parquet, ARFF, npz) or "
-        "openml:NAME.",
-    ),
-    target: str = typer.Option(None, "--target", "-t", help="Column with the labels. Default: the last one."),
+    data: options.Data,
+    target: options.Target = None,
     text: str = typer.Option(None, help="Column with texts, which are embedded; other columns are left out."),
     model: str = typer.Option("wordllama", help="What embeds texts: wordllama or minilm."),
     cache: Path = typer.Option(None, help="Folder in which vectors of texts are kept."),
@@ -44,11 +39,11 @@ def command(
     ),
     hardest: int = typer.Option(10, "--hardest", "-n", help="How many hardest rows and suspected labels to show."),
     paper: bool = typer.Option(False, "--paper", help="The paper's plain figures: no cross-fitting, no temperature."),
-    seed: int = typer.Option(0, "--seed", "-s", help="The same seed gives the same figures."),
-    charts: Path = typer.Option(None, help="Folder to save charts to, as SVG and PNG."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON on stdout instead of tables."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No remarks on stderr."),
-    debug: bool = typer.Option(False, help="Show the traceback of an error."),
+    seed: options.Seed = 0,
+    charts: options.Charts = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
 ) -> None:
     """Tell how hard each row is, what accuracy any classifier must beat, and which labels to look at."""
     from .. import tables

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__, expect
-from ..result import plain
 from . import console
+from .recording import record_as_json, table_as_json
 
 if TYPE_CHECKING:
     from ..learner.kinship import Kinship
@@ -129,14 +129,7 @@ def as_json(
     scheme = settings["scheme"]
     return {
         "classay": __version__,
-        "data": {
-            "name": table.name,
-            "rows": len(table.y),
-            "columns": table.X.shape[1],
-            "target": table.target,
-            "classes": plain(sorted(table.y.unique().tolist())),
-            "notes": list(table.notes),
-        },
+        "data": table_as_json(table),
         "settings": {
             "subsets": scheme.n,
             "size": scheme.size,
@@ -147,15 +140,7 @@ def as_json(
             "holdouts": settings["holdouts"],
             "time_limit": settings["time_limit"],
         },
-        "learners": {
-            name: {
-                **o.to_dict(),
-                "about": plain(records[name].about),
-                "seconds_per_fit": plain(np.nanmean(records[name].seconds)),
-                "failures": plain(records[name].failures),
-            }
-            for name, o in found.items()
-        },
+        "learners": {name: {**o.to_dict(), **record_as_json(records[name])} for name, o in found.items()},
         "kinship": None if related is None else related.to_dict(),
         "failed": failed,
         "interrupted": interrupted,

@@ -53,8 +53,8 @@ def command(
 ) -> None:
     """Tell where errors gather: ranges and categories of one or two columns, tested on rows that were not searched."""
     from .. import tables
-    from ..data.comparisons import compare
     from ..data.slices import slices
+    from ..expressions import compare
 
     if charts is not None:
         console.writable_folder(charts, "--charts")
@@ -129,7 +129,7 @@ def _searched(
 
 
 def _show(result: Slices) -> None:
-    from ..data.slice import told_small
+    from ..regions.region import told_small
 
     out = console.out()
     if not result.slices:

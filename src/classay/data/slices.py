@@ -17,6 +17,7 @@ from .. import expect
 from ..intervals import Estimate, of_proportion
 from ..regions.find import checked_search, find
 from ..regions.outcome import Happens
+from ..regions.region import RowsOfRegions
 from ..regions.table import checked_table
 from ..result import Result
 from .slice import FRAME, Slice
@@ -26,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Slices(Result):
+class Slices(RowsOfRegions, Result):
     """What `slices` finds: `slices` by rank, each with q ≤ `q` and none that only repeats another.
 
     `tested` has a row for each slice that was tested, with its p- and q-value and what became of it. `error_rate` is
@@ -46,16 +47,7 @@ class Slices(Result):
     notes: tuple[str, ...]
     masks: InitVar[tuple[Mask, ...]]
 
-    def __post_init__(self, masks: tuple[Mask, ...]) -> None:
-        # Not a field: a truth value for every row and slice does not belong into to_dict().
-        object.__setattr__(self, "_masks", masks)
-
-    def rows(self, i: int) -> Mask:
-        """Which rows of the table are in `slices[i]`."""
-        masks: tuple[Mask, ...] = self._masks  # type: ignore[attr-defined]
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(masks):
-            raise expect.InputError(f"`i` is {i!r}; there are {len(masks)} slices, counted from 0.")
-        return masks[i].copy()
+    CALLED = "slices"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a slice, by rank: its condition on one `feature`, or two (`other_…`), and its figures.

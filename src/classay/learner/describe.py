@@ -32,6 +32,7 @@ def everything(
     repeats: int,
     test_size: float,
     seed: int,
+    probe_kind: str = "given",
 ) -> dict[str, Any]:
     """The provenance of a record."""
     return {
@@ -41,7 +42,9 @@ def everything(
         "test_size": test_size,
         "seed": seed,
         "data": {"rows": int(X.shape[0]), "columns": int(X.shape[1]), "fingerprint": fingerprint(X, y)},
-        "probes": None if probes is None else fingerprint(probes),
+        "probes": None
+        if probes is None
+        else {"kind": probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
     }
 
 
@@ -62,6 +65,12 @@ def short_name(learner: Any) -> str:
     text = " ".join(repr(learner).split())
     text = type(learner).__name__ if text.startswith("<") else text.removesuffix("()")
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def parameters(learner: Any) -> dict[str, Any]:
+    """Class, version and parameters of a learner, as JSON."""
+    found: dict[str, Any] = _value(learner)
+    return found
 
 
 def is_sparse(X: Any) -> bool:

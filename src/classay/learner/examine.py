@@ -13,28 +13,29 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from ..expect import InputError, shown
+from ..expect import InputError, nearest, shown
+from .answers import Answers, Codes, Numbers, plain
 from .describe import is_sparse
-from .labelings import plain
 
 
 def learner(given: Any) -> tuple[Any, list[str]]:
     """An unfitted copy of the learner, and what has to be said of it."""
     if isinstance(given, type):
         raise InputError(f"`learner` is the class {given.__name__}; an instance is expected: {given.__name__}().")
-    # Some classifiers, such as StackingClassifier, have `predict` only once they are fitted.
-    needed = ["fit", *["predict"] * (_kind(given) != "classifier"), "get_params"]
+    # Some learners, such as StackingClassifier, have `predict` only once they are fitted.
+    kind = _kind(given)
+    needed = ["fit", *["predict"] * (kind not in ("classifier", "regressor")), "get_params"]
     lacking = [verb for verb in needed if not hasattr(given, verb)]
     if lacking:
         raise InputError(
-            f"`learner` is {given!r}, which has no {' and no '.join(lacking)}; a scikit-learn classifier is expected."
+            f"`learner` is {given!r}, which has no {' and no '.join(lacking)}; a scikit-learn classifier is expected, "
+            "or a regressor."
         )
-    kind = _kind(given)
-    if kind not in ("classifier", None):
+    if kind not in ("classifier", "regressor", None):
         article = "an" if kind[0] in "aeiou" else "a"
         raise InputError(
-            f"`learner` is {type(given).__name__}, {article} {kind.replace('_', ' ')}; a classifier is expected. "
-            "Is there one of the same family?"
+            f"`learner` is {type(given).__name__}, {article} {kind.replace('_', ' ')}; a classifier is expected, or a "
+            "regressor. Is there one of the same family?"
         )
     fresh = clone(given)
     # What needs no fitting, such as a Pipeline of stateless steps, counts as fitted always, even a fresh copy.
@@ -102,7 +103,30 @@ def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[str]]:
     return X, labels, notes
 
 
-def classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
+def answers(learner: Any, y: NDArray[Any]) -> tuple[Answers, NDArray[np.int64]]:
+    """How the learner's answers are kept, and the class of each row, by which rows are split; a regressor has one."""
+    if _kind(learner) == "regressor":
+        _refuse_target(learner, y)
+        return Numbers(), np.zeros(y.size, dtype=np.int64)
+    found, codes = np.unique(y, return_inverse=True)
+    _refuse_classes(found, codes)
+    return Codes(found), codes
+
+
+def _refuse_target(learner: Any, y: NDArray[Any]) -> None:
+    """Refuse a target that is no quantity."""
+    if y.dtype.kind == "U":
+        raise InputError(
+            f"`y` holds text such as {y[0].item()!r}, and {type(learner).__name__} is a regressor, which learns "
+            "numbers. Is a classifier meant?"
+        )
+    if not np.isfinite(y.astype(float)).all():
+        raise InputError("`y` has infinite values. Replace them, or drop those rows.")
+    if (y == y[0]).all():
+        raise InputError(f"`y` is {y[0].item()!r} in all {y.size} rows; there is nothing to learn.")
+
+
+def _refuse_classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
     """Refuse labels that are not a classification."""
     if found.size == 1:
         raise InputError(f"`y` has 1 class ({found[0].item()!r}); at least 2 are needed. Is the target column right?")
@@ -111,21 +135,30 @@ def classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
     if found.dtype.kind == "f" and type_of_target(found).startswith("continuous"):
         raise InputError(
             f"`y` has {found.size} different numbers such as {found[0]:g}; class labels are expected. "
-            "For a continuous target, bin it first."
+            "For a continuous target, take a regressor, or bin it first."
         )
     if np.bincount(codes).max() == 1:
         raise InputError(f"Each of the {found.size} rows has a class of its own. Is the target column right?")
 
 
 def probes(given: Any, X: Any) -> Any:
-    """Probes in the form of the data."""
-    if given is None:
-        return None
-    if isinstance(given, str) or callable(given):
-        raise InputError(f"`probes` is {given!r}; rows with the columns of `X` are expected, or None.")
+    """Probes in the form of the data, columns in its order."""
     if isinstance(X, pd.DataFrame):
-        if not isinstance(given, pd.DataFrame) or list(given.columns) != list(X.columns):
+        if not isinstance(given, pd.DataFrame):
             raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")
+        known = [str(name) for name in X.columns]
+        for name in given.columns:
+            if name not in X.columns:
+                raise InputError(
+                    f"`probes` has a column {name!r}, which `X` has not.{nearest(str(name), known)} `X` has "
+                    f"{shown(known)}."
+                )
+        lacking = [name for name in X.columns if name not in given.columns]
+        if lacking:
+            raise InputError(f"`probes` lacks {shown(lacking)}; the columns of `X` are expected: {shown(known)}.")
+        if not given.columns.is_unique:
+            raise InputError("`probes` has columns of the same name. Give each once.")
+        given = given[X.columns]
     elif is_sparse(given):
         given = given.tocsr()
     else:

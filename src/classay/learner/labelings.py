@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine import store
 from ..expect import InputError, one_of, shown
 from ..intervals import Estimate, around, crossed_standard_error, of_mean, within_limits
+from . import refits
+from .answers import MISSING, Codes, plain
+from .refits import Failure, Refits, common_fields
 
 Ints = NDArray[np.integer]
 Floats = NDArray[np.float64]
 
-MISSING = -1
-LEAST_SHARE = 0.8
-"""Measures refuse a record in which a smaller share of the refits is present."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A refit that gave no labeling, and why. Its training rows are `labelings.train_rows[subset]`."""
-
-    subset: int
-    refit: int
-    error: str
-
 
 @dataclass(frozen=True, eq=False)
-class Labelings:
+class Labelings(Refits):
     """What K subsets x R refits answered on n test points.
 
     `labels[k, r, i]` is a code into `classes`, or -1 where a refit is missing; `truth[i]` likewise. A deterministic
-    learner is fitted once a subset, so R is then 1. `probe_labels` are the answers on probes, if any were given.
+    learner is fitted once a subset, so R is then 1. `probe_labels` are the answers on `probes`, if there are any; the
+    probes themselves are None where they cannot be kept: sparse, too large, or of odd types.
     `train_rows[k]` and `test_rows` are row numbers of the data. `about` says where the record comes from: learner and
     parameters, scheme, seed, fingerprint of the data, versions. Make one with `classay.record` or `from_arrays`.
     """
@@ -49,11 +38,14 @@ class Labelings:
     train_rows: tuple[Ints, ...] = ()
     test_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     probe_labels: Ints | None = None
+    probes: Any = None
     failures: tuple[Failure, ...] = ()
     deterministic: bool = False
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     about: dict[str, Any] = field(default_factory=dict)
+
+    KIND = "labelings"
 
     @classmethod
     def from_arrays(
@@ -64,12 +56,17 @@ class Labelings:
         classes: ArrayLike | None = None,
         deterministic: bool = False,
         name: str = "learner",
+        probe_labels: ArrayLike | None = None,
+        probes: Any = None,
+        halves: bool = False,
     ) -> Labelings:
         """Labelings from predictions made anywhere: any system, any language.
 
         labels : (K, R, n) or (K, n) answers, class names or codes; y_true : (n,) the truth, in the same words.
         With (K, n) there is one refit a subset: stochasticity is unknown unless `deterministic` says that it is 0.
         classes : all classes that could be answered, if some never occur here; chance depends on how many there are.
+        probe_labels : (K, R, p) or (K, p) answers of the same refits on probes; probes : the rows of these.
+        halves : whether subsets 2i and 2i + 1 are disjoint halves of one split, as in `HalfSplits`.
 
         >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
@@ -90,18 +87,17 @@ class Labelings:
                 f"`labels` has {answers.shape[2]} points and `y_true` {truth.size}; as many are expected, and at "
                 "least 1. Is the last axis of `labels` the points?"
             )
-        if (answers.dtype.kind == "U") != (truth.dtype.kind == "U"):
-            raise InputError(
-                f"`labels` holds {'text' if answers.dtype.kind == 'U' else 'numbers'} such as "
-                f"{answers[0, 0, 0].item()!r} and `y_true` such as {truth[0].item()!r}; the same words are expected in "
-                "both. Turn the codes of one into the names of the other."
-            )
+        _same_words(answers, "labels", truth, "y_true")
         if deterministic and (answers != answers[:, :1]).any():
             raise InputError(
                 "`deterministic` is True, but refits of one subset differ in `labels`. Leave it out: what differs "
                 "between refits is the learner's stochasticity."
             )
-        occurring = np.unique(np.concatenate([truth, np.unique(answers)]))
+        probing = None if probe_labels is None else _probing(probe_labels, probes, answers)
+        if probing is None and probes is not None:
+            raise InputError("`probes` are given without `probe_labels`; the answers on them are needed too.")
+        told = [truth, np.unique(answers)] + ([] if probing is None else [np.unique(probing)])
+        occurring = np.unique(np.concatenate(told))
         known = occurring if classes is None else np.unique(_array(classes, "classes"))
         strange = np.setdiff1d(occurring, known)
         if strange.size:
@@ -109,21 +105,32 @@ class Labelings:
         if known.size < 2:
             raise InputError(f"There is 1 class ({known[0].item()!r}) in `labels` and `y_true`; at least 2 are needed.")
         unknown = np.full(answers.shape[:2], np.nan)
+        codes = Codes(known)
         return cls(
-            labels=np.searchsorted(known, answers).astype(code_type(known.size)),
-            truth=np.searchsorted(known, truth).astype(code_type(known.size)),
+            labels=codes.truth(answers),
+            truth=codes.truth(truth),
             classes=known,
             train_accuracy=unknown,
             seconds=unknown.copy(),
             deterministic=deterministic,
             test_rows=np.arange(truth.size),
-            about={"learner": {"name": name}, "source": "arrays"},
+            probe_labels=None if probing is None else codes.truth(probing),
+            probes=probes,
+            about=refits.from_arrays(name, len(answers), halves, probing),
         )
 
+    def answers(self, on: str = "test") -> Ints:
+        """(K, R, n) codes of the answers on the `test` points or the `probes`."""
+        if one_of(on, "on", ["test", "probes"]) == "test":
+            return self.labels
+        if self.probe_labels is None:
+            raise InputError("The record has no probes; record with probes='uniform', or ask on='test'.")
+        return self.probe_labels
+
     @property
-    def name(self) -> str:
-        """The learner's name."""
-        return str(self.about.get("learner", {}).get("name", "learner"))
+    def has_probes(self) -> bool:
+        """Whether refits answered on probes."""
+        return self.probe_labels is not None
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -136,26 +143,6 @@ class Labelings:
         """(K, R): share of test points that each refit labels right; NaN where it is missing."""
         right = (self.labels == self.truth).mean(axis=2)
         return np.where(self.present, right, np.nan)
-
-    def complete(self) -> Ints:
-        """(K', R', n) labels without gaps: the choice of subsets and refits that keeps most of them.
-
-        Raises InputError if fewer than 80 % of the refits are present: what is left may not be a fair sample.
-        """
-        there = self.present
-        if there.mean() < LEAST_SHARE:
-            raise InputError(
-                f"{int((~there).sum())} of {there.size} refits of {self.name} are missing"
-                + (f" (first: {self.failures[0].error})" if self.failures else "")
-                + f"; measures need at least {LEAST_SHARE:.0%}. See `labelings.failures`."
-            )
-        if there.all():
-            return self.labels
-        had = there.sum(axis=1)
-        kept = max(range(1, there.shape[1] + 1), key=lambda refits: (refits * int((had >= refits).sum()), refits))
-        subsets = np.flatnonzero(had >= kept)
-        first = np.argsort(~there[subsets], axis=1, kind="stable")[:, :kept]
-        return self.labels[subsets[:, None], first]
 
     def accuracy(self, part: str = "test", level: float = 0.95) -> Estimate:
         """Mean accuracy over refits on the `test` or `train` rows, with an interval.
@@ -176,123 +163,49 @@ class Labelings:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a refit: subset, refit, train and test accuracy, seconds, error."""
-        subset, refit = np.indices(self.present.shape).reshape(2, -1)
-        frame = pd.DataFrame(
-            {
-                "subset": subset,
-                "refit": refit,
-                "train_accuracy": self.train_accuracy.ravel(),
-                "test_accuracy": self.test_accuracy.ravel(),
-                "seconds": self.seconds.ravel(),
-            }
-        )
-        errors = pd.DataFrame(
-            [(failure.subset, failure.refit, failure.error) for failure in self.failures],
-            columns=["subset", "refit", "error"],
-        ).astype({"subset": int, "refit": int})
-        return frame.merge(errors, on=["subset", "refit"], how="left")
+        return self.by_refit(train_accuracy=self.train_accuracy, test_accuracy=self.test_accuracy)
 
     def __str__(self) -> str:
-        subsets, refits, points = self.labels.shape
-        text = (
-            f"{self.name}: {subsets} subsets x {refits} refit{'s' * (refits != 1)} on {points} test points of "
-            f"{len(self.classes)} classes ({shown(self.classes, 4)})."
-        )
-        if self.deterministic:
-            text += " The learner is deterministic: one refit a subset tells all."
-        gone = int((~self.present).sum())
-        if gone:
-            text += f" {gone} of {subsets * refits} refits are missing."
-        return " ".join([text, *self.notes])
+        return refits.counted_refits(self, f" of {len(self.classes)} classes ({shown(self.classes, 4)})")
 
     __repr__ = __str__
 
-    def save(self, path: str | Path) -> Path:
-        """Write the record to one file that `classay.load` reads: arrays and a JSON header, no pickle."""
-        header, arrays = self.to_file()
-        return store.write(Path(path), "labelings", header, arrays)
-
-    def to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Header and arrays, as the store keeps them."""
-        arrays: dict[str, NDArray[Any]] = {
+    def own_arrays(self) -> dict[str, NDArray[Any]]:
+        """Labels, truth, classes, accuracy on the training rows, and labels of probes."""
+        arrays = {
             "labels": self.labels,
             "truth": self.truth,
             "classes": self.classes,
             "train_accuracy": self.train_accuracy,
-            "seconds": self.seconds,
-            "train_rows": np.concatenate([*self.train_rows, np.empty(0, dtype=np.int64)]).astype(np.int64),
-            "train_sizes": np.array([rows.size for rows in self.train_rows], dtype=np.int64),
-            "test_rows": self.test_rows,
         }
-        if self.probe_labels is not None:
-            arrays["probe_labels"] = self.probe_labels
-        header = {
-            "about": self.about,
-            "deterministic": self.deterministic,
-            "interrupted": self.interrupted,
-            "notes": list(self.notes),
-            "failures": [[failure.subset, failure.refit, failure.error] for failure in self.failures],
-        }
-        return header, arrays
+        return arrays if self.probe_labels is None else {**arrays, "probe_labels": self.probe_labels}
 
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labelings:
         """The record that `to_file` took apart."""
-        sizes = arrays["train_sizes"]
         return cls(
             labels=arrays["labels"],
             truth=arrays["truth"],
             classes=arrays["classes"],
             train_accuracy=arrays["train_accuracy"],
-            seconds=arrays["seconds"],
-            train_rows=tuple(np.split(arrays["train_rows"], np.cumsum(sizes)[:-1])) if sizes.size else (),
-            test_rows=arrays["test_rows"],
             probe_labels=arrays.get("probe_labels"),
-            failures=tuple(Failure(*entry) for entry in header["failures"]),
-            deterministic=header["deterministic"],
-            interrupted=header["interrupted"],
-            notes=tuple(header["notes"]),
-            about=header["about"],
+            **common_fields(header, arrays),
         )
 
 
-def load(path: str | Path) -> Labelings:
-    """Read a record that `Labelings.save` wrote."""
-    header, arrays = store.read(Path(path), "labelings")
-    try:
-        return Labelings.from_file(header, arrays)
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path} is no whole record of labelings ({error}). Make the record again.") from error
-
-
 def expect_record(given: Any, name: str) -> Labelings:
-    """`given`, if it is a record."""
+    """`given`, if it is a record of a classifier."""
+    if isinstance(given, Refits) and not isinstance(given, Labelings):
+        raise InputError(
+            f"`{name}` is the record of a regressor ({given.name}); this measure counts labels, so that of a "
+            "classifier is expected. `classay.stability` takes both."
+        )
     if not isinstance(given, Labelings):
         raise InputError(
             f"`{name}` is {type(given).__name__}; a record is expected: what `classay.record` returns, or "
             "`Labelings.from_arrays(labels, y_true)`."
         )
     return given
-
-
-def code_type(n_classes: int) -> np.dtype[Any]:
-    """The smallest signed integer type that holds the codes of so many classes, and -1."""
-    return np.min_scalar_type(-max(n_classes, 1))
-
-
-def plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Labels as numbers, booleans or text, which can be sorted and saved: objects as what they hold."""
-    if values.dtype == object:
-        try:
-            held = np.asarray(values.tolist())
-        except (ValueError, OverflowError):  # of unequal lengths, or too large
-            held = values
-        # Only what numpy does not respell: a mix of texts and numbers is made text below.
-        alike = len({type(value) for value in values.ravel()}) <= 1
-        values = held if alike and held.shape == values.shape else values
-    if values.dtype.kind == "S":
-        return np.char.decode(values, "utf-8")
-    return values if values.dtype.kind in "biufU" else values.astype(str)
 
 
 def _array(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -304,3 +217,19 @@ def _array(values: ArrayLike, name: str) -> NDArray[Any]:
     if pd.isna(array.ravel()).any():
         raise InputError(f"`{name}` has missing (NaN) labels; every point needs one. Drop those points first.")
     return plain(array)
+
+
+def _same_words(one: NDArray[Any], name: str, other: NDArray[Any], other_name: str) -> None:
+    if (one.dtype.kind == "U") != (other.dtype.kind == "U"):
+        raise InputError(
+            f"`{name}` holds {'text' if one.dtype.kind == 'U' else 'numbers'} such as {one.flat[0].item()!r} and "
+            f"`{other_name}` such as {other.flat[0].item()!r}; the same words are expected in both. Turn the codes of "
+            "one into the names of the other."
+        )
+
+
+def _probing(probe_labels: ArrayLike, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
+    """Answers on probes (K, R, p), if they come from the refits that gave `answers`."""
+    found = refits.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
+    _same_words(found, "probe_labels", answers, "labels")
+    return found

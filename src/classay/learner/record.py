@@ -15,11 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import expect, seeds
-from ..engine import work
+from ..engine import frames, work
 from ..engine.store import Store
 from . import describe, examine
-from .labelings import MISSING, Failure, Labelings, code_type
+from .answers import Codes
+from .labelings import Labelings
+from .predictions import Predictions
+from .probes import probes as drawn_probes
 from .refit import Answer, Bench, Task, joined, refit
+from .refits import Failure
+from .saved import restored
 from .schemes import Scheme, Subsets, split
 
 Ints = NDArray[np.int64]
@@ -41,24 +46,28 @@ def record(
     progress: bool = False,
     time_limit: float | None = None,
     name: str | None = None,
-) -> Labelings:
+    n_probes: int = 10_000,
+) -> Any:
     """Refit a learner on random subsets of the data and record what each refit answers on the same test points.
 
     The rows are split once into a training and a test part. The scheme draws subsets of the training part; the
     learner is fitted `repeats` times on each, every time with another `random_state` unless you froze it, and labels
-    the whole test part. The same seed gives the same bits for any number of workers, executor or order.
+    the whole test part, and probes if you ask for them. A classifier gives `Labelings`, a regressor `Predictions`. The
+    same seed gives the same bits for any number of workers, executor or order.
 
     A learner without a free `random_state` whose first two refits agree on everything is taken as deterministic and
     fitted once a subset. Refits that raise are listed in `failures` and the others go on. Ctrl-C returns what is done.
 
     Parameters
     ----------
-    learner : a scikit-learn classifier or Pipeline; if it is fitted, only its settings are used
+    learner : a scikit-learn classifier, regressor or Pipeline; if it is fitted, only its settings are used
     X, y : rows and labels, as scikit-learn takes them: arrays, DataFrames, sparse matrices
     scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement) or `HalfSplits`
     repeats : refits on each subset; stochasticity needs at least 2, and is told well by 10
     test_size : share of the rows that no refit sees
-    probes : more rows to label, beside the test part
+    probes : points on which refits are compared, beside the test part: 'uniform' over the domain of each column,
+        'marginal' (each column drawn on its own), 'data' (the test part), a function of a numpy Generator and a number
+        of rows, or rows with the columns of `X`
     random_state : the seed of everything
     executor : any `concurrent.futures.Executor` (threads of one process take turns, so they gain nothing); a number
         of local workers; None: one worker a core
@@ -66,6 +75,7 @@ def record(
     progress : show a bar on stderr if it takes more than two seconds
     time_limit : seconds that one fit may take; a refit that takes longer is listed in `failures`
     name : what to call the learner; default: its class and the parameters that are not default
+    n_probes : how many probes to draw; the agreement of two classifiers on them is off by at most 0.5/√n_probes
 
     Examples
     --------
@@ -87,49 +97,51 @@ def record(
     learner, notes = examine.learner(learner)
     X, y_values, more = examine.data(X, y)
     notes += more
-    probes = examine.probes(probes, X)
-    classes, codes = np.unique(y_values, return_inverse=True)
-    examine.classes(classes, codes)
+    kind_of_answers, codes = examine.answers(learner, y_values)
     train, test, more = split(codes, test_size, seed)
     notes += more
     scheme.check(codes[train])
-    about = describe.everything(learner, name, X, y_values, probes, scheme, repeats, test_size, seed)
+    probing = drawn_probes(probes, n_probes, X, test, seed)
+    rows = None if probing is None else probing.rows
+    given = (learner, name, X, y_values, rows, scheme, repeats, test_size, seed)
+    about = describe.everything(*given, probe_kind="given" if probing is None else probing.kind)
     kept, key = None, ""
     if store is not None:
         kept = Store(store)
         key = kept.key(describe.address(about, time_limit))
-        found = kept.get(key)
-        if found is not None:
+        stored = kept.get(key)
+        if stored is not None:
             # The store knows nothing of names, so the one that was stored may be another.
-            return replace(Labelings.from_file(*found), about=about)
+            return replace(restored(*stored), about=about)
 
     drawn = list(scheme.draw(codes[train], seed))
     forced = sum(by_hand for _, by_hand in drawn)
     if forced:
         notes.append(f"{forced} of {scheme.n} subsets missed a class in every draw; one row of it was put in.")
-    bench = Bench(learner, X, y_values, classes, test, probes, tuple(examine.free_seeds(learner)), seed, time_limit)
+    free = tuple(examine.free_seeds(learner))
+    bench = Bench(learner, X, y_values, kind_of_answers, test, rows, free, seed, time_limit)
     answers, deterministic, broken, interrupted = _refit_all(
         bench, [train[rows] for rows, _ in drawn], repeats, executor, progress, about["learner"]["name"]
     )
-    labelings = _gather(bench, drawn, train, answers, broken, 1 if deterministic else repeats)
+    found = _gather(bench, drawn, train, answers, broken, 1 if deterministic else repeats)
     if deterministic and examine.has_seed(learner):
         notes.append("Its random_state is frozen, so refits cannot differ: stochasticity is 0 by your choice.")
-    failed, missing = len(labelings.failures), int((~labelings.present).sum())
+    failed, missing = len(found.failures), int((~found.present).sum())
     if interrupted:
-        notes.append(f"Interrupted: {missing - failed} of {labelings.present.size} refits were not run.")
+        notes.append(f"Interrupted: {missing - failed} of {found.present.size} refits were not run.")
     if failed:
-        notes.append(f"{failed} of {labelings.present.size} refits failed; see `failures`.")
+        notes.append(f"{failed} of {found.present.size} refits failed; see `failures`.")
+    if rows is not None and found.probes is None:
+        notes.append("The probes themselves are not kept (sparse, too large or of odd types); the answers on them are.")
     # The refit that showed a learner to be deterministic is not among the refits of the record.
-    kept_refits = [said for answer in answers.values() for said in answer.warnings[: labelings.labels.shape[1]]]
+    kept_refits = [said for answer in answers.values() for said in answer.warnings[: found.present.shape[1]]]
     warned = Counter(text for said in kept_refits for text in said)
     for text, times in sorted(warned.items(), key=lambda item: (-item[1], item[0]))[:3]:
-        notes.append(f"{times} of {labelings.present.size} refits warned: {text}")
-    labelings = replace(
-        labelings, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about
-    )
+        notes.append(f"{times} of {found.present.size} refits warned: {text}")
+    found = replace(found, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about)
     if kept is not None and not interrupted:
-        kept.put(key, "labelings", *labelings.to_file())
-    return labelings
+        kept.put(key, found.KIND, *found.to_file())
+    return found
 
 
 def _refit_all(
@@ -201,34 +213,33 @@ def _gather(
     answers: dict[int, Answer],
     broken: dict[int, str],
     refits: int,
-) -> Labelings:
+) -> Labelings | Predictions:
     """Put the answers of all subsets into one record."""
-    shape, codes = (len(drawn), refits), code_type(bench.classes.size)
-    labels = np.full((*shape, bench.test.size), MISSING, dtype=codes)
-    probe_labels = None
-    if bench.probes is not None:
-        probe_labels = np.full((*shape, bench.probes.shape[0]), MISSING, dtype=codes)
-    train_accuracy, seconds = np.full((2, *shape), np.nan)
+    shape, kind = (len(drawn), refits), bench.answers
+    on_test = kind.empty((*shape, bench.test.size))
+    on_probes = None if bench.probes is None else kind.empty((*shape, bench.probes.shape[0]))
+    quality, seconds = np.full((2, *shape), np.nan)
     failures = []
     for subset, answer in sorted(answers.items()):
         here = min(refits, len(answer.seconds))
-        labels[subset, :here] = answer.labels[:here]
-        train_accuracy[subset, :here] = answer.train_accuracy[:here]
+        on_test[subset, :here] = answer.test[:here]
+        quality[subset, :here] = answer.quality[:here]
         seconds[subset, :here] = answer.seconds[:here]
-        if probe_labels is not None and answer.probe_labels is not None:
-            probe_labels[subset, :here] = answer.probe_labels[:here]
+        if on_probes is not None and answer.probes is not None:
+            on_probes[subset, :here] = answer.probes[:here]
         failures += [Failure(subset, repeat, error) for repeat, error in sorted(answer.errors.items())]
     for subset, why in sorted(broken.items()):
         done = len(answers[subset].seconds) if subset in answers else 0
         failures += [Failure(subset, repeat, why) for repeat in range(done, refits)]
-    return Labelings(
-        labels=labels,
-        truth=np.searchsorted(bench.classes, bench.y[bench.test]).astype(codes),
-        classes=bench.classes,
-        train_accuracy=train_accuracy,
-        seconds=seconds,
-        train_rows=tuple(train[rows] for rows, _ in drawn),
-        test_rows=bench.test,
-        probe_labels=probe_labels,
-        failures=tuple(failures),
-    )
+    can_keep = bench.probes is not None and frames.pack(bench.probes, "probes") is not None
+    common: dict[str, Any] = {
+        "truth": kind.truth(bench.y[bench.test]),
+        "seconds": seconds,
+        "train_rows": tuple(train[rows] for rows, _ in drawn),
+        "test_rows": bench.test,
+        "probes": bench.probes if can_keep else None,
+        "failures": tuple(failures),
+    }
+    if isinstance(kind, Codes):
+        return Labelings(on_test, classes=kind.classes, train_accuracy=quality, probe_labels=on_probes, **common)
+    return Predictions(on_test, train_rmse=quality, probe_values=on_probes, **common)

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from .. import seeds
 from ..engine import work
 from . import examine
-from .labelings import MISSING, code_type, plain
+from .answers import Answers
 
 Ints = NDArray[np.int64]
 
@@ -28,7 +28,7 @@ class Bench:
     learner: Any
     X: Any
     y: NDArray[Any]
-    classes: NDArray[Any]
+    answers: Answers
     test: Ints
     probes: Any
     free: tuple[str, ...]
@@ -40,18 +40,18 @@ class Bench:
 class Answer:
     """What the refits of one subset gave; rows are refits."""
 
-    labels: NDArray[np.integer]
-    probe_labels: NDArray[np.integer] | None
-    train_accuracy: NDArray[np.float64]
+    test: NDArray[Any]
+    probes: NDArray[Any] | None
+    quality: NDArray[np.float64]
     seconds: NDArray[np.float64]
     errors: dict[int, str]
     warnings: list[set[str]]
 
     def same_twice(self) -> bool:
         """Whether the first two refits agree on everything."""
-        arrays = [self.labels, self.train_accuracy]
-        if self.probe_labels is not None:
-            arrays.append(self.probe_labels)
+        arrays = [self.test, self.quality]
+        if self.probes is not None:
+            arrays.append(self.probes)
         return not self.errors and all(np.array_equal(array[0], array[1]) for array in arrays)
 
 
@@ -62,23 +62,23 @@ _turn = threading.RLock()
 
 
 def refit(bench: Bench, task: Task) -> Answer:
-    """Fit the learner on one subset, several times, and label the test points. Runs in a worker."""
+    """Fit the learner on one subset, several times, and ask it on the test points. Runs in a worker."""
     with _turn:
         return _refit(bench, *task)
 
 
 def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> Answer:
     own = np.unique(rows)
-    # Test points and training rows are labelled in one call: half the overhead of two.
+    # Test points and training rows are asked in one call: half the overhead of two.
     asked_rows = np.concatenate([bench.test, own])
-    # Accuracy on the training rows counts a row as often as it was drawn.
+    # Quality on the training rows counts a row as often as it was drawn.
     times = np.bincount(np.searchsorted(own, rows), minlength=own.size)
-    truth = np.searchsorted(bench.classes, bench.y[own])
-    codes = code_type(bench.classes.size)
+    answers = bench.answers
+    truth = answers.truth(bench.y[own])
     n_probes = 0 if bench.probes is None else bench.probes.shape[0]
-    labels = np.full((len(refits), bench.test.size), MISSING, dtype=codes)
-    probe_labels = np.full((len(refits), n_probes), MISSING, dtype=codes)
-    train_accuracy, seconds = np.full((2, len(refits)), np.nan)
+    on_test = answers.empty((len(refits), bench.test.size))
+    on_probes = answers.empty((len(refits), n_probes))
+    quality, seconds = np.full((2, len(refits)), np.nan)
     errors: dict[int, str] = {}
     said: list[set[str]] = [set() for _ in refits]
     for place, repeat in enumerate(refits):
@@ -94,17 +94,17 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
                     fresh.set_params(**dict(zip(bench.free, own_seeds)))
                 with work.limit(bench.time_limit):
                     fresh.fit(X_train, y_train)
-                asked = _codes(fresh.predict(X_asked), bench.classes, asked_rows.size)
+                asked = answers.read(fresh.predict(X_asked), asked_rows.size)
                 if bench.probes is not None:
-                    probe_labels[place] = _codes(fresh.predict(bench.probes.copy()), bench.classes, n_probes)
-            labels[place] = asked[: bench.test.size]
-            train_accuracy[place] = np.average(asked[bench.test.size :] == truth, weights=times)
+                    on_probes[place] = answers.read(fresh.predict(bench.probes.copy()), n_probes)
+            on_test[place] = asked[: bench.test.size]
+            quality[place] = answers.fit_quality(asked[bench.test.size :], truth, times)
             said[place] = {_headline(each) for each in caught}
         except Exception as error:  # a learner may raise anything; the others go on
             errors[repeat] = f"{type(error).__name__}: {error}"
         seconds[place] = time.perf_counter() - begin
-    kept = probe_labels if bench.probes is not None else None
-    return Answer(labels, kept, train_accuracy, seconds, errors, said)
+    kept = on_probes if bench.probes is not None else None
+    return Answer(on_test, kept, quality, seconds, errors, said)
 
 
 def _headline(warning: warnings.WarningMessage) -> str:
@@ -128,30 +128,15 @@ class _global_seed:
         random.setstate(self.before[1])
 
 
-def _codes(answers: Any, classes: NDArray[Any], count: int) -> NDArray[np.intp]:
-    """Turn what a classifier answers into codes; an answer that is no known class is an error."""
-    given = np.asarray(answers)
-    if given.shape not in ((count,), (count, 1)):
-        raise ValueError(f"it answered an array of shape {given.shape} for {count} rows; one label a row is expected")
-    given = plain(given.reshape(count))
-    if classes.dtype.kind == "U":
-        given = given.astype(str)
-    codes = np.minimum(np.searchsorted(classes, given), classes.size - 1)
-    strange = classes[codes] != given
-    if strange.any():
-        raise ValueError(f"it answered {given[strange][0].item()!r}, which is not among the classes")
-    return codes
-
-
 def joined(first: Answer, second: Answer) -> Answer:
     """The refits of one subset from two tasks."""
-    probe_labels = None
-    if first.probe_labels is not None and second.probe_labels is not None:
-        probe_labels = np.concatenate([first.probe_labels, second.probe_labels])
+    probes = None
+    if first.probes is not None and second.probes is not None:
+        probes = np.concatenate([first.probes, second.probes])
     return Answer(
-        np.concatenate([first.labels, second.labels]),
-        probe_labels,
-        np.concatenate([first.train_accuracy, second.train_accuracy]),
+        np.concatenate([first.test, second.test]),
+        probes,
+        np.concatenate([first.quality, second.quality]),
         np.concatenate([first.seconds, second.seconds]),
         first.errors | second.errors,
         first.warnings + second.warnings,

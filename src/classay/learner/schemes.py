@@ -107,12 +107,21 @@ class Subsets:
 
 @dataclass(frozen=True)
 class HalfSplits:
-    """m random splits of the training part into two disjoint halves, by class: subsets 2i and 2i + 1 are a pair."""
+    """m random splits of the training part into two disjoint halves, by class: subsets 2i and 2i + 1 are a pair.
+
+    Parameters: `m` splits; `size`, rows of each of the two if not all of its half: a share of the training part (at
+    most 0.5) or a number of rows.
+    """
 
     m: int = 25
+    size: float | int | None = None
 
     def __post_init__(self) -> None:
         expect.whole(self.m, "HalfSplits(m)", at_least=1)
+        if isinstance(self.size, (int, np.integer)):
+            expect.whole(self.size, "HalfSplits(size)", at_least=2)
+        elif self.size is not None:
+            expect.fraction(self.size, "HalfSplits(size)", why="Or a whole number of rows, or None for all.")
 
     @property
     def n(self) -> int:
@@ -127,9 +136,22 @@ class HalfSplits:
                 f"{rare.size} classes have one training row only; two are needed to have each class in both halves. "
                 "Drop or merge rare classes, or use Subsets."
             )
+        rows, classes = self.rows(codes.size), np.unique(codes).size
+        if not classes <= rows <= codes.size // 2:
+            raise expect.InputError(
+                f"Each of two disjoint subsets would have {rows} rows ({self.size!r}) of {codes.size} training rows, "
+                f"for {expect.counted(classes, 'class').replace('classs', 'classes')}; {max(classes, 2)} to "
+                f"{codes.size // 2} are possible. Change the size, or bring more data."
+            )
+
+    def rows(self, available: int) -> int:
+        """How many rows a subset has when the training part has `available`."""
+        if self.size is None:
+            return available // 2
+        return int(self.size) if isinstance(self.size, (int, np.integer)) else int(round(self.size * available, 6))
 
     def draw(self, codes: Rows, seed: int) -> Iterator[tuple[Rows, bool]]:
-        """Yield the two halves of every split in turn."""
+        """Yield the two halves of every split in turn, and whether a class had to be put in by hand."""
         for number in range(self.m):
             generator = seeds.generator(seed, "half", number)
             # Shuffle, sort by class, deal alternately: the halves differ by at most one row in every class.
@@ -137,7 +159,19 @@ class HalfSplits:
             order = order[np.argsort(codes[order], kind="stable")]
             flip = int(generator.integers(2))
             for half in (0, 1):
-                yield np.sort(order[(half + flip) % 2 :: 2]), False
+                rows = order[(half + flip) % 2 :: 2]
+                yield (np.sort(rows), False) if self.size is None else self._fewer(rows, codes, generator)
+
+    def _fewer(self, half: Rows, codes: Rows, generator: np.random.Generator) -> tuple[Rows, bool]:
+        """Rows at even steps of a half that is sorted by class and shuffled within: every class keeps its share."""
+        wanted = self.rows(codes.size)
+        places = ((np.arange(wanted) + generator.random()) * half.size / wanted).astype(np.int64)
+        kept = half[places]
+        absent = np.setdiff1d(codes[half], codes[kept])
+        for code in absent:
+            crowded = int(np.argmax(np.bincount(codes[kept])))
+            kept[np.flatnonzero(codes[kept] == crowded)[0]] = half[codes[half] == code][0]
+        return np.sort(kept), bool(absent.size)
 
 
 Scheme = Subsets | HalfSplits

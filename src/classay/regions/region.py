@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..expect import InputError
 from ..intervals import Estimate
 from .boxes import Box, Half, Stretch
 from .columns import Column, settle
@@ -61,6 +62,25 @@ class Region:
     def where(self) -> dict[str, Any]:
         """Its rank and conditions as a row of a table, under the names of `WHERE`."""
         return where(self.rank, self.condition, self.conditions)
+
+
+class RowsOfRegions:
+    """For results with regions: which rows are in each of them. It comes first among the bases.
+
+    A truth value for every row and region does not belong into to_dict(), so `masks` is no field but an InitVar.
+    """
+
+    CALLED: ClassVar[str] = "regions"
+
+    def __post_init__(self, masks: tuple[Mask, ...]) -> None:
+        object.__setattr__(self, "_masks", masks)
+
+    def rows(self, i: int) -> Mask:
+        """Which rows of the table are in the region at place `i`, counted from 0."""
+        masks: tuple[Mask, ...] = self._masks  # type: ignore[attr-defined]
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(masks):
+            raise InputError(f"`i` is {i!r}; there are {len(masks)} {self.CALLED}, counted from 0.")
+        return masks[i].copy()
 
 
 def where(rank: int, condition: str, conditions: tuple[Condition, ...]) -> dict[str, Any]:

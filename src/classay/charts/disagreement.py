@@ -1,0 +1,144 @@
+"""Where refits disagree: regions as ranked bars, and points on the plane of two columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from ..expect import InputError, counted
+from ..learner.disagreement import DisagreementRegions, as_frame
+from ..learner.stability import Stability
+from ..regions.region import told_small
+from . import theme
+from .grid import Floats, cells, grid, limits
+from .outlines import outline_layers, outlines, ranges
+from .ranked_bars import bar, bar_of_all, ranked_bars
+from .two_columns import Table, chosen
+from .words import cut, figure
+
+SIDE = 380
+TOOLTIPS = {
+    "condition": "region",
+    "rate": "disagreement, refits and points not searched",
+    "rest": "elsewhere",
+    "size": "points",
+    "q": "q-value",
+}
+
+
+def disagreement_bars(found: DisagreementRegions) -> alt.LayerChart:
+    """Draw where refits disagree most: a bar for each region, by rank, and a line at the disagreement of all points."""
+    rows = [
+        bar(each.rank, each.condition, each.rate, f"{each.rate.value:.0%} on {each.share:.0%} of points")
+        | {
+            "rest": figure(each.rest_rate),
+            "size": f"{each.size} ({each.share:.1%} of all)",
+            "q": told_small(each.q_value).removeprefix("= "),
+        }
+        for each in found.regions
+    ]
+    overall = found.disagreement
+    if not rows:
+        told = {"rest": "", "size": f"{found.n_points}", "q": "none"}
+        rows = [bar_of_all("all points", overall, f"{overall.value:.0%}") | told]
+    return ranked_bars(rows, overall, "share of pairs of refits that disagree", TOOLTIPS, _titles(found))
+
+
+def _titles(found: DisagreementRegions) -> tuple[str, str]:
+    rate = figure(found.disagreement.value)
+    if not found.regions:
+        return f"{cut(found.learner)}: no region stands out", (
+            f"On all {found.n_points:,} {cut(found.on)}, {rate} of the pairs of refits disagree; "
+            f"{counted(len(found.tested), 'region')} tested, at a false-discovery rate of {found.q:g}."
+        )
+    return f"{cut(found.learner)}: where refits disagree most", (
+        f"Bar: disagreement on refits and points that were not searched. Thin line: {found.disagreement.level:.0%} "
+        f"interval. Dashed: all {found.n_points:,} {cut(found.on)} ({rate})."
+    )
+
+
+def disagreement_plane(
+    found: Stability,
+    X: Any = None,
+    x: str | int | None = None,
+    y: str | int | None = None,
+    regions: DisagreementRegions | None = None,
+) -> alt.LayerChart:
+    """Draw how much refits disagree in each part of the plane of two columns, and regions around it.
+
+    X : the points, a DataFrame or array; default: the probes of the record
+    x, y : columns by name, or by place; default: those of the first of `regions`, or along which disagreement changes
+    regions : those on these two columns are outlined
+    """
+    if regions is not None and not isinstance(regions, DisagreementRegions):
+        raise InputError(
+            f"`regions` is {type(regions).__name__}; what `classay.disagreement_regions` returns is expected."
+        )
+    points = found.points if X is None else X
+    if points is None:
+        raise InputError(f"The record does not hold the {found.on} as rows. Pass them as `X`.")
+    table = Table(as_frame(points), found.n_points)
+    differ = 1 - found.per_point
+    drawable = [each for each in regions.regions if ranges(each) is not None] if regions is not None else []
+    first, second = chosen(table, x, y, differ > np.median(differ), drawable[0].features if drawable else ())
+    names, columns = (table.names[first], table.names[second]), (table.column(first), table.column(second))
+    plane = grid(*columns)
+    if not plane.inside.any():
+        raise InputError(f"`X` has no row with a number in both {names[0]!r} and {names[1]!r}; name other columns.")
+    found_cells = cells(plane, *columns, differ, np.zeros(len(differ), dtype=bool))
+    for cell in found_cells:
+        cell |= {"told": figure(cell["mean"]), "told_rows": counted(cell["rows"], "point")}
+    every = [] if regions is None else [(each, each.rate) for each in regions.regions]
+    boxes, elsewhere = outlines(every, names, plane)
+    most = max(max(cell["mean"] for cell in found_cells), 1e-9)
+
+    def across(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=cut(names[0], 50), scale=_scale(plane.across), axis=alt.Axis(tickCount=6))
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title=cut(names[1], 50), scale=_scale(plane.up), axis=alt.Axis(tickCount=6))
+
+    tone = alt.Color(
+        "mean:Q",
+        scale=alt.Scale(domain=[0, most], range=["#f1f5f9", "#fdbe85", "#d94701", "#7f2704"], interpolate="rgb"),
+        legend=alt.Legend(title=["pairs that", "disagree"], format="~%", tickCount=4, gradientLength=110),
+    )
+    layers: list[Any] = [
+        theme.chart_of(found_cells)
+        .mark_rect()
+        .encode(
+            x=across("x"),
+            x2="to_x:Q",
+            y=up("y"),
+            y2="to_y:Q",
+            color=tone,
+            tooltip=theme.tooltips(told="pairs that disagree", told_rows="points"),
+        ),
+        *outline_layers(boxes, across, up, "region", "disagree", "points"),
+    ]
+    left_out = found.n_points - int(plane.inside.sum())
+    sentences = [
+        f"Mean disagreement of pairs of refits on {found.n_points:,} {cut(found.on)}; {figure(differ.mean())} in all."
+    ]
+    if boxes:
+        sentences.append("Frames: regions that stand out, by rank.")
+    if elsewhere:
+        sentences.append(f"Not drawn, on other columns: {counted(elsewhere, 'region')}.")
+    if left_out:
+        sentences.append(f"Not drawn, without a value or far out: {counted(left_out, 'point')}.")
+    return theme.finished(
+        layers,
+        SIDE,
+        SIDE,
+        theme.titled(
+            f"{cut(found.learner)}: where refits disagree",
+            " ".join(sentences),
+            width=SIDE + 130,
+        ),
+    )
+
+
+def _scale(edges: Floats) -> alt.Scale:
+    return alt.Scale(domain=limits(edges), nice=False, zero=False)

@@ -1,0 +1,80 @@
+"""What commands that fit learners have in common: reading the table, recording each learner, telling of both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import expect
+from ..result import plain
+from . import console
+
+if TYPE_CHECKING:
+    from ..learner.labelings import Labelings
+    from ..tables import Table
+
+USUAL = [
+    "DecisionTreeClassifier",
+    "RandomForestClassifier(n_estimators=50)",
+    "make_pipeline(StandardScaler(), LogisticRegression())",
+    "KNeighborsClassifier",
+]
+"""Learners, where none is named."""
+
+
+def tell(table: Table, quiet: bool) -> None:
+    """Say what the table is, on stderr."""
+    rows, columns = table.X.shape
+    console.say(f"{table.name}: {rows} rows, {columns} columns, {table.y.nunique()} classes.", quiet)
+    for note in table.notes:
+        console.say(note, quiet)
+
+
+def record_all(
+    learners: dict[str, Any], table: Table, settings: dict[str, Any]
+) -> tuple[dict[str, Labelings], dict[str, str], bool]:
+    """Record every learner. One that cannot be fitted does not stop the others; if none can, that is an error.
+
+    Returns records, why others failed, and whether Ctrl-C came.
+    """
+    from ..encoding import encoded
+    from ..learner.record import record
+
+    records: dict[str, Labelings] = {}
+    failed: dict[str, str] = {}
+    for name, unfitted in learners.items():
+        try:
+            records[name] = record(encoded(unfitted, table.X), table.X, table.y, name=name, **settings)
+        except expect.InputError as mistake:
+            failed[name] = str(mistake)
+        except KeyboardInterrupt:
+            if not records:
+                raise console.NothingDone from None
+            return records, failed, True
+        if name in records and records[name].interrupted:
+            return records, failed, True
+    if not records:
+        raise expect.InputError(next(iter(failed.values())))
+    return records, failed, False
+
+
+def table_as_json(table: Table) -> dict[str, Any]:
+    """What the table is."""
+    return {
+        "name": table.name,
+        "rows": len(table.y),
+        "columns": table.X.shape[1],
+        "target": table.target,
+        "classes": plain(sorted(table.y.unique().tolist())),
+        "notes": list(table.notes),
+    }
+
+
+def record_as_json(labelings: Labelings) -> dict[str, Any]:
+    """Where a record comes from, how long a fit took, and what failed."""
+    return {
+        "about": plain(labelings.about),
+        "seconds_per_fit": plain(np.nanmean(labelings.seconds)),
+        "failures": plain(labelings.failures),
+    }
