@@ -1,0 +1,111 @@
+"""How often a drift monitor raises an alarm: when nothing changes, when the concept does, when only the rows do.
+
+Streams are drawn from a process whose truth is known: five columns uniform on [0, 1], label 1 where x0 + 0.7·x1 exceeds
+0.85, up to noise. Each stream has a fresh reference, then batches without change, then batches with one:
+
+- concept, small, large: the boundary turns from x1 to x2 by a third, or altogether; columns are as before;
+- rows, mild, strong: the columns that matter shift (Beta distributed), the boundary stays. An alarm is then false.
+
+Each cell has three shares of batches: with an alarm; with an alarm and the remark that the old concept does as well as
+usual; and, to compare, with an accuracy check by the same means that finds the old concept worse than usual. Goal:
+alarms without change at most at the stated rate of 5 %.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import timing
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from classay import DriftMonitor
+from classay.engine import work
+from classay.learner.calibration import p_value
+
+LEARNERS = {
+    "tree, depth 4": DecisionTreeClassifier(max_depth=4),
+    "tree": DecisionTreeClassifier(),
+    "logistic regression": LogisticRegression(),
+    "forest of 20": RandomForestClassifier(n_estimators=20),
+}
+CHANGES = {
+    "concept, small": {"turn": 1 / 3},
+    "concept, large": {"turn": 1.0},
+    "rows, mild": {"shift": 2.0},
+    "rows, strong": {"shift": 4.0},
+}
+QUIET = 3
+"""Batches without change in each stream."""
+
+
+def draw(rng, n, turn=0.0, shift=1.0):
+    X = rng.uniform(size=(n, 5))
+    X[:, :2] = rng.beta(shift, 1, size=(n, 2))
+    score = X[:, 0] + 0.7 * ((1 - turn) * X[:, 1] + turn * X[:, 2]) + 0.2 * rng.normal(size=n)
+    return X, score > 0.85
+
+
+def stream(settings, seed):
+    """What came of each batch without change, and of one batch under each change."""
+    learner, size, ratio, probes, rate, changes = settings
+    rng = np.random.default_rng([seed, size, ratio])
+    monitor = DriftMonitor(learner, probes=probes, false_alarm_rate=rate, random_state=seed, executor=1)
+    monitor.fit(*draw(rng, size * ratio), batch_size=size)
+    state = monitor._state
+    calibration = state.calibrations[size]
+
+    def check(update):
+        by_accuracy = p_value(calibration.accuracy, update.accuracy_reference, calibration.blocks) <= rate
+        return update.alarm, update.alarm and bool(update.notes), by_accuracy, update.verdict == "cannot monitor"
+
+    found = {"none": [check(monitor.update(*draw(rng, size))) for _ in range(QUIET)]}
+    before = state.last, list(state.updates)
+    for name in changes:
+        found[name] = [check(monitor.update(*draw(rng, size, **CHANGES[name])))]
+        # Each change comes after the same quiet batches.
+        state.last, state.updates = before[0], list(before[1])
+    return found
+
+
+def main() -> None:
+    parser = timing.parser(__doc__, "python benchmarks/drift_rates.py --streams 100 --learners 'logistic regression'")
+    parser.add_argument("--streams", type=int, default=200, help="streams of each cell")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100], help="rows of a batch")
+    parser.add_argument("--ratios", type=int, nargs="+", default=[5, 20], help="batches in the reference")
+    parser.add_argument(
+        "--learners", nargs="+", default=["tree, depth 4", "logistic regression"], choices=list(LEARNERS)
+    )
+    parser.add_argument("--probes", nargs="+", default=["uniform", "data"], help="how probes are drawn")
+    parser.add_argument("--rate", type=float, default=0.05, help="stated false-alarm rate")
+    parser.add_argument("--workers", type=int, help="local workers; default: one a core")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    streams = 4 if options.quick else options.streams
+    print(timing.machine(), flush=True)
+    rows = []
+    for learner in options.learners:
+        for size in options.sizes:
+            for ratio in options.ratios:
+                for probes in options.probes:
+                    settings = (LEARNERS[learner], size, ratio, probes, options.rate, tuple(CHANGES))
+                    outcome = work.run(stream, range(streams), shared=settings, executor=options.workers)
+                    cell = {"learner": learner, "batch": size, "reference": f"{ratio}x", "probes": probes}
+                    rows.append(cell | summary(list(outcome.results.values())))
+                    print(" ".join(str(value) for value in rows[-1].values()), flush=True)
+    timing.show(rows, f"Share of batches with an alarm at a stated rate of {options.rate:g}")
+
+
+def summary(streams):
+    shares = {
+        name: np.array([each for stream in streams for each in stream[name]], dtype=float).mean(axis=0)
+        for name in ("none", *CHANGES)
+    }
+    cells = {name: "/".join(f"{share:.3f}" for share in each[:3]) for name, each in shares.items()}
+    return cells | {"cannot": f"{shares['none'][3]:.2f}"}
+
+
+if __name__ == "__main__":
+    main()

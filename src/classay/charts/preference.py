@@ -1,0 +1,158 @@
+"""Preference between two concepts against the share of evidence for the first, with the crossing marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+from scipy.optimize import isotonic_regression
+
+from ..expect import InputError
+from ..learner.preference import CROSSES, Preference
+from . import theme
+from .words import cut, figure, labels, printable, told
+
+WIDTH, HEIGHT = 460, 300
+
+
+def preference_chart(*preferences: Preference) -> alt.LayerChart:
+    """Draw how much more the learned concepts agree with f1 than with f2, for every p that was asked."""
+    _refuse(preferences)
+    first = preferences[0]
+    names = labels([each.learner for each in preferences])
+    most = max(each.disagreement for each in preferences)
+    alone = len(preferences) == 1
+    x_scale = alt.Scale(domain=[0, 1], nice=False)
+    y_scale = alt.Scale(domain=[-1.08 * most, 1.08 * most], nice=False)
+
+    def across(field: str) -> alt.X:
+        axis = alt.Axis(tickCount=6, format=".1~f")
+        return alt.X(
+            f"{field}:Q", title="p: share of rival labels taken from the first concept", scale=x_scale, axis=axis
+        )
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(
+            f"{field}:Q",
+            title="agreement with the first − with the second",
+            scale=y_scale,
+            axis=alt.Axis(labelExpr=theme.SIGNED, tickCount=7),
+        )
+
+    legend = theme.legend_below(names)
+    colour = theme.colour(names, legend)
+    zero = theme.chart_of([{"zero": 0.0, "half": 0.5}])
+    words = theme.chart_of(
+        [
+            {"x": 0.012, "y": 1.02 * most, "text": f"prefers {cut(first.f1, 40)}"},
+            {"x": 0.012, "y": -1.02 * most, "text": f"prefers {cut(first.f2, 40)}"},
+        ]
+    )
+    base = theme.chart_of([row for name, each in zip(names, preferences) for row in _asked(name, each)])
+    tips = theme.tooltips(learner="learner", at="p", told="difference", fits="fits")
+    crossings = [
+        row for place, (name, each) in enumerate(zip(names, preferences)) for row in _crossing(name, each, place)
+    ]
+    crossed = theme.chart_of(crossings).encode(
+        color=colour, tooltip=theme.tooltips(learner="learner", crossing="crossing", verdict="verdict")
+    )
+    layers: list[Any] = []
+    if alone:
+        layers.append(crossed.mark_rect(opacity=0.14).encode(x=across("low"), x2="high:Q"))
+    layers += [
+        zero.mark_rule(style="reference").encode(y=up("zero")),
+        zero.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("half")),
+        words.mark_text(style="note", align="left", baseline="middle").encode(x=across("x"), y=up("y"), text="text:N"),
+        base.mark_line(strokeWidth=2, opacity=0.75).encode(x=across("p"), y=up("rising"), color=colour),
+    ]
+    if alone:
+        layers += [
+            base.mark_rule(strokeWidth=1.4, opacity=0.9).encode(x=across("p"), y=up("low"), y2="high:Q", color=colour),
+            base.mark_point(filled=True, opacity=1, size=40).encode(
+                x=across("p"), y=up("value"), color=colour, tooltip=tips
+            ),
+            crossed.mark_text(style="name", align="left", dx=6, dy=12).encode(
+                x=across("high"), y=up("aside"), text="text:N", color=alt.Undefined
+            ),
+        ]
+    else:
+        layers.append(
+            base.mark_point(filled=True, opacity=0.5, size=18).encode(x=across("p"), y=up("value"), color=colour)
+        )
+        layers.append(crossed.mark_rule(strokeWidth=3).encode(x=across("low"), x2="high:Q", y=up("aside")))
+    layers.append(
+        crossed.mark_point(filled=True, opacity=1, size=110, stroke="white").encode(
+            x=across("value"), y=up("aside"), shape=theme.shape(names, legend)
+        )
+    )
+    return theme.finished(layers, WIDTH, HEIGHT, theme.titled(*_titles(preferences), width=WIDTH + 60))
+
+
+def _titles(preferences: Sequence[Preference]) -> tuple[str, str]:
+    first = preferences[0]
+    level = f"{first.crossing.level:.0%}"
+    rows = f"Training sets of {first.n_samples} rows; probes: {cut(first.probes)}."
+    if len(preferences) > 1:
+        return "What learners lean to, and what turns them", (
+            f"Curve: rises as more labels come from the first concept. Large points: where preference changes over, "
+            f"with {level} interval; left of the dashed line, a learner leans to the first concept. {rows}"
+        )
+    title = f"{cut(first.learner)}: what it leans to, and what turns it"
+    shaded = f" Shaded: {level} interval of the crossing." if first.verdict == CROSSES else " It does not cross."
+    return title, f"Points: mean of fits, with {level} interval. Dashed: equal evidence.{shaded} {rows}"
+
+
+def _asked(name: str, each: Preference) -> list[theme.Row]:
+    """One row for each p that was asked."""
+    table = each.evaluations
+    rows: Any = table.itertuples(index=False)
+    rising = isotonic_regression(table["difference"].to_numpy(), weights=table["fits"].to_numpy(dtype=float)).x
+    return [
+        {
+            "label": name,
+            "learner": printable(each.learner),
+            "p": row.p,
+            "at": f"{row.p:.3f}",
+            "value": row.difference,
+            "low": row.low,
+            "high": row.high,
+            "rising": float(height),
+            "told": f"{figure(row.difference, '+.3f')}, {figure(row.low, '+.3f')} to {figure(row.high, '+.3f')}",
+            "fits": f"{row.fits}",
+        }
+        for row, height in zip(rows, rising)
+    ]
+
+
+def _crossing(name: str, each: Preference, place: int) -> list[theme.Row]:
+    """One row if it crosses; several learners are set a little apart, so that their intervals can be seen."""
+    if each.verdict != CROSSES:
+        return []
+    p = each.crossing
+    return [
+        {
+            "label": name,
+            "learner": printable(each.learner),
+            "value": p.value,
+            "low": p.low,
+            "high": p.high,
+            "aside": -0.03 * place * each.disagreement,
+            "text": f"p* = {p.value:.2f}",
+            "crossing": told(p, ".3f"),
+            "verdict": each.verdict,
+        }
+    ]
+
+
+def _refuse(preferences: Sequence[Any]) -> None:
+    if not preferences:
+        raise InputError("There is nothing to draw; give at least one preference.")
+    for each in preferences:
+        if not isinstance(each, Preference):
+            raise InputError(f"{type(each).__name__} was given; what `classay.preference` returns is expected.")
+        if (each.f1, each.f2) != (preferences[0].f1, preferences[0].f2):
+            raise InputError(
+                f"{each.learner!r} was asked about other concepts than {preferences[0].learner!r}; one chart needs the "
+                "same two."
+            )

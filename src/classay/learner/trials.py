@@ -1,0 +1,188 @@
+"""Trials of a preference: training sets whose labels come from two concepts, a fit on each, and whom it follows."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+
+from .. import expect, seeds
+from ..encoding import encoded
+from ..engine import work
+from . import examine
+from .answers import Codes
+from .attributes import Attributes, Described
+from .concepts import Concept
+from .crossing import HALF, Search
+from .refit import Bench, refit
+from .refits import LEAST_SHARE
+
+N_PROBES, MOST_PROBES = 50_000, 1_000
+"""Probes drawn to see where the concepts differ, and most of those that are asked of one fit: other ones of each, so
+that what their choice adds is part of what varies between fits, and in the intervals."""
+Task = tuple[int, int, float]  # number of the evaluation, of the trial within it, and p
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """What every trial needs, sent once to each worker.
+
+    `probes` are rows on which the two concepts differ, `on_probes` what they answer there. `disagreement` is the share
+    of such rows among all probes, `kind` how those were drawn.
+    """
+
+    bench: Bench
+    attributes: Attributes
+    concepts: tuple[Concept, Concept]
+    n_samples: int
+    probes: Any
+    on_probes: tuple[NDArray[Any], NDArray[Any]]
+    disagreement: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one trial: the share of rival answers that follow the first concept, NaN if it failed, and why.
+
+    `one_class`: the training set had one class only, which was taken as the answer.
+    """
+
+    share: float
+    one_class: bool = False
+    error: str = ""
+
+
+def rivals(
+    learner: Any,
+    concepts: tuple[Concept, Concept],
+    attributes: Attributes,
+    n_samples: int,
+    probes: Any,
+    seed: int,
+    time_limit: float | None,
+) -> tuple[Rivals, list[str]]:
+    """Two concepts made ready to be tried on a learner, and what has to be said of them."""
+    fresh, notes = examine.learner(learner)
+    if is_regressor(fresh):
+        raise expect.InputError(f"`learner` is {type(fresh).__name__}, a regressor; a classifier is expected.")
+    drawn = attributes.probes(probes, N_PROBES, seed)
+    first, second = (concept(drawn.rows) for concept in concepts)
+    if (first.dtype.kind == "U") != (second.dtype.kind == "U"):
+        raise expect.InputError(
+            f"The concept {concepts[0].name!r} answers {first[0].item()!r} and {concepts[1].name!r} answers "
+            f"{second[0].item()!r}; both must answer in the same words."
+        )
+    differ = np.flatnonzero(first != second)
+    if not differ.size:
+        raise expect.InputError(
+            f"{concepts[0].name!r} and {concepts[1].name!r} never disagree on {first.size} probes ({drawn.kind}), so a "
+            "preference between them is not defined. Are they meant to differ?"
+        )
+    if isinstance(attributes, Described) and attributes.named and not hasattr(fresh, "steps"):
+        wrapped = encoded(fresh, attributes.draw(2, seeds.generator(seed, "columns")))
+        if wrapped is not fresh:
+            notes.append("Columns that are no numbers are encoded inside every fit.")
+        fresh = wrapped
+    answers = Codes(np.union1d(first, second))
+    bench = Bench(
+        learner=fresh,
+        X=None,
+        y=np.empty(0),
+        answers=answers,
+        test=np.empty(0, dtype=np.int64),
+        probes=None,
+        free=tuple(examine.free_seeds(fresh)),
+        seed=seed,
+        time_limit=time_limit,
+    )
+    probes, on_probes = examine.take(drawn.rows, differ), (first[differ], second[differ])
+    return Rivals(
+        bench, attributes, concepts, n_samples, probes, on_probes, differ.size / first.size, drawn.kind
+    ), notes
+
+
+def attempt(rivals: Rivals, task: Task) -> Trial:
+    """Draw t_p, fit the learner on it and ask it on the probes. Runs in a worker."""
+    evaluation, number, p = task
+    generator = seeds.generator(rivals.bench.seed, "trial", evaluation, number)
+    rows = rivals.attributes.draw(rivals.n_samples, generator)
+    first, second = (concept(rows) for concept in rivals.concepts)
+    y = np.where(generator.random(rivals.n_samples) < p, first, second)
+    chosen = np.arange(rivals.on_probes[0].size)
+    if chosen.size > MOST_PROBES:
+        chosen = np.sort(generator.choice(chosen.size, MOST_PROBES, replace=False))
+    if (y == y[0]).all():
+        return Trial(_share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
+    answers = Codes(np.union1d(rivals.bench.answers.classes, y))  # type: ignore[attr-defined]  # they are Codes
+    bench = replace(rivals.bench, X=rows, y=y, answers=answers, probes=examine.take(rivals.probes, chosen))
+    found = refit(bench, (evaluation, np.arange(rivals.n_samples), (number,)))
+    if found.errors or found.probes is None:
+        return Trial(np.nan, error=next(iter(found.errors.values()), "no answer"))
+    return Trial(_share(answers.classes[found.probes[0]], rivals, chosen))
+
+
+def conduct(
+    rivals: Rivals, search: Search, executor: Executor | int | None, progress: bool, label: str
+) -> tuple[Search, list[Trial], bool]:
+    """Run trials where the search asks for them, until it is over. The flag tells whether Ctrl-C ended it."""
+    trials: list[Trial] = []
+    evaluations = 0
+    while asked := search.ask():
+        tasks = [(evaluations + place, number, p) for place, (p, times) in enumerate(asked) for number in range(times)]
+        shown = expect.shown([f"{p:.3g}" for p, _ in asked])
+        outcome = work.run(
+            attempt,
+            tasks,
+            shared=rivals,
+            executor=executor,
+            progress=progress,
+            label=f"{label}, p = {shown}",
+            isolate=rivals.bench.time_limit is not None and executor is None,
+        )
+        if outcome.interrupted and not trials:
+            raise KeyboardInterrupt
+        if outcome.interrupted:
+            return search, trials, True
+        done = [
+            outcome.results[place] if place in outcome.results else Trial(np.nan, error=str(outcome.failures[place]))
+            for place in range(len(tasks))
+        ]
+        answers = []
+        for place, (p, _) in enumerate(asked):
+            here = [trial for trial, task in zip(done, tasks) if task[0] == evaluations + place]
+            _refuse(here, [*trials, *done], p, rivals, label)
+            answers.append(np.array([trial.share for trial in here if not trial.error]))
+        search = search.tell(asked, answers)
+        trials += done
+        evaluations += len(asked)
+    return search, trials, False
+
+
+def _refuse(trials: list[Trial], so_far: list[Trial], p: float, rivals: Rivals, label: str) -> None:
+    """Refuse to go on where fits fail, or where training sets are too small to hold a question."""
+    failed = [trial for trial in trials if trial.error]
+    good = sum(not trial.error for trial in so_far)
+    if 2 * len(failed) > len(trials) or (failed and good < LEAST_SHARE * len(so_far)):
+        why = failed[0].error
+        few = f" Is n_samples = {rivals.n_samples} too few?" if rivals.n_samples < 50 else ""
+        raise expect.InputError(
+            f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {why}"
+            f"{examine.advice(rivals.probes, why)}{few}"
+        )
+    single = sum(trial.one_class for trial in trials)
+    if p == HALF and 2 * single > len(trials):
+        raise expect.InputError(
+            f"{single} of {len(trials)} training sets of {rivals.n_samples} rows at p = 0.5 have one class only, so "
+            "there is nothing to learn from them. Use more n_samples, or concepts that differ on more of the rows."
+        )
+
+
+def _share(learned: NDArray[Any], rivals: Rivals, chosen: NDArray[np.integer]) -> float:
+    """½ + ½·(agreement with the first − agreement with the second), on chosen probes where the two differ."""
+    first, second = (answers[chosen] for answers in rivals.on_probes)
+    return float((1 + (learned == first).mean() - (learned == second).mean()) / 2)
