@@ -16,6 +16,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay.result import Result
@@ -23,14 +26,15 @@ from classay.result import Result
 SOURCE = Path(classay.__file__).parent
 # Lower floors first. A module may import from its own floor and from those below.
 FLOORS = [
-    {"expect", "seeds", "intervals", "result", "encoding", "tables"},
+    {"expect", "seeds", "intervals", "result", "encoding", "tables", "expressions"},
+    {"regions"},
     {"engine"},
     {"learner", "data", "network", "classes"},
     {"charts"},
     {"report"},
     {"cli"},
 ]
-ROOMS = FLOORS[2]
+ROOMS = FLOORS[3]
 
 
 def floor_of(part: str) -> int:
@@ -114,7 +118,48 @@ def answers(seed: int = 0) -> classay.Labelings:
     return classay.Labelings.from_arrays(labels, truth)
 
 
+def scores(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(8), 5)
+    return rng.normal(size=(40, 8)) + 2 * np.eye(8)[y], y
+
+
+def learner_curve() -> classay.Curve:
+    X, y = np.random.default_rng(0).normal(size=(80, 2)), np.arange(80) % 8
+    return classay.curve_of_learner(GaussianNB(), X + 2 * y[:, None], y, retrain=True, sizes=[2, 4], executor=1)
+
+
+def numbers() -> classay.Predictions:
+    rng = np.random.default_rng(0)
+    return classay.Predictions.from_arrays(np.arange(40) + rng.normal(size=(8, 3, 40)), np.arange(40))
+
+
+def walks(seed: int = 0) -> classay.Prototypes:
+    """A record of prototypes as walks would make it: two starts, three classes, a seed and two cores of each."""
+    rng = np.random.default_rng(seed)
+    start, target, origin = (each.ravel() for each in np.meshgrid([0, 1], [0, 1, 2], [-1, 0, 1, 2], indexing="ij"))
+    kept = target != origin
+    m = int(kept.sum())
+    return classay.Prototypes(
+        features=(np.eye(3, 5)[target[kept]] + 0.1 * rng.random((m, 5))).astype(np.float32),
+        target=target[kept], origin=origin[kept], start=start[kept], steps=np.full(m, 7), length=np.full(m, 2.0),
+        distance=np.ones(m), loss=np.full(m, 0.01), converged=np.ones(m, bool), weight=np.eye(3, 5, dtype=np.float32),
+        settings={"step": 0.3, "delta": 0.01, "input_shape": [4]}, about={"network": "<b>net</b>", "output": "softmax"},
+    )  # fmt: skip
+
+
 EXAMPLES = {
+    "Curve": learner_curve,
+    "Retrained": lambda: learner_curve().retrained[0],
+    "RiskCurve": lambda: classay.risk_curve(*scores(), costs=1 - np.eye(8), name="<b>scores</b>"),
+    "Information": lambda: classay.information_bound(classay.accuracy_curve(*scores())),
+    "Decoders": lambda: classay.decoders(
+        {"<b>a</b>": classay.accuracy_curve(*scores(0)), "b": classay.accuracy_curve(*scores(1))}
+    ),
+    "Identification": lambda: classay.identify(
+        np.random.default_rng(0).normal(size=(30, 2)), np.random.default_rng(1).normal(size=(30, 3))
+    ),
+    "Extrapolation": lambda: classay.extrapolation(classay.accuracy_curve(*scores()), [4, 100]),
     "Orientation": lambda: classay.orientation(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": lambda: classay.complexity(
@@ -124,6 +169,20 @@ EXAMPLES = {
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
     ),
+    "Stability": lambda: classay.stability(answers()),
+    "StabilityTable": lambda: classay.stabilities({"a": answers(0), "<b>c</b>": answers(1)}),
+    "StabilityBySize": lambda: classay.stability_by_size(
+        DecisionTreeClassifier(), *load_iris(return_X_y=True), [15, 30], splits=4, n_probes=50, executor=1
+    ),
+    "RegressionStability": lambda: classay.stability(numbers()),
+    "DisagreementRegions": lambda: classay.disagreement_regions(
+        classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),
+        pd.DataFrame({"<b>heat</b>": range(400), "hue": list("ab") * 200}),
+    ),
+    "HeadQuality": lambda: classay.head_quality(np.eye(4)),
+    "FeatureQuality": lambda: classay.feature_quality(walks().features, ["a", "<b>b</b>", "c"] * 6),
+    "NetworkQuality": lambda: classay.network_quality(walks(), class_names=["a", "<b>b</b>", "c"]),
+    "Ranking": lambda: classay.rank_networks({"<b>a</b>": walks(0), "b": walks(1)}, {"b": 0.9}, by="between"),
     "Kinship": lambda: classay.kinship({"a": answers(0), "b": answers(0), "<b>c</b>": answers(0)}),
 }
 

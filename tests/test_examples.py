@@ -22,6 +22,12 @@ DOCS = [
 ]
 
 
+def skip_without_torch(text):
+    """Skip what needs the extra `network` where it is not installed."""
+    if "torch" in text:
+        pytest.importorskip("torch")
+
+
 def run(arguments, folder):
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
@@ -31,9 +37,11 @@ def run(arguments, folder):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(path, tmp_path):
+    skip_without_torch(path.read_text())
     assert len(run([str(path)], tmp_path)) > 200
 
 
 @pytest.mark.parametrize(("path", "number"), DOCS, ids=lambda value: getattr(value, "name", value))
 def test_code_in_the_docs_runs(path, number, tmp_path):
+    skip_without_torch(code_blocks(path)[number])
     run(["-c", code_blocks(path)[number]], tmp_path)

@@ -7,40 +7,98 @@ from typing import Any
 
 import altair as alt
 
+from ..classes.curve import Curve
+from ..classes.decoders import Decoders
+from ..classes.forecast import Extrapolation
+from ..classes.identify import Identification
+from ..classes.information import Information
+from ..classes.retrain import Retrained
+from ..classes.risk import RiskCurve
 from ..data.complexity import Complexity
 from ..data.slices import Slices
 from ..expect import one_of
+from ..learner.disagreement import DisagreementRegions
 from ..learner.kinship import Kinship
 from ..learner.orientation import Orientation, PluginOrientation
+from ..learner.preference import Preference
+from ..learner.preferences import Preferences
+from ..learner.regression_stability import RegressionStability
+from ..learner.stability import Stability
+from ..learner.stability_table import StabilityTable
+from ..learner.training_size import StabilityBySize
+from ..learner.updates import Drift, Update
+from ..network.feature_quality import FeatureQuality
+from ..network.head import HeadQuality
+from ..network.quality import NetworkQuality
+from ..network.ranking import Ranking
+from .accuracy_bounds import accuracy_bounds
 from .bias import bias_chart
 from .complexity import complexity_histogram
+from .cosines import class_cosines
+from .curve import curve_chart
+from .decoders import curves_chart, decoders_chart
+from .disagreement import disagreement_bars, disagreement_plane
+from .drift import drift_chart
 from .expressivity import expressivity_chart
+from .extrapolation import extrapolation_chart
 from .figures import figures_chart
 from .hardest import hardest_table
+from .head_cosines import head_cosines
+from .identification import identification_chart
+from .information import information_chart
 from .kinship import kinship_heatmap, kinship_map
 from .nearest import nearest_classes
 from .plane import plane_chart
+from .preference import preference_chart
+from .prototype_gallery import prototype_gallery
 from .region import complexity_region
+from .repeatable import agreement_histogram, regression_figures, spread_histogram, stability_figures
+from .risk import risk_chart
 from .saving import save
 from .slices import slices_chart
+from .stability import stability_plane
 from .theme import beside, styled
+from .training_size import stability_by_size_chart
+from .within_between import within_between
 
 __all__ = [
+    "accuracy_bounds",
+    "agreement_histogram",
     "beside",
     "bias_chart",
+    "class_cosines",
     "complexity_histogram",
     "complexity_region",
+    "curve_chart",
+    "curves_chart",
+    "decoders_chart",
+    "disagreement_bars",
+    "disagreement_plane",
     "draw",
+    "drift_chart",
     "expressivity_chart",
+    "extrapolation_chart",
     "figures_chart",
     "hardest_table",
+    "head_cosines",
+    "identification_chart",
+    "information_chart",
     "kinship_heatmap",
     "kinship_map",
     "nearest_classes",
     "plane_chart",
+    "preference_chart",
+    "prototype_gallery",
+    "regression_figures",
+    "risk_chart",
     "save",
     "slices_chart",
+    "spread_histogram",
+    "stability_by_size_chart",
+    "stability_figures",
+    "stability_plane",
     "styled",
+    "within_between",
 ]
 
 
@@ -111,6 +169,156 @@ def _(result: Complexity, kind: str = "both", **options: Any) -> alt.TopLevelMix
 def _(result: Slices, **options: Any) -> alt.TopLevelMixin:
     _known(options, ())
     return slices_chart(result)
+
+
+@draw.register
+def _(result: Stability, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: both (figures, histogram of agreement), either alone, plane (X, x, y, regions)."""
+    one_of(kind, "kind", ("both", "figures", "histogram", "plane"))
+    _known(options, ("X", "x", "y", "regions") if kind == "plane" else ())
+    if kind == "plane":
+        return disagreement_plane(result, **options)
+    if kind == "figures":
+        return stability_figures(result)
+    if kind == "histogram":
+        return agreement_histogram(result)
+    return beside(stability_figures(result), agreement_histogram(result))
+
+
+@draw.register
+def _(result: RegressionStability, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: both (figures, histogram of spread), either alone."""
+    one_of(kind, "kind", ("both", "figures", "histogram"))
+    _known(options, ())
+    if kind == "figures":
+        return regression_figures(result)
+    if kind == "histogram":
+        return spread_histogram(result)
+    return beside(regression_figures(result), spread_histogram(result))
+
+
+@draw.register
+def _(result: StabilityTable, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return stability_plane(result)
+
+
+@draw.register
+def _(result: StabilityBySize, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return stability_by_size_chart(result)
+
+
+@draw.register
+def _(result: DisagreementRegions, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return disagreement_bars(result)
+
+
+@draw.register
+def _(result: Curve, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return curve_chart(result)
+
+
+@draw.register
+def _(result: Retrained, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return figures_chart(
+        {f"{result.k:,} classes": result.accuracy},
+        "accuracy",
+        "Accuracy when fitted on fewer classes",
+        f"Point: the mean over {result.draws.size} random label sets. Line: {result.accuracy.level:.0%} interval.",
+    )
+
+
+@draw.register
+def _(result: RiskCurve, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return risk_chart(result)
+
+
+@draw.register
+def _(result: Information, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return information_chart(result)
+
+
+@draw.register
+def _(result: Extrapolation, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return extrapolation_chart(result)
+
+
+@draw.register
+def _(result: Decoders, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return decoders_chart(result)
+
+
+@draw.register
+def _(result: Identification, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: both, curve, information."""
+    one_of(kind, "kind", ("both", "curve", "information"))
+    _known(options, ())
+    if kind == "curve":
+        return identification_chart(result)
+    information = information_chart(result.implied, result.bound, result.fano, about="the stimulus")
+    return information if kind == "information" else beside(identification_chart(result), information)
+
+
+@draw.register
+def _(result: HeadQuality, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return head_cosines(result)
+
+
+@draw.register(NetworkQuality)
+@draw.register(FeatureQuality)
+def _(result: NetworkQuality | FeatureQuality, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: both (class cosines beside distributions), either alone; of a network also bounds and head."""
+    more = ("bounds", "head") if isinstance(result, NetworkQuality) else ()
+    one_of(kind, "kind", ("both", "cosines", "distributions", *more))
+    _known(options, ())
+    if isinstance(result, NetworkQuality) and kind == "bounds":
+        return accuracy_bounds(result)
+    if isinstance(result, NetworkQuality) and kind == "head":
+        return head_cosines(result.head)
+    if kind == "cosines":
+        return class_cosines(result)
+    if kind == "distributions":
+        return within_between(result)
+    return beside(class_cosines(result), within_between(result))
+
+
+@draw.register
+def _(result: Ranking, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return accuracy_bounds(result)
+
+
+@draw.register
+def _(result: Preference, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return preference_chart(result)
+
+
+@draw.register
+def _(result: Preferences, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return preference_chart(*result.learners.values())
+
+
+@draw.register
+def _(result: Drift, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return drift_chart(result)
+
+
+@draw.register
+def _(result: Update, **options: Any) -> alt.TopLevelMixin:
+    _known(options, ())
+    return drift_chart(Drift(result.learner, "", result.false_alarm_rate, result.n_reference, (result,)))
 
 
 def _known(options: dict[str, Any], allowed: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from .. import __version__
 from ..expect import InputError
-from . import console, data, learner, slices
+from . import classes, console, data, drift, identify, learner, network, preference, slices, stability
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
 
@@ -20,8 +20,14 @@ app = typer.Typer(
     epilog="Try: `classay learner breast_cancer`",
 )
 app.command("learner", epilog=learner.EXAMPLES)(learner.command)
+app.command("stability", epilog=stability.EXAMPLES)(stability.command)
+app.command("preference", epilog=preference.EXAMPLES)(preference.command)
+app.command("drift", epilog=drift.EXAMPLES)(drift.command)
 app.command("data", epilog=data.EXAMPLES)(data.command)
 app.command("slices", epilog=slices.EXAMPLES)(slices.command)
+app.command("network", epilog=network.EXAMPLES)(network.command)
+app.command("classes", epilog=classes.EXAMPLES)(classes.command)
+app.command("identify", epilog=identify.EXAMPLES)(identify.command)
 
 
 def _version(wanted: bool) -> None:

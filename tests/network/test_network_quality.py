@@ -1,0 +1,214 @@
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from small_networks import Collapsed, Selects, Shares, convolutional, mlp  # noqa: E402
+from torch import nn  # noqa: E402
+
+import classay  # noqa: E402
+from classay import InputError  # noqa: E402
+from classay.network.estimate import CALIBRATIONS, estimate_accuracy  # noqa: E402
+from classay.network.figures import FIGURES, figures, of_head  # noqa: E402
+from classay.network.probing import of_weights, power_law, reset  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def quality():
+    return classay.network_quality(mlp(), (6,), starts=3, name="little")
+
+
+def test_one_hot_features_are_ideal():
+    q = classay.network_quality(Selects(), (4,), starts=3, compare_fresh=False)
+    assert q.classifier_quality == 1
+    assert q.within.value == pytest.approx(1)
+    assert q.between.value == pytest.approx(1)
+    assert q.accuracy_bounds == pytest.approx((1, 1), abs=1e-6)
+    assert q.converged.value == 1
+    assert q.nonnegative
+    np.testing.assert_allclose(q.cosines, np.eye(4), atol=1e-9)
+
+
+def test_collapsed_features_are_not_apart():
+    q = classay.network_quality(Collapsed(), (4,), starts=2, compare_fresh=False)
+    assert q.converged.value > 0.9
+    assert q.within.value == pytest.approx(1)
+    assert q.between.value == pytest.approx(0, abs=1e-6)
+    assert q.accuracy_bounds[0] == pytest.approx(0, abs=1e-3)
+
+
+def test_a_random_network_as_it_is(quality):
+    assert 0.5 < quality.within.value < 1
+    assert 0 < quality.between.value < 1
+    assert quality.within.low < quality.within.value < quality.within.high
+    assert quality.fresh.keys() <= FIGURES.keys()
+    # The network is fresh but for a factor of three: growth of norms says it.
+    assert quality.figures["norm_growth"] == pytest.approx(np.log(3), abs=0.15)
+    assert quality.fresh["norm_growth"] == 0
+    assert "not how accurate" in str(quality)
+
+
+def test_the_papers_figures_by_brute_force(quality):
+    record = classay.prototypes(mlp(), (6,), starts=3)
+    lower, upper = [], []
+    for start in range(3):
+        units = record.features[record.start == start].astype(float)
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        target = record.target[record.start == start]
+        inside = [[a @ b for a, b in itertools.combinations(units[target == one], 2)] for one in range(4)]
+        between = [
+            u @ units[target == other].mean(axis=0)
+            for one in range(4) for other in range(4) if one != other for u in units[target == one]
+        ]  # fmt: skip
+        row = quality.per_start.iloc[start]
+        assert row["within"] == pytest.approx(np.mean([np.mean(pairs) for pairs in inside]))
+        assert row["within_std"] == pytest.approx(np.std(np.concatenate(inside)))
+        assert row["between"] == pytest.approx(1 - np.mean(between))
+        assert row["between_std"] == pytest.approx(np.std(between))
+        upper.append(row["within"] - 2 * row["within_std"])
+        lower.append(row["between"] - 2 * row["between_std"])
+    assert quality.accuracy_bounds == pytest.approx((np.mean(lower), np.mean(upper)))
+    assert quality.within.value == pytest.approx(quality.per_start["within"].mean())
+
+
+def test_a_record_can_be_asked_without_the_network(quality, tmp_path):
+    path = classay.prototypes(mlp(), (6,), starts=3, name="little").save(tmp_path / "p.classay")
+    again = classay.network_quality(classay.Prototypes.load(path))
+    assert again.within == quality.within
+    assert again.estimate == quality.estimate
+    assert again.fresh == {}
+
+
+def test_closest_pairs_are_named():
+    q = classay.network_quality(Shares(), (4,), starts=3, compare_fresh=False, class_names=Shares.names)
+    assert set(q.per_pair.iloc[0][["first", "second"]]) == {"cat", "dog"}
+    assert list(q.per_class["class"]) == ["cat", "car", "dog"]
+    assert (np.diff(q.per_pair["cosine"]) <= 0).all()
+
+
+def test_what_was_not_shown_to_hold_is_said():
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3), nn.Sigmoid())
+    q = classay.network_quality(network, (6,), starts=1, compare_fresh=False, max_steps=5, step=0.01)
+    assert not q.nonnegative
+    assert q.output == "sigmoid"
+    for words in ("below 0", "sigmoid", "Only 0% of the walks", "network has 3"):
+        assert any(words in note for note in q.notes), words
+    assert q.converged.value == 0
+
+
+def test_a_step_that_matters_is_said():
+    record = classay.prototypes(mlp(), (6,), starts=1, sensitivity=False)
+    from dataclasses import replace
+
+    q = classay.network_quality(replace(record, sensitivity={"0.333": 0.5, "1": 0.55, "3": 0.7}))
+    assert any("0.50 to 0.70" in note for note in q.notes)
+
+
+def test_it_is_json_and_a_table(quality):
+    json.dumps(quality.to_dict(), allow_nan=False)
+    frame = quality.to_frame().set_index("figure")
+    assert frame.loc["within", "value"] == quality.within.value
+    assert frame.loc["within", "fresh"] == quality.fresh["within"]
+    assert frame.index.is_unique
+
+
+def test_cores_and_seeds_count_in_the_distributions(quality):
+    counts = quality.distributions.groupby("kind")["count"].sum()
+    assert counts["within"] == 3 * 4 * 6
+    assert counts["between"] == 3 * 16 * 3
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        (mlp(), {}, "`input_shape` is missing"),
+        (mlp(), {"input_shape": (6,), "class_names": ["a"]}, "1 names"),
+        ({"weight": 1}, {"input_shape": (6,)}, "nn.Module"),
+    ],
+)
+def test_bad_input_is_refused(given, options, words):
+    with pytest.raises(InputError, match=words):
+        classay.network_quality(given, **options)
+
+
+def test_fresh_networks_are_reset_where_they_can_be():
+    network = convolutional()
+    network.register_parameter("scale", nn.Parameter(torch.ones(1)))
+    before = network[0].weight.clone()
+    state = torch.random.get_rng_state()
+    fresh, kept = reset(network, 0)
+    assert kept == ["Sequential"]
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert torch.equal(network[0].weight, before)
+    assert not torch.equal(fresh[0].weight, before)
+    assert float(fresh[1].running_mean.abs().max()) == 0
+    again, _ = reset(network, 0)
+    assert torch.equal(fresh[0].weight, again[0].weight)
+
+
+def test_figures_of_heads_with_known_rows():
+    k, d = 5, 400
+    simplex = np.eye(k, d) - np.full((k, d), 1 / k) * (np.arange(d) < k)
+    found = of_head(simplex)
+    assert found["row_simplex"] == pytest.approx(1)
+    assert found["row_rank"] == pytest.approx((k - 1) / k)
+    random = of_head(np.random.default_rng(0).uniform(-1, 1, (60, d)) / np.sqrt(d))
+    assert random["row_spread"] == pytest.approx(0, abs=0.05)
+    assert random["row_norm"] == pytest.approx(0, abs=0.02)
+    assert of_head(7 * simplex)["row_norm"] - found["row_norm"] == pytest.approx(np.log(7))
+
+
+def test_figures_of_images_have_all_that_applies():
+    record = classay.prototypes(convolutional(), (1, 8, 8), starts=2, max_steps=30, sensitivity=False)
+    found = figures(record)
+    assert list(found) == [name for name in FIGURES if name in found]
+    assert set(FIGURES) == set(found)
+    assert 0 < found["shift_robustness"] < 1
+    plain = figures(classay.prototypes(mlp(), (6,), starts=1, sensitivity=False))
+    assert not {"shift_robustness", "smoothness", "memory", "agreement"} & set(plain)
+
+
+def test_weights_beside_fresh_ones():
+    network = mlp()
+    with torch.no_grad():
+        network[0].weight.copy_(torch.ones_like(network[0].weight))  # of rank one
+    found, before = of_weights(network, 0), of_weights(mlp(), 0)
+    assert found["stable_rank"] < before["stable_rank"]
+    assert before["norm_growth"] == pytest.approx(before["spectral_growth"], abs=0.3)
+
+
+def test_a_power_law_is_found_again():
+    # Quantiles of a Pareto law of density x^-alpha.
+    shares = (np.arange(2000) + 0.5) / 2000
+    for alpha in (2.0, 3.5):
+        assert power_law(shares ** (-1 / (alpha - 1))) == pytest.approx(alpha, rel=0.05)
+    assert np.isnan(power_law(np.ones(20)))
+
+
+def test_the_estimate_by_hand():
+    calibration = CALIBRATIONS[1]
+    centre = {term.figure: term.centre for term in calibration.terms}
+    estimate, doubts = estimate_accuracy(centre, 10)
+    assert estimate.value == pytest.approx(1 / (1 + np.exp(-calibration.intercept)))
+    assert estimate.low == pytest.approx(max(estimate.value + calibration.reach[0], 0))
+    assert (estimate.high, estimate.level) == (1.0, 0.9)
+    assert doubts == []
+    for term in calibration.terms:
+        moved, _ = estimate_accuracy({**centre, term.figure: term.centre + term.scale}, 10)
+        assert np.log(moved.value / (1 - moved.value)) == pytest.approx(calibration.intercept + term.coefficient)
+
+
+def test_the_estimate_says_where_it_is_a_guess():
+    known = {term.figure: term.centre for term in CALIBRATIONS[0].terms}
+    _, doubts = estimate_accuracy({**known, "between": 1.2}, 1000)
+    assert "between" in doubts[0]
+    assert "1000" in doubts[1]
+    missing, doubts = estimate_accuracy({"between": 0.5}, 10)
+    assert not missing.known
+    assert doubts == []
+    extreme, _ = estimate_accuracy({**known, "between": 1e6}, 10)
+    assert extreme.value == pytest.approx(1)
