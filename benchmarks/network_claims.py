@@ -3,7 +3,7 @@
 Tables like the paper's 2 and 3: its bounds, the true accuracy and the share enclosed. Spearman's correlation of each
 figure with accuracy, within data set and architecture, with the factors of training apart: amount of data only, length
 of training only, label noise only (share of pairs in which the clean network has the larger figure, scaled to −1..1).
-`alpha` is the power law of WeightWatcher, fitted by classay's own short function; `weight_norm` the norm of all weights.
+`alpha` is WeightWatcher's power law, fitted by classay's own short function; `weight_norm` the norm of all weights.
 Then the estimate of accuracy on data sets and on architectures left out, and what each figure is good for. `--fit`
 prints the constants of src/classay/network/estimate.py; `--nested` chooses the figures anew without each data set.
 """
@@ -75,7 +75,7 @@ def bounds(table: pd.DataFrame) -> None:
     shares = frame[(frame["steps"] == 300) & (frame["wrong"] == 0)]
     timing.show(
         shares.groupby("share")[columns].mean(numeric_only=False).astype(float).reset_index(),
-        "By share of the data, 300 steps, right labels, means over data sets and architectures (as the paper's Table 2)",
+        "By share of the data, 300 steps, right labels, means over data sets and architectures",
     )
     too_low = float((frame["test"] > frame["upper"]).mean())
     print(
@@ -91,7 +91,8 @@ def correlations(table: pd.DataFrame) -> None:
             own = fitting.by_group(table, values, ["data", "architecture"])
             rows.append(
                 {
-                    "figure": name, "data+architecture": np.nanmean(own), "least": np.nanmin(own), "most": np.nanmax(own),
+                    "figure": name, "data+architecture": np.nanmean(own), "least": np.nanmin(own),
+                    "most": np.nanmax(own),
                     **factors(table, values), "data, across": np.nanmean(fitting.by_group(table, values, ["data"])),
                     "pooled": fitting.by_group(table.assign(all=0), values, ["all"])[0],
                 }
@@ -153,13 +154,14 @@ def judged(table: pd.DataFrame, logits: np.ndarray, kind: str, by: str) -> dict[
 
 
 def good_for(table: pd.DataFrame) -> None:
-    """How well a figure tells two kinds of networks apart, within data set and architecture: mean area under the curve."""
+    """How well a figure tells two kinds of networks apart, within data set and architecture."""
     clean = table["wrong"] == 0
+    trained = clean & (table["steps"] >= 300)
     tasks = {
-        "stopped early from trained": (clean & (table["steps"] <= 100), clean & (table["share"] == 1) & (table["steps"] >= 300)),
-        "few rows from many": (clean & (table["share"] <= 0.1), clean & (table["share"] >= 0.6) & (table["steps"] >= 300)),
-        "wrong labels from right": (table["wrong"] > 0, clean & table["share"].isin((0.1, 1.0)) & (table["steps"] >= 300)),
-    }  # fmt: skip
+        "stopped early from trained": (clean & (table["steps"] <= 100), trained & (table["share"] == 1)),
+        "few rows from many": (clean & (table["share"] <= 0.1), trained & (table["share"] >= 0.6)),
+        "wrong labels from right": (table["wrong"] > 0, trained & table["share"].isin((0.1, 1.0))),
+    }
     values = {name: table[name] for name in (*FIGURES, *BESIDE) if name in table}
     values["estimate"] = pd.Series(fitting.left_out(table, SETS["images"]), table.index)
     rows = []
@@ -198,12 +200,12 @@ def alike(folder: Path, data: Path) -> None:
         pairs = np.triu_indices(len(confusion), 1)
         mistaken = (confusion + confusion.T)[pairs]
         quality = network_quality(prototypes(network, tuple(about["shape"]), starts=2, sensitivity=False))
-        rows_of_head = quality.head
         units = network_rows(network)
         rows.append(
             {
-                "network": name, "accuracy": about["test"], "prototypes": fitting.spearman(quality.cosines[pairs], mistaken),
-                "rows of the head": fitting.spearman((units @ units.T)[pairs], mistaken), "H_w": rows_of_head.classifier_quality,
+                "network": name, "accuracy": about["test"],
+                "prototypes": fitting.spearman(quality.cosines[pairs], mistaken),
+                "rows of the head": fitting.spearman((units @ units.T)[pairs], mistaken),
             }
         )  # fmt: skip
     timing.show(

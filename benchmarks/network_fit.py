@@ -1,4 +1,4 @@
-"""Fitting the estimate of accuracy on networks of known accuracy, and trying it on data sets and architectures left out.
+"""Fitting the estimate of accuracy, and trying it on data sets and architectures left out.
 
 logit(accuracy) = intercept + Σ coefficient · (figure − centre) / scale. Networks that share a data set and an
 architecture are a group. Differences within a group tell what training did, those between groups mostly how hard the

@@ -54,7 +54,8 @@ def measure(folder: Path, name: str, starts: int, origins: int) -> dict[str, Any
     lower, upper, m_in, in_std, cs_bt, bt_std = np.mean(bounds, axis=0).tolist()
     weights = [parameter.detach().numpy().ravel() for parameter in network.parameters() if parameter.ndim > 1]
     return {
-        "format": FORMAT, "name": name, **{key: about[key] for key in ("data", "architecture", "share", "steps", "wrong")},
+        "format": FORMAT, "name": name,
+        **{key: about[key] for key in ("data", "architecture", "share", "steps", "wrong")},
         "test": about["test"], "train": about["train"], "classes": about.get("classes", 10),
         "lower": lower, "upper": upper, "m_in": m_in, "in_std": in_std, "cs_bt": cs_bt, "bt_std": bt_std,
         "core_steps": float(record.steps[record.origin >= 0].mean()), "converged": float(record.converged.mean()),

@@ -16,10 +16,14 @@ torch.set_num_threads(1)  # small networks are no faster with more, and tests ru
 SOURCE = """
 from torch import nn
 
+def sound():
+    return nn.Sequential(nn.Conv1d(1, 12, 3), nn.Flatten(), nn.Linear(12, 3))
+
 def make_net(width=12, classes=3):
     return nn.Sequential(nn.Flatten(), nn.Linear(36, width), nn.ReLU(), nn.Linear(width, classes))
 """
 OWN = ("--builder", "mynets_of_the_command:make_net", "--allow-import", "--input", "1x6x6", "--starts", "2", "--quiet")
+NO_INPUT = tuple(word for word in OWN if word not in ("--input", "1x6x6"))
 
 
 def trained(steps, seed=0):
@@ -123,7 +127,7 @@ def test_the_same_seed_gives_the_same_figures(classay, folder):
 
 def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     torch.save(trained(5).state_dict(), "other.pt")
-    from classay.cli import network as command
+    from classay.cli import network_assay as command
 
     plain, asked = command._record, []
 
@@ -142,6 +146,14 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     code, out, err = classay("network", "other.pt", "net.pt", *OWN)
     assert (code, out) == (3, "")
     assert "Interrupted before anything was done" in err
+
+
+def test_the_shape_of_inputs_can_be_left_out(classay, folder):
+    shown = [word for word in NO_INPUT if word != "--quiet"]
+    code, out, err = classay("network", "net.pt", *shown, "--no-fresh")
+    assert code == 0, err
+    assert "36 was taken, as its first layer takes so many numbers" in err
+    assert out.startswith("net: 3 classes")
 
 
 def test_the_head_alone(classay, folder):
@@ -180,7 +192,8 @@ def test_a_whole_network_that_is_trusted(classay, folder):
     ("arguments", "message"),
     [
         (["none.pt", "--weights-only"], "There is no file none.pt"),
-        (["net.pt"], "--input is missing"),
+        (["net.pt"], "Name its architecture"),
+        (["sound.pt", *NO_INPUT, "--builder", "mynets_of_the_command:sound"], "--input is missing"),
         (["net.pt", "--input", "1x6x6"], "Name its architecture"),
         (["net.pt", "--input", "3x"], "as 3x32x32"),
         (["net.pt", "--input", "3x0x2"], "at least 1"),
@@ -208,7 +221,7 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["nan.pt", "--weights-only"], "'3.weight' of nan.pt holds NaN"),
         (["one.pt", *OWN, "--builder", "mynets_of_the_command:make_net(classes=1)"], "one output"),
         (["one.pt", "--weights-only"], "one output"),
-        (["."], "--input"),
+        (["."], "is a folder"),
         ([".", "--weights-only"], "is a folder"),
     ],
 )
@@ -220,6 +233,7 @@ def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, mes
     torch.save(broken.state_dict(), "nan.pt")
     one = nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.ReLU(), nn.Linear(12, 1))
     torch.save(one.state_dict(), "one.pt")
+    torch.save(nn.Sequential(nn.Conv1d(1, 12, 3), nn.Flatten(), nn.Linear(12, 3)).state_dict(), "sound.pt")
     code, out, err = classay("network", *arguments)
     assert (code, out) == (2, "")
     assert message in err
@@ -237,15 +251,24 @@ def test_a_walk_that_never_arrives_is_reported(classay, folder):
 
 
 def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
-    from classay.cli import network as command
+    from classay.cli import network_assay as command
+
+    errors = [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError("a fault of ours"),
+    ]
 
     def record(*arguments):
-        raise MemoryError
+        raise errors.pop(0)
 
     monkeypatch.setattr(command, "_record", record)
-    code, _, err = classay("network", "net.pt", *OWN)
-    assert code == 2
-    assert "Memory does not suffice" in err
+    for _ in range(2):
+        code, _, err = classay("network", "net.pt", *OWN)
+        assert code == 2
+        assert "Memory does not suffice" in err
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        classay("network", "net.pt", *OWN)
 
 
 def test_half_precision_is_said(classay, folder):

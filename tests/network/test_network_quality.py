@@ -85,6 +85,8 @@ def test_a_record_can_be_asked_without_the_network(quality, tmp_path):
 def test_closest_pairs_are_named():
     q = classay.network_quality(Shares(), (4,), starts=3, compare_fresh=False, class_names=Shares.names)
     assert set(q.per_pair.iloc[0][["first", "second"]]) == {"cat", "dog"}
+    assert q.per_pair["rows"].to_numpy() == pytest.approx([0.5, 0, 0])
+    assert "closest for cat and dog" in str(q)
     assert list(q.per_class["class"]) == ["cat", "car", "dog"]
     assert (np.diff(q.per_pair["cosine"]) <= 0).all()
 
@@ -127,6 +129,7 @@ def test_cores_and_seeds_count_in_the_distributions(quality):
     [
         (mlp(), {}, "`input_shape` is missing"),
         (mlp(), {"input_shape": (6,), "class_names": ["a"]}, "1 names"),
+        (mlp(), {"input_shape": (6,), "class_names": list("abca")}, "two classes alike"),
         ({"weight": 1}, {"input_shape": (6,)}, "nn.Module"),
     ],
 )

@@ -106,7 +106,7 @@ class Counted(nn.Module):
 
 
 def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path):
-    options = {"starts": 2, "batch": 2, "step": 0.3, "sensitivity": False}
+    options = {"starts": 2, "batch": 2, "step": 0.6, "sensitivity": False}
     network = Counted()
     found = split(network, (6,))
     network.rows = 0

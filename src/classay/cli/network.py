@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +12,7 @@ from .. import expect
 from . import console
 
 if TYPE_CHECKING:
-    from ..engine.store import Store
-    from ..intervals import Estimate
     from ..network.labelled import Labelled
-    from ..network.quality import NetworkQuality
-    from ..network.record import Prototypes
-    from ..network.split import Split
 
 EXAMPLES = """
 **Examples**
@@ -32,39 +25,6 @@ EXAMPLES = """
 
     classay network weights.safetensors --weights-only
 """
-FRESH_STARTS, FRESH_ORIGINS, FRESH_SHARE = 2, 3, 0.3
-"""A fresh initialisation is compared by a sample of walks, within this share of the time of the network itself."""
-
-
-@dataclass(frozen=True, eq=False)
-class Assayed:
-    """One network of the command: where it is from, how it was split, its record and quality, its true accuracy."""
-
-    path: Path
-    split: Split
-    record: Prototypes
-    quality: NetworkQuality
-    accuracy: Estimate | None
-    notes: tuple[str, ...]
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user asked for, checked."""
-
-    arch: str | None
-    allow_import: bool
-    trust_pickle: bool
-    input_shape: tuple[int, ...]
-    normalize: tuple[tuple[float, ...], tuple[float, ...]] | None
-    head: str | None
-    class_names: tuple[str, ...] | None
-    walks: dict[str, Any]
-    fresh: bool
-    test_set: Labelled | None
-    store: Store | None
-    quiet: bool
 
 
 def command(
@@ -75,7 +35,7 @@ def command(
     ),
     arch: str = typer.Option(None, help="The architecture: timm:NAME or torchvision:NAME, arguments in brackets."),
     builder: str = typer.Option(None, help="module:function that returns the network. Needs --allow-import."),
-    input: str = typer.Option(None, "--input", help="Shape of one input, as 3x32x32."),
+    input: str = typer.Option(None, "--input", help="Shape of one input, as 3x32x32. Default: as the network tells."),
     mean: str = typer.Option(None, help="Mean of each channel by which inputs are scaled, with commas between."),
     std: str = typer.Option(None, help="Spread of each channel by which inputs are scaled."),
     head: str = typer.Option(None, help="Name of the last linear layer, where it should not be searched."),
@@ -104,26 +64,23 @@ def command(
     """Tell how well networks were trained, from architecture and weights alone, and rank many of them."""
     from ..engine.store import Store
     from . import network_view as view
+    from .network_assay import Wishes, assay_all, heads_of
 
     if charts is not None:
         console.writable_folder(charts, "--charts")
     paths = _named(files)
     if weights_only:
-        heads, failed = _heads(paths, head, trust_pickle)
+        heads, failed = heads_of(paths, head, trust_pickle)
         view.show_heads(heads, failed, as_json)
         _end(failed, charts, view.head_charts(heads) if charts is not None else {}, False, quiet)
         return
     if arch and builder:
         raise expect.InputError("--arch and --builder are both given; one names the architecture.")
-    if not input:
-        raise expect.InputError(
-            "--input is missing: the shape of one input, as 3x32x32. For the head alone: --weights-only."
-        )
     wishes = Wishes(
         arch=arch or builder,
         allow_import=allow_import,
         trust_pickle=trust_pickle,
-        input_shape=read_shape(input),
+        input_shape=read_shape(input) if input else None,
         normalize=_normalize(mean, std),
         head=head,
         class_names=None if class_names is None else tuple(name.strip() for name in class_names.split(",")),
@@ -134,7 +91,7 @@ def command(
         store=None if store is None else Store(store),
         quiet=quiet,
     )
-    found, failed, interrupted = _assay_all(paths, wishes)
+    found, failed, interrupted = assay_all(paths, wishes)
     ranking = view.ranked(found)
     if as_json:
         console.write_json(view.as_json(found, ranking, failed, interrupted))
@@ -169,118 +126,27 @@ def _named(files: list[str]) -> dict[str, Path]:
     """Paths by a short name: the file's, or the whole path where two files are called alike."""
     paths = list(dict.fromkeys(Path(file) for file in files))
     stems = [path.stem for path in paths]
-    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
+    alike = len(set(stems)) < len(stems)
+    names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths] if alike else short_names(stems)
+    named = dict(zip(names, paths))
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise expect.InputError(f"There is no file {expect.shown(missing)}. Is the path right?")
     return named
 
 
-def _heads(paths: dict[str, Path], head: str | None, trust_pickle: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """The heads of all files, with their quality; what cannot be read does not stop the others."""
-    from ..network.head import head_quality
-    from ..network.named_head import read_head
+def short_names(stems: list[str]) -> list[str]:
+    """Names of checkpoints without the words with which all of them begin: what differs is at the end.
 
-    found: dict[str, Any] = {}
-    failed: dict[str, str] = {}
-    for name, path in paths.items():
-        try:
-            read = read_head(path, head, trust_pickle)
-            found[name] = read, head_quality(read.weight, read.bias)
-        except expect.InputError as mistake:
-            failed[name] = str(mistake)
-    if not found:
-        raise expect.InputError(next(iter(failed.values())))
-    return found, failed
-
-
-def _assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed], dict[str, str], bool]:
-    """Measure every network. One that cannot be does not stop the others; if none can, that is an error."""
-    found: dict[str, Assayed] = {}
-    failed: dict[str, str] = {}
-    interrupted = False
-    for place, (name, path) in enumerate(paths.items()):
-        if len(paths) > 1:
-            console.say(f"{place + 1} of {len(paths)}: {name}", wishes.quiet)
-        try:
-            found[name] = _assay(name, path, wishes)
-            interrupted = found[name].record.interrupted
-        except expect.InputError as mistake:
-            failed[name] = str(mistake)
-        except MemoryError:
-            failed[name] = f"Memory does not suffice for {path}."
-        except KeyboardInterrupt:
-            interrupted = True
-        if interrupted:
-            break
-    if not found:
-        if interrupted:
-            raise console.NothingDone
-        raise expect.InputError(next(iter(failed.values())))
-    return found, failed, interrupted
-
-
-def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
-    """Load one network, walk, and measure it."""
-    from ..network.figures import figures
-    from ..network.labelled import true_accuracy
-    from ..network.loading import load_network
-    from ..network.probing import reset
-    from ..network.quality import network_quality
-    from ..network.split import split
-
-    began = time.monotonic()
-    loaded = load_network(
-        path,
-        wishes.arch,
-        input_shape=wishes.input_shape,
-        allow_import=wishes.allow_import,
-        trust_pickle=wishes.trust_pickle,
-    )
-    for note in loaded.notes:
-        console.say(f"{name}: {note}", wishes.quiet)
-    found = split(loaded.network, wishes.input_shape, wishes.head)
-    console.say(f"{name}: {found}", wishes.quiet)
-    given = wishes.class_names
-    if given is not None and len(given) != found.classes:
-        raise expect.InputError(
-            f"--class-names has {len(given)} names, and the network {found.classes} classes. Give one name a class."
-        )
-    # Before the walks, as a test set that does not fit is a mistake to be told at once.
-    accuracy = None if wishes.test_set is None else true_accuracy(found, wishes.test_set, wishes.normalize)
-    record = _record(name, found, wishes, wishes.walks)
-    quality = network_quality(record, class_names=wishes.class_names)
-    if wishes.fresh and not record.interrupted:
-        copied, _ = reset(found.network, record.settings["seed"])
-        budget = wishes.walks["budget"]
-        few = {"starts": min(FRESH_STARTS, wishes.walks["starts"]), "step": None}
-        few |= {"origins": min(FRESH_ORIGINS, record.settings["origins"]), "sensitivity": False}
-        few |= {"budget": None if budget is None else FRESH_SHARE * budget}
-        again = split(copied, wishes.input_shape, found.name, found.call)
-        quality = replace(
-            quality, fresh=figures(_record("freshly initialised", again, wishes, {**wishes.walks, **few}))
-        )
-    return Assayed(path, found, record, quality, accuracy, loaded.notes, time.monotonic() - began)
-
-
-def _record(name: str, found: Split, wishes: Wishes, walks: dict[str, Any]) -> Prototypes:
-    """The prototypes of a network, out of the store if they are there."""
-    from ..network.prototypes import fingerprint, prototypes
-    from ..network.record import Prototypes
-
-    options = {**walks, "normalize": wishes.normalize}
-    if wishes.store is None:
-        return prototypes(found, **options, progress=not wishes.quiet, name=name)
-    about = {"network": fingerprint(found.network), "head": found.name, "input": list(found.input_shape), **options}
-    key = wishes.store.key({"record": about})
-    if key in wishes.store:
-        console.say(f"{name}: taken from the store.", wishes.quiet)
-        kept = Prototypes.load(wishes.store.path(key))
-        return replace(kept, about={**kept.about, "network": name})
-    record = prototypes(found, **options, store=wishes.store, progress=not wishes.quiet, name=name)
-    if not record.interrupted:
-        record.save(wishes.store.path(key))
-    return record
+    >>> short_names(["net_lr1_epoch9", "net_lr1_epoch10"]), short_names(["a", "b"])
+    (['epoch9', 'epoch10'], ['a', 'b'])
+    """
+    if len(stems) < 2:
+        return stems
+    first = stems[0]
+    same = next((place for place, letters in enumerate(zip(*stems)) if len(set(letters)) > 1), min(map(len, stems)))
+    begin = max(first[:same].rfind(sign) for sign in "_-. ") + 1
+    return [stem[begin:] for stem in stems] if all(stem[begin:] for stem in stems) else stems
 
 
 def read_shape(text: str) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..network.head import HeadQuality
     from ..network.named_head import HeadWeights
     from ..network.ranking import Ranking
-    from .network import Assayed
+    from .network_assay import Assayed
 
 MOST_PAIRS, MOST_FIGURES = 8, 12
 

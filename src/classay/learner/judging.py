@@ -60,7 +60,7 @@ def judge(
     if update.p_value > rate:
         return update
     usual = update.usual_accuracy
-    notes = ()
+    notes: tuple[str, ...] = ()
     if update.accuracy_reference >= usual.low:
         notes = ("The latter is usual: it may be a false alarm, or the rows have moved rather than the concept.",)
     return replace(update, alarm=True, verdict=CHANGE, notes=notes)

