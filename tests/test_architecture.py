@@ -148,6 +148,20 @@ def walks(seed: int = 0) -> classay.Prototypes:
     )  # fmt: skip
 
 
+def leaning() -> classay.Preference:
+    return classay.preference(
+        DecisionTreeClassifier(), "x0 > 0.5", "x1 > 0.5", attributes=2, n_samples=30, budget=100, executor=1
+    )
+
+
+def watched() -> tuple[classay.Update, classay.Drift]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] > 0
+    monitor = classay.DriftMonitor(DecisionTreeClassifier(), draws=40, n_probes=50, executor=1).fit(X[:150], y[:150])
+    return monitor.update(X[150:], y[150:]), monitor.history
+
+
 EXAMPLES = {
     "Curve": learner_curve,
     "Retrained": lambda: learner_curve().retrained[0],
@@ -179,6 +193,18 @@ EXAMPLES = {
         classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),
         pd.DataFrame({"<b>heat</b>": range(400), "hue": list("ab") * 200}),
     ),
+    "Preference": lambda: leaning(),
+    "Preferences": lambda: classay.preferences(
+        {"<b>tree</b>": DecisionTreeClassifier()},
+        "x0 > 0.5",
+        "x1 > 0.5",
+        attributes=2,
+        n_samples=30,
+        budget=100,
+        executor=1,
+    ),
+    "Update": lambda: watched()[0],
+    "Drift": lambda: watched()[1],
     "HeadQuality": lambda: classay.head_quality(np.eye(4)),
     "FeatureQuality": lambda: classay.feature_quality(walks().features, ["a", "<b>b</b>", "c"] * 6),
     "NetworkQuality": lambda: classay.network_quality(walks(), class_names=["a", "<b>b</b>", "c"]),

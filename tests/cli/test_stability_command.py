@@ -110,7 +110,9 @@ def test_mistakes_exit_with_2(classay, steel, arguments, said):
 
 
 def test_a_learner_that_fails_does_not_stop_the_others(classay, steel):
-    code, out, err = classay("stability", str(steel), "-l", "GaussianNB", "-l", "KNeighborsClassifier(n_neighbors=5000)", *QUICK)
+    code, out, err = classay(
+        "stability", str(steel), "-l", "GaussianNB", "-l", "KNeighborsClassifier(n_neighbors=5000)", *QUICK
+    )
     assert code == 3
     assert "agree on" in out
     assert "gave no figures" in err

@@ -107,7 +107,9 @@ def test_agreements_are_those_of_the_concepts():
 
 
 def test_stability_is_that_of_the_batch_size():
-    small, large = (monitor(DecisionTreeClassifier(), size=size, n=900, draws=30).update(*draw(size, 1)) for size in (30, 300))
+    small, large = (
+        monitor(DecisionTreeClassifier(), size=size, n=900, draws=30).update(*draw(size, 1)) for size in (30, 300)
+    )
     assert small.stability.value < large.stability.value
     assert small.stability.low < small.stability.value < small.stability.high
     assert small.stability.kind == "95% of pairs"

@@ -22,16 +22,20 @@ def every_pair(k):
     return np.array([i for i, _ in pairs]), np.array([j for _, j in pairs])
 
 
-@pytest.mark.parametrize("network", [mlp(dtype=torch.float64), convolutional(dtype=torch.float64)], ids=["mlp", "cnn"])
+@pytest.mark.parametrize(
+    "network",
+    [mlp(dtype=torch.float64), mlp(), convolutional(classes=4, dtype=torch.float64), convolutional(classes=4)],
+    ids=["mlp", "mlp, single", "cnn", "cnn, single"],
+)
 def test_batched_walks_equal_walks_one_at_a_time(network):
     shape = (6,) if isinstance(network[0], nn.Linear) else (1, 8, 8)
     found = split(network, shape)
-    x = starts(found.classes, shape, dtype=torch.float64)
+    x = starts(found.classes, shape, dtype=network[0].weight.dtype)
     origin, target = every_pair(found.classes)
-    together = walk(found, x, target, origin, step=0.4, batch=7, keep=True)
+    together = walk(found, x, target, origin, step=0.8, batch=7, keep=True, max_steps=60)
     assert len(set(together.steps)) > 3  # rows do retire at different times
     for row in range(len(target)):
-        alone = walk(found, x[origin[row], None], target[[row]], step=0.4, keep=True)
+        alone = walk(found, x[origin[row], None], target[[row]], step=0.8, keep=True, max_steps=60)
         assert alone.steps[0] == together.steps[row]
         np.testing.assert_allclose(alone.ends[0], together.ends[row], atol=1e-5)
         np.testing.assert_allclose(alone.features[0], together.features[row], atol=1e-5)
