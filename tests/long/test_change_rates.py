@@ -1,4 +1,4 @@
-"""How often intervals of a preference hold, and how often a drift monitor alarms without cause. Run with `make long`."""
+"""How often intervals of a preference hold, and a drift monitor alarms without cause. Run with `make long`."""
 
 from __future__ import annotations
 

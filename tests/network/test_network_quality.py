@@ -13,7 +13,8 @@ import classay  # noqa: E402
 from classay import InputError  # noqa: E402
 from classay.network.estimate import CALIBRATIONS, estimate_accuracy  # noqa: E402
 from classay.network.figures import FIGURES, figures, of_head  # noqa: E402
-from classay.network.probing import of_weights, power_law, reset  # noqa: E402
+from classay.network.fresh import reset  # noqa: E402
+from classay.network.probing import of_weights, power_law  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def test_batched_walks_equal_walks_one_at_a_time(network):
         alone = walk(found, x[origin[row], None], target[[row]], step=0.8, keep=True, max_steps=60)
         assert alone.steps[0] == together.steps[row]
         np.testing.assert_allclose(alone.ends[0], together.ends[row], atol=1e-5)
-        np.testing.assert_allclose(alone.features[0], together.features[row], atol=1e-5)
+        np.testing.assert_allclose(alone.features[0], together.features[row], rtol=1e-5, atol=1e-5)
         assert alone.distance[0] == pytest.approx(together.distance[row], abs=1e-5)
 
 

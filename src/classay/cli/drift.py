@@ -53,6 +53,9 @@ def command(
         "uniform", help="Points on which concepts are compared: uniform, marginal, or data (the reference's rows)."
     ),
     n_probes: int = typer.Option(2_000, help="How many probes to draw."),
+    draws: int = typer.Option(
+        None, help="Parts of the reference that are fitted to learn what chance does. Default: what the rate needs."
+    ),
     min_stability: float = typer.Option(None, help="Stability below which the learner is not trusted to monitor."),
     state: Path = typer.Option(None, help="File in which the monitor is kept, and from which it goes on."),
     sort: bool = typer.Option(True, help="Sort the files by name, numbers as numbers; or take them as they are given."),
@@ -90,6 +93,7 @@ def command(
         n_probes=n_probes,
         false_alarm_rate=rate,
         min_stability=min_stability,
+        draws=draws,
         random_state=seed,
         executor=workers,
         progress=not quiet,
@@ -129,7 +133,7 @@ def _not_seen(kept: DriftMonitor, wanted: DriftMonitor, start: Batch, batches: l
         raise expect.InputError(
             f"{state} was kept with another reference than {start.name}. Give the same one, or another --state."
         )
-    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "seed"):
+    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "draws", "seed"):
         before, now = getattr(kept, name), getattr(wanted, name)
         if before != now:
             raise expect.InputError(

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from .. import seeds
 from .cosines import unit
+from .fresh import reset as reset
 from .trace import at_rest
 
 if TYPE_CHECKING:
@@ -187,20 +187,3 @@ def power_law(eigenvalues: Floats) -> float:
         model = 1 - (values[:size][::-1] / values[size - 1]) ** (1 - alpha)
         best = min(best, (float(np.abs(model - np.arange(1, size + 1) / size).max()), alpha))
     return best[1]
-
-
-def reset(network: nn.Module, seed: int) -> tuple[nn.Module, list[str]]:
-    """A freshly initialised copy of a network, and the layers that cannot be reset and hold trained values still."""
-    import torch
-
-    fresh = copy.deepcopy(network)
-    kept = []
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seeds.integers(seed, "fresh", count=1)[0])
-        for name, layer in fresh.named_modules():
-            renew = getattr(layer, "reset_parameters", None) or getattr(layer, "_reset_parameters", None)
-            if callable(renew):
-                renew()
-            elif any(True for _ in layer.parameters(recurse=False)):
-                kept.append(name or type(layer).__name__)
-    return fresh, kept

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from .trace import Feed
 
 FACTORS = (1 / 3, 1.0, 3.0)
-PILOT = 20
-"""Classes of the walks by which a step is found and time is judged."""
+PILOT, FEW = 20, 6
+"""Classes of the walks by which a step is found; fewer where time is short, which is then judged by them, too."""
 SAMPLE = 3
 """Origins of each class in the sample that is walked with other steps."""
 KEPT = 1 << 26
@@ -133,11 +133,12 @@ def prototypes(
     began = time.monotonic()
     limits = box_of(found, scale) if box else None
     course = Course(folded(found), seed, step or 0.0, delta, max_steps, batch, limits, table)
-    some = seeds.generator(seed, "classes").permutation(found.classes)[:PILOT]
+    some = seeds.generator(seed, "classes").permutation(found.classes)[: PILOT if budget is None else FEW]
+    course.deadline = None if budget is None else began + budget / 3
     if step is None:
         course.step = find_step(course, some)
     each = found.inputs(1)[0]
-    affordable = None if budget is None else _affordable(course, some, budget)
+    affordable = None if budget is None else _affordable(course, some, began + budget)
     chosen = plan(found.classes, each.numel() * each.element_size(), starts, classes, origins, affordable, seed)
     course.deadline = None if budget is None else began + budget
     settings = {
@@ -207,11 +208,12 @@ def _split(network: Any, input_shape: Any, head: str | None, call: Feed | None) 
     return split_network(network, input_shape, head, call)
 
 
-def _affordable(course: Course, some: Any, budget: float) -> float:
-    """How many walks fit into the time, judging by a few. Some of it is left for the search of the step and probes."""
+def _affordable(course: Course, some: Any, deadline: float) -> float:
+    """How many walks fit into the time that is left, judging by a few; a fifth of it is kept in hand."""
     began = time.monotonic()
-    course.walk(course.draw(some, 0), some)
-    return 0.8 * budget * len(some) / max(time.monotonic() - began, 1e-6)
+    done = int(course.walk(course.draw(some, 0), some).finished.sum())
+    now = time.monotonic()
+    return 0.8 * max(deadline - now, 0.0) * done / max(now - began, 1e-6)
 
 
 def _sensitivity(course: Course, chosen: Plan) -> dict[str, float]:
