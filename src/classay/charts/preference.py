@@ -72,8 +72,8 @@ def preference_chart(*preferences: Preference) -> alt.LayerChart:
             base.mark_point(filled=True, opacity=1, size=40).encode(
                 x=across("p"), y=up("value"), color=colour, tooltip=tips
             ),
-            crossed.mark_text(style="name", align="left", dx=6, dy=12).encode(
-                x=across("high"), y=up("aside"), text="text:N", color=alt.Undefined
+            crossed.mark_text(style="name", baseline="bottom").encode(
+                x=across("value"), y=alt.value(-3), text="text:N"
             ),
         ]
     else:
@@ -98,7 +98,7 @@ def _titles(preferences: Sequence[Preference]) -> tuple[str, str]:
             f"Curve: rises as more labels come from the first concept. Large points: where preference changes over, "
             f"with {level} interval; left of the dashed line, a learner leans to the first concept. {rows}"
         )
-    title = f"{cut(first.learner)}: what it leans to, and what turns it"
+    title = f"{cut(first.learner, 60)}: what it leans to, and what turns it"
     shaded = f" Shaded: {level} interval of the crossing." if first.verdict == CROSSES else " It does not cross."
     return title, f"Points: mean of fits, with {level} interval. Dashed: equal evidence.{shaded} {rows}"
 

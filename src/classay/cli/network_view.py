@@ -52,8 +52,11 @@ def _show_one(assayed: Assayed) -> None:
     out.print(
         console.table(
             "Classes that the network takes for alike",
-            ["class", "other", "cosine of mean features"],
-            [[str(row["first"]), str(row["second"]), f"{row['cosine']:.3f}"] for _, row in pairs.iterrows()],
+            ["class", "other", "cosine of\nmean features", "cosine of the\nhead's rows"],
+            [
+                [str(row["first"]), str(row["second"]), f"{row['cosine']:.3f}", f"{row['rows']:.3f}"]
+                for _, row in pairs.iterrows()
+            ],
         )
     )
     out.print()

