@@ -101,3 +101,32 @@ def test_help_has_examples(classay):
     code, _, err = classay("preference", "--concept", "x0 > 0.5")
     assert code == 2
     assert "--against" in err
+
+
+def test_ctrl_c_shows_what_is_done(classay, monkeypatch):
+    from classay.learner import trials
+
+    done = []
+    attempt = trials.attempt
+
+    def interrupted(rivals, task):
+        done.append(task)
+        if len(done) == 250:
+            raise KeyboardInterrupt
+        return attempt(rivals, task)
+
+    monkeypatch.setattr(trials, "attempt", interrupted)
+    learners = ["-l", "GaussianNB", "-l", "DecisionTreeClassifier"]
+    code, out, err = classay(
+        "preference", *learners, *TWO, "--json", "--budget", "200", "--rows", "60", "--workers", "1", "--quiet"
+    )
+    assert code == 3
+    content = json.loads(out)
+    assert content["interrupted"] is True
+    assert "GaussianNB" in content["learners"]
+    assert "Interrupted" in err
+    done.clear()
+    done.extend(range(247))
+    code, out, err = classay("preference", *learners, *TWO, "--workers", "1", "--quiet")
+    assert (code, out) == (3, "")
+    assert "before anything was done" in err

@@ -278,3 +278,20 @@ def test_rare_classes_are_lived_with():
     assert watching._state.calibrations[30].reference.size > 20
     with pytest.raises(InputError, match="one class only"):
         DriftMonitor(GaussianNB(), executor=1, draws=40).fit(X, (X[:, 0] > 0.99).astype(int), batch_size=10)
+
+
+def test_ctrl_c_leaves_the_monitor_as_it_was(monkeypatch):
+    watching = monitor(draws=20)
+    watching.update(*draw(60, 1))
+    fits = iter(range(5))
+
+    def interrupted(*_):
+        if next(fits) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(GaussianNB, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        watching.update(*draw(90, 2))
+    monkeypatch.undo()
+    assert len(watching.history.updates) == 1
+    assert watching.update(*draw(90, 2)).number == 2

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from voters import Contrary, Deaf, Frail, Stubborn, Voter, crossing_of_votes, first, second
+from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
 from classay import InputError, preference, preferences
 
@@ -197,3 +197,14 @@ def test_several_learners_side_by_side():
     assert "«first» is favoured by low" in str(found)
     with pytest.raises(InputError, match="dict"):
         preferences([Voter()], first, second, attributes=2)
+
+
+def test_ctrl_c_returns_what_is_done(monkeypatch):
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    found = ask(Interrupted(0.6, at=170))
+    assert found.stopped == "interrupted"
+    assert 100 <= found.n_fits < 170
+    assert any("Interrupted" in note for note in found.notes)
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    with pytest.raises(KeyboardInterrupt):
+        ask(Interrupted(at=10))

@@ -73,3 +73,19 @@ def crossing_of_votes(theta, n_samples, rivals=0.5):
         return (weight * stats.binom.sf(np.floor(theta * m + 1e-9), m, p)).sum()
 
     return optimize.brentq(lambda p: wins(p) - 0.5, 0, 1)
+
+
+class Interrupted(Voter):
+    """Is interrupted, as by Ctrl-C, at a certain fit. It counts them in this process only."""
+
+    fits = 0
+
+    def __init__(self, theta=0.5, at=1):
+        self.theta = theta
+        self.at = at
+
+    def fit(self, X, y):
+        Interrupted.fits += 1
+        if Interrupted.fits == self.at:
+            raise KeyboardInterrupt
+        return super().fit(X, y)
