@@ -54,8 +54,8 @@ def preferences(learners: Mapping[str, Any], f1: Any, f2: Any, **options: Any) -
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> trees = {f"depth {depth}": DecisionTreeClassifier(max_depth=depth) for depth in (1, 3)}
     >>> p = preferences(trees, "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", n_samples=100, budget=80, executor=1)
-    >>> [each.favoured for each in p.learners.values()]
-    ['x0 > 0.5', 'x0 > 0.5']
+    >>> [each.favoured for each in p.learners.values()]    # None: not told
+    ['x0 > 0.5', None]
 
     """
     if not isinstance(learners, Mapping) or not learners:
