@@ -135,3 +135,51 @@ def test_a_column_that_is_called_as_a_stand_in_is_itself():
 def test_any_text_is_read_or_refused(text):
     with contextlib.suppress(InputError):
         assert parse(text, TABLE.columns)(TABLE).dtype == bool
+
+
+KINDS = pd.DataFrame(
+    {
+        "grade": pd.Categorical([1, 2, None]),
+        "wet": pd.Categorical([True, False, None]),
+        "zoned": pd.to_datetime(["2024-01-01 00:00", "2024-01-15 00:30", None]).tz_localize("Europe/Paris"),
+        "plain": pd.to_datetime(["2024-01-02", "2024-01-14", None]),
+        "took": pd.to_timedelta([1, 3, None], unit="D"),
+        "day": pd.to_datetime(["2024-01-01", "2024-02-01", "2024-03-01"]).date,
+        "whole": pd.array([1, 2, None], dtype="Int64"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "meets"),
+    [
+        ("grade > 1", [0, 1, 0]),
+        ("grade == whole", [1, 1, 0]),
+        ("not wet", [0, 1, 0]),
+        ("zoned >= '2024-01-15'", [0, 1, 0]),  # half past midnight in Paris is still the 14th in UTC
+        ("'2024-01-14T23:15+00:00' < zoned", [0, 1, 0]),
+        ("zoned < plain", [1, 0, 0]),
+        ("plain >= '2024-01-14'", [0, 1, 0]),
+        ("took > '2 days'", [0, 1, 0]),
+        ("took == took", [1, 1, 0]),
+        ("day > '2024-01-15'", [0, 1, 1]),
+        ("day == '2024-01-01'", [1, 0, 0]),
+    ],
+)
+def test_columns_of_every_kind_are_compared_as_what_they_stand_for(text, meets):
+    assert parse(text)(KINDS).tolist() == [bool(each) for each in meets]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("took > 2", "duration with number"),
+        ("took > 'long'", "durations with a text"),
+        ("took > plain", "duration with date"),
+        ("zoned > 'noon'", "dates with a text"),
+        (f"whole > {10**400}", "too large"),
+    ],
+)
+def test_kinds_that_cannot_be_compared(text, message):
+    with pytest.raises(InputError, match=message):
+        parse(text)(KINDS)

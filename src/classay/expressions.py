@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api import types
 
+from .comparisons import Mask, compared, settled
 from .expect import InputError, nearest, shown
 
-Mask = NDArray[np.bool_]
 LONGEST = 1000
 OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -187,7 +186,7 @@ class _Reader:
             sides = [self._side(side) for side in (node.left, *node.comparators)]
             return _joined(
                 np.logical_and,
-                [self._compared(OPERATORS[type(op)], *pair) for op, pair in zip(node.ops, pairwise(sides))],
+                [compared(self.text, OPERATORS[type(op)], *pair) for op, pair in zip(node.ops, pairwise(sides))],
             )
         if isinstance(node, ast.Name):
             column = self._column(node.id)
@@ -201,55 +200,21 @@ class _Reader:
         is_number = types.is_numeric_dtype(values.dtype) and bool(values.isin([0, 1]).all())
         if not is_boolean and not is_number:
             kinds = shown(map(repr, values.drop_duplicates().tolist()), 4)
-            example = values.iloc[0] if len(values) else "yes"
+            example = [*values.iloc[:1].tolist(), "yes"][0]
             name = str(column.name)
             raise InputError(
                 f"Column {name!r} holds {kinds}; True or False is expected. Compare it with what is meant: "
-                f"{name if name.isidentifier() else f'`{name}`'} == {_python(example)!r}."
+                f"{name if name.isidentifier() else f'`{name}`'} == {example!r}."
             )
         meets = np.zeros(len(known), dtype=bool)
         meets[known] = values.to_numpy(dtype=float) == 1
         return meets
 
-    def _compared(self, compare: Callable[[Any, Any], Any], left: Any, right: Any) -> tuple[Mask, Mask]:
-        series = [side for side in (left, right) if isinstance(side, pd.Series)]
-        known = np.logical_and.reduce([side.notna().to_numpy(dtype=bool) for side in series])
-        left, right = self._alike(left, right)
-        if compare not in (operator.eq, operator.ne) and "text" in (_kind(left), _kind(right)):
-            raise InputError(f"{self.text!r} asks for the order of texts; == or != is expected, or numbers or dates.")
-        one, two = (side.to_numpy()[known] if isinstance(side, pd.Series) else side for side in (left, right))
-        meets = np.zeros(len(known), dtype=bool)
-        try:
-            meets[known] = np.asarray(compare(one, two), dtype=bool)
-        except TypeError as error:
-            raise InputError(f"{self.text!r} compares values that cannot be compared ({error}).") from error
-        return meets, known
-
-    def _alike(self, left: Any, right: Any) -> tuple[Any, Any]:
-        """Both sides, if they are of one kind; a text beside dates is read as a date."""
-        kinds = _kind(left), _kind(right)
-        if "date" in kinds and "text" in kinds:
-            try:
-                left, right = (_dates(side) if _kind(side) == "text" else side for side in (left, right))
-            except (ValueError, TypeError) as error:
-                raise InputError(
-                    f"{self.text!r} compares dates with a text that is none. Write '2024-01-31'."
-                ) from error
-        elif kinds[0] != kinds[1] and "mixed" not in kinds:
-            raise InputError(
-                f"{self.text!r} compares {kinds[0]} with {kinds[1]}, which are never equal. Texts stand in quotes "
-                "('1'), numbers and True or False do not."
-            )
-        return left, right
-
     def _side(self, node: ast.expr) -> Any:
         return self._column(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
 
     def _column(self, name: str) -> pd.Series[Any]:
-        column = self.table[self.quoted.get(name, name)]
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            return column.astype(column.cat.categories.dtype)
-        return column
+        return settled(self.table[self.quoted.get(name, name)])
 
 
 def _joined(join: np.ufunc, parts: list[tuple[Mask, Mask]]) -> tuple[Mask, Mask]:
@@ -264,24 +229,6 @@ def _known_columns(text: str, used: Iterable[str], columns: Iterable[str]) -> No
                 f"{text!r} names {name!r}, which is no column.{nearest(name, names)} There are {shown(names)}. Texts "
                 "stand in quotes."
             )
-
-
-def _kind(side: Any) -> str:
-    """What a side of a comparison is: text, number (truth values too, as 0 and 1), date or mixed."""
-    if isinstance(side, str):
-        return "text"
-    if not isinstance(side, pd.Series):
-        return "number"
-    if types.is_datetime64_any_dtype(side.dtype):
-        return "date"
-    if types.is_numeric_dtype(side.dtype) or types.is_bool_dtype(side.dtype):
-        return "number"
-    inferred = types.infer_dtype(side, skipna=True)
-    return {"string": "text", "boolean": "number", "integer": "number", "floating": "number"}.get(inferred, "mixed")
-
-
-def _dates(side: Any) -> Any:
-    return pd.to_datetime(side, format="ISO8601") if isinstance(side, pd.Series) else pd.Timestamp(side).to_datetime64()
 
 
 def _called(node: ast.AST) -> str:
@@ -301,7 +248,3 @@ def _called(node: ast.AST) -> str:
     }
     kind = type(node).__name__
     return names.get(kind, kind.lower())
-
-
-def _python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -126,3 +126,19 @@ def test_sizes_have_a_legend(tmp_path):
     svg = saved(found.plot(), tmp_path)
     for word in ("stability", "kappa", "accuracy", "training rows"):
         assert word in svg
+
+
+def test_the_plane_is_that_of_the_regions_in_order():
+    axes = dice.uniform(0, 1, (3, 2000))
+    points = pd.DataFrame({"heat": axes[0], "wet": axes[1] > 0.5, "speed": axes[2]})
+    unclear = (np.abs(axes[0] - 0.5) < 0.1) | ((axes[0] > 0.8) & (axes[2] > 0.7))
+    labels = np.where(unclear, dice.random((60, 2000)) < 0.5, axes[0] > 0.5)
+    # Many points of one category differ a little, which is more of a contrast and less of a reason to look there.
+    labels = (labels ^ (points.wet.to_numpy() & (dice.random((60, 2000)) < 0.02))).astype(int)
+    found = classay.stability(Labelings.from_arrays(labels, labels[0], probe_labels=labels, probes=points, halves=True))
+    regions = found.regions()
+    assert regions.regions[0].features == ("heat",)
+    assert regions.regions[1].features == ("heat", "speed")
+    drawn = texts(found.plot(kind="plane", regions=regions))
+    assert '"title": "speed"' in drawn
+    assert '"title": "wet"' not in drawn

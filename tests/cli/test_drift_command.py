@@ -181,6 +181,38 @@ def test_users_words_are_not_markup(classay, folder):
     assert "[red]9.csv" in out
 
 
+def test_codes_that_are_all_numbers_in_a_batch_are_the_texts_they_were(classay, folder):
+    for number, codes in ((8, ["1", "2", "x"]), (9, ["1", "2"])):
+        frame = table(400 if number == 8 else 60, number).drop(columns="force")
+        rng = np.random.default_rng(number)
+        frame.insert(0, "code", rng.choice(codes, len(frame)))
+        frame.insert(0, "line", np.where(rng.random(len(frame)) < 0.1, None, rng.choice(codes, len(frame))))
+        frame.to_csv(folder / f"coded_{number}.csv", index=False)
+    given = [str(folder / f"coded_{number}.csv") for number in (8, 9)]
+    code, out, err = classay("drift", *given, *QUICK)
+    assert code == 0, err
+    assert "coded_9.csv" in out
+    frame = pd.read_csv(given[1])
+    frame.assign(code=frame["code"].replace(2, 3)).to_csv(given[1], index=False)
+    code, _, err = classay("drift", *given, *QUICK)
+    assert code == 2
+    assert "'code' has categories in the batch that the reference has not: '3'" in err
+
+
+def test_a_state_that_cannot_be_kept_is_told_before_anything_is_fitted(classay, folder, monkeypatch):
+    from sklearn.naive_bayes import GaussianNB
+
+    from classay.engine import frames
+
+    monkeypatch.setattr(frames, "LARGEST", 100)
+    monkeypatch.setattr(GaussianNB, "fit", lambda *_: pytest.fail("fitted"))
+    state = folder / "monitor.classay"
+    code, _, err = classay("drift", *files(folder), "--state", str(state), *QUICK)
+    assert code == 2
+    assert "cannot be saved" in err
+    assert not state.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_keeps_what_is_done(folder):

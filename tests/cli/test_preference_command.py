@@ -69,7 +69,7 @@ def test_one_failing_learner_does_not_stop_the_others(classay):
         (["--concept", "x0 > 0.5", "--against", "x0 > 0.5"], "never disagree"),
         (["--concept", "x0 >", "--against", "x1 > 0.5"], "cannot be read"),
         (["--concept", "__import__('os')", "--against", "x1 > 0.5"], "call"),
-        (["--concept", "heat > 1", "--against", "x1 > 0.5"], "attributes"),
+        (["--concept", "heat > 1", "--against", "x1 > 0.5"], "name heat, x1; by themselves only x0"),
         ([*TWO, "--columns", "1"], "x1"),
         ([*TWO, "--columns", "2", "--column", "a=0:1"], "one way"),
         ([*TWO, "--column", "a"], "heat=20:80"),

@@ -71,6 +71,7 @@ def test_probes_may_be_given():
         ({"a": (1, 0)}, 0, "must be less"),
         ({"a": ["x"]}, 0, "one category"),
         ({"a": 3}, 0, "described by 3"),
+        ({"a": [[1], [2]]}, 0, "described by"),
         ({"a": (0, float("inf"))}, 0, "described by"),
         (2, 1.0, "below 1"),
         (2, "high", "below 1"),
@@ -124,7 +125,13 @@ def test_what_is_no_concept(given, message):
 
 
 @pytest.mark.parametrize(
-    ("answers", "message"), [(lambda X: X, "shape"), (lambda X: np.full(len(X), np.nan), "NaN"), (lambda X: 1, "shape")]
+    ("answers", "message"),
+    [
+        (lambda X: X, "shape"),
+        (lambda X: np.full(len(X), np.nan), "NaN"),
+        (lambda X: 1, "shape"),
+        (lambda X: X["heat"] > 1, "'f1' failed when asked for the classes of 3 rows: IndexError"),
+    ],
 )
 def test_odd_answers_of_concepts(answers, message):
     with pytest.raises(InputError, match=message):

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from classay.intervals import of_proportion
-from classay.learner.crossing import Search, between, mean_share
+from classay.learner.crossing import Search
+from classay.learner.shares import between, mean_share
 
 
 def run(search, curve, seed=0):

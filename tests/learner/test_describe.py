@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from classay import HalfSplits, InputError, Subsets
+from classay import HalfSplits, InputError, Subsets, encoded
 from classay.engine.store import Store
 from classay.learner import describe
 from classay.learner.describe import fingerprint, short_name
@@ -305,6 +305,7 @@ def test_an_address_does_not_alter_what_is_told():
         (KNeighborsClassifier(3), "KNeighborsClassifier(n_neighbors=3)"),
         (KNeighborsClassifier(5), "KNeighborsClassifier"),  # the default is not worth a word
         (Duck(), "Duck"),
+        (encoded(KNeighborsClassifier(3), pd.DataFrame({"hue": ["red"]})), "KNeighborsClassifier(n_neighbors=3)"),
     ],
 )
 def test_short_names(learner, name):

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classay import DriftMonitor, InputError, encoded
 from classay.engine import store
-from classay.learner.calibration import Calibration, _pairs, draws_needed, p_value
+from classay.learner.calibration import Calibration, _pairs, draws_needed, fewest_draws, p_value
 
 
 def draw(n, seed, column=0, noise=0.1):
@@ -229,7 +229,7 @@ def frame_with(**columns):
         (frame_with(hue="green"), "categories in the batch.*'green'"),
         (frame_with(size="big"), "holds texts in the batch and numbers"),
         (frame_with(hue=range(50)), "holds numbers in the batch and texts"),
-        ((mixed(50, 1)[0], ["ok"] * 50), "1 class"),
+        ((mixed(50, 1)[0], ["ok"] * 50), "1 class.*join it with the next"),
         ((mixed(50, 1)[0], ["ok", "lost"] * 25), "'lost'"),
         ((mixed(50, 1)[0], [0, 1] * 25), "same words"),
         ((mixed(50, 1)[0], ["ok"] * 49), "as many"),
@@ -295,3 +295,42 @@ def test_ctrl_c_leaves_the_monitor_as_it_was(monkeypatch):
     monkeypatch.undo()
     assert len(watching.history.updates) == 1
     assert watching.update(*draw(90, 2)).number == 2
+
+
+def test_too_few_draws_are_not_laid_on_the_learner():
+    X, y = draw(300, 0)
+    (told,) = DriftMonitor(GaussianNB(), executor=1, draws=20).fit(X, y).update(*draw(50, 1)).notes
+    fewest = fewest_draws(0.025, 6)
+    assert f"learnt from 20 parts of the reference; at a false-alarm rate of 0.05 it takes {fewest}" in told
+    assert "unstable" not in told
+    enough = DriftMonitor(GaussianNB(), executor=1, draws=fewest).fit(X, y).update(*draw(50, 1))
+    assert (enough.verdict, enough.notes) == ("no change", ())
+
+
+@pytest.mark.parametrize("blocks", [3, 6.5, 1000])
+@pytest.mark.parametrize("rate", [0.001, 0.025, 0.2])
+def test_the_fewest_draws_are_those_that_can_raise_an_alarm(blocks, rate):
+    fewest = fewest_draws(rate, blocks)
+    values = np.full(fewest, 0.9)
+    assert p_value(values, 0.5, blocks) <= rate < p_value(values[1:], 0.5, blocks)
+
+
+def test_an_alarm_while_the_old_concept_is_right_says_so_by_itself(watching):
+    # Judged by another rule the same rows are right: only the region differs in which they lie.
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(60, 3)) * [1, 0.02, 0.02]
+    found = watching.update(X, X[:, 0] > 0.5)
+    assert found.alarm
+    assert found.notes[0].startswith("The reference's concept is right as often as usual")
+
+
+def test_categories_that_stand_for_numbers_may_come_as_numbers():
+    X, y = mixed(300, 0)
+    X = X.assign(runs=X["runs"].astype("category"))
+    watching = DriftMonitor(encoded(GaussianNB(), X), executor=1, draws=20, n_probes=50).fit(X, y)
+    batch, labels = mixed(50, 1)
+    as_numbers = watching.update(batch, labels)
+    assert watching.has_seen(batch.assign(runs=batch["runs"].astype("category")), labels)
+    assert as_numbers.number == 1
+    with pytest.raises(InputError, match=r"'runs' has categories.* 9"):
+        watching.update(batch.assign(runs=9), labels)

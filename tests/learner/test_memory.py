@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -166,3 +166,13 @@ def test_mistakes_are_explained():
         memory.partial_fit(X, y[:-1])
     with pytest.raises(ValueError, match="features"):
         memory.partial_fit(X[:, :2], y)
+    with pytest.raises(InputError, match="at least one row"):
+        memory.partial_fit(X[:0], y[:0])
+    assert len(memory.history_) == 1
+    for learner, message in (
+        (5, "has no fit"),
+        (GaussianNB, "an instance is expected"),
+        (LinearRegression(), "a regressor"),
+    ):
+        with pytest.raises(InputError, match=message):
+            MemorizingClassifier(learner).fit(X, y)

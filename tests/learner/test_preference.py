@@ -13,6 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
 from classay import InputError, preference, preferences
+from classay.learner import trials
+from classay.learner.attributes import attributes
+from classay.learner.concepts import concept
 
 
 def ask(learner, f1=first, f2=second, **options):
@@ -165,11 +168,11 @@ def test_a_constant_concept_may_be_asked_about():
         (GaussianNB(), {"budget": 10}, "budget"),
         (GaussianNB(), {"precision": 0}, "precision"),
         (GaussianNB(), {"level": 95}, "level"),
-        (GaussianNB(), {"attributes": None}, "`attributes` is missing"),
+        (GaussianNB(), {"attributes": None}, "`attributes` is missing.*Describe them"),
         (GaussianNB(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "same words"),
         (GaussianNB, {}, "an instance is expected"),
         (LinearRegression(), {}, "regressor"),
-        (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_neighbors.*too few"),
+        (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_samples = 20\\. Are 20 rows a training set"),
         (GaussianNB(), {"n_samples": 2, "f2": lambda X: np.asarray(X)[:, 0] > 0.9}, "one class only"),
         (GaussianNB(), {"attributes": pd.DataFrame({"a": ["x", "y"] * 5, "b": [0.1, 0.9] * 5}),
                         "f1": "b > 0.5", "f2": "a == 'x'"}, "encoded"),
@@ -208,3 +211,24 @@ def test_ctrl_c_returns_what_is_done(monkeypatch):
     monkeypatch.setattr(Interrupted, "fits", 0)
     with pytest.raises(KeyboardInterrupt):
         ask(Interrupted(at=10))
+
+
+def test_very_many_columns_are_probed_by_fewer_rows(monkeypatch):
+    monkeypatch.setattr(trials, "MOST_CELLS", 4_000)
+    kept = trials.rivals(GaussianNB(), tuple(concept(each, "f", attributes(2)) for each in (first, second)),
+                         attributes(2), 50, None, 0, None)[0]  # fmt: skip
+    assert len(kept.probes) == round(kept.disagreement * 2_000)
+
+
+@pytest.mark.parametrize(("at", "kept"), [(170, ["a", "b"]), (10, ["a"])])
+def test_ctrl_c_ends_a_comparison_of_learners_with_what_is_done(monkeypatch, at, kept):
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    learners = {"a": Voter(0.3), "b": Interrupted(0.6, at=at), "c": Voter(0.7), "d": Voter(0.2)}
+    found = preferences(learners, first, second, attributes=2, n_samples=100, executor=1)
+    assert list(found.learners) == kept
+    left = ", ".join(name for name in learners if name not in kept)
+    assert found.notes == (f"Interrupted: {left} not asked.",)
+    assert str(found).endswith(found.notes[0])
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    with pytest.raises(KeyboardInterrupt):
+        preferences({"b": Interrupted(0.6, at=10), "c": Voter(0.7)}, first, second, attributes=2, executor=1)

@@ -190,3 +190,16 @@ def test_probes_in_arrays_from_anywhere():
 def test_arrays_that_do_not_fit(options, said):
     with pytest.raises(InputError, match=said):
         Labelings.from_arrays(**{"labels": [[0, 1]] * 4, "y_true": [0, 1], **options})
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_numbers_among_objects_are_numbers(as_frame):
+    rows = np.array([[0.0, "a"], [None, "b"], [1.0, "b"], [0.25, "a"]] * 20, dtype=object)
+    found = drawn("uniform", pd.DataFrame(rows) if as_frame else rows, n=400)
+    numbers, texts = (np.asarray(found)[:, place] for place in (0, 1))
+    known = numbers[~pd.isna(numbers)].astype(float)
+    assert numbers.dtype == texts.dtype == object
+    assert len(set(known)) == len(known) > 200  # over the range, not over the three values seen
+    assert 0 <= known.min() < 0.05 < 0.95 < known.max() <= 1
+    assert 0.15 < pd.isna(numbers).mean() < 0.35
+    assert set(texts) == {"a", "b"}

@@ -168,6 +168,8 @@ def test_the_spare_row_goes_to_either_half():
 def test_halves_need_two_rows_of_each_class():
     with pytest.raises(InputError, match=r"2 classes have one training row only; two are needed.*merge.*Subsets"):
         HalfSplits(2).check(codes_of(10, 1, 1))
+    with pytest.raises(InputError, match="training part has 3 rows; two halves need at least 4"):
+        HalfSplits(2).check(codes_of(3))
 
 
 @pytest.mark.parametrize(

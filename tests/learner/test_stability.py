@@ -212,3 +212,16 @@ def test_what_is_no_record():
         stability([[0, 1]])
     with pytest.raises(InputError, match="has 1 subset; two refits"):
         stability(Labelings.from_arrays([[0, 1]], [0, 1]))
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_an_interval_holds_its_value_where_every_pair_agrees_alike(halves):
+    # Two refits a subset that never agree: of the four pairs of refits of two subsets, two do, at every point.
+    labels = np.zeros((40, 2, 10), dtype=int)
+    labels[:, 1] = 1
+    found = stability(Labelings.from_arrays(labels, np.arange(10) % 2, halves=halves))
+    rare = 1 - 0.05 ** (1 / 20)
+    assert found.stability.value == 0.5
+    assert found.stability.low == pytest.approx(0.5 - rare / 2)
+    assert found.stability.high == pytest.approx(0.5 + rare / 2)
+    assert (found.same_subset.value, found.same_subset.low) == (0.0, 0.0)

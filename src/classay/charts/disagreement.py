@@ -69,7 +69,7 @@ def disagreement_plane(
     """Draw how much refits disagree in each part of the plane of two columns, and regions around it.
 
     X : the points, a DataFrame or array; default: the probes of the record
-    x, y : columns by name, or by place; default: those of the first of `regions`, or along which disagreement changes
+    x, y : columns by name, or by place; default: those of `regions`, by rank, then where disagreement changes
     regions : those on these two columns are outlined
     """
     if regions is not None and not isinstance(regions, DisagreementRegions):
@@ -82,7 +82,8 @@ def disagreement_plane(
     table = Table(as_frame(points), found.n_points)
     differ = 1 - found.per_point
     drawable = [each for each in regions.regions if ranges(each) is not None] if regions is not None else []
-    first, second = chosen(table, x, y, differ > np.median(differ), drawable[0].features if drawable else ())
+    told = tuple(dict.fromkeys(name for each in drawable for name in each.features))
+    first, second = chosen(table, x, y, differ > np.median(differ), told)
     names, columns = (table.names[first], table.names[second]), (table.column(first), table.column(second))
     plane = grid(*columns)
     if not plane.inside.any():

@@ -63,8 +63,26 @@ def read_batch(file: str, start: Reference) -> Batch:
         frame = tables.read_frame(file)
         # What `read` leaves out of this file alone, such as a column without values, the reference may have.
         kept = [name for name in frame if name in start.X or (name in table.X and name not in start.left_out)]
-        found = Batch(table.name, frame[kept], table.y)
+        X = frame[kept].copy()
+        for name in X.columns.intersection(start.X.columns):
+            X[name] = _in_words_of(start.X[name], X[name])
+        found = Batch(table.name, X, _in_words_of(start.y, table.y))
         batches.batch(found.X, found.y, start.X, np.unique(plain(start.y.to_numpy())))
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
     return found
+
+
+def _in_words_of(like: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers as texts where the reference has texts: a file in which every code is a number does not tell that."""
+    from pandas.api import types
+
+    from ..learner.batches import kind
+
+    if kind(like) != "texts" or str(like.dtype) == "category" or kind(column) != "numbers":
+        return column
+    known = column.dropna()
+    # Beside a missing value, whole numbers were read as 1.0.
+    if types.is_float_dtype(known.dtype) and (known == known.round()).all():
+        known = known.astype("int64")
+    return known.astype(str).reindex(column.index)

@@ -41,13 +41,16 @@ COLUMNS = [
 
 def command(
     files: list[str] = typer.Argument(
-        ..., metavar="FILES", help="Batches in the order of the numbers in their names; the first is the reference."
+        ..., metavar="FILE", help="Batches in the order of the numbers in their names; the first is the reference."
     ),
     target: options.Target = None,
     learner: str = typer.Option(
-        "DecisionTreeClassifier(max_depth=4)", "--learner", "-l", help="A scikit-learn classifier."
+        "DecisionTreeClassifier(max_depth=4)",
+        "--learner",
+        "-l",
+        help="A scikit-learn classifier, as NAME or NAME(argument=value).",
     ),
-    reference: str = typer.Option(None, help="File with the reference, instead of the first of FILES."),
+    reference: str = typer.Option(None, help="File with the reference, instead of the first FILE."),
     rate: float = typer.Option(0.05, help="False-alarm rate of each batch."),
     probes: str = typer.Option(
         "uniform", help="Points on which concepts are compared: uniform, marginal, or data (the reference's rows)."
@@ -71,6 +74,7 @@ def command(
     """Tell whether batches of data show a change of the process, or only differ as the learner's concepts always do."""
     from ..encoding import encoded
     from ..learner.drift import DriftMonitor
+    from ..learner.drift_state import packed
     from ..learner.named import learner_from_text
 
     name, unfitted = learner_from_text(learner, allow_import)
@@ -100,6 +104,8 @@ def command(
         time_limit=time_limit,
         name=name,
     )
+    if state is not None:
+        packed(start.X, "rows")  # refuses what cannot be kept, before anything is fitted
     if state is not None and state.exists():
         kept = DriftMonitor.load(state, ready, executor=workers, progress=not quiet)
         new = _not_seen(kept, monitor, start, batches, state)

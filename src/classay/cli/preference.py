@@ -73,6 +73,8 @@ def command(
     expect.one_of(probes, "probes", KINDS)
     learners = learners_from_texts(learner or USUAL, allow_import)
     attributes = _attributes(columns, column or [], data)
+    if attributes is None:
+        _refuse_unknown(concept, against)
     if charts is not None:
         console.writable_folder(charts, "--charts")
     settings = {
@@ -127,6 +129,20 @@ def _attributes(columns: int | None, described: list[str], data: str | None) -> 
 
         return tables.read_frame(data)
     return dict(_column(text) for text in described) if described else columns
+
+
+def _refuse_unknown(*concepts: str) -> None:
+    """Refuse names other than x0, x1, … where nothing says what they are."""
+    from ..expressions import parse
+    from ..learner.concepts import columns_named
+
+    if columns_named(*concepts) is not None:
+        return
+    names = list(dict.fromkeys(name for each in concepts for name in parse(each).columns))
+    raise expect.InputError(
+        f"The concepts name {expect.shown(names) or 'no column'}; by themselves only x0, x1, … are known. Describe "
+        "each column, --column heat=20:80 --column 'alloy=A|B|C' --column wet=bool, or give a table by --data."
+    )
 
 
 def _column(text: str) -> tuple[str, Any]:

@@ -7,7 +7,7 @@ wanted. Probes are uniform over the attribute space, each column by itself, so t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,6 +169,8 @@ def _column(name: Any, given: Any) -> Column:
             raise InputError(f"The column {name!r} goes from {given[0]} to {given[1]}; the first must be less.")
         return Column(name, float(given[0]), float(given[1]))
     if isinstance(given, list) and given:
+        if not all(isinstance(value, Hashable) for value in given):
+            raise InputError(f"The column {name!r} is described by {given!r}. {EXPECTED}")
         values = tuple(dict.fromkeys(given))
         if len(values) < 2:
             raise InputError(f"The column {name!r} has one category, {values[0]!r}; at least 2 are expected.")

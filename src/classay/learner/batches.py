@@ -13,15 +13,18 @@ from ..expect import InputError, nearest, shown
 from . import examine
 from .describe import is_sparse
 
+TARGET = "Is the target column right?"
+ONE_CLASS = "No concept can be learnt from such a batch: join it with the next one, or leave it out."
 
-def reference(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-    """Rows, labels and classes of a reference."""
+
+def reference(X: Any, y: ArrayLike, hint: str = TARGET) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    """Rows, labels and classes of a reference; `hint` is what to do where there is one class only."""
     if is_sparse(X):
         raise InputError("`X` is sparse; a dense array or a DataFrame is expected. Use X.toarray() if it is small.")
     rows, labels, _ = examine.data(X, y)
     classes = np.unique(labels)
     if classes.size < 2:
-        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. Is the target column right?")
+        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. {hint}")
     return _detached(rows), labels.copy(), classes
 
 
@@ -30,7 +33,7 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any]) -> tuple[Any, 
     if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
         given, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
         raise InputError(f"The batch is of another form than the reference: a {wanted} is expected, not {given}.")
-    rows, labels, _ = reference(X, y)
+    rows, labels, _ = reference(X, y, ONE_CLASS)
     if isinstance(like, pd.DataFrame):
         rows = _matched(rows, like)
     elif rows.shape[1] != like.shape[1]:
@@ -69,13 +72,15 @@ def _matched(rows: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
 def _column(given: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
     if given.isna().all():
         return given
-    kinds = _kind(given), _kind(like)
-    if kinds[0] != kinds[1]:
+    kinds = kind(given), kind(like)
+    categories = like.dtype.categories if isinstance(like.dtype, pd.CategoricalDtype) else None
+    # Categories may stand for numbers, which a batch may hold as such.
+    if kinds[0] != kinds[1] and categories is None:
         raise InputError(f"The column {like.name!r} holds {kinds[0]} in the batch and {kinds[1]} in the reference.")
-    if kinds[0] != "texts":
+    if kinds[1] != "texts":
         return given
-    seen = like.dtype.categories if isinstance(like.dtype, pd.CategoricalDtype) else like.dropna().unique()
-    strange = [value for value in given.dropna().unique() if value not in set(seen)]
+    seen = set(like.dropna().unique() if categories is None else categories)
+    strange = [value for value in given.dropna().unique().tolist() if value not in seen]
     if strange:
         raise InputError(
             f"The column {like.name!r} has categories in the batch that the reference has not: "
@@ -84,7 +89,8 @@ def _column(given: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
     return given.astype(like.dtype)
 
 
-def _kind(column: pd.Series[Any]) -> str:
+def kind(column: pd.Series[Any]) -> str:
+    """What a column holds: numbers (truth values too), times or texts, which categories are."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return "texts"
     if types.is_numeric_dtype(column.dtype) or types.is_bool_dtype(column.dtype):

@@ -82,6 +82,11 @@ def draws_needed(rate: float, blocks: float) -> int:
     return max(math.ceil(3 / _needed(rate, blocks)), 100)
 
 
+def fewest_draws(rate: float, blocks: float) -> int:
+    """How many blocks it takes for the lowest of them to be an alarm at this rate."""
+    return math.ceil(1 / _needed(rate, blocks) - 1e-9) - 1
+
+
 def _needed(rate: float, blocks: float) -> float:
     """The share q at which the p-value is `rate`."""
     return float(stats.norm.cdf(stats.norm.ppf(rate) * math.sqrt(1 + 1 / blocks)))

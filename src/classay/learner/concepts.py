@@ -28,7 +28,15 @@ class Concept:
     answer: Callable[[Any], Any]
 
     def __call__(self, rows: Any) -> NDArray[Any]:
-        given = self.answer(rows)
+        try:
+            given = self.answer(rows)
+        except InputError:
+            raise
+        except Exception as error:  # the concept is the user's and may fail in any way
+            raise InputError(
+                f"The concept {self.name!r} failed when asked for the classes of {len(rows)} rows: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         values = given.to_numpy() if isinstance(given, (pd.Series, pd.Index)) else np.asarray(given)
         if values.shape == (len(rows), 1):
             values = values[:, 0]

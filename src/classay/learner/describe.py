@@ -61,7 +61,10 @@ def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:
 
 
 def short_name(learner: Any) -> str:
-    """Class and changed parameters on one line, cut at 60 characters."""
+    """Class and changed parameters on one line, cut at 60 characters; of what `encoded` wrapped, the learner's own."""
+    steps = getattr(learner, "steps", None)
+    if isinstance(steps, list) and [name for name, _ in steps] == ["encode", "learner"]:
+        learner = steps[1][1]
     text = " ".join(repr(learner).split())
     text = type(learner).__name__ if text.startswith("<") else text.removesuffix("()")
     return text if len(text) <= 60 else f"{text[:57]}..."

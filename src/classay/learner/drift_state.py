@@ -69,14 +69,8 @@ def save(monitor: DriftMonitor, state: State, path: Path) -> Path:
         arrays |= {"last_labels": state.last.labels, "last_answers": state.last.answers}
     forms = {}
     for name, table in tables.items():
-        packed = frames.pack(table, name)
-        if packed is None:
-            raise InputError(
-                "The monitor cannot be saved: its rows are too many (more than 64 MB), or a column holds other things "
-                "than numbers, truth values, texts, times and categories."
-            )
-        forms[name] = packed[0]
-        arrays |= packed[1]
+        forms[name], content = packed(table, name)
+        arrays |= content
     for size, each in state.calibrations.items():
         arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
     header = {
@@ -88,6 +82,17 @@ def save(monitor: DriftMonitor, state: State, path: Path) -> Path:
         "updates": [update.to_dict() for update in state.updates],
     }
     return store.write(path, KIND, header, arrays)
+
+
+def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Rows as a file holds them: what they are, and arrays whose names start with `name`."""
+    found = frames.pack(table, name)
+    if found is None:
+        raise InputError(
+            "The monitor cannot be saved: its rows are too many (more than 64 MB), or a column holds other things "
+            "than numbers, truth values, texts, times and categories."
+        )
+    return found
 
 
 def load(path: Path, learner: Any) -> tuple[dict[str, Any], State]:

@@ -109,7 +109,7 @@ def answers(learner: Any, y: NDArray[Any]) -> tuple[Answers, NDArray[np.int64]]:
         _refuse_target(learner, y)
         return Numbers(), np.zeros(y.size, dtype=np.int64)
     found, codes = np.unique(y, return_inverse=True)
-    _refuse_classes(found, codes)
+    refuse_classes(found, codes)
     return Codes(found), codes
 
 
@@ -126,7 +126,7 @@ def _refuse_target(learner: Any, y: NDArray[Any]) -> None:
         raise InputError(f"`y` is {y[0].item()!r} in all {y.size} rows; there is nothing to learn.")
 
 
-def _refuse_classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
+def refuse_classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
     """Refuse labels that are not a classification."""
     if found.size == 1:
         raise InputError(f"`y` has 1 class ({found[0].item()!r}); at least 2 are needed. Is the target column right?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from .calibration import Calibration
+from .calibration import Calibration, fewest_draws
 from .updates import CANNOT, CHANGE, NO_CHANGE, Update
 
 
@@ -62,7 +62,10 @@ def judge(
     usual = update.usual_accuracy
     notes: tuple[str, ...] = ()
     if update.accuracy_reference >= usual.low:
-        notes = ("The latter is usual: it may be a false alarm, or the rows have moved rather than the concept.",)
+        notes = (
+            "The reference's concept is right as often as usual: it may be a false alarm, or the rows have moved and "
+            "not the concept.",
+        )
     return replace(update, alarm=True, verdict=CHANGE, notes=notes)
 
 
@@ -70,6 +73,13 @@ def _unable(update: Update, calibration: Calibration, rate: float, min_stability
     """Why the learner cannot monitor at this batch size, if so."""
     # Half of the rate, as for every batch but the first, so that the first is not judged by another rule.
     floor = calibration.alarm_below(rate / 2, "reference")
+    fewest = fewest_draws(rate / 2, calibration.blocks)
+    if calibration.reference.size < fewest:
+        return (
+            f"What chance does was learnt from {calibration.reference.size} parts of the reference; at a false-alarm "
+            f"rate of {rate:g} it takes {fewest} before any agreement, however low, can raise an alarm. Raise `draws`, "
+            "or leave it out."
+        )
     if floor <= calibration.chance:
         return (
             f"A concept that has nothing to do with the reference agrees with it on {calibration.chance:.3g} of "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -148,6 +148,10 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         if not isinstance(weight, (int, float, np.number)) or isinstance(weight, bool) or not 0 <= weight <= 1:
             raise expect.InputError(f"`stability_weight` is {weight!r}; a number from 0 to 1 is expected.")
         expect.whole(self.folds, "folds", at_least=2)
+        if is_regressor(examine.learner(self.learner)[0]):
+            raise expect.InputError(
+                f"`learner` is {type(self.learner).__name__}, a regressor; a classifier is expected."
+            )
 
     def _checked(self, X: Any, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:
         """Rows as they are, since it is for the learner to judge them, and labels."""
@@ -160,6 +164,8 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         if is_sparse(rows):
             rows = rows.tocsr()
+        if not labels.size:
+            raise expect.InputError("`y` has 0 labels; at least one row is expected. Were all dropped on the way here?")
         if rows.ndim > 1 and rows.shape[0] != labels.size:
             raise expect.InputError(f"`X` has {rows.shape[0]} rows and `y` {labels.size} labels; as many are expected.")
         return rows, labels

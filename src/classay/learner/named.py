@@ -29,18 +29,22 @@ ELSEWHERE = {
     "CatBoostClassifier": "catboost",
 }
 LONGEST, DEEPEST = 10_000, 30
+CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
+"""A name of the user's before an equals sign, which no learner has in front of its brackets."""
 EXAMPLE = 'for example "KNeighborsClassifier(n_neighbors=5)"'
 
 
 def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dict[str, BaseEstimator]:
-    """Learners by their names; a name that is there already gets « (2)».
+    """Learners by their names, or by one of yours before an equals sign; a name there already gets « (2)».
 
-    >>> list(learners_from_texts(["GaussianNB", "SVC( C = 2 )", "GaussianNB()"]))
-    ['GaussianNB', 'SVC(C=2)', 'GaussianNB (2)']
+    >>> list(learners_from_texts(["GaussianNB", "SVC( C = 2 )", "bayes=GaussianNB", "GaussianNB()"]))
+    ['GaussianNB', 'SVC(C=2)', 'bayes', 'GaussianNB (2)']
     """
     learners: dict[str, BaseEstimator] = {}
     for text in texts:
-        name, learner = learner_from_text(text, allow_import)
+        called = CALLED.match(text)
+        name, learner = learner_from_text(text[called.end() :] if called else text, allow_import)
+        name = called[1].strip() if called else name
         unique, count = name, 1
         while unique in learners:
             count += 1

@@ -79,9 +79,9 @@ def share(table: Floats, disjoint: int, level: float) -> Estimate:
     if disjoint < 2:
         return Estimate(value, 0.0, 1.0, level, ONE_PAIR)
     if np.ptp(table) == 0:
-        # All pairs agree everywhere, or nowhere: what is missing is at most the chance that a pair does not.
-        least = (1 - level) ** (1 / disjoint)
-        return Estimate(value, least if value == 1 else 0.0, 1.0 if value == 1 else 1 - least, level, OVER)
+        # No pair differs from another anywhere: one that does comes at most as often as its absence allows.
+        rare = 1 - (1 - level) ** (1 / disjoint)
+        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, OVER)
     return share_around(value, crossed_standard_error(table), level, OVER, len(table))
 
 

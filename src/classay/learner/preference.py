@@ -20,8 +20,9 @@ from ..result import Result
 from . import examine
 from .attributes import attributes as described
 from .concepts import columns_named, concept
-from .crossing import HALF, KIND, Search, mean_share
+from .crossing import HALF, Search
 from .describe import short_name
+from .shares import KIND, mean_share
 from .trials import conduct, rivals
 
 CROSSES, EXCLUSIVE, AGAINST, NOT_TOLD = "crosses", "exclusive", "against the evidence", "not told"
@@ -166,7 +167,10 @@ def preference(
     if attributes is None:
         attributes = columns_named(f1, f2)
         if attributes is None:
-            raise expect.InputError("`attributes` is missing: the concepts do not say which columns there are.")
+            raise expect.InputError(
+                "`attributes` is missing: only expressions over x0, x1, … say by themselves which columns there are. "
+                "Describe them, as in attributes={'heat': (20, 80), 'alloy': ['A', 'B']}, or pass rows of data."
+            )
     space = described(attributes, correlation)
     concepts = concept(f1, "f1", space), concept(f2, "f2", space)
     both, notes = rivals(learner, concepts, space, n_samples, probes, seed, examine.time_limit(time_limit))

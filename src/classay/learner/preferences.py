@@ -8,18 +8,22 @@ from typing import Any
 
 import pandas as pd
 
-from ..expect import InputError
+from ..expect import InputError, shown
 from ..result import Result
-from .preference import Preference, preference
+from .preference import INTERRUPTED, Preference, preference
 
 
 @dataclass(frozen=True)
 class Preferences(Result):
-    """What each learner prefers: name -> `Preference`, all about the same `f1` and `f2`."""
+    """What each learner prefers: name -> `Preference`, all about the same `f1` and `f2`.
+
+    `notes` says which learners were not asked, if Ctrl-C came.
+    """
 
     f1: str
     f2: str
     learners: dict[str, Preference]
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row a learner and figure: learner, f1, f2, figure, value, low, high, level, kind, favoured, verdict."""
@@ -35,14 +39,15 @@ class Preferences(Result):
         parts = [f"«{concept}» is favoured by {', '.join(names)}" for concept, names in favoured.items() if concept]
         if "" in favoured:
             parts.append(f"no preference is told of {', '.join(favoured[''])}")
-        return f"At equal evidence for «{self.f1}» and «{self.f2}»: {'; '.join(parts)}."
+        return " ".join([f"At equal evidence for «{self.f1}» and «{self.f2}»: {'; '.join(parts)}.", *self.notes])
 
 
 def preferences(learners: Mapping[str, Any], f1: Any, f2: Any, **options: Any) -> Preferences:
     """Tell which of two concepts each learner favours, and how much evidence turns it: `preference`, side by side.
 
     All learners are asked with the same training rows and labels at the same p, as far as their searches go the same
-    way. What the figures are, and when they mislead, is said at `preference`; `options` are its own.
+    way. What the figures are, and when they mislead, is said at `preference`; `options` are its own. Ctrl-C ends it
+    with what is done.
 
     Parameters
     ----------
@@ -60,6 +65,17 @@ def preferences(learners: Mapping[str, Any], f1: Any, f2: Any, **options: Any) -
     """
     if not isinstance(learners, Mapping) or not learners:
         raise InputError("`learners` must be a dict, name -> learner, with at least one. For one, use `preference`.")
-    found = {str(name): preference(learner, f1, f2, name=str(name), **options) for name, learner in learners.items()}
+    found: dict[str, Preference] = {}
+    for name, learner in learners.items():
+        try:
+            found[str(name)] = preference(learner, f1, f2, name=str(name), **options)
+        except KeyboardInterrupt:  # before anything could be told of this one
+            if not found:
+                raise
+            break
+        if found[str(name)].stopped == INTERRUPTED:
+            break
+    left = [str(name) for name in learners if str(name) not in found]
+    notes = (f"Interrupted: {shown(left)} not asked.",) if left else ()
     first = next(iter(found.values()))
-    return Preferences(first.f1, first.f2, found)
+    return Preferences(first.f1, first.f2, found, notes)

@@ -86,9 +86,10 @@ def _resampled(column: pd.Series[Any], n: int, generator: np.random.Generator) -
 
 def _uniform(column: pd.Series[Any], n: int, generator: np.random.Generator) -> pd.Series[Any]:
     gone = column.isna().to_numpy(dtype=bool)
-    known: pd.Series[Any] = column[~gone]
     if gone.all():
         return column.iloc[np.zeros(n, dtype=int)].reset_index(drop=True)
+    # Objects may be numbers or dates: an array with texts in one column has objects in all.
+    known: pd.Series[Any] = column[~gone].infer_objects()
     dtype = known.dtype
     drawn: pd.Series[Any]
     if types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype) and not types.is_complex_dtype(dtype):
@@ -104,6 +105,8 @@ def _uniform(column: pd.Series[Any], n: int, generator: np.random.Generator) -> 
         # By its text, so that the order of rows makes no difference.
         seen = seen.iloc[np.argsort(seen.astype(str).to_numpy(dtype=str), kind="stable")]
         drawn = seen.iloc[generator.integers(len(seen), size=n)].reset_index(drop=True)
+    if column.dtype == object:
+        drawn = drawn.astype(object)
     if gone.any():
         drawn = drawn.mask(generator.random(n) < gone.mean())
     return drawn

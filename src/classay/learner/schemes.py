@@ -130,8 +130,13 @@ class HalfSplits:
 
     def check(self, codes: Rows) -> None:
         """Refuse, before any fit, what cannot be halved."""
+        if codes.size < 4:
+            raise expect.InputError(
+                f"The training part has {expect.counted(codes.size, 'row')}; two halves need at least 4. Bring more "
+                "data, or use a smaller test_size."
+            )
         rare = np.flatnonzero(np.bincount(codes) == 1)
-        if rare.size or codes.size < 4:
+        if rare.size:
             raise expect.InputError(
                 f"{rare.size} classes have one training row only; two are needed to have each class in both halves. "
                 "Drop or merge rare classes, or use Subsets."

@@ -24,6 +24,8 @@ from .refits import LEAST_SHARE
 N_PROBES, MOST_PROBES = 50_000, 1_000
 """Probes drawn to see where the concepts differ, and most of those that are asked of one fit: other ones of each, so
 that what their choice adds is part of what varies between fits, and in the intervals."""
+MOST_CELLS = 2**24
+"""Rows times columns of the probes that are drawn; of very many columns, fewer probes are."""
 Task = tuple[int, int, float]  # number of the evaluation, of the trial within it, and p
 
 
@@ -70,7 +72,8 @@ def rivals(
     fresh, notes = examine.learner(learner)
     if is_regressor(fresh):
         raise expect.InputError(f"`learner` is {type(fresh).__name__}, a regressor; a classifier is expected.")
-    drawn = attributes.probes(probes, N_PROBES, seed)
+    n_probes = min(N_PROBES, max(MOST_CELLS // len(attributes.names), MOST_PROBES))
+    drawn = attributes.probes(probes, n_probes, seed)
     first, second = (concept(drawn.rows) for concept in concepts)
     if (first.dtype.kind == "U") != (second.dtype.kind == "U"):
         raise expect.InputError(
@@ -169,16 +172,14 @@ def _refuse(trials: list[Trial], so_far: list[Trial], p: float, rivals: Rivals, 
     good = sum(not trial.error for trial in so_far)
     if 2 * len(failed) > len(trials) or (failed and good < LEAST_SHARE * len(so_far)):
         why = failed[0].error
-        few = f" Is n_samples = {rivals.n_samples} too few?" if rivals.n_samples < 50 else ""
-        raise expect.InputError(
-            f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {why}"
-            f"{examine.advice(rivals.probes, why)}{few}"
-        )
+        told = f"{why}{examine.advice(rivals.probes, why)}".removesuffix(".")
+        few = f" Are {rivals.n_samples} rows a training set (n_samples) too few?" if rivals.n_samples < 50 else ""
+        raise expect.InputError(f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {told}.{few}")
     single = sum(trial.one_class for trial in trials)
     if p == HALF and 2 * single > len(trials):
         raise expect.InputError(
             f"{single} of {len(trials)} training sets of {rivals.n_samples} rows at p = 0.5 have one class only, so "
-            "there is nothing to learn from them. Use more n_samples, or concepts that differ on more of the rows."
+            "there is nothing to learn from them. Use more rows (n_samples), or concepts that differ on more of them."
         )
 
 

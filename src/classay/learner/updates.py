@@ -110,5 +110,5 @@ class Drift(Result):
         elif self.updates and unable < len(self.updates):
             text += " No change is told."
         if unable:
-            text += f" Of {unable} it cannot tell: the learner is too unstable."
+            text += f" Of {unable} it cannot tell; their notes say why."
         return text
