@@ -12,6 +12,8 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import save_file  # noqa: E402
 from torch import nn  # noqa: E402
 
+from classay.engine.store import DamagedRecordWarning  # noqa: E402
+
 torch.set_num_threads(1)  # small networks are no faster with more, and tests run beside each other
 SOURCE = """
 from torch import nn
@@ -21,6 +23,9 @@ def sound():
 
 def make_net(width=12, classes=3):
     return nn.Sequential(nn.Flatten(), nn.Linear(36, width), nn.ReLU(), nn.Linear(width, classes))
+
+def bent():
+    return nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.Tanh(), nn.Linear(12, 3))
 """
 OWN = ("--builder", "mynets_of_the_command:make_net", "--allow-import", "--input", "1x6x6", "--starts", "2", "--quiet")
 NO_INPUT = tuple(word for word in OWN if word not in ("--input", "1x6x6"))
@@ -131,11 +136,11 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
 
     plain, asked = command._record, []
 
-    def record(name, *arguments):
+    def record(found, name, **options):
         asked.append(name)
         if len(asked) == 2:
             raise KeyboardInterrupt
-        return plain(name, *arguments)
+        return plain(found, name=name, **options)
 
     monkeypatch.setattr(command, "_record", record)
     code, out, err = classay("network", "net.pt", "other.pt", *OWN)
@@ -146,6 +151,24 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     code, out, err = classay("network", "other.pt", "net.pt", *OWN)
     assert (code, out) == (3, "")
     assert "Interrupted before anything was done" in err
+
+
+def test_a_store_with_a_damaged_record_or_another_network(classay, folder):
+    options = ["--store", "kept", "--starts", "1", "--no-fresh", "--json"]
+    code, first, err = classay("network", "net.pt", *OWN, *options)
+    assert code == 0, err
+    for path in (folder / "kept").iterdir():
+        path.write_bytes(path.read_bytes()[:-40])
+    with pytest.warns(DamagedRecordWarning):
+        code, again, err = classay("network", "net.pt", *OWN, *options)
+    assert code == 0, err
+    told = [json.loads(text)["networks"]["net"]["quality"] for text in (first, again)]
+    assert told[0]["within"] == told[1]["within"]
+    # The same weights in a network with another activation are another network.
+    other = ["--builder", "mynets_of_the_command:bent"]
+    code, bent, err = classay("network", "net.pt", *OWN, *other, *options)
+    assert code == 0, err
+    assert json.loads(bent)["networks"]["net"]["quality"]["within"] != told[0]["within"]
 
 
 def test_the_shape_of_inputs_can_be_left_out(classay, folder):
@@ -221,6 +244,7 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["nan.pt", "--weights-only"], "'3.weight' of nan.pt holds NaN"),
         (["one.pt", *OWN, "--builder", "mynets_of_the_command:make_net(classes=1)"], "one output"),
         (["one.pt", "--weights-only"], "one output"),
+        (["zero.pt", *OWN], "rows of zeros only (classes 1)"),
         (["."], "is a folder"),
         ([".", "--weights-only"], "is a folder"),
     ],
@@ -231,6 +255,10 @@ def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, mes
     with torch.no_grad():
         broken[1].weight[0, 0] = broken[3].weight[0, 0] = torch.nan
     torch.save(broken.state_dict(), "nan.pt")
+    zero = trained(0)
+    with torch.no_grad():
+        zero[3].weight[1] = 0
+    torch.save(zero.state_dict(), "zero.pt")
     one = nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.ReLU(), nn.Linear(12, 1))
     torch.save(one.state_dict(), "one.pt")
     torch.save(nn.Sequential(nn.Conv1d(1, 12, 3), nn.Flatten(), nn.Linear(12, 3)).state_dict(), "sound.pt")
@@ -259,7 +287,7 @@ def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
         RuntimeError("a fault of ours"),
     ]
 
-    def record(*arguments):
+    def record(*arguments, **options):
         raise errors.pop(0)
 
     monkeypatch.setattr(command, "_record", record)
@@ -268,7 +296,7 @@ def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
         assert code == 2
         assert "Memory does not suffice" in err
     with pytest.raises(RuntimeError, match="a fault of ours"):
-        classay("network", "net.pt", *OWN)
+        classay("network", "net.pt", *OWN, "--debug")
 
 
 def test_half_precision_is_said(classay, folder):

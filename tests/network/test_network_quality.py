@@ -14,7 +14,8 @@ from classay import InputError  # noqa: E402
 from classay.network.estimate import CALIBRATIONS, estimate_accuracy  # noqa: E402
 from classay.network.figures import FIGURES, figures, of_head  # noqa: E402
 from classay.network.fresh import reset  # noqa: E402
-from classay.network.probing import of_weights, power_law  # noqa: E402
+from classay.network.probing import of_weights, power_law, probe  # noqa: E402
+from classay.network.split import split  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +96,77 @@ def test_closest_pairs_are_named():
     assert (np.diff(q.per_pair["cosine"]) <= 0).all()
 
 
+def test_the_closest_rows_are_those_of_the_whole_head():
+    """Also where the two classes are not among those walked to."""
+    network = mlp(classes=12)
+    with torch.no_grad():
+        network[-1].weight[7] = 2 * network[-1].weight[4]
+    for seed in range(9):
+        q = classay.network_quality(
+            network, (6,), starts=1, classes=3, step=0.5, max_steps=20, compare_fresh=False, random_state=seed,
+            sensitivity=False,
+        )  # fmt: skip
+        assert q.closest_rows == ("4", "7", pytest.approx(1))
+        if not {4, 7} <= set(q.walked):
+            break
+    assert not {4, 7} <= set(q.walked)
+    assert "closest for 4 and 7 (cosine 1.00)" in str(q)
+
+
+def test_a_head_with_a_parametrized_weight():
+    torch.manual_seed(0)
+    head = nn.utils.parametrizations.weight_norm(nn.Linear(8, 3))
+    q = classay.network_quality(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), head), (4,), starts=1, max_steps=20, step=0.5)
+    assert q.classes == 3
+    assert any("parametrizations.weight cannot be reset" in note for note in q.notes)
+
+
+class Zeroed(nn.Linear):
+    """A head that begins with zeros, as many do."""
+
+    def reset_parameters(self):
+        nn.init.zeros_(self.weight)
+        nn.init.zeros_(self.bias)
+
+
+def test_a_fresh_head_of_zeros_is_no_obstacle():
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), Zeroed(16, 4))
+    with torch.no_grad():
+        network[2].weight.normal_()
+    q = classay.network_quality(network, (6,), starts=1, max_steps=20, step=0.5, sensitivity=False)
+    assert "row_norm" in q.figures
+    assert "row_norm" not in q.fresh
+
+
+def test_a_head_without_direction_is_refused_before_any_walk(monkeypatch):
+    from classay.network import quality as module
+
+    monkeypatch.setattr(module, "prototypes", lambda *given, **options: pytest.fail("it walked"))
+    network = mlp()
+    with torch.no_grad():
+        network[-1].weight[2] = 0
+    with pytest.raises(InputError, match=r"rows of zeros only \(classes 2\)"):
+        classay.network_quality(network, (6,))
+
+
+def test_dead_features_are_said():
+    network = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with torch.no_grad():
+        network[0].bias.fill_(-1e3)
+    q = classay.network_quality(network, (3,), starts=1, compare_fresh=False)
+    assert any("100% of the prototypes are zero throughout" in note for note in q.notes)
+
+
+def test_probes_in_batches_are_the_same():
+    found = split(convolutional(), (1, 8, 8))
+    begun, ends = found.inputs(6, 0), found.inputs(6, 1)
+    whole, parts = (probe(found, begun, ends, np.arange(6) % 5, 0, batch) for batch in (100, 4))
+    assert whole.keys() == parts.keys() >= {"memory", "response", "shift_robustness"}
+    assert whole == pytest.approx(parts, rel=1e-4, abs=1e-6)
+    assert not any(layer._forward_pre_hooks for layer in found.network.modules())
+
+
 def test_what_was_not_shown_to_hold_is_said():
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3), nn.Sigmoid())
@@ -104,6 +176,12 @@ def test_what_was_not_shown_to_hold_is_said():
     for words in ("below 0", "sigmoid", "Only 0% of the walks", "network has 3"):
         assert any(words in note for note in q.notes), words
     assert q.converged.value == 0
+
+
+def test_one_start_has_no_spread():
+    q = classay.network_quality(mlp(), (6,), starts=1, compare_fresh=False, sensitivity=False)
+    assert (q.within.low, q.within.high, q.between.low, q.between.high) == (-1, 1, 0, 2)
+    assert "inf" not in str(q)
 
 
 def test_a_step_that_matters_is_said():

@@ -337,3 +337,8 @@ def test_words():
     assert text == (
         "The head is 'head', a linear layer from 6 features to 4 classes with bias; the network answers plain scores."
     )
+
+
+def test_a_network_that_was_never_run_is_refused():
+    with pytest.raises(InputError, match=r"'1.weight' of the network has no values \(lazy"):
+        split(nn.Sequential(nn.Flatten(), nn.LazyLinear(5)), (2, 3))

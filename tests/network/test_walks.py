@@ -82,6 +82,38 @@ def test_walks_that_do_not_arrive_are_said_not_dropped():
     assert (w.loss > 0.01).all()
 
 
+def test_half_precision_can_count_all_steps():
+    """A network on another device may be in bfloat16, in which 256 + 1 is 256."""
+    network = mlp()
+    with torch.no_grad():
+        network[-1].weight.mul_(1e-6)
+    found = split(network, (6,))
+    network.bfloat16()
+    w = walk(found, starts(2, (6,), dtype=torch.bfloat16), np.arange(2), step=0.01, max_steps=260)
+    assert (w.steps == 260).all()
+    assert w.length == pytest.approx(2.6, rel=1e-4)
+    assert w.ends is None
+    assert (w.distance > 0).all()
+
+
+class Detached(nn.Module):
+    """What comes before the head is computed without a gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(4, 8), nn.Linear(8, 3)
+
+    def forward(self, x):
+        with torch.no_grad():
+            features = torch.relu(self.body(x))
+        return self.head(features)
+
+
+def test_a_network_without_gradient_is_refused():
+    with pytest.raises(InputError, match="No slope of the loss reaches the inputs"):
+        walk(split(Detached(), (4,)), starts(2, (4,)), np.arange(2), step=0.1)
+
+
 def test_a_row_without_slope_ends_at_once():
     network = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     with torch.no_grad():

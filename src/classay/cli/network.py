@@ -68,7 +68,7 @@ def command(
 
     if charts is not None:
         console.writable_folder(charts, "--charts")
-    paths = _named(files)
+    paths = named(files)
     if weights_only:
         heads, failed = heads_of(paths, head, trust_pickle)
         view.show_heads(heads, failed, as_json)
@@ -122,7 +122,7 @@ def _end(failed: dict[str, str], folder: Path | None, drawn: dict[str, Any], int
         raise typer.Exit(console.PARTIAL)
 
 
-def _named(files: list[str]) -> dict[str, Path]:
+def named(files: list[str]) -> dict[str, Path]:
     """Paths by a short name: the file's, or the whole path where two files are called alike."""
     paths = list(dict.fromkeys(Path(file) for file in files))
     stems = [path.stem for path in paths]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from ..network.quality import NetworkQuality
     from ..network.record import Prototypes
     from ..network.split import Split
-
-FRESH_STARTS, FRESH_ORIGINS, FRESH_SHARE = 2, 3, 0.3
-"""A fresh initialisation is compared by a sample of walks, within this share of the time of the network itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +103,11 @@ def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed
 def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
     """Load one network, walk, and measure it."""
     from ..network.figures import figures
+    from ..network.head import rows_of
     from ..network.labelled import true_accuracy
     from ..network.loading import load_network
-    from ..network.probing import reset
     from ..network.quality import network_quality
-    from ..network.split import split
+    from ..network.untrained import both_records
 
     began = time.monotonic()
     loaded = load_network(
@@ -128,20 +126,16 @@ def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
         raise expect.InputError(
             f"--class-names has {len(given)} names, and the network {found.classes} classes. Give one name a class."
         )
-    # Before the walks, as a test set that does not fit is a mistake to be told at once.
+    # Before the walks, as a head without direction and a test set that does not fit are mistakes to be told at once.
+    rows_of(found.weight)
     accuracy = None if wishes.test_set is None else true_accuracy(found, wishes.test_set, wishes.normalize)
-    record = _record(name, found, wishes, wishes.walks)
+    record, fresh, remarks = both_records(
+        found, {**wishes.walks, "name": name}, partial(_record, wishes=wishes), wishes.fresh
+    )
     quality = network_quality(record, class_names=wishes.class_names)
-    if wishes.fresh and not record.interrupted:
-        copied, _ = reset(found.network, record.settings["seed"])
-        budget = wishes.walks["budget"]
-        few = {"starts": min(FRESH_STARTS, wishes.walks["starts"]), "step": None}
-        few |= {"origins": min(FRESH_ORIGINS, record.settings["origins"]), "sensitivity": False}
-        few |= {"budget": None if budget is None else FRESH_SHARE * budget}
-        again = split(copied, found.input_shape, found.name, found.call)
-        quality = replace(
-            quality, fresh=figures(_record("freshly initialised", again, wishes, {**wishes.walks, **few}))
-        )
+    if wishes.fresh:
+        told = {} if fresh is None else figures(fresh)
+        quality = replace(quality, fresh=told, notes=(*quality.notes, *remarks))
     return Assayed(path, found, record, quality, accuracy, loaded.notes, time.monotonic() - began)
 
 
@@ -156,17 +150,17 @@ def _split(name: str, network: nn.Module, wishes: Wishes) -> Split:
     return found
 
 
-def _record(name: str, found: Split, wishes: Wishes, walks: dict[str, Any]) -> Prototypes:
+def _record(found: Split, *, wishes: Wishes, name: str, **walks: Any) -> Prototypes:
     """The prototypes of a network, out of the store if they are there."""
-    from ..network.prototypes import fingerprint, prototypes
-    from ..network.record import Prototypes
+    from ..network.fingerprint import identity
+    from ..network.prototypes import prototypes
+    from ..network.record import KIND, Prototypes
 
     options = {**walks, "normalize": wishes.normalize}
     if wishes.store is None:
         return prototypes(found, **options, progress=not wishes.quiet, name=name)
-    about = {"network": fingerprint(found.network), "head": found.name, "input": list(found.input_shape), **options}
-    key = wishes.store.key({"record": about})
-    if key in wishes.store:
+    key = wishes.store.key({"record": identity(found), **options})
+    if wishes.store.get(key, KIND) is not None:  # a damaged one is as good as none
         console.say(f"{name}: taken from the store.", wishes.quiet)
         kept = Prototypes.load(wishes.store.path(key))
         return replace(kept, about={**kept.about, "network": name})

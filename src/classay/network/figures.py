@@ -70,12 +70,15 @@ def of_head(weight: NDArray[np.floating]) -> dict[str, float]:
     k = len(rows)
     units = unit(rows)
     pairs = (units @ units.T)[np.triu_indices(k, 1)]
+    norm = float(np.linalg.norm(rows, axis=1).mean())
+    if not norm:  # a fresh head may be all zeros, of which there is nothing to tell
+        return {}
     return {
         # Cosines of random rows of d numbers spread by 1/√d.
         "row_spread": math.log(max(float(pairs.std()), 1e-6) * math.sqrt(rows.shape[1])),
         "row_rank": effective_rank(rows) / k,
         "row_simplex": -float(pairs.mean()) * (k - 1),
-        "row_norm": math.log(float(np.linalg.norm(rows, axis=1).mean()) / FRESH_NORM),
+        "row_norm": math.log(norm / FRESH_NORM),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,13 @@ class Course:
     box: tuple[Tensor, Tensor] | None
     embeddings: Tensor | None
     deadline: float | None = None
+    passes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def pace(self) -> float:
+        """Seconds that a row takes for one step, by all walks so far."""
+        return max(self.seconds, 1e-9) / max(self.passes, 1)
 
     def draw(self, targets: NDArray[np.integer], start: int) -> Tensor:
         """A random input for each of these classes."""
@@ -48,7 +56,10 @@ class Course:
     def walk(self, starts: Tensor, targets: NDArray[np.integer], origin: Any = None, **options: Any) -> Walks:
         """Walk; a batch that proved too large for memory stays small."""
         options = {"step": self.step, "max_steps": self.max_steps, "deadline": self.deadline, **options}
+        began = time.monotonic()
         found = walk(self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options)
+        self.seconds += time.monotonic() - began
+        self.passes += found.passes
         self.batch = min(self.batch, found.batch)
         return found
 
@@ -63,8 +74,8 @@ class Gathered:
     cut: bool = False
     interrupted: bool = False
 
-    def add(self, walks: Walks, keep: bool, **named: NDArray[Any]) -> bool:
-        """Take in what has ended; whether to go on."""
+    def add(self, walks: Walks, keep: bool, **named: NDArray[Any]) -> None:
+        """Take in what has ended."""
         done = walks.finished
         for name, values in {**walks.rows(), **named}.items():
             if name != "finished":
@@ -73,7 +84,9 @@ class Gathered:
             self.inputs.append(walks.ends[np.flatnonzero(done)].float().cpu().numpy())
         self.cut = self.cut or not done.all()
         self.interrupted = self.interrupted or walks.interrupted
-        return not self.cut
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows.get("target", [])))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Each array of the record in one piece."""
@@ -83,8 +96,12 @@ class Gathered:
 def gather(
     course: Course, plan: Plan, keep: bool, store: Store | None, description: Mapping[str, Any], progress: bool
 ) -> Gathered:
-    """Make every walk of the plan. `keep`: the inputs, too; `description`: what the walks are of, for the store."""
+    """Make every walk of the plan. `keep`: the inputs, too; `description`: what the walks are of, for the store.
+
+    Where time is short, seeds get half of it at most: the classes they reached by then are gone on with.
+    """
     gathered = Gathered()
+    until = course.deadline
     with Progress(plan.walks, "walking", progress) as shown:
 
         def tick(ended: int) -> None:
@@ -92,18 +109,22 @@ def gather(
             shown.tick()
 
         for group in plan.groups():
-            seeds = _seeds(course, plan, group, keep, store, description, gathered, tick)
-            if gathered.cut:
+            course.deadline = None if until is None else (until + min(time.monotonic(), until)) / 2
+            ends, place = _seeds(course, plan, group, keep, store, description, gathered, tick)
+            course.deadline = until
+            reached = [one for one in plan.classes.tolist() if all((start, one) in place for start in group)]
+            plan = plan.narrowed(reached)
+            if gathered.interrupted or len(plan.pool) < 2:
                 break
             start, origin, target = plan.cores(group)
-            place = {(one, int(of)): at for at, (one, of) in enumerate((one, of) for one in group for of in plan.pool)}
             at = np.array([place[int(one), int(of)] for one, of in zip(start, origin)], dtype=np.int64)
             size = CHUNK * course.batch
             for first in range(0, len(at), size):
                 rows = slice(first, first + size)
                 named = {"target": target[rows], "origin": origin[rows], "start": start[rows]}
-                walks = _walked(course, seeds, at[rows], keep, store, description, named, tick)
-                if not gathered.add(walks, keep, **named):
+                walks = _walked(course, ends, at[rows], keep, store, description, named, tick)
+                gathered.add(walks, keep, **named)
+                if not walks.finished.all():
                     return gathered
     return gathered
 
@@ -117,11 +138,16 @@ def _seeds(
     description: Mapping[str, Any],
     gathered: Gathered,
     tick: Any,
-) -> Tensor:
-    """Walk to the seeds of some starts; the ends of those that cores begin at, start by start."""
+) -> tuple[Tensor, dict[tuple[int, int], int]]:
+    """Walk to the seeds of some starts. The ends of those that cores may begin at; where among them each one is.
+
+    A class outside of the pool has no place among the ends: it is -1.
+    """
     import torch
 
-    ends = []
+    ends: list[Tensor] = []
+    place: dict[tuple[int, int], int] = {}
+    kept = 0
     for first in range(0, len(plan.classes), plan.rows):
         classes = plan.classes[first : first + plan.rows]
         start = np.repeat(np.array(group, dtype=np.int64), len(classes))
@@ -129,14 +155,19 @@ def _seeds(
         named = {"target": target, "origin": np.full(len(target), SEED, dtype=np.int64), "start": start}
         begun = torch.cat([course.draw(classes, one) for one in group])
         walks = _walked(course, begun, np.arange(len(target)), True, store, description, named, tick)
-        if not gathered.add(walks, keep, **named) or walks.ends is None:
-            break
-        if not gathered.probed:
-            few = slice(0, PROBED)
+        gathered.add(walks, keep, **named)
+        assert walks.ends is not None  # they are kept
+        if not gathered.probed and walks.finished.any():
+            few = np.flatnonzero(walks.finished)[:PROBED]
             gathered.probed.append((begun[few].clone(), walks.ends[few].clone(), target[few]))
-        ends.append(walks.ends[np.flatnonzero(np.isin(target, plan.pool))])
-    # In the order of starts, then classes: several starts are walked together only where all their classes are.
-    return torch.cat(ends) if ends else begun[:0]
+        pooled = walks.finished & np.isin(target, plan.pool)
+        ends.append(walks.ends[np.flatnonzero(pooled)])
+        for row in np.flatnonzero(walks.finished).tolist():
+            place[int(start[row]), int(target[row])] = kept if pooled[row] else -1
+            kept += int(pooled[row])
+        if not walks.finished.all():
+            break
+    return torch.cat(ends), place
 
 
 def _walked(
@@ -160,11 +191,13 @@ def _walked(
         arrays = known[1]
         ends = torch.from_numpy(arrays.pop("ends")).to(starts) if "ends" in arrays else None
         tick(len(at))
-        return Walks(**arrays, ends=ends, batch=course.batch, interrupted=False)
+        return Walks(**arrays, ends=ends, batch=course.batch, interrupted=False, passes=0)
     walks = course.walk(starts, named["target"], at, keep=keep, tick=tick)
     if walks.finished.all():
         arrays = walks.rows()
         if walks.ends is not None:
-            arrays["ends"] = walks.ends.cpu().numpy()
+            # NumPy has no bfloat16, and float32 holds all of it.
+            exact = walks.ends.float() if walks.ends.itemsize < 4 else walks.ends
+            arrays["ends"] = exact.cpu().numpy()
         store.put(key, "walks", {}, arrays)
     return walks

@@ -120,7 +120,7 @@ def head_quality(
     learning training (2020), on the simplex.
 
     """
-    rows = _rows(weight)
+    rows = rows_of(weight)
     classes, size = rows.shape
     figures, histogram, closest, farthest = measured_rows(rows)
     draws = int(np.clip(PRODUCTS // (classes**2 * (size + 64)), 2, MOST_DRAWS))
@@ -146,7 +146,8 @@ def head_quality(
     )
 
 
-def _rows(weight: Any) -> Floats:
+def rows_of(weight: Any) -> Floats:
+    """The rows of a head, if all of them have a direction."""
     values = weight.detach().cpu().float().numpy() if hasattr(weight, "detach") else weight
     try:
         rows = np.asarray(values, dtype=float)

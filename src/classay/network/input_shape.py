@@ -34,6 +34,8 @@ def split_by_likely_shape(network: nn.Module, head: str | None = None) -> tuple[
 
 def likely_shapes(network: nn.Module) -> Iterator[tuple[tuple[int, ...], str]]:
     """Shapes of input, the likelier first, each with the reason."""
+    import torch
+
     for name in ("input_shape", "input_size"):
         if (own := _whole(getattr(network, name, None))) is not None:
             yield own, f"as its {name} says"
@@ -47,7 +49,9 @@ def likely_shapes(network: nn.Module) -> Iterator[tuple[tuple[int, ...], str]]:
         yield (channels, side, side), "as its config says"
     for layer in network.modules():
         weight: Any = getattr(layer, "weight", None)
-        if weight is None or weight.ndim < 2 or not weight.is_floating_point() or "Embedding" in type(layer).__name__:
+        if not isinstance(weight, torch.Tensor) or weight.ndim < 2 or not weight.is_floating_point():
+            continue
+        if "Embedding" in type(layer).__name__:
             continue
         if weight.ndim == 2:
             yield (int(weight.shape[1]),), "as its first layer takes so many numbers"

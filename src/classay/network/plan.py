@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ Ints = NDArray[np.int64]
 IN_FULL = 100
 """Up to so many classes every class is reached from every other."""
 ORIGINS = 10
-LEAST_ORIGINS = 3
+LADDER = (("origins", 3), ("starts", 2), ("classes", 10), ("starts", 1), ("classes", 2), ("origins", 1))
+"""What is taken less of where time is short, in this order, each down to so many before the next."""
 MEMORY = 1 << 28
 """Bytes of inputs held at once."""
 
@@ -40,6 +42,11 @@ class Plan:
     def walks(self) -> int:
         """Walks in all."""
         return self.starts * len(self.classes) * (1 + self.origins)
+
+    def narrowed(self, classes: Sequence[int]) -> Plan:
+        """The same plan for some of its classes."""
+        own, pool = (every[np.isin(every, classes)] for every in (self.classes, self.pool))
+        return replace(self, classes=own, pool=pool, origins=min(self.origins, max(len(pool) - 1, 0)))
 
     def groups(self) -> Iterator[range]:
         """Starts that are walked together: as many as memory allows."""
@@ -71,23 +78,14 @@ def plan(
     seed: int,
 ) -> Plan:
     """The plan for a head of `k` classes, of at most `affordable` walks (None: no limit)."""
-    wanted = k if classes is None else expect.whole(classes, "classes", at_least=2)
-    if wanted > k:
-        raise InputError(f"`classes` is {classes}, but the network has {k}. Ask for fewer, or leave it out.")
-    if origins is not None:
-        expect.whole(origins, "origins", at_least=1, why="Each class is reached from so many others.")
-        if origins >= wanted:
-            raise InputError(f"`origins` is {origins}; at most {wanted - 1} are there, the classes but one.")
+    wanted = expect_sample(k, classes, origins)
     each = (wanted - 1 if wanted <= IN_FULL else ORIGINS) if origins is None else origins
+    sizes = {"starts": starts, "classes": wanted, "origins": each}
+    if affordable is not None:
+        fixed = [name for name, given in (("classes", classes), ("origins", origins)) if given is not None]
+        sizes = _affordable(sizes, affordable, fixed)
+    wanted, each = sizes["classes"], sizes["origins"]
     notes = []
-    if affordable is not None and starts * wanted * (1 + each) > affordable:
-        least = each if origins is not None else min(LEAST_ORIGINS, each)
-        a_start = affordable / starts
-        if classes is None and a_start < wanted * (1 + least):
-            wanted = int(np.clip(a_start / (1 + least), 2, k))
-            least = min(least, wanted - 1)
-        if origins is None:
-            each = int(np.clip(a_start / wanted - 1, least, wanted - 1))
     order = seeds.generator(seed, "classes").permutation(k)[:wanted]
     rows = max(MEMORY // max(input_bytes, 1), 2 * (each + 1))
     pool = np.sort(order[:rows]) if rows < wanted else np.sort(order)
@@ -95,4 +93,37 @@ def plan(
         notes.append(f"A random sample of {wanted} of the {k} classes was walked to.")
     if each < wanted - 1:
         notes.append(f"Each class was reached from {counted(each, 'other')} of {wanted - 1}, drawn at random.")
-    return Plan(np.sort(order), pool, each, starts, rows, seed, tuple(notes))
+    if sizes["starts"] < starts:
+        notes.append(f"There was time for {sizes['starts']} of the {starts} starts.")
+    return Plan(np.sort(order), pool, each, sizes["starts"], rows, seed, tuple(notes))
+
+
+def expect_sample(k: int, classes: int | None, origins: int | None) -> int:
+    """How many classes are to be reached, where what was given is possible."""
+    wanted = k if classes is None else expect.whole(classes, "classes", at_least=2)
+    if wanted > k:
+        raise InputError(f"`classes` is {classes}, but the network has {k}. Ask for fewer, or leave it out.")
+    if origins is not None:
+        expect.whole(origins, "origins", at_least=1, why="Each class is reached from so many others.")
+        if origins >= wanted:
+            raise InputError(f"`origins` is {origins}; at most {wanted - 1} are there, the classes but one.")
+    return wanted
+
+
+def _affordable(sizes: dict[str, int], affordable: float, fixed: Sequence[str]) -> dict[str, int]:
+    """Fewer starts, classes and origins, until there is time for all walks or the least is reached."""
+    wanted, sizes = sizes, dict(sizes)
+
+    def fits(name: str) -> int:
+        """How much of one there is time for, the others being as they are."""
+        others = [sizes[other] + (other == "origins") for other in sizes if other != name]
+        return int(min(affordable / math.prod(others), 1e9)) - (name == "origins")
+
+    for name, least in LADDER:
+        if name not in fixed:
+            sizes[name] = min(sizes[name], max(fits(name), least))
+            sizes["origins"] = min(sizes["origins"], sizes["classes"] - 1)
+    for name in ("classes", "origins"):  # what the last rung left over
+        sizes[name] = min(wanted[name], max(fits(name), sizes[name]))
+    sizes["origins"] = min(sizes["origins"], sizes["classes"] - 1)
+    return sizes

@@ -11,6 +11,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 from .. import seeds
 from .cosines import unit
-from .fresh import reset as reset
+from .fresh import reset
 from .trace import at_rest
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from .split import Split
 
 Floats = NDArray[np.float64]
+Answer = Callable[["Tensor"], "Tensor"]
+"""What gives the logits of inputs."""
 NOISE = 0.3
 RANDOM = 100
 COARSE = 4
@@ -34,27 +38,42 @@ TAIL = 8
 """A power law is fitted to at least so many eigenvalues, where there are as many."""
 
 
-def probe(split: Split, begun: Tensor, ends: Tensor, targets: NDArray[np.integer], seed: int) -> dict[str, float]:
-    """Every probe that applies, by name. `begun` and `ends` (m, ...) of some seeds, and the classes they reached."""
+def probe(
+    split: Split,
+    begun: Tensor,
+    ends: Tensor,
+    targets: NDArray[np.integer],
+    seed: int,
+    batch: int = RANDOM,
+    random: int = RANDOM,
+) -> dict[str, float]:
+    """Every probe that applies, by name. `begun` and `ends` (m, ...) of some seeds, and the classes they reached.
+
+    `batch` rows are run at once; answers to `random` noisy inputs are looked at.
+    """
     import torch
 
     found: dict[str, float] = {}
+
+    def answer(inputs: Tensor) -> Tensor:
+        return torch.cat([split.logits(inputs[at : at + batch]) for at in range(0, len(inputs), batch)])
+
     with at_rest(split.network), torch.no_grad():
-        found |= _robustness(split, ends, targets, seed)
-        found |= _of_noise(split, seed)
+        found |= _robustness(answer, ends, targets, seed)
+        found |= _of_noise(split, answer, split.inputs(random, seed, 1))
     found |= _of_ways((ends - begun).float().cpu().numpy().astype(float), targets)
     found |= of_weights(split.network, seed)
     return {name: float(value) for name, value in found.items() if math.isfinite(value)}
 
 
-def _robustness(split: Split, ends: Tensor, targets: NDArray[np.integer], seed: int) -> dict[str, float]:
+def _robustness(answer: Answer, ends: Tensor, targets: NDArray[np.integer], seed: int) -> dict[str, float]:
     """Mean probability of the class that a seed was made for, after a change."""
     import torch
 
     goal = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=ends.device)
 
     def sure(inputs: Tensor) -> float:
-        return float(split.logits(inputs).softmax(1).gather(1, goal[:, None]).mean())
+        return float(answer(inputs).softmax(1).gather(1, goal[:, None]).mean())
 
     noise = seeds.generator(seed, "probe noise").standard_normal(tuple(ends.shape), dtype=np.float32)
     found = {"noise_robustness": sure(ends + NOISE * torch.from_numpy(noise).to(ends))}
@@ -64,47 +83,52 @@ def _robustness(split: Split, ends: Tensor, targets: NDArray[np.integer], seed: 
     return found
 
 
-def _of_noise(split: Split, seed: int) -> dict[str, float]:
+def _of_noise(split: Split, answer: Answer, inputs: Tensor) -> dict[str, float]:
     """How the network answers noise."""
-    import torch
     from torch.nn.functional import interpolate
 
-    inputs = split.inputs(RANDOM, seed, 1)
-    logits = split.logits(inputs)
-    found = {"certainty": float(logits.softmax(1).max(dim=1).values.mean())}
+    with _statistics(split) as seen:
+        logits = answer(inputs)
+    found = {"certainty": float(logits.softmax(1).max(dim=1).values.mean()), **_memory(seen)}
     if inputs.dim() == 4 and min(inputs.shape[2:]) > COARSE:
         smooth = interpolate(inputs[:, :, :COARSE, :COARSE], size=tuple(inputs.shape[2:]), mode="bicubic")
         smooth = smooth / smooth.std().clamp_min(1e-12)
-        rough, moved = float(logits.std(dim=0).mean()), float(split.logits(smooth).std(dim=0).mean())
+        rough, moved = float(logits.std(dim=0).mean()), float(answer(smooth).std(dim=0).mean())
         if rough > 0 and moved > 0:
             found["response"] = math.log(moved / rough)
-    with torch.no_grad():
-        found |= _memory(split, inputs)
     return found
 
 
-def _memory(split: Split, inputs: Tensor) -> dict[str, float]:
-    """Root mean square distance of batch statistics of noise from the stored ones, in stored spreads, as a log."""
+@contextmanager
+def _statistics(split: Split) -> Iterator[dict[Any, list[tuple[int, Tensor]]]]:
+    """Rows and mean of what each batch normalisation takes meanwhile, batch by batch."""
     from torch import nn
 
-    seen: list[float] = []
+    seen: dict[Any, list[tuple[int, Tensor]]] = {}
 
     def hook(layer: Any, arguments: tuple[Any, ...]) -> None:
         values = arguments[0]
         means = values.mean(dim=[axis for axis in range(values.dim()) if axis != 1])
-        gap = (means - layer.running_mean) / (layer.running_var + layer.eps).sqrt()
-        seen.append(float((gap**2).mean()))
+        seen.setdefault(layer, []).append((len(values), means))
 
     kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     layers = [one for one in split.network.modules() if isinstance(one, kinds) and one.running_mean is not None]
     handles = [layer.register_forward_pre_hook(hook) for layer in layers]
     try:
-        if handles:
-            split.logits(inputs)
+        yield seen
     finally:
         for handle in handles:
             handle.remove()
-    return {"memory": 0.5 * math.log(max(float(np.mean(seen)), 1e-12))} if seen else {}
+
+
+def _memory(seen: dict[Any, list[tuple[int, Tensor]]]) -> dict[str, float]:
+    """Root mean square distance of batch statistics of noise from the stored ones, in stored spreads, as a log."""
+    gaps = []
+    for layer, batches in seen.items():
+        means = sum(rows * mean for rows, mean in batches) / sum(rows for rows, _ in batches)
+        gap = (means - layer.running_mean) / (layer.running_var + layer.eps).sqrt()
+        gaps.append(float((gap**2).mean()))
+    return {"memory": 0.5 * math.log(max(float(np.mean(gaps)), 1e-12))} if gaps else {}
 
 
 def _of_ways(ways: Floats, targets: NDArray[np.integer]) -> dict[str, float]:
@@ -133,12 +157,15 @@ def _neighbours(one: Floats, other: Floats) -> float:
 
 def of_weights(network: nn.Module, seed: int) -> dict[str, float]:
     """Weights beside fresh ones: log ratios of stable rank ‖W‖²/σ², of σ and of ‖W‖, means over layers; and alpha."""
+    import torch
+
     fresh, _ = reset(network, seed)
     theirs = dict(fresh.named_modules())
     ratios, alphas = [], []
     for name, layer in network.named_modules():
         weight = getattr(layer, "weight", None)
-        if weight is None or weight.ndim < 2 or min(weight.flatten(1).shape) < 2:
+        # What is called weight can be a module, too: torch's list of parametrizations is.
+        if not isinstance(weight, torch.Tensor) or weight.ndim < 2 or min(weight.flatten(1).shape) < 2:
             continue
         own, other = (_singular(one.weight) for one in (layer, theirs[name]))
         if own.size and other.size and own[0] > 0 and other[0] > 0:

@@ -7,9 +7,9 @@ a sample.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,18 @@ import numpy as np
 from .. import expect, seeds
 from ..engine.store import Store
 from ..expect import InputError
-from .cosines import cosines
+from .fingerprint import digest, fingerprint, identity
 from .folding import folded
-from .gather import Course, gather
+from .gather import PROBED, Course, Gathered, gather
 from .needs import need
-from .plan import Plan, plan
+from .plan import Plan, expect_sample, plan
 from .probing import probe
 from .record import Prototypes
+from .sensitivity import step_sensitivity
 from .split import Split
 from .split import split as split_network
 from .starts import box_of, embeddings_of, normalize_of
-from .stride import find_step
+from .terms import Budget, Terms, find_terms
 from .walks import BATCH, MAX_STEPS
 
 if TYPE_CHECKING:
@@ -36,11 +37,8 @@ if TYPE_CHECKING:
 
     from .trace import Feed
 
-FACTORS = (1 / 3, 1.0, 3.0)
-PILOT, FEW = 20, 6
-"""Classes of the walks by which a step is found; fewer where time is short, which is then judged by them, too."""
-SAMPLE = 3
-"""Origins of each class in the sample that is walked with other steps."""
+PROBING = 0.01
+"""Share of the budget that one pass of probes may take; there are about eight."""
 KEPT = 1 << 26
 """Inputs are kept up to so many bytes, unless asked for."""
 
@@ -88,7 +86,7 @@ def prototypes(
     delta : cross-entropy at which a walk has arrived
     classes : how many classes to walk to, drawn at random; None: all, or as many as the budget allows
     origins : cores of each class, begun at the seeds of so many others; None: all up to 100 classes, else 10
-    budget : seconds; fewer classes and origins are taken where all would take longer
+    budget : seconds for all of it; fewer origins, starts and classes are taken where all would take longer
     max_steps : a walk that has not arrived by then ends where it is
     box : keep inputs within images of 0..1, and begin with uniform noise
     head, call : as in `split`
@@ -116,64 +114,81 @@ def prototypes(
     Evaluation (2024), algorithms 1 and 2.
 
     """
+    began = time.monotonic()
     need("torch", "Making prototypes")
     found = _split(network, input_shape, head, call)
     expect.whole(starts, "starts", at_least=1)
     expect.whole(max_steps, "max_steps", at_least=1)
     expect.whole(batch, "batch", at_least=1)
     for value, label in ((delta, "delta"), (step, "step"), (budget, "budget")):
-        if value is not None and not (isinstance(value, (int, float)) and 0 < value < np.inf):
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if value is not None and not (number and 0 < value < np.inf):
             raise InputError(f"`{label}` is {value!r}; a number above 0 is expected.")
+    expect_sample(found.classes, classes, origins)
     scale = normalize_of(normalize, found.input_shape)
     table = embeddings_of(found.network, embeddings, found.input_shape)
     if box and table is not None:
         raise InputError("`box` is for images and `embeddings` for tokens; give one of them.")
     kept = store if store is None or isinstance(store, Store) else Store(store)
     seed = seeds.settle(random_state)
-    began = time.monotonic()
     limits = box_of(found, scale) if box else None
     course = Course(folded(found), seed, step or 0.0, delta, max_steps, batch, limits, table)
-    some = seeds.generator(seed, "classes").permutation(found.classes)[: PILOT if budget is None else FEW]
-    course.deadline = None if budget is None else began + budget / 3
-    if step is None:
-        course.step = find_step(course, some)
-    each = found.inputs(1)[0]
-    affordable = None if budget is None else _affordable(course, some, began + budget)
-    chosen = plan(found.classes, each.numel() * each.element_size(), starts, classes, origins, affordable, seed)
-    course.deadline = None if budget is None else began + budget
-    settings = {
-        "step": course.step, "delta": float(delta), "max_steps": max_steps, "box": bool(box), "batch": batch,
+    settings: dict[str, Any] = {
+        "step": step, "delta": float(delta), "max_steps": max_steps, "box": bool(box), "batch": batch,
         "seed": seed, "input_shape": list(found.input_shape),
         "normalize": None if scale is None else [scale.mean, scale.std],
     }  # fmt: skip
     description = {
         **settings,
-        "network": fingerprint(found.network),
-        "head": found.name,
-        "embeddings": table is not None,
+        "network": identity(found),
+        "embeddings": None if table is None else digest({"table": table}),
     }
+    time_for = None if budget is None else Budget(began, float(budget))
+    terms = _terms(course, step, time_for, bool(sensitivity), kept, {**description, "budget": budget})
+    agreed = {"step": terms.step, "max_steps": terms.max_steps, "batch": terms.batch}
+    course.step, course.max_steps, course.batch = terms.step, terms.max_steps, terms.batch
+    course.seconds, course.passes = terms.pace, 1
+    course.deadline = None if time_for is None else time_for.at(terms.until)
+    each = found.inputs(1)[0]
+    size = each.numel() * each.element_size()
+    chosen = plan(found.classes, size, starts, classes, origins, terms.affordable, seed)
     keep = keep_inputs if keep_inputs is not None else chosen.walks * each.numel() * 4 <= KEPT
-    gathered = gather(course, chosen, keep, kept, description, progress)
-    if not gathered.rows or not len(gathered.arrays()["target"]):
-        raise InputError("No walk came to an end in the time there was. Allow a longer `budget`.")
-    course.deadline = None
+    gathered = gather(course, chosen, keep, kept, {**description, **agreed}, progress)
+    if not len(gathered):
+        if gathered.interrupted:
+            raise KeyboardInterrupt  # there is nothing to keep
+        raise InputError(
+            f"No walk came to an end in {budget:g} s: one step of one input takes {course.pace:.2g} s. Allow a longer "
+            "`budget`."
+        )
     arrays = gathered.arrays()
-    notes = [*found.notes, *chosen.notes, *_notes(gathered.cut, gathered.interrupted, len(arrays["target"]), chosen)]
-    if course.batch < batch:
-        notes.append(f"Memory sufficed for batches of {course.batch} rows, not {batch}.")
+    notes = [*found.notes, *chosen.notes, *_notes(gathered, chosen)]
+    if terms.max_steps < max_steps:
+        notes.append(f"Walks ended after {terms.max_steps} steps at most, not {max_steps}, for the time there was.")
+    if course.batch < terms.batch:
+        notes.append(f"Memory sufficed for batches of {course.batch} rows, not {terms.batch}.")
     probes = {}
-    if gathered.probed and not gathered.interrupted:
-        probes = probe(found, *gathered.probed[0], seed)
+    if not gathered.interrupted:
+        most = PROBED if time_for is None else int(np.clip(PROBING * time_for.seconds / course.pace, 2, PROBED))
+        begun, ends, reached = gathered.probed[0]
+        probes = probe(found, begun[:most], ends[:most], reached[:most], seed, course.batch, most)
+    course.deadline = None if time_for is None else time_for.at(1.0)
+    tried: dict[str, float] = {}
+    if sensitivity and not gathered.cut:
+        tried = step_sensitivity(course, chosen)
+        if not tried:
+            notes.append("There was no time to walk with other steps.")
     return Prototypes(
         **arrays,
         weight=found.weight,
         bias=found.bias,
         inputs=np.concatenate(gathered.inputs) if keep and gathered.inputs else None,
         probes=probes,
-        sensitivity=_sensitivity(course, chosen) if sensitivity and not gathered.cut else {},
+        sensitivity=tried,
         settings={
             **settings,
-            "starts": starts,
+            **agreed,
+            "starts": chosen.starts,
             "classes": len(chosen.classes),
             "origins": chosen.origins,
             "budget": budget,
@@ -182,22 +197,11 @@ def prototypes(
             "network": name or type(found.network).__name__,
             "head": found.name,
             "output": found.output,
-            "fingerprint": description["network"],
+            "fingerprint": fingerprint(found.network),
         },
         notes=tuple(notes),
         interrupted=gathered.interrupted,
     )
-
-
-def fingerprint(network: nn.Module) -> str:
-    """A SHA-256 over names, shapes and values of all weights."""
-    digest = hashlib.sha256()
-    for name, values in network.state_dict().items():
-        if hasattr(values, "detach"):
-            array = values.detach().cpu().contiguous()
-            digest.update(f"{name}\0{array.dtype}\0{tuple(array.shape)}\0".encode())
-            digest.update(array.float().numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _split(network: Any, input_shape: Any, head: str | None, call: Feed | None) -> Split:
@@ -208,36 +212,29 @@ def _split(network: Any, input_shape: Any, head: str | None, call: Feed | None) 
     return split_network(network, input_shape, head, call)
 
 
-def _affordable(course: Course, some: Any, deadline: float) -> float:
-    """How many walks fit into the time that is left, judging by a few; a fifth of it is kept in hand."""
-    began = time.monotonic()
-    done = int(course.walk(course.draw(some, 0), some).finished.sum())
-    now = time.monotonic()
-    return 0.8 * max(deadline - now, 0.0) * done / max(now - began, 1e-6)
+def _terms(
+    course: Course,
+    step: float | None,
+    budget: Budget | None,
+    sensitivity: bool,
+    store: Store | None,
+    description: dict[str, Any],
+) -> Terms:
+    """The terms of the walks, out of the store if the same call was made before: it goes on with the same walks."""
+    order = seeds.generator(course.seed, "classes").permutation(course.split.classes)
+    if store is None:
+        return find_terms(course, step, order, budget, sensitivity)
+    key = store.key({"terms": description, "sensitivity": sensitivity})
+    known = store.get(key, "terms")
+    if known is not None:
+        return Terms(**known[0]["terms"])
+    terms = find_terms(course, step, order, budget, sensitivity)
+    store.put(key, "terms", {"terms": asdict(terms)}, {})
+    return terms
 
 
-def _sensitivity(course: Course, chosen: Plan) -> dict[str, float]:
-    """M_bt by the factor of the step, on seeds of the first start and a few cores of each."""
-    few = seeds.generator(chosen.seed, "sensitivity").permutation(chosen.pool)[:PILOT]
-    found = {}
-    for factor in FACTORS:
-        options = {"step": factor * course.step, "max_steps": int(course.max_steps * max(1.0, 1 / factor))}
-        seed_walks = course.walk(course.draw(few, 0), few, keep=True, **options)
-        if seed_walks.ends is None or seed_walks.interrupted:
-            return {}
-        place = np.tile(np.arange(len(few)), min(SAMPLE, len(few) - 1))
-        shift = np.repeat(np.arange(1, min(SAMPLE, len(few) - 1) + 1), len(few))
-        origin = (place + shift) % len(few)
-        cores = course.walk(seed_walks.ends, few[place], origin, **options)
-        if cores.interrupted:
-            return {}
-        features = np.concatenate([seed_walks.features, cores.features])
-        measured = cosines(features, np.concatenate([np.arange(len(few)), place]), len(few))
-        found[f"{factor:.3g}"] = 1 - measured.cs_bt
-    return found
-
-
-def _notes(cut: bool, interrupted: bool, done: int, chosen: Plan) -> list[str]:
-    if interrupted:
-        return [f"It was interrupted after {done} of {chosen.walks} walks."]
-    return [f"Time was up after {done} of {chosen.walks} walks."] if cut else []
+def _notes(gathered: Gathered, chosen: Plan) -> list[str]:
+    done = f"{len(gathered)} of {chosen.walks} walks"
+    if gathered.interrupted:
+        return [f"It was interrupted after {done}."]
+    return [f"Time was up after {done}."] if gathered.cut else []

@@ -6,7 +6,7 @@ what training changed, and an estimate of accuracy whose error is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 from ..expect import InputError
 from ..intervals import Estimate, of_mean, of_proportion
 from ..result import Result
+from .applicability import applicability
 from .by_class import by_class, by_pair
 from .cosines import Cosines, cosines
 from .estimate import FORMED, estimate_accuracy
-from .feature_quality import distributions, sign_note
+from .feature_quality import distributions
 from .figures import figures
-from .fresh import reset
 from .head import HeadQuality, head_quality
 from .prototypes import prototypes
 from .record import Prototypes
 from .split import Split
 from .split import split as split_network
+from .untrained import both_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from torch import nn
 
 Floats = NDArray[np.float64]
-CONVERGED = 0.9
-"""Below this share of walks that arrived, the figures are said to be doubtful."""
-SENSITIVE = 0.05
-FRESH_STARTS, FRESH_ORIGINS, FRESH_STEPS = 2, 3, 60
 
 
 @dataclass(frozen=True)
@@ -47,8 +44,9 @@ class NetworkQuality(Result):
     `classifier_quality` is H_w, `within` M_in and `between` M_bt of the prototypes' features, means over starts with
     their intervals; `accuracy_bounds` the paper's lower and upper bound; `estimate` the accuracy told by a combination
     of figures, with an interval from networks of other data sets. `per_class`, `per_pair` (closest first) and `cosines`
-    (c, c) tell which classes the network takes for alike; `per_start` has the raw figures. `figures` are all dataless
-    figures, `fresh` the same for the architecture freshly initialised. `sensitivity` is M_bt by factor of the step.
+    (c, c) tell which classes the network takes for alike; `closest_rows` is the pair of classes whose rows of the
+    head are closest, with their cosine; `per_start` has the raw figures. `figures` are all dataless figures,
+    `fresh` the same for the architecture freshly initialised. `sensitivity` is M_bt by factor of the step.
     """
 
     name: str
@@ -67,6 +65,7 @@ class NetworkQuality(Result):
     head: HeadQuality
     per_class: pd.DataFrame
     per_pair: pd.DataFrame
+    closest_rows: tuple[str, str, float]
     per_start: pd.DataFrame
     cosines: Floats
     distributions: pd.DataFrame
@@ -92,13 +91,13 @@ class NetworkQuality(Result):
         return frame
 
     def __str__(self) -> str:
-        pair = self.per_pair.sort_values("rows", ascending=False).iloc[0]
+        first, second, cosine = self.closest_rows
         text = (
             f"{self.name}: {self.classes} classes, H_w {self.classifier_quality:.3f}, features of one class at cosine "
             f"{self.within:.3f} (M_in), of different ones {self.between:.3f} apart (M_bt). The paper's bounds of "
             f"accuracy: {self.accuracy_bounds[0]:.2f} to {self.accuracy_bounds[1]:.2f}. Estimated accuracy "
             f"{self.estimate:.2f}. "
-            f"The head's rows are closest for {pair['first']} and {pair['second']} (cosine {pair['rows']:.2f}). "
+            f"The head's rows are closest for {first} and {second} (cosine {cosine:.2f}). "
             f"{FORMED}"
         )
         return " ".join([text, *self.notes])
@@ -158,10 +157,18 @@ def network_quality(
             raise InputError("`input_shape` is missing: the shape of one input is expected, such as (3, 32, 32).")
         network = split_network(network, input_shape, options.pop("head", None), options.pop("call", None))
     names = _names(class_names, network.classes)
-    record, fresh, remarks = _records(network, normalize, starts, compare_fresh, options)
+    head = head_quality(network.weight, network.bias)  # before the walks, as a head without direction is refused
+    fresh: Prototypes | None = None
+    remarks: list[str] = []
+    if isinstance(network, Prototypes):
+        record = network
+    else:
+        options = {**options, "normalize": normalize, "starts": starts}
+        record, fresh, remarks = both_records(network, options, prototypes, compare_fresh)
     whole, by_start = _measured(record)
     targets = np.unique(record.target)
     walked = tuple(names[one] for one in targets)
+    first, second, cosine = head.closest[0]
     known = figures(record)
     estimate, doubts = estimate_accuracy(known, record.classes)
     frame = pd.DataFrame(
@@ -173,7 +180,7 @@ def network_quality(
             for start, found in by_start.items()
         ]
     )  # fmt: skip
-    head = head_quality(record.weight, record.bias)
+    bounds = float(frame["lower"].mean()), float(frame["upper"].mean())
     output = str(record.about.get("output", "unknown"))
     return NetworkQuality(
         name=record.name,
@@ -181,53 +188,32 @@ def network_quality(
         walked=tuple(int(one) for one in targets),
         output=output,
         classifier_quality=head.classifier_quality,
-        within=of_mean(frame["within"], kind="over starts"),
+        within=_over_starts(frame["within"], -1.0, 1.0),
         within_std=float(frame["within_std"].mean()),
-        between=of_mean(frame["between"], kind="over starts"),
+        between=_over_starts(frame["between"], 0.0, 2.0),
         between_std=float(frame["between_std"].mean()),
-        accuracy_bounds=(float(frame["lower"].mean()), float(frame["upper"].mean())),
+        accuracy_bounds=bounds,
         estimate=estimate,
         converged=of_proportion(int(record.converged.sum()), len(record)),
         nonnegative=bool((record.features >= 0).all()),
         head=head,
         per_class=by_class(whole, walked, record, targets),
         per_pair=by_pair(whole, walked, record.weight[targets]),
+        closest_rows=(names[first], names[second], float(cosine)),
         per_start=frame,
         cosines=whole.of_pairs(),
         distributions=distributions(*by_start.values()),
         figures=known,
         fresh={} if fresh is None else figures(fresh),
         sensitivity=dict(record.sensitivity),
-        notes=(*record.notes, *_applicability(record, output), *_crossing(frame), *doubts, *remarks),
+        notes=(*record.notes, *applicability(record, output, *bounds), *doubts, *remarks),
     )
 
 
-def _records(
-    network: Split | Prototypes, normalize: Any, starts: int, compare: bool, options: dict[str, Any]
-) -> tuple[Prototypes, Prototypes | None, list[str]]:
-    """The record of a network, that of a fresh one if wanted, and what is to be said of the latter."""
-    if isinstance(network, Prototypes):
-        return network, None, []
-    record = prototypes(network, normalize=normalize, starts=starts, **options)
-    if not compare or record.interrupted:
-        return record, None, []
-    copied, kept = reset(network.network, record.settings["seed"])
-    again = split_network(copied, network.input_shape, network.name, network.call)
-    remarks = [f"{', '.join(kept[:3])} cannot be reset: the fresh network holds trained values there."] if kept else []
-    # With a step of its own, as the slopes of an untrained network are others; a sample of walks tells enough. In many
-    # untrained networks no input reaches the loss at all.
-    few: dict[str, Any] = {
-        "step": None,
-        "max_steps": FRESH_STEPS,
-        "sensitivity": False,
-        "keep_inputs": False,
-        "name": "fresh",
-    }
-    few["origins"] = min(FRESH_ORIGINS, record.settings["origins"])
-    if options.get("budget") is not None:
-        few["budget"] = options["budget"] / 4
-    fresh = prototypes(again, normalize=normalize, starts=min(FRESH_STARTS, starts), **{**options, **few})
-    return record, fresh, remarks
+def _over_starts(values: pd.Series[float], least: float, most: float) -> Estimate:
+    """The mean with its interval, which of one start is all that there can be."""
+    mean = of_mean(values, kind="over starts")
+    return replace(mean, low=max(mean.low, least), high=min(mean.high, most))
 
 
 def _names(given: Sequence[str] | None, classes: int) -> tuple[str, ...]:
@@ -252,26 +238,6 @@ def _measured(record: Prototypes) -> tuple[Cosines, dict[int, Cosines]]:
         there, own = np.unique(record.target[rows], return_inverse=True)
         if len(there) > 1:
             by_start[int(start)] = cosines(record.features[rows], own, len(there))
+    if not by_start:
+        raise InputError("No start of the record has prototypes of 2 classes. Allow a longer `budget`.")
     return cosines(record.features, codes, len(classes)), by_start
-
-
-def _crossing(frame: pd.DataFrame) -> list[str]:
-    if frame["lower"].mean() <= frame["upper"].mean():
-        return []
-    return ["The paper's lower bound is above its upper one here, so that they bound nothing."]
-
-
-def _applicability(record: Prototypes, output: str) -> list[str]:
-    """Where the figures were not shown to hold, and where they are doubtful."""
-    notes = [remark] if (remark := sign_note(record.features)) else []
-    if output == "sigmoid":
-        notes.append("The network answers a sigmoid, not a softmax, for which the paper's figures were not given.")
-    arrived = float(record.converged.mean())
-    if arrived < CONVERGED:
-        notes.append(f"Only {arrived:.0%} of the walks reached the loss of {record.settings['delta']:g}: doubtful.")
-    values = list(record.sensitivity.values())
-    if values and max(values) - min(values) > SENSITIVE:
-        notes.append(
-            f"M_bt depends on the step: {min(values):.2f} to {max(values):.2f} over a third to three times it."
-        )
-    return notes

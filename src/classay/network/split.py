@@ -153,6 +153,7 @@ def checked(network: Any) -> nn.Module:
     """The network, if it is one whose weights can be used."""
     import torch
     from torch import nn
+    from torch.nn.parameter import is_lazy
 
     if not isinstance(network, nn.Module):
         hint = " A state dict is weights without the network: build the network and load it." * isinstance(
@@ -164,8 +165,9 @@ def checked(network: Any) -> nn.Module:
     if not parameters:
         raise InputError(f"The network ({type(plain).__name__}) has no parameters. Is it the right object?")
     for name, values in {**parameters, **dict(plain.named_buffers())}.items():
-        if values.is_meta:
-            raise InputError(f"{name!r} of the network has no values (device meta). Load the weights first.")
+        if values.is_meta or is_lazy(values):
+            why = "lazy: it takes its shape from the first inputs" if is_lazy(values) else "device meta"
+            raise InputError(f"{name!r} of the network has no values ({why}). Run it once, or load the weights first.")
         if values.is_floating_point() and not torch.isfinite(values).all():
             raise InputError(
                 f"{name!r} of the network holds NaN or infinite numbers: training went astray, or the file is damaged. "

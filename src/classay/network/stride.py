@@ -24,15 +24,19 @@ PATIENCE = 60
 def find_step(course: Course, targets: NDArray[np.integer]) -> float:
     """A twelfth of the median straight way of a few walks. Where hardly any arrives, the first step tried.
 
-    A way measured in a few long strides is too long, so it is measured once more with the step it gave.
+    A way measured in a few long strides is too long, so it is measured once more with the step it gave. Where time is
+    up meanwhile, those that have arrived are gone by.
     """
     starts = course.draw(targets, 0)
     root = math.sqrt(starts[0].numel())
 
     def way(step: float) -> tuple[float, float]:
         found = course.walk(starts, targets, step=step, max_steps=PATIENCE)
+        if found.interrupted:
+            raise KeyboardInterrupt  # nothing is lost yet that could be kept
         arrived = found.converged & (found.steps > 0)
-        if arrived.mean() < 0.5:
+        # Of those that came to an end, half must have arrived; of none, nothing is known.
+        if not arrived.any() or arrived.sum() < 0.5 * found.finished.sum():
             return math.nan, 0.0
         return float(np.median(found.distance[arrived])), float(np.median(found.steps[arrived]))
 

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 BATCH = 128
 MAX_STEPS = 300
+NO_SLOPE = (
+    "No slope of the loss reaches the inputs: the network computes under `torch.no_grad()`, or detaches what it has, "
+    "or this runs under `torch.inference_mode()`. Walks need the gradient."
+)
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
 
 
@@ -34,7 +38,7 @@ class Walks:
 
     `features` (m, d) where each walk ended; `steps` taken; `length` of the path and straight `distance` from start to
     end; `loss` at the end; `converged`: the loss reached delta. `ends` (m, ...) are the inputs themselves, if kept.
-    `batch` is how many rows were walked at once in the end.
+    `batch` is how many rows were walked at once in the end, `passes` how often a row went through the network in all.
     """
 
     features: NDArray[np.float32]
@@ -47,6 +51,7 @@ class Walks:
     ends: Tensor | None
     batch: int
     interrupted: bool
+    passes: int
 
     def rows(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name."""
@@ -94,7 +99,7 @@ def walk(
     goals = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=starts.device)
     found = _Found(len(targets), split.feature_size, starts if keep else None)
     walkers = _Walkers(starts, origin)
-    interrupted = False
+    interrupted, passes = False, 0
     with at_rest(split.network), torch.enable_grad():
         try:
             while walkers.fill(batch):
@@ -103,7 +108,10 @@ def walk(
                 try:
                     x = walkers.x.detach().requires_grad_()
                     features, logits = split.both(x)
+                    logits = logits.float() if logits.itemsize < 4 else logits
                     losses = cross_entropy(logits, goals[walkers.rows], reduction="none")
+                    if not losses.requires_grad:
+                        raise InputError(NO_SLOPE)
                     (slope,) = torch.autograd.grad(losses.sum(), x)
                 except (RuntimeError, MemoryError) as error:
                     if not _out_of_memory(error) or len(walkers.rows) == 1:
@@ -111,6 +119,8 @@ def walk(
                     batch = len(walkers.rows) // 2
                     walkers.send_back(batch)
                     continue
+                passes += len(walkers.rows)
+                slope = slope.float() if slope.itemsize < 4 else slope  # small slopes are zero in half precision
                 norms = slope.flatten(1).norm(dim=1)
                 if not bool(torch.isfinite(losses).all() and torch.isfinite(norms).all()):
                     raise InputError(
@@ -128,19 +138,22 @@ def walk(
                     tick(len(over))
         except KeyboardInterrupt:
             interrupted = True
-    return found.walks(batch, interrupted)
+    return found.walks(batch, interrupted, passes)
 
 
 class _Walkers:
     """The rows that walk now: which walks they are, where they stand, and how far they have come."""
 
     def __init__(self, starts: Tensor, origin: NDArray[np.integer]) -> None:
+        import torch
+
         self.starts, self.origin = starts, origin
         self.waiting = list(range(len(origin)))[::-1]  # the next is the last
         self.rows: list[int] = []
         self.x = starts[:0]
-        self.taken = starts.new_zeros(0)
-        self.length = starts.new_zeros(0)
+        # Not in the precision of the inputs: bfloat16 cannot count beyond 256.
+        self.taken = starts.new_zeros(0, dtype=torch.int64)
+        self.length = starts.new_zeros(0, dtype=torch.float64 if starts.dtype == torch.float64 else torch.float32)
 
     def fill(self, batch: int) -> int:
         """Let walks in from the queue until the batch is full; how many there are now."""
@@ -150,8 +163,9 @@ class _Walkers:
         if coming:
             self.rows += coming
             self.x = torch.cat([self.x, self.begin(coming)])
-            none = self.taken.new_zeros(len(coming))
-            self.taken, self.length = torch.cat([self.taken, none]), torch.cat([self.length, none])
+            self.taken, self.length = (
+                torch.cat([each, each.new_zeros(len(coming))]) for each in (self.taken, self.length)
+            )
         return len(self.rows)
 
     def begin(self, rows: list[int]) -> Tensor:
@@ -167,7 +181,7 @@ class _Walkers:
     def move(self, slope: Tensor, norms: Tensor, step: float, box: tuple[Tensor, Tensor] | None) -> None:
         """One step down the slope, every row by the same length."""
         stride = step / norms.clamp_min(1e-30)
-        moved = self.x - slope * stride.view(-1, *[1] * (slope.dim() - 1))
+        moved = (self.x - slope * stride.view(-1, *[1] * (slope.dim() - 1))).to(self.x.dtype)
         if box is None:
             self.length = self.length + step
         else:
@@ -210,17 +224,17 @@ class _Found:
         self.features[rows] = features[over].float().cpu().numpy()
         self.steps[rows] = walkers.taken[over].cpu().numpy()
         self.length[rows] = walkers.length[over].cpu().numpy()
-        self.distance[rows] = (ends - walkers.begin(rows)).flatten(1).norm(dim=1).cpu().numpy()
+        self.distance[rows] = (ends - walkers.begin(rows)).double().flatten(1).norm(dim=1).cpu().numpy()
         self.loss[rows] = losses[over].cpu().numpy()
         self.converged[rows] = arrived[over].cpu().numpy()
         self.finished[rows] = True
         if self.ends is not None:
             self.ends[rows] = ends
 
-    def walks(self, batch: int, interrupted: bool) -> Walks:
+    def walks(self, batch: int, interrupted: bool, passes: int) -> Walks:
         return Walks(
             self.features, self.steps, self.length, self.distance, self.loss, self.converged, self.finished, self.ends,
-            batch, interrupted,
+            batch, interrupted, passes,
         )  # fmt: skip
 
 

@@ -1,15 +1,12 @@
-"""Reading weights from files, without running anything in them: torch, safetensors, NumPy. ONNX: `onnx_weights`.
+"""Reading weights from files, without running anything in them: safetensors, NumPy, and what `torch_file` reads.
 
-A torch file is a pickle, which can run code; it is read by torch's reader of weights alone. One that holds a whole
-network is refused, with the way to convert it, unless the user trusts it.
+ONNX: `onnx_weights`.
 """
 
 from __future__ import annotations
 
-import re
-import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..expect import InputError, shown
 from .needs import need
+from .torch_file import state_dict, unpickled, unwrapped
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -27,25 +25,6 @@ if TYPE_CHECKING:
 SUFFIXES = {".safetensors": "safetensors", ".npz": "NumPy", ".onnx": "ONNX"}
 """What a file is by its suffix; others are torch's."""
 FOREIGN = (".h5", ".hdf5", ".keras", ".pb", ".tflite", ".ckpt.index", ".msgpack", ".mlmodel")
-CONVERT = (
-    "Where you trust it, load it there and save the weights alone: "
-    '`torch.save(torch.load("{name}", weights_only=False).state_dict(), "weights.pt")`'
-)
-NESTED = (
-    "state_dict",
-    "model_state_dict",
-    "model",
-    "net",
-    "network",
-    "module",
-    "weights",
-    "params",
-    "ema",
-    "model_ema",
-)
-"""Where training scripts put the weights, the likelier first."""
-WRAPPERS = ("module.", "_orig_mod.")
-"""What DataParallel and torch.compile put before every name."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +108,13 @@ def read_state(path: str | Path, trust_pickle: bool = False) -> State:
     if kind == "safetensors":
         tensors, notes = _safetensors_tensors(Path(path)), []
     else:
-        content = _unpickled(Path(path), trust_pickle)
+        content = unpickled(Path(path), trust_pickle)
         if isinstance(content, nn.Module):
             network = content
             tensors, notes = dict(content.state_dict()), ["The file holds a whole network, which was trusted."]
         else:
-            tensors, notes = _state_dict(content, Path(path))
-    tensors = _unwrapped(tensors)
+            tensors, notes = state_dict(content, Path(path))
+    tensors = unwrapped(tensors)
     coarse = sorted({str(each.dtype) for each in tensors.values() if each.is_floating_point() and each.itemsize < 4})
     if coarse:
         notes.append(f"Half precision ({shown(coarse)}) was turned into float32.")
@@ -199,69 +178,3 @@ def _opened(path: Path, framework: str) -> Any:
         return safe_open(path, framework=framework)
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(f"{path} is not a whole safetensors file ({error}). Was it cut off?") from None
-
-
-def _unpickled(path: Path, trust_pickle: bool) -> Any:
-    import pickle
-
-    import torch
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on other protocols of pickle and scripted files; what matters is raised
-            return torch.load(path, map_location="cpu", weights_only=not trust_pickle)
-    except (pickle.UnpicklingError, RuntimeError) as error:
-        if trust_pickle:
-            raise InputError(f"{path} cannot be read: {_first_line(error)}") from None
-        held = re.search(r"GLOBAL (\S+)", str(error))
-        if held is None and "TorchScript" not in str(error):
-            raise InputError(f"{path} is no file of weights that torch can read: {_last_line(error)}") from None
-        what = f"a pickled {held[1]}" if held else "a scripted network"
-        raise InputError(
-            f"{path} holds {what}, and reading it could run any code; weights alone are expected. "
-            f"{CONVERT.format(name=path.name)}, or pass --trust-pickle (trust_pickle=True)."
-        ) from None
-    except MemoryError:
-        raise
-    except Exception as error:  # what a file that is no pickle makes the reader raise is anything
-        raise InputError(
-            f"{path} is no file of weights that torch can read ({type(error).__name__}: {error})."
-        ) from None
-
-
-def _state_dict(content: Any, path: Path) -> tuple[dict[str, Tensor], list[str]]:
-    """The weights within what a training script saved: itself, or under one of the usual names."""
-    import torch
-
-    if not isinstance(content, Mapping):
-        raise InputError(f"{path} holds a {type(content).__name__}; weights by name (a state dict) are expected.")
-    own = {str(name): value for name, value in content.items() if isinstance(value, torch.Tensor)}
-    if any(value.ndim >= 2 for value in own.values()):
-        return own, []
-    inner = {str(name): value for name, value in content.items() if isinstance(value, Mapping)}
-    order = [*(name for name in NESTED if name in inner), *(name for name in inner if name not in NESTED)]
-    for name in order:
-        try:
-            found, notes = _state_dict(inner[name], path)
-        except InputError:
-            continue
-        others = [other for other in order if other != name and other in NESTED]
-        remark = f"Of {path.name}, {name!r} was taken" + (f"; it also has {shown(others)}." if others else ".")
-        return found, [remark, *notes]
-    raise InputError(f"{path} holds no weights of two or more dimensions; it has {shown(content) or 'nothing'}.")
-
-
-def _unwrapped(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    for wrapper in (*WRAPPERS, *WRAPPERS):  # twice, as one may be around the other
-        if tensors and all(name.startswith(wrapper) for name in tensors):
-            tensors = {name.removeprefix(wrapper): tensor for name, tensor in tensors.items()}
-    return tensors
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).split("\n")[0][:300]
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).split("\n") if line.strip() and "documentation" not in line]
-    return (lines or [type(error).__name__])[-1][:300]
