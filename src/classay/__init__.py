@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from .network.quality import NetworkQuality, network_quality
     from .network.ranking import Ranking, rank_networks
     from .network.record import Prototypes
+    from .report.assay import Assay, characterize
+    from .report.document import Report
+    from .report.files import open_report
 
 __version__ = "0.1.0"
 
@@ -124,9 +127,14 @@ _WHERE = {
     "Ranking": "network.ranking",
     "rank_networks": "network.ranking",
     "Prototypes": "network.record",
+    "Assay": "report.assay",
+    "characterize": "report.assay",
+    "Report": "report.document",
+    "open_report": "report.files",
 }
 
 __all__ = [
+    "Assay",
     "BaselineClassifier",
     "Complexity",
     "Curve",
@@ -155,6 +163,7 @@ __all__ = [
     "Ranking",
     "Ranks",
     "RegressionStability",
+    "Report",
     "RiskCurve",
     "Slices",
     "Stability",
@@ -166,6 +175,7 @@ __all__ = [
     "accuracy_curve",
     "baseline_threshold",
     "bayes_accuracy_bound",
+    "characterize",
     "complexity",
     "curve_of_learner",
     "decoders",
@@ -183,6 +193,7 @@ __all__ = [
     "kinship",
     "load",
     "network_quality",
+    "open_report",
     "orientation",
     "preference",
     "preferences",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code: 0 done, 2 a user's mistake, 3 partly done."""
+    """Run the command and leave with its exit code: 0 done, 1 a gate failed, 2 a mistake, 3 partly done."""
     from .app import run
 
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))

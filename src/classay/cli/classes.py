@@ -28,7 +28,7 @@ as name if `classes` has the names of the columns: np.savez(path, scores=scores,
 def command(
     sources: list[str] = typer.Argument(
         ...,
-        metavar="SOURCE...",
+        metavar="SOURCE",
         help="Files of scores (.npz, .npy with --truth, saved ranks), or a table on which learners are fitted: a "
         "built-in name (iris, wine, breast_cancer, digits), a file (CSV, TSV, gz, Parquet, ARFF) or openml:NAME.",
     ),

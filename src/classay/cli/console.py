@@ -22,27 +22,48 @@ class NothingDone(Exception):
     """Ctrl-C came before there was anything to show."""
 
 
+class NobodyReads(Exception):
+    """The reader of a pipe has gone, as `head` does when it has its lines."""
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise NobodyReads
+
+
 def out() -> Console:
     """The console for results. Piped output is not wrapped at 80 columns."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=160)
+    console = _Console(highlight=False)
+    return console if console.is_terminal else _Console(highlight=False, width=160)
 
 
 def say(text: str, quiet: bool = False) -> None:
     """Say something beside the result, on stderr."""
     if not quiet:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text), style="dim")
+        _Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text), style="dim")
 
 
 def error(text: str) -> None:
     """Say what went wrong, on stderr."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("classay: ", "bold red"), text))
+    _Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("classay: ", "bold red"), text))
 
 
 def write_json(content: Any) -> None:
     """Print JSON, and nothing else, on stdout."""
-    json.dump(content, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        # What the terminal's encoding cannot hold is written as JSON escapes, not lost.
+        print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
+    except BrokenPipeError:
+        raise NobodyReads from None
+
+
+def flush() -> None:
+    """Write what is left, now, while somebody listens to what goes wrong."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise NobodyReads from None
 
 
 def table(title: str, columns: list[str], rows: list[list[str]], caption: str = "") -> Table:

@@ -31,9 +31,9 @@ EXAMPLES = """
 def command(
     data: options.Data,
     target: options.Target = None,
-    text: str = typer.Option(None, help="Column with texts, which are embedded; other columns are left out."),
-    model: str = typer.Option("wordllama", help="What embeds texts: wordllama or minilm."),
-    cache: Path = typer.Option(None, help="Folder in which vectors of texts are kept."),
+    text: options.Text = None,
+    model: options.TextModel = "wordllama",
+    cache: options.TextCache = None,
     distance: str = typer.Option(
         "auto", help="auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine."
     ),

@@ -19,7 +19,10 @@ Target = Annotated[str | None, typer.Option("--target", "-t", help="Column with 
 Learners = Annotated[
     list[str] | None,
     typer.Option(
-        "--learner", "-l", help="A scikit-learn classifier, as NAME or NAME(argument=value). Repeat it for more."
+        "--learner",
+        "-l",
+        help="A scikit-learn classifier, as NAME or NAME(argument=value), and what to call it in front, as in "
+        "tree=DecisionTreeClassifier. Repeat it for more.",
     ),
 ]
 Text = Annotated[str | None, typer.Option(help="Column with texts, which are embedded; other columns are left out.")]
@@ -32,7 +35,18 @@ Workers = Annotated[int | None, typer.Option("--workers", "-w", help="Local work
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds that one fit may take.")]
 Records = Annotated[Path | None, typer.Option(help="Folder of records; what is there is not fitted again.")]
 Charts = Annotated[Path | None, typer.Option(help="Folder to save charts to, as SVG and PNG.")]
+Mlflow = Annotated[
+    str | None,
+    typer.Option(
+        "--mlflow",
+        metavar="[URI]",
+        help="Log figures, settings, charts and page to MLflow, at this URI. Default: where MLflow is set up to log.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")]
-AllowImport = Annotated[bool, typer.Option(help="Allow learners as module:Name, which runs that module's code.")]
-Debug = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
+AllowImport = Annotated[
+    bool, typer.Option("--allow-import", help="Allow learners as module:Name, which runs that module's code.")
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

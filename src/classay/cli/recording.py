@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ..tables import Table
 
 USUAL = [
-    "DecisionTreeClassifier",
-    "RandomForestClassifier(n_estimators=50)",
-    "make_pipeline(StandardScaler(), LogisticRegression())",
-    "KNeighborsClassifier",
+    "tree=DecisionTreeClassifier",
+    "forest=RandomForestClassifier(n_estimators=50)",
+    "logistic regression=make_pipeline(StandardScaler(), LogisticRegression())",
+    "nearest neighbours=make_pipeline(StandardScaler(), KNeighborsClassifier())",
 ]
 """Learners, where none is named."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from .. import __version__, expect
-from . import console
+from . import console, options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +44,11 @@ def command(
     min_size: int = typer.Option(None, help="Fewest rows of a slice. Default: 0.5% of the rows, at least 20."),
     q: float = typer.Option(0.05, "--q", help="False-discovery rate: share of slices shown that may be chance."),
     top: int = typer.Option(10, help="Most slices to show."),
-    seed: int = typer.Option(0, "--seed", "-s", help="The same seed gives the same halves to search and to test."),
-    charts: Path = typer.Option(None, help="Folder to save the chart to, as SVG and PNG."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON on stdout instead of a table."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No remarks on stderr."),
-    debug: bool = typer.Option(False, help="Show the traceback of an error."),
+    seed: options.Seed = 0,
+    charts: options.Charts = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
 ) -> None:
     """Tell where errors gather: ranges and categories of one or two columns, tested on rows that were not searched."""
     from .. import tables

@@ -1,0 +1,104 @@
+"""Every figure of a report, by subject: what the tables, the gates and the JSON file are made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from ..intervals import Estimate, difference, exact, of_proportion, within_limits
+from ..learner.orientation import usual_threshold
+from .document import Figure
+from .parts import Data, Learner, Parts
+
+
+def figures_of(parts: Parts) -> tuple[Figure, ...]:
+    """All of them, learners first."""
+    found: list[Figure] = []
+    for name, one in parts.learners.items():
+        found += [Figure("learner", name, figure, value) for figure, value in of_learner(one, parts.data).items()]
+    found += [Figure("data", "data", figure, value) for figure, value in of_data(parts).items()]
+    if parts.classes is not None:
+        forecast, size = parts.classes.forecast, parts.data.classes.size
+        values = {"accuracy_now": forecast.curve.at(size)}
+        values |= dict(zip(("accuracy_double", "accuracy_tenfold"), forecast.estimates))
+        values["information"] = parts.classes.information.bits
+        found += [Figure("classes", "classes", figure, value) for figure, value in values.items()]
+    for name, net in parts.networks.items():
+        values = {
+            "classifier_quality": exact(net.classifier_quality),
+            "within": net.within,
+            "between": net.between,
+            "lower_bound": exact(net.accuracy_bounds[0]),
+            "upper_bound": exact(net.accuracy_bounds[1]),
+            "estimate": net.estimate,
+            "converged": net.converged,
+        }
+        found += [Figure("network", name, figure, value) for figure, value in values.items()]
+    return tuple(found)
+
+
+def of_learner(one: Learner, data: Data) -> dict[str, Estimate]:
+    """The figures of one learner."""
+    oriented, steady = one.orientation, one.stability
+    values = {"accuracy": steady.accuracy}
+    if one.held_out is not None:
+        right = one.held_out.labels == data.codes
+        values["cv_accuracy"] = of_proportion(int(right.sum()), right.size)
+    values["train_accuracy"] = oriented.train_accuracy
+    values["gap"] = gap(one)
+    values["stability"] = steady.stability
+    values["kappa"] = steady.kappa
+    if one.on_probes is not None:
+        values["stability_probes"] = one.on_probes.stability
+    values["dice"] = dice(one)
+    values["bias"] = oriented.bias[usual_threshold(oriented.holdout_size)]
+    for name in ("expressivity", "capacity", "stochasticity"):
+        values[name] = getattr(oriented, name)
+    values["seconds_per_fit"] = exact(float(np.nanmedian(one.labelings.seconds)), "measured once, on this machine")
+    if one.slices is not None:
+        values["slices"] = exact(len(one.slices.slices), "count")
+    return values
+
+
+def gap(one: Learner) -> Estimate:
+    """Accuracy on its own rows less accuracy on test points."""
+    made = difference(one.orientation.train_accuracy, one.stability.accuracy, "over subsets and points")
+    return within_limits(made, -1.0, 1.0)
+
+
+def dice(one: Learner) -> Estimate:
+    """Share of test points on which refits on the same rows differ."""
+    if one.labelings.deterministic:
+        return exact(0.0, "it has no dice")
+    same = one.stability.same_subset
+    return replace(same, value=1 - same.value, low=1 - same.high, high=1 - same.low)
+
+
+def of_data(parts: Parts) -> dict[str, Estimate]:
+    """The figures of the rows."""
+    data = parts.data
+    counts = np.bincount(data.codes)
+    contradictions, duplicates = repeated(data)
+    values = {
+        "rows": exact(data.codes.size, "count"),
+        "columns": exact(data.X.shape[1], "count"),
+        "classes": exact(data.classes.size, "count"),
+        "majority_share": exact(counts.max() / counts.sum(), "of these rows"),
+        "contradictions": exact(contradictions, "count"),
+        "duplicates": exact(duplicates, "count"),
+    }
+    if parts.complexity is not None:
+        values["baseline_accuracy"] = parts.complexity.baseline_accuracy
+        values["suspects"] = exact(len(parts.complexity.suspects()), "count")
+        values["evenness"] = exact(parts.complexity.normalised_entropy, "of these rows")
+    return values
+
+
+def repeated(data: Data) -> tuple[int, int]:
+    """Rows that contradict an equal one beyond what a classifier could get right, and rows that only repeat one."""
+    same = pd.util.hash_pandas_object(data.X.astype(object).map(str), index=False).to_numpy()
+    pairs = pd.DataFrame({"row": same, "code": data.codes}).value_counts().rename("times").reset_index()
+    by_row = pairs.groupby("row")["times"]
+    return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())

@@ -1,0 +1,1 @@
+"""What the figures say: one rule a finding, by subject."""

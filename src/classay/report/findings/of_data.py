@@ -1,0 +1,254 @@
+"""What the figures say of the rows, of slices of them, of more classes, and of networks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from ...data.ask import suspected
+from ...data.complexity import Complexity
+from ...data.rows import encode
+from ...intervals import exact, of_proportion
+from ..figures import repeated
+from ..finding import Finding, Unasked
+from ..parts import Parts
+from ..saying import percent, points, quoted, share, signed
+from .codes import CODES
+from .judging import Judge, over_rows, rightly
+from .of_learners import EVERYONE
+
+Found = tuple[list[Finding], list[Unasked]]
+ALLOWANCE = 2.0
+"""So many times what overlap would give is put down to tails heavier than those that it is reckoned with."""
+
+
+def data_findings(parts: Parts, judge: Judge) -> Found:
+    """Findings of the rows, and those that could not be looked for."""
+    found: list[Finding] = []
+    unasked: list[Unasked] = []
+    for rule in (_baseline, _suspects, _repeated, _slices):
+        some, none = rule(parts, judge)
+        found += some
+        unasked += none
+    return found, unasked
+
+
+def _baseline(parts: Parts, judge: Judge) -> Found:
+    title = CODES["D201"].title
+    if parts.complexity is None:
+        return [], [Unasked("D201", title, parts.why.get("complexity", ""))]
+    answered = {name: right for name, one in parts.learners.items() if (right := rightly(one, parts.data)) is not None}
+    if not answered:
+        return [], [Unasked("D201", title, "there are no cross-validated answers")]
+    baseline = parts.complexity.predicted == parts.data.labels
+    base = parts.complexity.baseline_accuracy
+    found, doubtful, ahead = [], [], {}
+    for name, right in answered.items():
+        lead = over_rows(right, baseline, 0.95)
+        if over_rows(right, baseline, judge.level).high < 0:
+            accuracy = of_proportion(int(right.sum()), right.size)
+            found.append(
+                Finding(
+                    "D201",
+                    "warning",
+                    name,
+                    "Below the geometric baseline",
+                    f"It labels {percent(accuracy)} of the rows rightly; taking the class whose centre is nearest, "
+                    f"without any learner, reaches {percent(base)}.",
+                    accuracy,
+                    f"baseline {percent(base)}",
+                    "Something is wrong with its settings or its columns (scale them?): the simplest rule does better.",
+                )
+            )
+        elif lead.low <= 0:
+            doubtful.append(f"{quoted(name)} {signed(lead)}")
+        else:
+            ahead[name] = lead
+    if doubtful:
+        found.append(
+            Finding(
+                "D201",
+                "note",
+                EVERYONE if len(doubtful) == len(answered) else "data",
+                "Not shown to beat the baseline",
+                f"Taking the class whose centre is nearest labels {percent(base)} of the rows rightly. These rows do "
+                f"not show that a learner is better; points ahead of it: {', '.join(doubtful)}.",
+                base,
+                "what geometry alone reaches",
+                "A nearest-centre rule (classay.BaselineClassifier) may do, and can be explained in a sentence.",
+            )
+        )
+    if ahead and not found:
+        least = min(ahead, key=lambda name: ahead[name].value)
+        found.append(
+            Finding(
+                "D201",
+                "fine",
+                EVERYONE,
+                title,
+                f"Every learner does better than the nearest class centre, which labels {percent(base)} of the rows "
+                f"rightly; {quoted(least)} by the least, {points(ahead[least])}.",
+                ahead[least],
+                f"baseline {percent(base)}",
+            )
+        )
+    return found, []
+
+
+def expected_suspects(
+    complexity: Complexity, codes: NDArray[np.int64], answers: NDArray[np.int64]
+) -> tuple[int, float]:
+    """Suspected rows whose label a learner's `answers` contradict, too, and how many overlap alone would give.
+
+    The margin of a row is δ(own class) − δ(nearest other). Overlap is taken as the tail of a logistic distribution with
+    the mean and spread of the margins of the class, beyond the margin at which another label is suspected. Wrong labels
+    widen that spread, so too many are expected rather than too few; tails heavier than the logistic's mislead.
+    """
+    margins = complexity.own_distance - complexity.nearest_distance
+    size = complexity.classes.size
+    known = complexity.known
+    own = np.exp(-complexity.values)
+    rows = np.maximum(np.bincount(codes[known], minlength=size), 1)
+    usual = np.bincount(codes[known], own[known], minlength=size) / rows
+    middle = np.bincount(codes[known], margins[known], minlength=size) / rows
+    spread = np.sqrt(np.bincount(codes[known], (margins - middle[codes])[known] ** 2, minlength=size) / rows)
+    other = usual[encode(complexity.nearest, complexity.classes)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond = complexity.temperature * special.logit(other)
+        away = (np.maximum(beyond, 0.0) - middle[codes]) / spread[codes]
+    chance = special.expit(-np.nan_to_num(away, nan=np.inf, posinf=np.inf) * np.pi / np.sqrt(3))
+    return int((suspected(complexity) & (answers != codes)).sum()), float(chance[known].sum())
+
+
+def _suspects(parts: Parts, judge: Judge) -> Found:
+    title = CODES["D202"].title
+    answered = {name: one.held_out for name, one in parts.learners.items() if one.held_out is not None}
+    if parts.complexity is None or not answered:
+        return [], [Unasked("D202", title, parts.why.get("complexity", "there are no cross-validated answers"))]
+    codes = parts.data.codes
+    best = max(answered, key=lambda name: float((answered[name].labels == codes).mean()))
+    seen, expected = expected_suspects(parts.complexity, codes, answered[best].labels)
+    all_of_them = len(parts.complexity.suspects())
+    value = exact(all_of_them, "count")
+    reference = f"{expected:.1f} foreseen by overlap; {seen} seen"
+    if judge.more_than(seen, ALLOWANCE * expected):
+        finding = Finding(
+            "D202",
+            "warning",
+            "data",
+            title,
+            f"{all_of_them} of {codes.size:,} rows look like another class than their label. {quoted(best)} "
+            f"contradicts {seen} of these labels, too, where overlap of the classes would give about {expected:.0f}.",
+            value,
+            reference,
+            "Look at the rows below, the likeliest first, and correct labels before tuning anything.",
+        )
+    elif all_of_them:
+        finding = Finding(
+            "D202",
+            "note",
+            "data",
+            title,
+            f"{all_of_them} of {codes.size:,} rows look like another class than their label; {quoted(best)} "
+            f"contradicts {seen} of these labels, too, no more than overlap explains (about {expected:.0f}).",
+            value,
+            reference,
+            "Look at a few of them; that many are expected.",
+        )
+    else:
+        finding = Finding(
+            "D202", "fine", "data", "No label is suspected", "No row looks like another class than its label.", value,
+            reference,
+        )  # fmt: skip
+    return [finding], []
+
+
+def _repeated(parts: Parts, judge: Judge) -> Found:
+    contradictory, again = repeated(parts.data)
+    rows = parts.data.codes.size
+    found = []
+    if contradictory:
+        found.append(
+            Finding(
+                "D203",
+                "note",
+                "data",
+                CODES["D203"].title,
+                f"{contradictory} of {rows:,} rows are equal in every column to rows with another label: no classifier "
+                f"can label more than {share(1 - contradictory / rows)} of these rows rightly.",
+                exact(contradictory, "count"),
+                "0: every row can be told",
+                "Is a column missing that tells them apart, or are labels wrong?",
+            )
+        )
+    if again:
+        found.append(
+            Finding(
+                "D204",
+                "note",
+                "data",
+                CODES["D204"].title,
+                f"{again} of {rows:,} rows repeat an earlier one, label and all. Where one copy is trained on and the "
+                "other tested, accuracy is flattered.",
+                exact(again, "count"),
+                "0: every row is new",
+                "Drop copies if they are copies; keep them if equal cases are frequent.",
+            )
+        )
+    if not found:
+        found.append(
+            Finding(
+                "D203",
+                "fine",
+                "data",
+                "No row repeats or contradicts another",
+                f"All {rows:,} rows differ in some column.",
+                exact(0, "count"),
+                "0: every row can be told",
+            )
+        )
+    return found, []
+
+
+def _slices(parts: Parts, judge: Judge) -> Found:
+    found: list[Finding] = []
+    asked = {name: one.slices for name, one in parts.learners.items() if one.slices is not None}
+    if not asked:
+        why = next(iter(parts.learners.values())).why.get("slices", "")
+        return [], [Unasked("S301", CODES["S301"].title, why)]
+    for name, slices in asked.items():
+        clear = [each for each in slices.slices if each.q_value <= judge.slice_q]
+        for level, some in (("warning", clear), ("note", [] if clear else list(slices.slices))):
+            if some:
+                first = max(some, key=lambda each: each.excess_errors)
+                more = f" There are {len(slices.slices) - 1} more slices." if len(slices.slices) > 1 else ""
+                times = f"{first.error_rate.value / first.rest_rate:.1f} times" if first.rest_rate else "against none"
+                found.append(
+                    Finding(
+                        "S301",
+                        level,
+                        name,
+                        CODES["S301"].title,
+                        f"Where {first.condition} ({first.size:,} rows), {percent(first.error_rate)} of its answers "
+                        f"are wrong, {times} the {share(first.rest_rate)} elsewhere.{more}",
+                        first.error_rate,
+                        f"elsewhere {share(first.rest_rate)}",
+                        "Look at these rows: bring more of them, a column that tells them apart, or use it elsewhere.",
+                    )
+                )
+    if not found:
+        tested = sum(len(slices.tested) for slices in asked.values())
+        most = max(asked.values(), key=lambda each: each.error_rate.value)
+        found.append(
+            Finding(
+                "S301",
+                "fine",
+                EVERYONE,
+                "Errors gather nowhere",
+                f"Of {tested} slices that looked suspicious in one half of the rows, none was confirmed in the other.",
+                most.error_rate,
+                f"error rate of all rows {share(most.error_rate.value)}",
+            )
+        )
+    return found, []

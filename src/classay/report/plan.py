@@ -1,0 +1,149 @@
+"""What a budget of time buys: how many splits and refits, on how many rows, foreseen from a few pilot fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..engine.progress import duration
+from ..expect import InputError
+
+LADDER = ((50, 10), (30, 10), (30, 5), (20, 5), (20, 3), (15, 3), (12, 2), (10, 2))
+"""Splits and refits of each half, from the most that is of use to the least that tells anything."""
+FOLDS = 5
+ON_REFITS, ON_FOLDS = 0.55, 0.2
+"""Shares of the budget; the rest is for measuring, drawing and what was foreseen too low."""
+LEAST_ROWS = 60
+"""Halves are not made smaller than this, nor than five rows a class, for the sake of time."""
+PROBES = 2000
+LINEAR = 1.0
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """How long one refit and its predictions took on so many rows, how that grows with rows, and whether it has dice.
+
+    `growth` is the exponent: 1 if twice the rows take twice the time.
+    """
+
+    seconds: float
+    rows: int
+    growth: float
+    dice: bool
+
+    def at(self, rows: int) -> float:
+        """Seconds foreseen for a fit on so many rows."""
+        # What takes less time with more rows did so by chance, and fewer rows may not save more than their share.
+        growth = max(self.growth, LINEAR) if rows > self.rows else min(max(self.growth, 0.0), LINEAR)
+        return float(self.seconds * (rows / self.rows) ** growth)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done to each learner: the same for all, so that they can be compared.
+
+    `splits` into halves, `repeats` refits of each, on `size` rows (None: all of the half), compared on `n_probes`
+    probes; and one fit for each of `FOLDS` folds on `fold_rows` rows (None: all others).
+    """
+
+    splits: int
+    repeats: int
+    size: int | None
+    n_probes: int
+    fold_rows: int | None
+    foreseen: float
+
+    def told(self, half: int) -> str:
+        """What it is, in words."""
+        rows = "all" if self.size is None else f"{self.size:,} of"
+        folds = "" if self.fold_rows is None else f" on {self.fold_rows:,} rows each"
+        return (
+            f"{self.splits} splits of the training part into halves, {self.repeats} refits on {rows} {half:,} rows of "
+            f"each half, compared on the test part and on {self.n_probes:,} probes; {FOLDS} fits{folds} for "
+            "cross-validated answers"
+        )
+
+
+def plan(
+    pilots: Mapping[str, Pilot],
+    budget: float,
+    workers: int,
+    half: int,
+    others: int,
+    classes: int,
+    splits: int | None = None,
+    repeats: int | None = None,
+    size: int | None = None,
+    n_probes: int | None = None,
+) -> Plan:
+    """The most of the ladder that fits the budget; below its last step, fewer rows. What is given is kept.
+
+    `half` rows are in each half and `others` outside of a fold.
+    """
+
+    def refits(m: int, r: int, rows: int) -> float:
+        return sum(2 * m * (r if one.dice else 1) * one.at(rows) for one in pilots.values()) / workers
+
+    def folds(rows: int) -> float:
+        return FOLDS * sum(one.at(rows) for one in pilots.values()) / workers
+
+    def rows_for(seconds: float, cost: object, most: int) -> int:
+        least = min(max(LEAST_ROWS, 5 * classes), most)
+        low, high = least, most
+        while high - low > max(low // 50, 1):
+            middle = (low + high) // 2
+            low, high = (middle, high) if cost(middle) <= seconds else (low, middle)  # type: ignore[operator]
+        return low
+
+    steps = [(m if splits is None else splits, r if repeats is None else repeats) for m, r in LADDER]
+    rows = half if size is None else size
+    m, r = next((step for step in steps if refits(*step, rows) <= ON_REFITS * budget), steps[-1])
+    if size is None and refits(m, r, rows) > ON_REFITS * budget:
+        rows = rows_for(ON_REFITS * budget, lambda n: refits(m, r, n), half)
+    fold_rows = others
+    if folds(others) > ON_FOLDS * budget:
+        fold_rows = rows_for(ON_FOLDS * budget, folds, others)
+    return Plan(
+        m,
+        r,
+        None if rows >= half else rows,
+        PROBES if n_probes is None else n_probes,
+        None if fold_rows >= others else fold_rows,
+        refits(m, r, rows) + folds(fold_rows),
+    )
+
+
+def growth(few: tuple[int, float], many: tuple[int, float]) -> float:
+    """The exponent by which time grows with rows, from two timings of (rows, seconds).
+
+    >>> growth((100, 1.0), (200, 4.0))
+    2.0
+    """
+    if few[0] == many[0] or few[1] <= 0 or many[1] <= 0:
+        return LINEAR
+    return min(math.log(many[1] / few[1]) / math.log(many[0] / few[0]), 3.0)
+
+
+def seconds_of(text: str | float) -> float:
+    """A time as people write it, in seconds: 90, "90s", "2m", "2 min", "1h".
+
+    >>> seconds_of("2m"), seconds_of("1.5h"), seconds_of(30)
+    (120.0, 5400.0, 30.0)
+    """
+    units = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+    given = str(text).strip().lower()
+    number = given.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = given[len(number) :].strip()
+    try:
+        seconds = float(number) * units[unit]
+    except (ValueError, KeyError):
+        raise InputError(f"The budget is {text!r}; a time is expected, such as 90s, 2m or 1h.") from None
+    if not 0 < seconds < math.inf:
+        raise InputError(f"The budget is {text!r}; more than no time is expected, such as 90s, 2m or 1h.")
+    return seconds
+
+
+def told(seconds: float) -> str:
+    """A time for reading, with a digit where it is short."""
+    return f"{seconds:.1f} s" if seconds < 10 else duration(seconds)

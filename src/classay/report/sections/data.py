@@ -1,0 +1,128 @@
+"""The section of a report that is about the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ... import charts
+from ..document import Cell, Picture, Section, Sheet
+from ..parts import Data, Parts
+from ..saying import percent
+from .learners import spec_of
+from .shown_rows import cell, columns_first, content
+
+MOST_CLASSES, MOST_ROWS = 50, 20
+
+
+def data_section(parts: Parts) -> Section:
+    """Classes, hardest rows with their content, suspected labels."""
+    data, found = parts.data, parts.complexity
+    if found is None:
+        return Section("data", "Data", "", (), (_classes(parts),), absent=parts.why.get("complexity", ""))
+    suspects = found.suspects()
+    lead = (
+        f"{data.codes.size:,} rows, {data.X.shape[1]} columns, {data.classes.size} classes. Taking the class whose "
+        f"centre is nearest labels {percent(found.baseline_accuracy)} of the rows rightly, which any learner should "
+        f"beat. Rows that look like another class than their label: {len(suspects)}."
+    )
+    pictures = (
+        Picture(
+            "complexity",
+            "How hard the rows of each class are",
+            "Histogram of the complexity of rows, by class; the hardest class first.",
+            spec_of(charts.complexity_histogram(found)),
+            _classes(parts),
+        ),
+        Picture(
+            "nearest",
+            "Which classes are near each other",
+            "Share of the rows of each class that are nearest to each class centre.",
+            spec_of(charts.nearest_classes(found)),
+            _confused(parts),
+        ),
+    )
+    sheets = (
+        _classes(parts),
+        _rows(parts, found.hardest(MOST_ROWS), "hardest", "Hardest rows", "By complexity. Hard rows may be right."),
+        _rows(
+            parts,
+            suspects.head(MOST_ROWS),
+            "suspects",
+            "Labels to look at",
+            f"The likeliest {min(MOST_ROWS, len(suspects))} of {len(suspects)}." if len(suspects) else "None.",
+        ),
+    )
+    return Section("data", "Data", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
+
+
+def _classes(parts: Parts) -> Sheet:
+    data = parts.data
+    counts = np.bincount(data.codes, minlength=data.classes.size)
+    right = {
+        name: np.bincount(data.codes, one.held_out.labels == data.codes, minlength=counts.size) / counts
+        for name, one in parts.learners.items()
+        if one.held_out is not None
+    }
+    order = np.argsort(-counts, kind="stable")
+    columns = ["class", "rows", "share"]
+    by_class = None if parts.complexity is None else parts.complexity.by_class.set_index("class")
+    if by_class is not None:
+        columns += ["complexity", "taken most for"]
+        order = np.argsort(-by_class["complexity"].reindex(data.classes).to_numpy(), kind="stable")
+    rows = []
+    for code in order[:MOST_CLASSES]:
+        label = data.classes[code]
+        row: list[Cell] = [cell(label), int(counts[code]), float(counts[code] / counts.sum())]
+        if by_class is not None:
+            row += [cell(by_class.at[label, "complexity"]), cell(by_class.at[label, "nearest_other"])]
+        rows.append((*row, *(float(values[code]) for values in right.values())))
+    cut = f" The hardest {MOST_CLASSES} of {counts.size}." if counts.size > MOST_CLASSES else ""
+    called = tuple(f"{name}: right" for name in right)
+    note = (
+        f"Right: share of the rows of the class that a fit on other rows labels rightly.{cut}" if right else cut.strip()
+    )
+    return Sheet("classes", "Classes", (*columns, *called), tuple(rows), note)
+
+
+def _confused(parts: Parts) -> Sheet:
+    assert parts.complexity is not None
+    pairs = parts.complexity.confusion()
+    pairs = pairs[pairs["nearer"] > 0].sort_values("nearer", ascending=False, kind="stable").head(MOST_CLASSES)
+    rows = tuple((cell(row.label), cell(row.nearest), int(row.nearer)) for row in pairs.itertuples())
+    return Sheet(
+        "nearest", "Rows nearer to another class", ("label", "nearest class", "rows nearer to it"), rows, "", sort=True
+    )
+
+
+def _rows(parts: Parts, chosen: pd.DataFrame, key: str, title: str, note: str) -> Sheet:
+    assert parts.complexity is not None
+    numbers = [int(row) for row in chosen["row"]]
+    known = [row for row in numbers if parts.complexity.known[row]]
+    speaking: dict[int, list[str]] = {}
+    if known:
+        why = parts.complexity.explain(known, top=3)
+        for number, feature, amount in zip(why["row"].tolist(), why["feature"].tolist(), why["contribution"].tolist()):
+            if amount > 0:
+                speaking.setdefault(number, []).append(str(feature))
+    rows, details = [], []
+    for row, label, nearest, value in zip(numbers, chosen["label"], chosen["nearest"], chosen["complexity"]):
+        columns = [name for name in speaking.get(row, []) if name in parts.data.X.columns]
+        told = content(parts.data, row, columns) if columns else ", ".join(speaking.get(row, []))
+        rows.append((row, cell(label), cell(nearest), float(value), told))
+        details.append(_whole_row(parts.data, row, columns))
+    return Sheet(
+        key,
+        title,
+        ("row", "label", "looks like", "complexity", "what speaks for the other class"),
+        tuple(rows),
+        f"{note} Rows are counted from 0.",
+        details=tuple(details),
+    )
+
+
+def _whole_row(data: Data, row: int, first: list[str]) -> Sheet:
+    names = columns_first(data, first, 40)
+    return Sheet(
+        f"row/{row}", f"Row {row}", ("column", "value"), tuple((name, cell(data.X[name].iloc[row])) for name in names)
+    )

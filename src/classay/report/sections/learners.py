@@ -1,0 +1,150 @@
+"""The sections of a report that are about learners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from ... import charts
+from ...expect import counted
+from ...intervals import Estimate
+from ...learner.orientation import usual_threshold
+from ...learner.stability_table import stabilities
+from ..document import Cell, Picture, Section, Sheet
+from ..figures import of_learner
+from ..parts import Learner, Parts
+from ..saying import joined, percent, quoted
+
+OVERVIEW = (
+    "accuracy", "cv_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity", "gap", "seconds_per_fit",
+)  # fmt: skip
+
+
+def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """A chart as the page needs it."""
+    made: dict[str, Any] = chart.to_dict()
+    return made
+
+
+def sheet_of(key: str, title: str, names: Sequence[str], parts: Parts, note: str = "") -> Sheet:
+    """Figures of all learners, one line each."""
+    unknown = Estimate(float("nan"), float("nan"), float("nan"), kind="unknown")
+    rows: list[tuple[Cell, ...]] = []
+    for name, one in parts.learners.items():
+        values = of_learner(one, parts.data)
+        rows.append((name, *(values.get(figure, unknown) for figure in names)))
+    return Sheet(key, title, ("learner", *names), tuple(rows), note, tuple(parts.learners))
+
+
+def learners_section(parts: Parts) -> Section:
+    """The overview, and learners beside each other in pictures."""
+    learners = parts.learners
+    oriented = next(iter(learners.values())).orientation
+    threshold = usual_threshold(oriented.holdout_size)
+    overview = sheet_of(
+        "overview",
+        "Learners side by side",
+        OVERVIEW,
+        parts,
+        f"Bias: at least {threshold} of {oriented.holdout_size} test labels right, beyond guessing. Bits: of the "
+        f"labels of {oriented.holdout_size} test points. Small figures: 95 % interval.",
+    )
+    table = stabilities({name: one.stability for name, one in learners.items()})
+    pictures = [
+        Picture(
+            "plane",
+            "Accuracy against stability",
+            str(table),
+            spec_of(charts.stability_plane(table)),
+            sheet_of("plane", "Accuracy and stability", ("accuracy", "stability", "kappa", "stability_probes"), parts),
+        ),
+        Picture(
+            "expressivity",
+            "Why answers vary",
+            "How far the answers of each learner spread over refits, split into what depends on the rows drawn "
+            "(capacity) and the learner's own dice (stochasticity).",
+            spec_of(charts.expressivity_chart(*(one.orientation for one in learners.values()))),
+            sheet_of("split", "Bits by source", ("expressivity", "capacity", "stochasticity", "dice"), parts),
+        ),
+    ]
+    if parts.kinship is not None:
+        kin = parts.kinship
+        distances = Sheet(
+            "kinship",
+            "Jensen–Shannon distance between answers",
+            ("learner", *kin.names),
+            tuple((name, *(float(value) for value in row)) for name, row in zip(kin.names, kin.jensen_shannon)),
+            "0: the same answers, 1: nothing in common.",
+            kin.names,
+        )
+        drawn = charts.kinship_heatmap(kin) if len(kin.names) < 3 else charts.kinship_map(kin)
+        pictures.append(Picture("kinship", "Which learners answer alike", str(kin), spec_of(drawn), distances))
+    best = max(learners.values(), key=lambda one: one.stability.accuracy.value)
+    steady = max(learners.values(), key=lambda one: one.stability.stability.value)
+    lead = (
+        f"{quoted(best.name)} is the most accurate, with {percent(best.stability.accuracy)} of test points right after "
+        f"training on half of the training part. "
+    )
+    lead += "It is also the most stable: " if best is steady else f"{quoted(steady.name)} is the most stable: "
+    lead += f"two refits of it agree on {percent(steady.stability.stability)} of the points."
+    if len(learners) == 1:
+        lead = (
+            f"{quoted(best.name)} labels {percent(best.stability.accuracy)} of test points rightly after training on "
+            f"half of the training part; two refits agree on {percent(best.stability.stability)} of them."
+        )
+    return Section("learners", "Learners", lead, tuple(pictures), (overview,))
+
+
+def disagreement_section(parts: Parts) -> Section:
+    """Where refits of each learner disagree."""
+    sheets, lacking = [], []
+    for name, one in parts.learners.items():
+        if one.regions is None:
+            lacking.append(f"{name}: {one.why.get('regions', 'unknown')}")
+            continue
+        sheets.append(_regions(name, one))
+    if not sheets:
+        return Section("disagreement", "Where refits disagree", "", absent=" ".join(lacking))
+    empty = [name for name, one in parts.learners.items() if one.regions is not None and not one.regions.regions]
+    on = next(one.regions.on for one in parts.learners.values() if one.regions is not None)
+    lead = (
+        f"Ranges and categories in which two refits answer differently more often than elsewhere, on {on}: found with "
+        "half of the refits and points, confirmed with the others."
+    )
+    if empty:
+        lead += f" For {joined([quoted(name) for name in empty])} no region stands out."
+    filled = tuple(sheet for sheet in sheets if sheet.rows)
+    return Section("disagreement", "Where refits disagree", lead, _plane(parts), filled)
+
+
+def _regions(name: str, one: Learner) -> Sheet:
+    assert one.regions is not None
+    rows = tuple(
+        (each.condition, each.share, each.rate, each.rest_rate, each.lift, each.q_value) for each in one.regions.regions
+    )
+    return Sheet(
+        f"disagreement/{name}",
+        f"Where refits of {name} disagree",
+        ("where", "share of points", "disagreement", "rest_disagreement", "lift", "q_value"),
+        rows,
+        f"{counted(len(one.regions.tested), 'region')} tested on {one.regions.n_points} {one.regions.on}.",
+        (name,) * len(rows),
+    )
+
+
+def _plane(parts: Parts) -> tuple[Picture, ...]:
+    """The least stable learner with a region of two numeric columns, drawn on them."""
+    for name, one in sorted(parts.learners.items(), key=lambda item: item[1].stability.stability.value):
+        if one.regions is None or one.on_probes is None or not one.regions.regions:
+            continue
+        source = one.on_probes if one.regions.on != one.stability.on else one.stability
+        try:
+            rows = None if source is one.on_probes else parts.data.X.iloc[one.labelings.test_rows]
+            drawn = charts.disagreement_plane(source, X=rows, regions=one.regions)
+        except ValueError:
+            continue
+        text = f"Where refits of {name} disagree, on the two columns that tell it best."
+        return (Picture("where", f"Where refits of {name} disagree", text, spec_of(drawn), _regions(name, one)),)
+    return ()

@@ -1,0 +1,75 @@
+"""The sections of a report on more classes, and on networks."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ... import charts
+from ..document import Cell, Picture, Section, Sheet
+from ..parts import Parts
+from ..saying import quoted
+from .learners import spec_of
+from .shown_rows import cell
+
+MOST_PAIRS = 20
+
+
+def classes_section(parts: Parts) -> Section:
+    """What more classes would do."""
+    found = parts.classes
+    if found is None:
+        return Section("classes", "More classes", "", absent=parts.why.get("classes", ""))
+    forecast, size = found.forecast, parts.data.classes.size
+    lead = f"Of {quoted(found.learner)}, whose scores are the best of all here. {forecast} {found.information}"
+    rows: list[tuple[Cell, ...]] = [(f"{size} classes (now)", forecast.curve.at(size))]
+    rows += [(f"{k:,} classes", estimate) for k, estimate in zip(forecast.k, forecast.estimates)]
+    sheet = Sheet("curve", "Accuracy by the number of classes", ("classes", "accuracy_now"), tuple(rows), sort=False)
+    picture = Picture(
+        "curve",
+        "Accuracy by the number of classes",
+        "Accuracy with fewer and with more classes than there are, with its interval.",
+        spec_of(charts.extrapolation_chart(forecast)),
+        sheet,
+    )
+    return Section("classes", "More classes", lead, (picture,))
+
+
+def networks_section(parts: Parts) -> Section:
+    """What can be told of networks without data."""
+    if not parts.networks:
+        return Section("networks", "Networks", "", absent="no network was given (--network)")
+    names = ("classifier_quality", "within", "between", "lower_bound", "upper_bound", "estimate", "converged")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            name,
+            net.classifier_quality,
+            net.within,
+            net.between,
+            *(float(bound) for bound in net.accuracy_bounds),
+            net.estimate,
+            net.converged,
+        )
+        for name, net in parts.networks.items()
+    )
+    sheet = Sheet("networks", "Networks, without any data", ("network", *names), rows, "", tuple(parts.networks))
+    pictures = tuple(
+        Picture(
+            f"cosines/{name}",
+            f"Which classes {name} takes for alike",
+            str(net),
+            spec_of(charts.class_cosines(net)),
+            _pairs(name, net.per_pair),
+        )
+        for name, net in parts.networks.items()
+    )
+    lead = (
+        "From architecture and weights alone. The estimate ranks checkpoints of one task; its level says little, and "
+        "neither it nor the paper's bounds replace a test set."
+    )
+    return Section("networks", "Networks", lead, pictures, (sheet,))
+
+
+def _pairs(name: str, pairs: pd.DataFrame) -> Sheet:
+    closest = pairs.sort_values("rows", ascending=False).head(MOST_PAIRS)
+    rows = tuple((cell(row.first), cell(row.second), cell(row.rows)) for row in closest.itertuples())
+    return Sheet(f"pairs/{name}", f"Closest classes of {name}", ("class", "other class", "cosine of rows"), rows)
