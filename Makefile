@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BARE := .venv-bare
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-FILES := src tests benchmarks examples
+FILES := src tests benchmarks examples docs/hooks
 export PIP_NO_INPUT := 1
 
 .PHONY: demo test lint bare long bench docs clean
@@ -33,11 +33,13 @@ bench: $(VENV)/.tested
 	for script in entropy_benchmark orientation_speed record_overhead against_mlxtend; do \
 	    $(BIN)/python benchmarks/$$script.py || exit 1; done
 
-docs: $(VENV)/.tested
-	$(BIN)/python -m pytest -q tests/test_examples.py src
+# The site, built without network. `make test` runs every example in it. Not --quiet: that would let broken links pass.
+docs: $(VENV)/.documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "Site: $(CURDIR)/site/index.html"
 
 clean:
-	rm -rf $(VENV) $(BARE) demo runs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(BARE) demo runs build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml
@@ -48,6 +50,10 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.tested: $(VENV)/.installed
 	$(BIN)/python $(PIP_INSTALL) --group test --group lint
+	touch $@
+
+$(VENV)/.documented: $(VENV)/.installed
+	$(BIN)/python $(PIP_INSTALL) --group docs
 	touch $@
 
 $(BARE)/.installed: pyproject.toml

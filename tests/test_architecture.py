@@ -162,7 +162,17 @@ def watched() -> tuple[classay.Update, classay.Drift]:
     return monitor.update(X[150:], y[150:]), monitor.history
 
 
+def assayed() -> classay.Assay:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    return classay.characterize(
+        {"<b>tree</b>": DecisionTreeClassifier()}, X, y, splits=4, repeats=1, size="all", fold_rows="all", n_probes=20,
+        executor=1,
+    )  # fmt: skip
+
+
 EXAMPLES = {
+    "Assay": assayed,
+    "Report": lambda: assayed().report,
     "Curve": learner_curve,
     "Retrained": lambda: learner_curve().retrained[0],
     "RiskCurve": lambda: classay.risk_curve(*scores(), costs=1 - np.eye(8), name="<b>scores</b>"),

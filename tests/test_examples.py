@@ -15,9 +15,22 @@ def code_blocks(path):
     return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
 
 
+def printed_blocks(path):
+    """Number of a block of code -> the block of text after it, which says what it prints."""
+    parts = re.split(r"```python\n.*?```", path.read_text(), flags=re.DOTALL)[1:]
+    found = {number: re.match(r"\n\n```text\n(.*?)```", part, flags=re.DOTALL) for number, part in enumerate(parts)}
+    return {number: text[1] for number, text in found.items() if text}
+
+
+def numbers_apart(text):
+    """A text without its numbers, and the numbers."""
+    number = r"\d+(?:\.\d+)?"
+    return re.sub(number, "#", text).split(), [float(each) for each in re.findall(number, text)]
+
+
 DOCS = [
     (path, number)
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for number in range(len(code_blocks(path)))
 ]
 
@@ -44,4 +57,9 @@ def test_examples_run(path, tmp_path):
 @pytest.mark.parametrize(("path", "number"), DOCS, ids=lambda value: getattr(value, "name", value))
 def test_code_in_the_docs_runs(path, number, tmp_path):
     skip_without_torch(code_blocks(path)[number])
-    run(["-c", code_blocks(path)[number]], tmp_path)
+    printed = run(["-c", code_blocks(path)[number]], tmp_path)
+    if number in printed_blocks(path):
+        words, numbers = numbers_apart(printed_blocks(path)[number])
+        assert numbers_apart(printed)[0] == words
+        # The same bits come with the same versions of everything only.
+        assert numbers_apart(printed)[1] == pytest.approx(numbers, rel=0.15, abs=0.05)

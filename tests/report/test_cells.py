@@ -14,7 +14,7 @@ from classay.report.glossary import TERMS
         (1.0, "share", "1.000"),
         (0.0, "share", "0.000"),
         (0.0004, "share", "<0.001"),
-        (-0.0004, "share", ">−0.001"),
+        (-0.0004, "share", "0.000"),
         (-0.25, "number", "−0.250"),
         (3.0, "number", "3.00"),
         (1234.5, "seconds", "1,234"),

@@ -30,7 +30,7 @@ def expressivity_chart(*orientations: Orientation) -> alt.LayerChart:
         return alt.X(f"{field}:Q", title="bits", scale=scale, axis=alt.Axis(tickCount=6))
 
     shade = alt.Opacity(
-        "part:N",
+        "part:O",
         scale=alt.Scale(domain=list(PARTS), range=list(PARTS.values())),
         legend=alt.Legend(
             title=None, orient="bottom", symbolType="square", symbolSize=120, symbolFillColor=theme.COLOURS[-1]

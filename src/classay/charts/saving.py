@@ -42,9 +42,14 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
 def _page(spec: str) -> str:
     # Altair and vl-convert write names as they are, so that one with `</script>` in it would end the script.
     safe = spec.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return PAGE.format(library=library(), spec=safe)
+
+
+def library() -> str:
+    """Vega, Vega-Lite and what embeds them, as one script."""
     # The bundle comes without a snippet of ours, which its type does not foresee.
-    library = vl_convert.javascript_bundle(vl_version=_version())  # type: ignore[call-arg]
-    return PAGE.format(library=library, spec=safe)
+    bundle: str = vl_convert.javascript_bundle(vl_version=_version())  # type: ignore[call-arg]
+    return bundle
 
 
 def _version() -> str:

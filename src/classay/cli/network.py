@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .. import expect
-from . import console
+from . import console, options
 
 if TYPE_CHECKING:
     from ..network.labelled import Labelled
@@ -30,7 +30,7 @@ EXAMPLES = """
 def command(
     files: list[str] = typer.Argument(
         ...,
-        metavar="FILE...",
+        metavar="FILE",
         help="Weights: torch (a state dict), safetensors; with --weights-only also ONNX and npz.",
     ),
     arch: str = typer.Option(None, help="The architecture: timm:NAME or torchvision:NAME, arguments in brackets."),
@@ -47,19 +47,23 @@ def command(
     step: float = typer.Option(None, help="Length of a step. Default: found by a short search."),
     origins: int = typer.Option(None, help="Walks to each class from so many others. Default: all up to 100 classes."),
     box: bool = typer.Option(False, "--box", help="Keep inputs within images of 0..1 (needs --mean and --std)."),
-    budget: str = typer.Option("60s", help="Time for each network, as 60s or 10min; `none` for no limit."),
+    budget: str = typer.Option("60s", help="Time for each network, as 60s, 10m or 1h; `none` for no limit."),
     fresh: bool = typer.Option(
         None, "--fresh/--no-fresh", help="Compare with the architecture freshly initialised. Default: for one network."
     ),
     test_set: Path = typer.Option(None, help="npz with x (inputs) and y (classes from 0), for true accuracies."),
     store: Path = typer.Option(None, help="Folder of records; what is there is not walked again."),
-    seed: int = typer.Option(0, "--seed", "-s", help="The same seed gives the same walks."),
-    charts: Path = typer.Option(None, help="Folder to save charts to, as SVG and PNG."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON on stdout instead of tables."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no remarks on stderr."),
-    allow_import: bool = typer.Option(False, help="Allow --builder and --arch module:name, which run that code."),
-    trust_pickle: bool = typer.Option(False, help="Read torch files that hold more than weights, which can run code."),
-    debug: bool = typer.Option(False, help="Show the traceback of an error."),
+    seed: options.Seed = 0,
+    charts: options.Charts = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    allow_import: bool = typer.Option(
+        False, "--allow-import", help="Allow --builder and --arch module:name, which run that code."
+    ),
+    trust_pickle: bool = typer.Option(
+        False, "--trust-pickle", help="Read torch files that hold more than weights, which can run code."
+    ),
+    debug: options.Debug = False,
 ) -> None:
     """Tell how well networks were trained, from architecture and weights alone, and rank many of them."""
     from ..engine.store import Store

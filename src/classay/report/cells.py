@@ -67,7 +67,7 @@ def number(value: float, form: str) -> str:
     if form == "count" or (form == "figure" and float(value).is_integer()):
         text = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
     elif 0 < size < 0.0005:
-        text = "<0.001" if value > 0 else ">−0.001"
+        text = "<0.001" if value > 0 else "0.000"
     elif size >= 100:
         text = f"{value:,.0f}"
     elif form == "bits" or size > 1:

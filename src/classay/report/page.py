@@ -15,11 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 import jinja2
-import vl_convert
 from markupsafe import Markup
 
 from .. import __version__
-from ..charts.saving import _version as vega_lite_version
+from ..charts.saving import library
 from ..charts.theme import house_style
 from ..charts.words import cut
 from ..expect import counted
@@ -182,9 +181,8 @@ def _environment() -> jinja2.Environment:
 @cache
 def _library() -> str:
     """Vega, Vega-Lite and Vega-Embed. It defines names for the whole page, and none that a script of ours needs."""
-    bundle: str = vl_convert.javascript_bundle(vl_version=vega_lite_version())  # type: ignore[call-arg]
     # Within a string or a pattern the two are the same; the first would end the script.
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return library().replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 @cache

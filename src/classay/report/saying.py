@@ -11,7 +11,7 @@ def percent(estimate: Estimate) -> str:
     """A share: «93.4 % (91.1 to 95.2)».
 
     >>> percent(Estimate(0.934, 0.911, 0.952))
-    '93.4 % (91.1 to 95.2)'
+    '93.4 % (91.1 to 95.2)'
     """
     if not estimate.known:
         return "an unknown share"
@@ -21,8 +21,8 @@ def percent(estimate: Estimate) -> str:
 
 
 def share(value: float) -> str:
-    """A share without interval: «93.4 %»."""
-    return f"{_number(value)} %"
+    """A share without interval: «93.4 %», which no line may break."""
+    return f"{_number(value)} %"
 
 
 def points(estimate: Estimate) -> str:

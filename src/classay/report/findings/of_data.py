@@ -223,7 +223,11 @@ def _slices(parts: Parts, judge: Judge) -> Found:
             if some:
                 first = max(some, key=lambda each: each.excess_errors)
                 more = f" There are {len(slices.slices) - 1} more slices." if len(slices.slices) > 1 else ""
-                times = f"{first.error_rate.value / first.rest_rate:.1f} times" if first.rest_rate else "against none"
+                against = (
+                    f"{first.error_rate.value / first.rest_rate:.1f} times the {share(first.rest_rate)} elsewhere"
+                    if first.rest_rate
+                    else "and none elsewhere"
+                )
                 found.append(
                     Finding(
                         "S301",
@@ -231,7 +235,7 @@ def _slices(parts: Parts, judge: Judge) -> Found:
                         name,
                         CODES["S301"].title,
                         f"Where {first.condition} ({first.size:,} rows), {percent(first.error_rate)} of its answers "
-                        f"are wrong, {times} the {share(first.rest_rate)} elsewhere.{more}",
+                        f"are wrong, {against}.{more}",
                         first.error_rate,
                         f"elsewhere {share(first.rest_rate)}",
                         "Look at these rows: bring more of them, a column that tells them apart, or use it elsewhere.",

@@ -9,7 +9,7 @@ import numpy as np
 from ...intervals import Estimate, exact
 from ..finding import Finding, Unasked
 from ..parts import Parts
-from ..saying import percent, share
+from ..saying import joined, percent, quoted, share
 from .codes import CODES
 from .judging import Judge
 from .of_learners import EVERYONE
@@ -101,42 +101,42 @@ def _warned(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
 
 
 def _regions(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
-    found: list[Finding] = []
     asked = {name: one.regions for name, one in parts.learners.items() if one.regions is not None}
-    for name, regions in asked.items():
-        if regions.regions:
-            first = regions.regions[0]
-            found.append(
-                Finding(
-                    "L110",
-                    "note",
-                    name,
-                    CODES["L110"].title,
-                    f"Where {first.condition}, two refits differ on {percent(first.rate)} of the {regions.on}, against "
-                    f"{share(first.rest_rate)} elsewhere.",
-                    first.rate,
-                    f"elsewhere {share(first.rest_rate)}",
-                    "Expect other answers there after the next refit; more rows from there would help most.",
-                )
-            )
     if not asked:
         why = next(iter(parts.learners.values())).why.get("regions", "")
         return [], [Unasked("L110", CODES["L110"].title, why)]
-    if not found:
+    clear = {name: regions for name, regions in asked.items() if regions.regions}
+    if not clear:
         most = max(asked.values(), key=lambda each: each.disagreement.value)
-        found.append(
-            Finding(
-                "L110",
-                "fine",
-                EVERYONE,
-                "No region stands out",
-                f"There is no region in which refits clearly disagree more than elsewhere; {most.learner} disagrees "
-                f"most, on {percent(most.disagreement)} of the {most.on}.",
-                most.disagreement,
-                f"{len(most.tested)} regions tested",
-            )
+        fine = Finding(
+            "L110",
+            "fine",
+            EVERYONE,
+            "No region stands out",
+            f"There is no region in which refits clearly disagree more than elsewhere; {most.learner} disagrees most, "
+            f"on {percent(most.disagreement)} of the {most.on}.",
+            most.disagreement,
+            f"{len(most.tested)} regions tested",
         )
-    return found, []
+        return [fine], []
+    # One is told, that in which most more answers change; the section has the others.
+    _, name, first = max(
+        (each.rate.value - each.rest_rate, name, each) for name, regions in clear.items() for each in regions.regions
+    )
+    others = [quoted(other) for other in clear if other != name]
+    more = f" There are regions for {joined(others)}, too." if others else ""
+    note = Finding(
+        "L110",
+        "note",
+        name,
+        CODES["L110"].title,
+        f"Where {first.condition}, two refits differ on {percent(first.rate)} of the {clear[name].on}, against "
+        f"{share(first.rest_rate)} elsewhere.{more}",
+        first.rate,
+        f"elsewhere {share(first.rest_rate)}",
+        "Expect other answers there after the next refit; more rows from there would help most.",
+    )
+    return [note], []
 
 
 def _cut(text: str, most: int = 200) -> str:

@@ -97,7 +97,7 @@ def _confused(parts: Parts) -> Sheet:
 
 def _rows(parts: Parts, chosen: pd.DataFrame, key: str, title: str, note: str) -> Sheet:
     assert parts.complexity is not None
-    numbers = [int(row) for row in chosen["row"]]
+    numbers: list[int] = chosen["row"].tolist()
     known = [row for row in numbers if parts.complexity.known[row]]
     speaking: dict[int, list[str]] = {}
     if known:

@@ -25,6 +25,7 @@ OVERVIEW = (
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """A chart as the page needs it."""
     made: dict[str, Any] = chart.to_dict()
+    made.pop("$schema", None)  # an address, though nobody goes there
     return made
 
 
@@ -109,9 +110,10 @@ def disagreement_section(parts: Parts) -> Section:
         return Section("disagreement", "Where refits disagree", "", absent=" ".join(lacking))
     empty = [name for name, one in parts.learners.items() if one.regions is not None and not one.regions.regions]
     on = next(one.regions.on for one in parts.learners.values() if one.regions is not None)
+    spread = " (points spread evenly over the range of every column)" if on == "uniform probes" else ""
     lead = (
-        f"Ranges and categories in which two refits answer differently more often than elsewhere, on {on}: found with "
-        "half of the refits and points, confirmed with the others."
+        f"Ranges and categories in which two refits answer differently more often than elsewhere, on {on}{spread}: "
+        "found with half of the refits and points, confirmed with the others."
     )
     if empty:
         lead += f" For {joined([quoted(name) for name in empty])} no region stands out."

@@ -33,7 +33,7 @@ def slices_section(parts: Parts) -> Section:
         Picture(
             f"slices/{name}",
             f"Error rates of {name}",
-            str(one.slices),
+            f"Error rates in the slices in which {name} is wrong most, with intervals, against all rows.",
             spec_of(charts.slices_chart(one.slices)),
             None,
         )
