@@ -89,7 +89,10 @@ def _confused(parts: Parts) -> Sheet:
     assert parts.complexity is not None
     pairs = parts.complexity.confusion()
     pairs = pairs[pairs["nearer"] > 0].sort_values("nearer", ascending=False, kind="stable").head(MOST_CLASSES)
-    rows = tuple((cell(row.label), cell(row.nearest), int(row.nearer)) for row in pairs.itertuples())
+    rows = tuple(
+        (cell(label), cell(nearest), count)
+        for label, nearest, count in zip(pairs["label"], pairs["nearest"], pairs["nearer"].tolist())
+    )
     return Sheet(
         "nearest", "Rows nearer to another class", ("label", "nearest class", "rows nearer to it"), rows, "", sort=True
     )
