@@ -10,8 +10,9 @@ export PIP_NO_INPUT := 1
 .PHONY: demo test lint bare long bench docs clean
 
 demo: $(VENV)/.installed
-	$(BIN)/classay learner breast_cancer --charts demo/charts
-	@echo "Charts: $(CURDIR)/demo/charts"
+	@mkdir -p demo
+	$(BIN)/classay report breast_cancer --budget 1m --force -o demo/report.html
+	@echo "The page: $(CURDIR)/demo/report.html"
 
 test: lint bare
 	$(BIN)/python -m pytest -n 2 --dist worksteal
