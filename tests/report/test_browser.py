@@ -103,6 +103,8 @@ def axe():
     """The source of axe-core, kept outside of the project once it was fetched."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "classay-tests" / AXE
     script = cache / "axe.min.js"
+    if not script.exists() and shutil.which("npm") is None:
+        pytest.skip("there is no npm on this machine to fetch axe-core with")
     if not script.exists():
         cache.mkdir(parents=True, exist_ok=True)
         try:

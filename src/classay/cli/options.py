@@ -32,6 +32,12 @@ TestSize = Annotated[float, typer.Option(help="Share of the rows that no refit s
 Level = Annotated[float, typer.Option(help="Of the intervals and bounds.")]
 Seed = Annotated[int, typer.Option("--seed", "-s", help="The same seed gives the same figures.")]
 Workers = Annotated[int | None, typer.Option("--workers", "-w", help="Local workers. Default: one a core.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there, such as tcp://host:8786, not locally."
+    ),
+]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds that one fit may take.")]
 Records = Annotated[Path | None, typer.Option(help="Folder of records; what is there is not fitted again.")]
 Charts = Annotated[Path | None, typer.Option(help="Folder to save charts to, as SVG and PNG.")]

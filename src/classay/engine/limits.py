@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import os
 import signal
@@ -29,10 +30,10 @@ def limit(seconds: float | None, grace: float = 5.0) -> Iterator[None]:
     """Raise `TimeLimitExceeded` if what is inside takes longer than `seconds`. None means no limit.
 
     - In the main thread of a process, on Linux and macOS, an alarm interrupts it. Compiled code is
-      interrupted when it next returns to Python.
+      interrupted when it next returns to Python. Elsewhere (other threads, Windows) another thread does it, which
+      cannot break off waiting, as in `time.sleep`.
     - In a worker process, compiled code that does not return within `grace` more seconds is ended together
       with its worker; the task then counts as one that killed its worker. Your own process is never ended.
-    - Elsewhere (other threads, Windows) nothing can be interrupted; it raises at the end if it took too long.
 
     Limits can be nested. An alarm that was set before is put back; if it fell due, it goes off on leaving.
 
@@ -48,7 +49,7 @@ def limit(seconds: float | None, grace: float = 5.0) -> Iterator[None]:
     begin = time.monotonic()
     with _backstop(begin + seconds + grace), _alarm(seconds):
         yield
-    # Reached in threads, and when the alarm fell in code that swallows exceptions.
+    # Reached when the alarm fell in code that swallows exceptions, or in what cannot be interrupted.
     if time.monotonic() - begin > seconds:
         raise TimeLimitExceeded(_message(seconds))
 
@@ -61,7 +62,8 @@ def _message(seconds: float) -> str:
 def _alarm(seconds: float) -> Iterator[None]:
     possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if not possible:
-        yield
+        with _knock(seconds):
+            yield
         return
     armed = True
 
@@ -84,6 +86,38 @@ def _alarm(seconds: float) -> Iterator[None]:
         if earlier_delay:
             left = max(earlier_delay - (time.monotonic() - begin), 1e-6)
             signal.setitimer(signal.ITIMER_REAL, left, earlier_interval)
+
+
+@contextmanager
+def _knock(seconds: float) -> Iterator[None]:
+    """The alarm of a thread that gets no signals: another thread has the exception raised in it."""
+
+    class Knocked(TimeLimitExceeded):
+        def __init__(self) -> None:
+            super().__init__(_message(seconds))
+
+    Knocked.__name__ = Knocked.__qualname__ = TimeLimitExceeded.__name__
+    here, done, turn = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+
+    def knock() -> None:
+        pause = seconds
+        while not done.wait(pause):
+            pause = 1.0  # again every second, as the alarm
+            with turn:
+                if not done.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(here, ctypes.py_object(Knocked))
+
+    threading.Thread(target=knock, daemon=True).start()
+    try:
+        yield
+    finally:
+        while not done.is_set():
+            try:
+                with turn:
+                    done.set()
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(here, None)  # take back what was not yet raised
+            except Knocked:  # it came in between; `limit` raises in the end
+                continue
 
 
 _deadlines: list[float] = []  # of the nested limits, since faulthandler has only one timer
@@ -117,6 +151,9 @@ def _nowhere() -> IO[str]:
 
 
 _known: tuple[int, Any] | None = None  # modules loaded when libraries were sought; the libraries
+_inside = 0  # threads, or nested calls, that keep to one thread now
+_held: list[Any] = []  # what puts the libraries back, the last first
+_counting = threading.Lock()
 
 
 @contextmanager
@@ -124,13 +161,23 @@ def one_thread() -> Iterator[None]:
     """Keep BLAS and OpenMP to one thread, so that the bits of a fit do not depend on where it runs.
 
     A library that is first loaded in between is kept to one thread from the next time on. BLAS settings belong
-    to the process, so around threads that work side by side the thread that started them must hold this, too.
+    to the process, so where threads work side by side the first sets them and the last puts them back.
     """
-    global _known
-    # Seeking takes milliseconds, so it is done again only after something was imported.
-    if _known is None or _known[0] != len(sys.modules):
-        from threadpoolctl import ThreadpoolController
+    global _known, _inside
+    with _counting:
+        fresh = _known is None or _known[0] != len(sys.modules)
+        # Seeking takes milliseconds, so it is done again only after something was imported.
+        if _known is None or fresh:
+            from threadpoolctl import ThreadpoolController
 
-        _known = len(sys.modules), ThreadpoolController()
-    with _known[1].limit(limits=1):
+            _known = len(sys.modules), ThreadpoolController()
+        if fresh or not _inside:
+            _held.append(_known[1].limit(limits=1))
+        _inside += 1
+    try:
         yield
+    finally:
+        with _counting:
+            _inside -= 1
+            while _held and not _inside:
+                _held.pop().restore_original_limits()

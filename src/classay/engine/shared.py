@@ -1,4 +1,4 @@
-"""How a function and its data reach the workers: once per worker, not once per task."""
+"""How a function and its data reach workers on this machine: once per worker, not once per task. Others: `remote`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import tempfile
 import threading
 import traceback
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 from ..expect import InputError
 from . import limits
@@ -54,34 +55,37 @@ def perform(function: Function, shared: Any, task: Any) -> Answer:
         return False, Failure.of(error)
 
 
-class Parcel(Protocol):
+class Parcel(ABC):
     """The function and its data, ready to travel to one kind of executor."""
 
+    @abstractmethod
     def send(self, executor: Executor, index: int, task: Any) -> Future[Answer]:
-        """Submit one task."""
+        """Submit one task. RuntimeError: the executor takes no more."""
 
-    def remove(self) -> None:
+    def window(self, executor: Executor) -> int:
+        """How many tasks to keep in flight: a little more than two per worker."""
+        known = getattr(executor, "_max_workers", None)
+        # Where the number of workers is not known: enough for a small cluster.
+        return 2 * known + 1 if isinstance(known, int) else 256
+
+    def accepts(self, index: int, answer: Answer) -> bool:
+        """Whether this answers the task. If not, it is sent again."""
+        return True
+
+    def killed(self, error: BaseException) -> bool:
+        """Whether this says that a worker died, perhaps of the task, while the others go on."""
+        return False
+
+    def lost(self) -> str:
+        """Why no answer can come any more, if so; asked a few times a second while none comes."""
+        return ""
+
+    def remove(self) -> None:  # noqa: B027
         """Clear up what was left for the workers."""
 
 
-def parcel(function: Function, shared: Any, count: int, executor: Executor) -> Parcel:
-    """How to travel: threads share memory, processes of this machine read a file, others get copies."""
-    if isinstance(executor, ThreadPoolExecutor):
-        return Reference(function, shared)
-    if is_local_pool(executor):
-        return Folder(function, shared, count)
-    return Copy(function, shared)
-
-
-def is_local_pool(executor: Executor) -> bool:
-    """Whether an executor's workers are processes of this machine, which see the same files."""
-    names = {f"{kind.__module__}.{kind.__name__}" for kind in type(executor).__mro__}
-    loky = {"loky.process_executor", "joblib.externals.loky.process_executor"}
-    return isinstance(executor, ProcessPoolExecutor) or any(f"{module}.ProcessPoolExecutor" in names for module in loky)
-
-
 @dataclass(frozen=True)
-class Reference:
+class Reference(Parcel):
     """For threads: nothing travels."""
 
     function: Function
@@ -90,26 +94,6 @@ class Reference:
     def send(self, executor: Executor, index: int, task: Any) -> Future[Answer]:
         """Submit one task."""
         return executor.submit(perform, self.function, self.shared, task)
-
-    def remove(self) -> None:
-        """Nothing to clear up."""
-
-
-class Copy:
-    """For workers that may be anywhere: every task carries the bytes, and each worker unpacks them once."""
-
-    def __init__(self, function: Function, shared: Any) -> None:
-        import cloudpickle
-
-        self.name = uuid.uuid4().hex
-        self.packed: bytes = cloudpickle.dumps((function, shared), protocol=5)
-
-    def send(self, executor: Executor, index: int, task: Any) -> Future[Answer]:
-        """Submit one task."""
-        return executor.submit(_perform_copy, self.name, self.packed, task)
-
-    def remove(self) -> None:
-        """Nothing to clear up."""
 
 
 class Address(NamedTuple):
@@ -120,7 +104,7 @@ class Address(NamedTuple):
     sender: int
 
 
-class Folder:
+class Folder(Parcel):
     """For processes of this machine: a private folder holds the pickle, and beside it the large arrays.
 
     Arrays are mapped copy-on-write: workers share the memory as long as they only read, and a learner that
@@ -166,9 +150,20 @@ class Folder:
         resource_tracker.unregister(str(self.path), "folder")
 
 
-def _pack(folder: Path, content: Any) -> None:
+def dump(content: Any, file: IO[bytes], beside: Callable[[pickle.PickleBuffer], bool] | None = None) -> None:
+    """Pickle the function and its data, classes from a notebook included. `beside` may take large arrays out of it."""
     import cloudpickle
 
+    try:
+        cloudpickle.dump(content, file, protocol=5, buffer_callback=beside)
+    except (pickle.PicklingError, TypeError, AttributeError, NotImplementedError) as error:
+        raise InputError(
+            f"The function or its data cannot be sent to other processes ({error}). Pass executor=1 to work "
+            "in this one."
+        ) from error
+
+
+def _pack(folder: Path, content: Any) -> None:
     spans: list[tuple[int, int]] = []
     with open(folder / "arrays", "wb") as arrays, open(folder / "pickle", "wb") as packed:
 
@@ -181,13 +176,7 @@ def _pack(folder: Path, content: Any) -> None:
                 arrays.write(raw)
             return False
 
-        try:
-            cloudpickle.dump(content, packed, protocol=5, buffer_callback=beside)
-        except (pickle.PicklingError, TypeError, AttributeError, NotImplementedError) as error:
-            raise InputError(
-                f"The function or its data cannot be sent to other processes ({error}). Pass executor=1 to work "
-                "in this one."
-            ) from error
+        dump(content, packed, beside)
     (folder / "spans").write_bytes(pickle.dumps(spans))
 
 
@@ -206,10 +195,13 @@ _held: tuple[str, tuple[Function, Any]] | None = None
 _holding = threading.Lock()
 
 
-def _hold(name: str, unpack: Callable[[], Any]) -> tuple[Function, Any]:
+def hold(name: str, unpack: Callable[[], Any] | None) -> tuple[Function, Any] | None:
+    """The function and data of this name, unpacked once. None if they are not here and cannot be unpacked."""
     global _held
     with _holding:  # a worker of a cluster may have several threads
         if _held is None or _held[0] != name:
+            if unpack is None:
+                return None
             _held = None  # first let go of the old data, then make room for the new
             _held = name, unpack()
         return _held[1]
@@ -222,15 +214,8 @@ def _perform_from_folder(address: Address, index: int, task: Any) -> Answer:
         with open(folder / "started", "r+b") as started:
             started.seek(index)
             started.write(b"\1")
-        function, shared = _hold(address.name, lambda: _unpack(folder))
+        held = hold(address.name, lambda: _unpack(folder))
     except Exception as error:
         return False, Failure.of(error)
-    return perform(function, shared, task)
-
-
-def _perform_copy(name: str, packed: bytes, task: Any) -> Answer:
-    try:
-        function, shared = _hold(name, lambda: pickle.loads(packed))
-    except Exception as error:
-        return False, Failure.of(error)
-    return perform(function, shared, task)
+    assert held is not None
+    return perform(*held, task)

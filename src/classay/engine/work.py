@@ -11,16 +11,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from .. import expect
-from .limits import TimeLimitExceeded, limit, one_thread
+from .limits import TimeLimitExceeded, limit
 from .pool import borrowed, interrupts_held, is_warm
 from .progress import Progress
-from .shared import Answer, Failure, Folder, Function, Parcel, Reference, parcel, perform
+from .remote import parcel
+from .shared import Answer, Failure, Folder, Function, Parcel, perform
 
 __all__ = ["Failure", "Outcome", "TimeLimitExceeded", "limit", "run"]
 
@@ -37,6 +38,7 @@ class Outcome:
     failures: dict[int, Failure] = field(default_factory=dict)
     interrupted: bool = False  # by Ctrl-C
     stopped: bool = False  # by `on_result`
+    broken: str = ""  # why an executor of yours gave up, if it did
 
 
 def run(
@@ -151,17 +153,24 @@ def _here(job: _Job, waiting: deque[int], patience: float) -> None:
 
 
 def _on_given(job: _Job, waiting: deque[int], executor: Executor, window: int | None) -> None:
-    known = getattr(executor, "_max_workers", None)
-    # Where the number of workers is not known: enough for a small cluster.
-    window = window or (2 * known + 1 if isinstance(known, int) else 256)
+    """Work on an executor that is not ours, so that it cannot be started anew when it breaks."""
     sent = parcel(job.function, job.shared, len(job.tasks), executor)
     try:
-        with one_thread() if isinstance(sent, Reference) else nullcontext():
-            broken, cause = _across(job, waiting, executor, sent, window)
+        broken, cause = _across(job, waiting, executor, sent, window)
+        while broken and cause is None:
+            # A cluster that lives on gave these up because workers died; each one alone shows which it was.
+            index = broken.pop(0)
+            again, cause = _across(job, deque([index]), executor, sent, 1)
+            if cause is None:
+                job.fail(again, Failure("WorkerDied", KILLED))
+            else:
+                broken += again
     finally:
         sent.remove()
-    message = f"the executor broke before this task was done: {cause}"
-    job.fail([*broken, *waiting], Failure("BrokenExecutor", message))
+    if cause is not None:
+        job.outcome.broken = str(cause)
+        message = f"the executor broke before this task was done: {cause}"
+        job.fail(sorted([*broken, *waiting]), Failure("BrokenExecutor", message))
 
 
 def _on_own(job: _Job, waiting: deque[int], workers: int, window: int | None) -> None:
@@ -173,7 +182,7 @@ def _on_own(job: _Job, waiting: deque[int], workers: int, window: int | None) ->
     try:
         while waiting:
             with borrowed(workers) as pool:
-                broken, cause = _across(job, waiting, pool, sent, window or 2 * workers + 1)
+                broken, cause = _across(job, waiting, pool, sent, window)
             suspects = [index for index in broken if sent.was_started(index)]
             waiting.extendleft(reversed([index for index in broken if index not in suspects]))
             for index in suspects:
@@ -190,9 +199,11 @@ def _on_own(job: _Job, waiting: deque[int], workers: int, window: int | None) ->
 
 
 def _across(
-    job: _Job, waiting: deque[int], executor: Executor, sent: Parcel, window: int
+    job: _Job, waiting: deque[int], executor: Executor, sent: Parcel, window: int | None
 ) -> tuple[list[int], BaseException | None]:
     """Keep `window` tasks in flight until all are done; return those in flight when it broke, and why.
+
+    Without a cause, the executor goes on, and those that are returned were given up because workers died.
 
     The window keeps the suspects few when a worker dies, and the tasks few that Ctrl-C has to cancel.
     """
@@ -202,7 +213,7 @@ def _across(
     cause: BaseException | None = None
     try:
         while flying or (waiting and cause is None):
-            while waiting and cause is None and len(flying) < window:
+            while waiting and cause is None and len(flying) < (window or sent.window(executor)):
                 with interrupts_held():
                     try:
                         future = sent.send(executor, waiting[0], job.tasks[waiting[0]])
@@ -217,16 +228,27 @@ def _across(
                 future = landed.get(timeout=0.2)
             except queue.Empty:
                 job.bar.tick()
+                lost = sent.lost()
+                if lost:
+                    cause = BrokenExecutor(lost)
+                    broken += flying.values()
+                    flying = {}
                 continue
             index = flying.pop(future)
             error = CancelledError("it was cancelled elsewhere") if future.cancelled() else future.exception()
+            if isinstance(error, CancelledError) and sent.lost():
+                error = BrokenExecutor(sent.lost())
             if isinstance(error, BrokenExecutor):
                 cause = error
                 broken.append(index)
+            elif error is not None and sent.killed(error):
+                broken.append(index)
             elif error is not None:
                 job.fail([index], Failure.of(error))
-            else:
+            elif sent.accepts(index, future.result()):
                 job.take(index, future.result())
+            else:
+                waiting.appendleft(index)
     except KeyboardInterrupt:
         with suppress(_Enough):
             for future, index in flying.items():

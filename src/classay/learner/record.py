@@ -5,7 +5,6 @@ The only function of the package that fits a learner. Everything else asks the r
 
 from __future__ import annotations
 
-from collections import Counter
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import expect, seeds
-from ..engine import frames, work
+from .. import expect
+from ..engine import work
 from ..engine.store import Store
 from . import describe, examine
-from .answers import Codes
-from .labelings import Labelings
-from .predictions import Predictions
-from .probes import probes as drawn_probes
+from .gathering import gathered
+from .preparing import prepare
 from .refit import Answer, Bench, Task, joined, refit
-from .refits import Failure
 from .saved import restored
-from .schemes import Scheme, Subsets, split
+from .schemes import Scheme
 
 Ints = NDArray[np.int64]
 HOPELESS = 3
@@ -79,66 +75,34 @@ def record(
 
     Examples
     --------
+    >>> import classay
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> labelings = record(GaussianNB(), X, y, Subsets(20), executor=1)
+    >>> labelings = record(GaussianNB(), X, y, classay.Subsets(20), executor=1)
     >>> labelings.labels.shape, labelings.deterministic
     ((20, 1, 30), True)
 
     """
-    scheme = Subsets() if scheme is None else scheme
-    if not isinstance(scheme, Scheme):
-        raise expect.InputError(f"`scheme` is {scheme!r}; Subsets(...) or HalfSplits(...) is expected.")
-    repeats = expect.whole(repeats, "repeats", at_least=1)
-    test_size = expect.fraction(test_size, "test_size")
-    time_limit = examine.time_limit(time_limit)
-    seed = seeds.settle(random_state)
-    learner, notes = examine.learner(learner)
-    X, y_values, more = examine.data(X, y)
-    notes += more
-    kind_of_answers, codes = examine.answers(learner, y_values)
-    train, test, more = split(codes, test_size, seed)
-    notes += more
-    scheme.check(codes[train])
-    probing = drawn_probes(probes, n_probes, X, test, seed)
-    rows = None if probing is None else probing.rows
-    given = (learner, name, X, y_values, rows, scheme, repeats, test_size, seed)
-    about = describe.everything(*given, probe_kind="given" if probing is None else probing.kind)
+    given = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
+    about = given.about(name)
     kept, key = None, ""
     if store is not None:
         kept = Store(store)
-        key = kept.key(describe.address(about, time_limit))
+        key = kept.key(describe.address(about, given.time_limit))
         stored = kept.get(key)
         if stored is not None:
             # The store knows nothing of names, so the one that was stored may be another.
             return replace(restored(*stored), about=about)
 
-    drawn = list(scheme.draw(codes[train], seed))
-    forced = sum(by_hand for _, by_hand in drawn)
-    if forced:
-        notes.append(f"{forced} of {scheme.n} subsets missed a class in every draw; one row of it was put in.")
-    free = tuple(examine.free_seeds(learner))
-    bench = Bench(learner, X, y_values, kind_of_answers, test, rows, free, seed, time_limit)
+    subsets, more = given.draw()
+    bench = given.bench(given.learner)
     answers, deterministic, broken, interrupted = _refit_all(
-        bench, [train[rows] for rows, _ in drawn], repeats, executor, progress, about["learner"]["name"]
+        bench, subsets, given.repeats, executor, progress, about["learner"]["name"]
     )
-    found = _gather(bench, drawn, train, answers, broken, 1 if deterministic else repeats)
-    if deterministic and examine.has_seed(learner):
-        notes.append("Its random_state is frozen, so refits cannot differ: stochasticity is 0 by your choice.")
-    failed, missing = len(found.failures), int((~found.present).sum())
-    if interrupted:
-        notes.append(f"Interrupted: {missing - failed} of {found.present.size} refits were not run.")
-    if failed:
-        notes.append(f"{failed} of {found.present.size} refits failed; see `failures`.")
-    if rows is not None and found.probes is None:
-        notes.append("The probes themselves are not kept (sparse, too large or of odd types); the answers on them are.")
-    # The refit that showed a learner to be deterministic is not among the refits of the record.
-    kept_refits = [said for answer in answers.values() for said in answer.warnings[: found.present.shape[1]]]
-    warned = Counter(text for said in kept_refits for text in said)
-    for text, times in sorted(warned.items(), key=lambda item: (-item[1], item[0]))[:3]:
-        notes.append(f"{times} of {found.present.size} refits warned: {text}")
-    found = replace(found, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about)
+    refits = 1 if deterministic else given.repeats
+    notes = (*given.notes, *more)
+    found = gathered(bench, subsets, answers, broken, refits, deterministic, interrupted, notes, about)
     if kept is not None and not interrupted:
         kept.put(key, found.KIND, *found.to_file())
     return found
@@ -204,42 +168,3 @@ def _refit_all(
         tried = f" of the first {HOPELESS} subsets" if len(subsets) > HOPELESS and hopeless() else ""
         raise expect.InputError(f"{label} failed in every refit{tried}: {why}{examine.advice(bench.X, why)}")
     return answers, deterministic, broken, interrupted
-
-
-def _gather(
-    bench: Bench,
-    drawn: list[tuple[Ints, bool]],
-    train: Ints,
-    answers: dict[int, Answer],
-    broken: dict[int, str],
-    refits: int,
-) -> Labelings | Predictions:
-    """Put the answers of all subsets into one record."""
-    shape, kind = (len(drawn), refits), bench.answers
-    on_test = kind.empty((*shape, bench.test.size))
-    on_probes = None if bench.probes is None else kind.empty((*shape, bench.probes.shape[0]))
-    quality, seconds = np.full((2, *shape), np.nan)
-    failures = []
-    for subset, answer in sorted(answers.items()):
-        here = min(refits, len(answer.seconds))
-        on_test[subset, :here] = answer.test[:here]
-        quality[subset, :here] = answer.quality[:here]
-        seconds[subset, :here] = answer.seconds[:here]
-        if on_probes is not None and answer.probes is not None:
-            on_probes[subset, :here] = answer.probes[:here]
-        failures += [Failure(subset, repeat, error) for repeat, error in sorted(answer.errors.items())]
-    for subset, why in sorted(broken.items()):
-        done = len(answers[subset].seconds) if subset in answers else 0
-        failures += [Failure(subset, repeat, why) for repeat in range(done, refits)]
-    can_keep = bench.probes is not None and frames.pack(bench.probes, "probes") is not None
-    common: dict[str, Any] = {
-        "truth": kind.truth(bench.y[bench.test]),
-        "seconds": seconds,
-        "train_rows": tuple(train[rows] for rows, _ in drawn),
-        "test_rows": bench.test,
-        "probes": bench.probes if can_keep else None,
-        "failures": tuple(failures),
-    }
-    if isinstance(kind, Codes):
-        return Labelings(on_test, classes=kind.classes, train_accuracy=quality, probe_labels=on_probes, **common)
-    return Predictions(on_test, train_rmse=quality, probe_values=on_probes, **common)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..data.complexity import Complexity
 from ..intervals import Estimate
 
 
@@ -52,6 +53,13 @@ def quoted(label: object) -> str:
 def joined(parts: list[str]) -> str:
     """«a», «a and b», «a, b and c»."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def ruler(complexity: Complexity) -> str:
+    """By which distance to classes their baseline goes: «Mahalanobis distance (one covariance for all)»."""
+    name = {"mahalanobis": "Mahalanobis", "euclidean": "Euclidean"}.get(complexity.distance, complexity.distance)
+    plain = complexity.covariance == "auto" or complexity.distance in ("euclidean", "cosine", "whitened_cosine")
+    return f"{name.replace('_', ' ')} distance" + ("" if plain else f" ({complexity.covariance} covariance)")
 
 
 def _ends(estimate: Estimate) -> tuple[float, float, float]:

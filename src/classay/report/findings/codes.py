@@ -17,14 +17,15 @@ class Code:
 CODES: dict[str, Code] = {
     "L101": Code(
         "Better than the largest class",
-        "Its cross-validated accuracy less the share of the largest class, paired over rows, has an interval that "
-        "reaches 0.",
+        "Its cross-validated accuracy is not above the share of the largest class.",
+        "It is, but the 95 % interval of the difference, paired over rows, reaches 0.",
     ),
     "L102": Code(
         "As accurate, less stable",
-        "Another learner is not shown to be less accurate, and is more stable by more than half of the interval of the "
-        "difference in accuracy: more answers change than the accuracies can tell apart. Both paired over subsets and "
-        "points.",
+        "Another learner is not told from it by accuracy (95 %), and is more stable, interval and all, by more than "
+        "half of the interval of the difference in accuracy: more answers change than the accuracies can tell apart. "
+        "Both paired over subsets and points.",
+        "All learners that are so much more stable are more accurate, too.",
     ),
     "L103": Code(
         "Dice or data",
@@ -34,8 +35,8 @@ CODES: dict[str, Code] = {
     ),
     "L104": Code(
         "Memorising",
-        "Another learner is not shown to be less accurate, and its train–test gap and its expressivity are smaller, "
-        "intervals and all.",
+        "Another learner is not shown to be less accurate (95 %), and its train–test gap and its expressivity are "
+        "smaller, intervals and all.",
         "There is no other learner, its gap is above 0, and its stochasticity is too.",
     ),
     "L105": Code(
@@ -50,7 +51,7 @@ CODES: dict[str, Code] = {
     ),
     "L109": Code(
         "Agreement beyond chance",
-        "The interval of kappa reaches 0: refits agree no more than answers drawn by their shares.",
+        "The 95 % interval of kappa reaches 0: refits are not shown to agree more than answers drawn by their shares.",
     ),
     "L110": Code(
         "Where refits disagree",
@@ -72,9 +73,10 @@ CODES: dict[str, Code] = {
     "D204": Code("Repeated rows", "", "Rows occur more than once with the same label."),
     "S301": Code(
         "Errors gather in a slice",
-        "A slice was found in one half of the rows and confirmed in the other, with q at most .02 over the number of "
-        "learners.",
-        "The same with q at most .05.",
+        "A slice was found in one half of the rows and confirmed in the other (q ≤ .05), with more errors than the "
+        "learner's own scores foretell: p at most .02, shared by all learners and the slices tested. How errors go "
+        "with scores is learnt from the first half.",
+        "The same with no more errors than its scores foretell: rows there are hard, and it knows.",
     ),
     "C401": Code(
         "More classes",

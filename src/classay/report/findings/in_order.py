@@ -10,8 +10,17 @@ from .of_data import data_findings
 from .of_learners import learner_findings
 from .of_others import class_findings, network_findings
 from .of_refits import refit_findings
+from .of_slices import slice_findings
 
-RULES = (comparison_findings, learner_findings, refit_findings, data_findings, class_findings, network_findings)
+RULES = (
+    comparison_findings,
+    learner_findings,
+    refit_findings,
+    data_findings,
+    slice_findings,
+    class_findings,
+    network_findings,
+)
 
 
 def findings_of(parts: Parts) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:

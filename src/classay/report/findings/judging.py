@@ -16,7 +16,7 @@ from ..parts import Data, Learner
 ERROR = 0.03
 """Chance of a wrong warning from comparisons, over all of a page (Bonferroni)."""
 SLICE_ERROR = 0.02
-"""The same for slices, over all learners."""
+"""The same for slices, over all learners and their slices."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,9 @@ class Judge:
         """Of an interval that may give a warning."""
         return 1 - ERROR / max(self.comparisons, 1)
 
-    @property
-    def slice_q(self) -> float:
-        """The q-value up to which a slice gives a warning."""
-        return SLICE_ERROR / max(self.learners, 1)
+    def slice_p(self, tested: int) -> float:
+        """The p-value up to which one of so many slices gives a warning."""
+        return SLICE_ERROR / max(self.learners * tested, 1)
 
     def widened(self, estimate: Estimate) -> Estimate:
         """The estimate with its interval at the judge's level: each side longer, by the ratio of normal quantiles."""
@@ -49,8 +48,12 @@ class Judge:
 
 
 def judge(learners: int, networks: int) -> Judge:
-    """The judge for so many learners and networks: what is asked of each, of each ordered pair, and of the data."""
-    return Judge(4 * learners + 2 * learners * (learners - 1) + 2 + networks, learners)
+    """The judge for so many learners and networks.
+
+    Two things may be warned of each learner (D201, L103), two of each ordered pair (L102, L104), two of the data (D202,
+    C401), and one of each network.
+    """
+    return Judge(2 * learners + 2 * learners * (learners - 1) + 2 + networks, learners)
 
 
 def accuracy_difference(one: Learner, other: Learner, level: float) -> Estimate:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...intervals import exact
+from ...intervals import Estimate, exact
 from ..figures import gap
 from ..finding import Finding, Unasked
 from ..parts import Learner, Parts
-from ..saying import bits, percent, points, quoted, share
+from ..saying import bits, joined, percent, points, quoted, share
 from .codes import CODES
 from .judging import Judge, accuracy_difference, comparable, stability_difference
 from .of_learners import EVERYONE, varies_less
@@ -23,49 +23,51 @@ def comparison_findings(parts: Parts, judge: Judge) -> tuple[list[Finding], list
     return found, unasked
 
 
-def _others(parts: Parts, one: Learner, judge: Judge) -> list[Learner]:
-    """Learners that are not shown to be less accurate."""
+def _others(parts: Parts, one: Learner) -> list[Learner]:
+    """Learners that are not shown to be less accurate, at 95 %: a wider interval would take worse ones for as good."""
     return [
         other
         for other in parts.learners.values()
-        if other is not one and comparable(one, other) and accuracy_difference(other, one, judge.level).high >= 0
+        if other is not one and comparable(one, other) and accuracy_difference(other, one, 0.95).high >= 0
     ]
 
 
 def _less_stable(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
     if len(parts.learners) < 2:
         return [], [Unasked("L102", CODES["L102"].title, "it takes two learners")]
-    found = []
+    found: list[Finding] = []
+    beaten: dict[str, tuple[Learner, Estimate]] = {}
     for name, one in parts.learners.items():
         better = []
-        for other in _others(parts, one, judge):
+        for other in _others(parts, one):
             accuracy = accuracy_difference(other, one, 0.95)
             steadier = stability_difference(other, one, judge.level)
             if steadier.low > (accuracy.high - accuracy.low) / 2:
                 better.append((steadier.value, other, accuracy))
-        if better:
-            _, other, accuracy = max(better, key=lambda each: each[0])
-            mine, its = one.stability.stability, other.stability.stability
-            clearly = accuracy.low > 0
-            how = (
-                f"{quoted(other.name)} is more accurate by {points(accuracy)}, and steadier:"
-                if clearly
-                else f"{quoted(other.name)} is as accurate, as far as these rows can tell (it leads by "
-                f"{points(accuracy)}), and far steadier:"
+        if not better:
+            continue
+        _, other, accuracy = max(better, key=lambda each: each[0])
+        if all(each[2].low > 0 for each in better):
+            beaten[name] = other, accuracy
+            continue
+        _, other, accuracy = max((each for each in better if each[2].low <= 0), key=lambda each: each[0])
+        mine, its = one.stability.stability, other.stability.stability
+        found.append(
+            Finding(
+                "L102",
+                "warning",
+                name,
+                CODES["L102"].title,
+                f"{quoted(other.name)} is as accurate, as far as these rows can tell (a difference of "
+                f"{points(accuracy)}), and steadier: two refits of it agree on {percent(its)} of the points, two "
+                f"refits of {quoted(name)} on {percent(mine)}.",
+                mine,
+                f"{other.name}: {percent(its)}",
+                f"Prefer {quoted(other.name)}, or steady this one: average fits, prune, or bring more rows.",
             )
-            found.append(
-                Finding(
-                    "L102",
-                    "warning",
-                    name,
-                    "Less accurate and less stable" if clearly else CODES["L102"].title,
-                    f"{how} two refits of it agree on {percent(its)} of the points, two refits of {quoted(name)} on "
-                    f"{percent(mine)}.",
-                    mine,
-                    f"{other.name}: {percent(its)}",
-                    f"Prefer {quoted(other.name)}, or steady this one: average fits, prune, or bring more rows.",
-                )
-            )
+        )
+    if beaten:
+        found.append(_beaten(parts, beaten))
     if not found:
         least = min(parts.learners.values(), key=lambda each: each.stability.stability.value)
         found.append(
@@ -74,13 +76,33 @@ def _less_stable(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unaske
                 "fine",
                 EVERYONE,
                 "No learner is beaten on stability at equal accuracy",
-                f"Where accuracies cannot be told apart, stabilities differ little; the least is that of {least.name}, "
-                f"{percent(least.stability.stability)}.",
+                "Where accuracies cannot be told apart, stabilities differ little; the least is that of "
+                f"{quoted(least.name)}, {percent(least.stability.stability)}.",
                 least.stability.stability,
                 f"{len(parts.learners)} learners compared",
             )
         )
     return found, []
+
+
+def _beaten(parts: Parts, beaten: dict[str, tuple[Learner, Estimate]]) -> Finding:
+    """Accuracy tells that they are worse: that they are less stable, too, is worth a line for all of them."""
+    first = min(beaten, key=lambda name: parts.learners[name].stability.stability.value)
+    other, accuracy = beaten[first]
+    mine, its = parts.learners[first].stability.stability, other.stability.stability
+    rest = [f"{quoted(name)} (by {quoted(beaten[name][0].name)})" for name in beaten if name != first]
+    too = f" So {'are' if len(rest) > 1 else 'is'} {joined(rest)}." if rest else ""
+    return Finding(
+        "L102",
+        "note",
+        first,
+        "Less accurate and less stable",
+        f"{quoted(first)} is beaten on both by {quoted(other.name)}, which is more accurate by {points(accuracy)} and "
+        f"whose refits agree on {percent(its)} of the points, against {percent(mine)}.{too}",
+        mine,
+        f"{other.name}: {percent(its)}",
+        "Keep it only if it is faster or easier to explain.",
+    )
 
 
 def _memorising(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
@@ -95,7 +117,7 @@ def _memorising(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked
             f"of new ones, a gap of {points(own)}, and its answers spread by {bits(one.orientation.expressivity)}"
         )
         by_dice = f", {dice.value:.2f} of it by dice" if dice.known and dice.value > 0.005 else ""
-        better = [other for other in _others(parts, one, judge) if varies_less(one, other, judge)]
+        better = [other for other in _others(parts, one) if varies_less(one, other, judge)]
         if better:
             other = min(better, key=lambda each: gap(each).value)
             found.append(
@@ -104,11 +126,12 @@ def _memorising(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked
                     "warning",
                     name,
                     CODES["L104"].title,
-                    f"{how}{by_dice}. {quoted(other.name)} does as well on new rows with a gap of {points(gap(other))} "
-                    f"and {bits(other.orientation.expressivity)}.",
+                    f"{how}{by_dice}. {quoted(other.name)} does no worse on new rows, with a gap of "
+                    f"{points(gap(other))} and {bits(other.orientation.expressivity)}.",
                     own,
                     f"{other.name}: {points(gap(other))}",
-                    "It remembers rows: limit its depth, its neighbours or its training, or take the other.",
+                    "It remembers rows: limit its depth or its training, take more neighbours, or take "
+                    f"{quoted(other.name)}.",
                 )
             )
         elif (
@@ -139,7 +162,9 @@ def _memorising(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked
                 EVERYONE,
                 "No needless memorising",
                 "No learner fits its own rows more closely than another that does as well; the widest train–test gap "
-                f"is that of {widest.name}, {points(gap(widest))}.",
+                f"is that of {quoted(widest.name)}, {points(gap(widest))}."
+                if len(parts.learners) > 1
+                else f"Its train–test gap is {points(gap(widest))}.",
                 gap(widest),
                 f"{len(parts.learners)} learners compared" if len(parts.learners) > 1 else "no gap: 0",
             )

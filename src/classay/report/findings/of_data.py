@@ -1,4 +1,4 @@
-"""What the figures say of the rows, of slices of them, of more classes, and of networks."""
+"""What the figures say of the rows: against the baseline, suspected labels, repeated rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...intervals import exact, of_proportion
 from ..figures import repeated
 from ..finding import Finding, Unasked
 from ..parts import Parts
-from ..saying import percent, points, quoted, share, signed
+from ..saying import joined, percent, points, quoted, ruler, share, signed
 from .codes import CODES
 from .judging import Judge, over_rows, rightly
 from .of_learners import EVERYONE
@@ -27,7 +27,7 @@ def data_findings(parts: Parts, judge: Judge) -> Found:
     """Findings of the rows, and those that could not be looked for."""
     found: list[Finding] = []
     unasked: list[Unasked] = []
-    for rule in (_baseline, _suspects, _repeated, _slices):
+    for rule in (_baseline, _suspects, _repeated):
         some, none = rule(parts, judge)
         found += some
         unasked += none
@@ -43,6 +43,7 @@ def _baseline(parts: Parts, judge: Judge) -> Found:
         return [], [Unasked("D201", title, "there are no cross-validated answers")]
     baseline = parts.complexity.predicted == parts.data.labels
     base = parts.complexity.baseline_accuracy
+    rule = f"taking the nearest class by {ruler(parts.complexity)}"
     found, doubtful, ahead = [], [], {}
     for name, right in answered.items():
         lead = over_rows(right, baseline, 0.95)
@@ -54,15 +55,16 @@ def _baseline(parts: Parts, judge: Judge) -> Found:
                     "warning",
                     name,
                     "Below the geometric baseline",
-                    f"It labels {percent(accuracy)} of the rows rightly; taking the class whose centre is nearest, "
-                    f"without any learner, reaches {percent(base)}.",
+                    f"It labels {percent(accuracy)} of the rows rightly; {rule}, without any learner, reaches "
+                    f"{percent(base)}.",
                     accuracy,
                     f"baseline {percent(base)}",
-                    "Something is wrong with its settings or its columns (scale them?): the simplest rule does better.",
+                    "A rule without any settings does better: look at its settings, and at how columns are scaled or "
+                    "encoded for it.",
                 )
             )
         elif lead.low <= 0:
-            doubtful.append(f"{quoted(name)} {signed(lead)}")
+            doubtful.append(f"{quoted(name)} ({signed(lead)})")
         else:
             ahead[name] = lead
     if doubtful:
@@ -72,11 +74,11 @@ def _baseline(parts: Parts, judge: Judge) -> Found:
                 "note",
                 EVERYONE if len(doubtful) == len(answered) else "data",
                 "Not shown to beat the baseline",
-                f"Taking the class whose centre is nearest labels {percent(base)} of the rows rightly. These rows do "
-                f"not show that a learner is better; points ahead of it: {', '.join(doubtful)}.",
+                f"T{rule[1:]} labels {percent(base)} of the rows rightly. These rows do not show that "
+                f"{joined(doubtful)} {'is' if len(doubtful) == 1 else 'are'} better (in brackets: points ahead of it).",
                 base,
                 "what geometry alone reaches",
-                "A nearest-centre rule (classay.BaselineClassifier) may do, and can be explained in a sentence.",
+                "That rule (classay.BaselineClassifier) may do: it has nothing to tune.",
             )
         )
     if ahead and not found:
@@ -87,8 +89,8 @@ def _baseline(parts: Parts, judge: Judge) -> Found:
                 "fine",
                 EVERYONE,
                 title,
-                f"Every learner does better than the nearest class centre, which labels {percent(base)} of the rows "
-                f"rightly; {quoted(least)} by the least, {points(ahead[least])}.",
+                f"Every learner does better than {rule}, which labels {percent(base)} of the rows rightly; "
+                f"{quoted(least)} by the least, {points(ahead[least])}.",
                 ahead[least],
                 f"baseline {percent(base)}",
             )
@@ -131,15 +133,16 @@ def _suspects(parts: Parts, judge: Judge) -> Found:
     seen, expected = expected_suspects(parts.complexity, codes, answered[best].labels)
     all_of_them = len(parts.complexity.suspects())
     value = exact(all_of_them, "count")
-    reference = f"{expected:.1f} foreseen by overlap; {seen} seen"
+    reference = f"overlap of the classes: about {expected:,.0f}"
     if judge.more_than(seen, ALLOWANCE * expected):
         finding = Finding(
             "D202",
             "warning",
             "data",
             title,
-            f"{all_of_them} of {codes.size:,} rows look like another class than their label. {quoted(best)} "
-            f"contradicts {seen} of these labels, too, where overlap of the classes would give about {expected:.0f}.",
+            f"{all_of_them:,} of {codes.size:,} rows look like another class than their label. {quoted(best)} "
+            f"contradicts {seen:,} of these labels, too, where overlap of the classes would give about "
+            f"{expected:,.0f}.",
             value,
             reference,
             "Look at the rows below, the likeliest first, and correct labels before tuning anything.",
@@ -150,11 +153,11 @@ def _suspects(parts: Parts, judge: Judge) -> Found:
             "note",
             "data",
             title,
-            f"{all_of_them} of {codes.size:,} rows look like another class than their label; {quoted(best)} "
-            f"contradicts {seen} of these labels, too, no more than overlap explains (about {expected:.0f}).",
+            f"{all_of_them:,} of {codes.size:,} rows look like another class than their label; {quoted(best)} "
+            f"contradicts {seen:,} of these labels, too. Overlap of the classes explains as many.",
             value,
             reference,
-            "Look at a few of them; that many are expected.",
+            "Look at the first of them; most are hard rows with the right label.",
         )
     else:
         finding = Finding(
@@ -175,8 +178,8 @@ def _repeated(parts: Parts, judge: Judge) -> Found:
                 "note",
                 "data",
                 CODES["D203"].title,
-                f"{contradictory} of {rows:,} rows are equal in every column to rows with another label: no classifier "
-                f"can label more than {share(1 - contradictory / rows)} of these rows rightly.",
+                f"{contradictory:,} of {rows:,} rows are equal in every column to rows with another label: no "
+                f"classifier can label more than {share(1 - contradictory / rows)} of these rows rightly.",
                 exact(contradictory, "count"),
                 "0: every row can be told",
                 "Is a column missing that tells them apart, or are labels wrong?",
@@ -189,8 +192,8 @@ def _repeated(parts: Parts, judge: Judge) -> Found:
                 "note",
                 "data",
                 CODES["D204"].title,
-                f"{again} of {rows:,} rows repeat an earlier one, label and all. Where one copy is trained on and the "
-                "other tested, accuracy is flattered.",
+                f"{again:,} of {rows:,} rows repeat an earlier one, label and all. Where one copy is trained on and "
+                "the other tested, accuracy is flattered.",
                 exact(again, "count"),
                 "0: every row is new",
                 "Drop copies if they are copies; keep them if equal cases are frequent.",
@@ -206,53 +209,6 @@ def _repeated(parts: Parts, judge: Judge) -> Found:
                 f"All {rows:,} rows differ in some column.",
                 exact(0, "count"),
                 "0: every row can be told",
-            )
-        )
-    return found, []
-
-
-def _slices(parts: Parts, judge: Judge) -> Found:
-    found: list[Finding] = []
-    asked = {name: one.slices for name, one in parts.learners.items() if one.slices is not None}
-    if not asked:
-        why = next(iter(parts.learners.values())).why.get("slices", "")
-        return [], [Unasked("S301", CODES["S301"].title, why)]
-    for name, slices in asked.items():
-        clear = [each for each in slices.slices if each.q_value <= judge.slice_q]
-        for level, some in (("warning", clear), ("note", [] if clear else list(slices.slices))):
-            if some:
-                first = max(some, key=lambda each: each.excess_errors)
-                more = f" There are {len(slices.slices) - 1} more slices." if len(slices.slices) > 1 else ""
-                against = (
-                    f"{first.error_rate.value / first.rest_rate:.1f} times the {share(first.rest_rate)} elsewhere"
-                    if first.rest_rate
-                    else "and none elsewhere"
-                )
-                found.append(
-                    Finding(
-                        "S301",
-                        level,
-                        name,
-                        CODES["S301"].title,
-                        f"Where {first.condition} ({first.size:,} rows), {percent(first.error_rate)} of its answers "
-                        f"are wrong, {against}.{more}",
-                        first.error_rate,
-                        f"elsewhere {share(first.rest_rate)}",
-                        "Look at these rows: bring more of them, a column that tells them apart, or use it elsewhere.",
-                    )
-                )
-    if not found:
-        tested = sum(len(slices.tested) for slices in asked.values())
-        most = max(asked.values(), key=lambda each: each.error_rate.value)
-        found.append(
-            Finding(
-                "S301",
-                "fine",
-                EVERYONE,
-                "Errors gather nowhere",
-                f"Of {tested} slices that looked suspicious in one half of the rows, none was confirmed in the other.",
-                most.error_rate,
-                f"error rate of all rows {share(most.error_rate.value)}",
             )
         )
     return found, []

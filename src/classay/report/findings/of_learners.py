@@ -32,26 +32,30 @@ def _guessing(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]
     largest = int(np.argmax(np.bincount(data.codes)))
     always = data.codes == largest
     told, chance = quoted(data.classes[largest]), exact(float(always.mean()))
-    found, leads = [], {}
+    found: list[Finding] = []
+    leads: dict[str, Estimate] = {}
     for name, one in parts.learners.items():
         right = rightly(one, data)
         if right is None:
             continue
         accuracy = of_proportion(int(right.sum()), right.size)
-        leads[name] = over_rows(right, always, judge.level)
-        if leads[name].low > 0:
+        lead = leads[name] = over_rows(right, always, 0.95)
+        if lead.low > 0:
             continue
+        clearly = lead.value <= 0
         found.append(
             Finding(
                 "L101",
-                "warning",
+                "warning" if clearly else "note",
                 name,
-                "No better than the largest class",
+                "No better than the largest class" if clearly else "Not shown to beat the largest class",
                 f"It labels {percent(accuracy)} of the rows rightly; answering {told} always would reach "
-                f"{share(chance.value)}.",
+                f"{share(chance.value)}{'' if clearly else f', which is behind by {points(lead)}'}.",
                 accuracy,
                 f"always {told}: {share(chance.value)}",
-                "Do not quote its accuracy alone: look at each class, and whether the columns tell anything.",
+                "Do not quote its accuracy alone: look at each class, and whether the columns tell anything."
+                if clearly
+                else "More rows would tell whether it is better. Look at each class meanwhile.",
             )
         )
     if not leads:
@@ -64,20 +68,13 @@ def _guessing(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]
                 "fine",
                 EVERYONE,
                 CODES["L101"].title,
-                f"Every learner beats answering {told} always, which reaches {share(chance.value)}; {least} by the "
-                f"least, {points(over_rows_95(parts, least, always))}.",
-                over_rows_95(parts, least, always),
+                f"Every learner beats answering {told} always, which reaches {share(chance.value)}; "
+                f"{quoted(least)} by the least, {points(leads[least])}.",
+                leads[least],
                 f"always {told}: {share(chance.value)}",
             )
         )
     return found, []
-
-
-def over_rows_95(parts: Parts, name: str, other: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Estimate:
-    """How much more often a learner is right, with a 95 % interval, as all figures that are shown."""
-    right = rightly(parts.learners[name], parts.data)
-    assert right is not None
-    return over_rows(right, other, 0.95)
 
 
 def _dice(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
@@ -140,7 +137,7 @@ def _dice(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
                 EVERYONE,
                 CODES["L103"].title,
                 "No learner's variation is put down clearly to its dice or to its data; "
-                f"{steadiest.name} varies most, by {bits(steadiest.orientation.expressivity)}.",
+                f"{quoted(steadiest.name)} varies most, by {bits(steadiest.orientation.expressivity)}.",
                 steadiest.orientation.expressivity,
                 f"most possible: {steadiest.orientation.log2_labelings:.2f} bits",
             )
@@ -190,15 +187,15 @@ def _chance(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
     found = []
     for name, one in parts.learners.items():
         kappa, steady = one.stability.kappa, one.stability.stability
-        if kappa.known and judge.widened(kappa).low <= 0:
+        if kappa.known and kappa.low <= 0:
             found.append(
                 Finding(
                     "L109",
                     "warning",
                     name,
-                    "Refits agree no more than by chance",
-                    f"Two refits agree on {percent(steady)} of the points, and answers drawn by their shares would "
-                    f"agree as often (kappa {kappa:.2f}).",
+                    "Agreement is not shown to be more than chance",
+                    f"Two refits agree on {percent(steady)} of the points; answers drawn by their shares would agree "
+                    f"about as often (kappa {kappa:.2f}, where 0 is chance).",
                     kappa,
                     "kappa 0: chance",
                     "What it answers for a row is of the draw. Bring more rows, a stronger bias, or other columns.",
@@ -212,7 +209,7 @@ def _chance(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
                 "fine",
                 EVERYONE,
                 CODES["L109"].title,
-                f"Refits of every learner agree beyond chance; of {least.name} the least, on "
+                f"Refits of every learner agree beyond chance; of {quoted(least.name)} the least, on "
                 f"{percent(least.stability.stability)} of the points (kappa {least.stability.kappa:.2f}).",
                 least.stability.kappa,
                 "kappa 0: chance",

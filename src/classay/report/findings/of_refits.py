@@ -81,7 +81,7 @@ def _warned(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
             if told:
                 times, refits, text = int(told[1]), int(told[2]), told[3]
                 action = (
-                    "Scale the columns, or allow more iterations (max_iter)."
+                    "Allow more iterations (max_iter), or scale its columns."
                     if "Convergence" in text
                     else "See whether the warning matters."
                 )
@@ -91,7 +91,7 @@ def _warned(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
                         "note",
                         name,
                         CODES["L107"].title,
-                        f"{times} of {refits} refits warned: {_cut(text)}",
+                        f"{times:,} of {refits:,} refits warned: {_cut(text).rstrip(':')}.",
                         exact(times, "count"),
                         f"{refits} refits",
                         action,
@@ -113,8 +113,8 @@ def _regions(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
             "fine",
             EVERYONE,
             "No region stands out",
-            f"There is no region in which refits clearly disagree more than elsewhere; {most.learner} disagrees most, "
-            f"on {percent(most.disagreement)} of the {most.on}.",
+            "There is no region in which refits clearly disagree more than elsewhere; those of "
+            f"{quoted(most.learner)} disagree most, on {percent(most.disagreement)} of the {most.on}.",
             most.disagreement,
             f"{len(most.tested)} regions tested",
         )
@@ -124,7 +124,7 @@ def _regions(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
         (each.rate.value - each.rest_rate, name, each) for name, regions in clear.items() for each in regions.regions
     )
     others = [quoted(other) for other in clear if other != name]
-    more = f" There are regions for {joined(others)}, too." if others else ""
+    more = f" There are such regions for {joined(others)}, too." if others else ""
     note = Finding(
         "L110",
         "note",
