@@ -37,6 +37,17 @@ def test_dice(steady_and_fickle):
     assert "More rows would not" in finding.action
 
 
+def test_beaten_on_both_is_one_note_for_all():
+    X, y = gaussians(400, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
+    learners = {"one": KNeighborsClassifier(1), "three": KNeighborsClassifier(3), "bayes": GaussianNB()}
+    assay, _ = found(learners, X, y)
+    (finding,) = [each for each in assay.findings if each.code == "L102"]
+    assert finding.level == "note"
+    assert "beaten on both by «bayes»" in finding.sentence
+    assert "(by «bayes»)." in finding.sentence
+
+
 def test_data_rather_than_dice():
     X, y = gaussians(400, apart=1.5)
     _, findings = found({"nearest": KNeighborsClassifier(1)}, X, y)
@@ -83,6 +94,25 @@ def test_agreement_by_chance(nothing_to_learn):
     _, findings = nothing_to_learn
     assert findings["L109", "tree"].level == "warning"
     assert ("L109", "always") not in findings
+
+
+def test_better_than_the_largest_class_but_not_shown_to_be():
+    # Of 80 rows 16 are False, and x0 tells the label except for 9 of the True and 2 of the False ones.
+    y = np.arange(80) >= 16
+    X = pd.DataFrame({"x0": (y ^ ((np.arange(80) % 20 < 3) & (np.arange(80) != 2))) + 0.1 * table(80)["x0"]})
+    _, findings = found({"bayes": GaussianNB()}, X, y)
+    assert findings["L101", "bayes"].level == "note"
+    assert "is behind by" in findings["L101", "bayes"].sentence
+
+
+def test_too_few_refits_to_tell_agreement_from_chance():
+    X, y = gaussians(60, apart=2)
+    _, findings = found({"tree": DecisionTreeClassifier(), "bayes": GaussianNB()}, X, y, splits=4, repeats=1)
+    finding = findings["L109", "all learners"]
+    assert finding.level == "note"
+    assert "«tree»" in finding.sentence
+    assert "«bayes»" in finding.sentence
+    assert "more splits" in finding.action
 
 
 def test_a_class_that_is_never_answered(nothing_to_learn):
@@ -138,6 +168,27 @@ def test_below_the_baseline():
     assert ("D201", "bayes") not in findings
 
 
+def test_all_that_are_below_the_baseline_are_one_finding():
+    X, y = gaussians(400, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
+    assay, _ = found({"one": KNeighborsClassifier(1), "three": KNeighborsClassifier(3), "bayes": GaussianNB()}, X, y)
+    (finding,) = [each for each in assay.findings if (each.code, each.level) == ("D201", "warning")]
+    assert "Below that, too: «" in finding.sentence
+    assert "bayes" not in finding.sentence
+
+
+def test_fits_on_few_rows_are_not_blamed_for_it():
+    X, y = gaussians(2000, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=2000)
+    _, findings = found({"nearest": KNeighborsClassifier(1)}, X, y, fold_rows=300)
+    assert findings["D201", "nearest"].level == "note"
+    assert "(fitted on 300 rows, for the budget)" in findings["D201", "nearest"].sentence
+    assert "--fold-rows all" in findings["D201", "nearest"].action
+    _, findings = found({"always": DummyClassifier()}, X, y, fold_rows=300)
+    assert findings["L101", "always"].level == "note"
+    assert "(fitted on 300 rows, for the budget)" in findings["L101", "always"].sentence
+
+
 def test_suspected_labels():
     rng = np.random.default_rng(0)
     X, y = gaussians(600, apart=5)
@@ -161,6 +212,24 @@ def test_rows_that_repeat_and_contradict():
     assert assay.report.figure("data", "contradictions").value == 10
 
 
+def test_rows_that_contradict_each_other_are_not_suspected_of_wrong_labels():
+    rng = np.random.default_rng(0)
+    heat = rng.normal(size=300)
+    X = pd.DataFrame({"hot": np.where(heat > 0, "yes", "no"), "plant": rng.choice(["Ulm", "Graz"], 300)})
+    _, findings = found({"bayes": GaussianNB()}, X, heat + 0.3 * rng.normal(size=300) > 0)
+    assert findings["D203", "data"].value.value > 10
+    assert findings["D202", "data"].level != "warning"
+
+
+def test_errors_where_classes_overlap_are_a_note_for_a_learner_that_knows():
+    X, y = gaussians(1500, apart=2)
+    assay, _ = found({"bayes": GaussianNB(), "again": GaussianNB()}, X, y)
+    (finding,) = [each for each in assay.findings if each.code == "S301"]
+    assert finding.level == "note"
+    assert "most of the difference" in finding.sentence
+    assert "gather, too" in finding.sentence
+
+
 def test_a_slice_with_many_errors():
     rng = np.random.default_rng(0)
     X, y = gaussians(1500, apart=5)
@@ -170,6 +239,7 @@ def test_a_slice_with_many_errors():
     finding = findings["S301", "bayes"]
     assert finding.level == "warning"
     assert "Graz" in finding.sentence
+    assert "Its own scores foretell" in finding.sentence
     sheet = next(sheet for sheet in assay.report.sheets() if sheet.key == "slices/bayes")
     inside = sheet.details[0]
     place = inside.columns.index("plant")

@@ -1,11 +1,13 @@
 """What a budget buys, and how times are read."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import InputError
-from classay.report.plan import LADDER, ON_FOLDS, ON_REFITS, Pilot, growth, plan, seconds_of, told
+from classay.report.piloting import again
+from classay.report.plan import LADDER, LEAST_ROWS, ON_FOLDS, ON_REFITS, Pilot, growth, plan, seconds_of, told
 
 QUICK = {"tree": Pilot(0.001, 200, 1.0, True)}
 
@@ -51,12 +53,12 @@ def test_plans_keep_to_the_budget_or_are_the_least_possible(seconds, exponent, b
     pilot = Pilot(seconds, min(half, 1000), exponent, dice)
     made = plan({"a": pilot}, budget, 2, half, 2 * half, classes)
     assert (made.splits, made.repeats) in LADDER
-    least = min(max(60, 5 * classes), half)
+    least = min(max(LEAST_ROWS, 5 * classes), half)
     rows = half if made.size is None else made.size
     cost = 2 * made.splits * (made.repeats if dice else 1) * pilot.at(rows) / 2
     assert cost <= ON_REFITS * budget * 1.0001 or (made.splits, made.repeats, rows) == (*LADDER[-1], least)
     folds = 2 * half if made.fold_rows is None else made.fold_rows
-    assert 5 * pilot.at(folds) / 2 <= ON_FOLDS * budget * 1.0001 or folds == min(max(60, 5 * classes), 2 * half)
+    assert 5 * pilot.at(folds) / 2 <= ON_FOLDS * budget * 1.0001 or folds == min(max(LEAST_ROWS, 5 * classes), 2 * half)
 
 
 def test_more_rows_never_cost_less():
@@ -89,3 +91,25 @@ def test_plans_in_words():
     assert f"{made.size:,} of 10,000 rows" in made.told(10_000)
     assert told(2.345) == "2.3 s"
     assert told(150) == "2 min 30 s"
+
+
+def test_folds_get_fewer_rows_where_refits_took_longer_than_foreseen():
+    pilots = {"a": Pilot(0.1, 1000, 1.0, True)}
+    made = plan(pilots, 60, 2, 5000, 8000, 2)
+    assert made.fold_rows is None
+    slow = Recorded(np.full((10, 2), 2.0))
+    later = again(made, pilots, {"a": slow}, 59.0, 60, 2, 5000, 8000)
+    assert LEAST_ROWS <= later.fold_rows < 8000
+    # 2 seconds on 5,000 rows; five folds, two at a time, in a twentieth of the budget.
+    assert 5 * 2.0 * later.fold_rows / 5000 / 2 <= 0.05 * 60
+    quick = Recorded(np.full((10, 2), 0.01))
+    assert again(made, pilots, {"a": quick}, 20.0, 60, 2, 5000, 8000) == made
+
+
+class Recorded:
+    """What a plan asks of a record."""
+
+    classes = (0, 1)
+
+    def __init__(self, seconds):
+        self.seconds = seconds

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..intervals import Estimate, difference, exact, of_proportion, within_limits
 from ..learner.orientation import usual_threshold
@@ -98,7 +99,21 @@ def of_data(parts: Parts) -> dict[str, Estimate]:
 
 def repeated(data: Data) -> tuple[int, int]:
     """Rows that contradict an equal one beyond what a classifier could get right, and rows that only repeat one."""
-    same = pd.util.hash_pandas_object(data.X.astype(object).map(str), index=False).to_numpy()
-    pairs = pd.DataFrame({"row": same, "code": data.codes}).value_counts().rename("times").reset_index()
+    pairs = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).value_counts().rename("times").reset_index()
     by_row = pairs.groupby("row")["times"]
     return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())
+
+
+def contradicted(data: Data) -> NDArray[np.bool_]:
+    """Which rows are equal in every column to a row with another label."""
+    labels = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).groupby("row")["code"]
+    return np.asarray(labels.transform("nunique") > 1)
+
+
+def _fingerprints(data: Data) -> NDArray[np.uint64]:
+    # Numbers are hashed as they are; of anything else, what it reads as.
+    columns = {
+        name: values if pd.api.types.is_numeric_dtype(values.dtype) else values.astype(object).map(str)
+        for name, values in data.X.items()
+    }
+    return np.asarray(pd.util.hash_pandas_object(pd.DataFrame(columns), index=False))

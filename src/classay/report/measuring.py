@@ -27,7 +27,7 @@ from ..learner.stability import stability
 from ..network.quality import NetworkQuality
 from .held_out import HeldOut, held_out
 from .parts import Classes, Data, Learner, Parts
-from .piloting import planned, workers
+from .piloting import again, planned, workers
 from .plan import told
 from .repeating import call, command_again
 from .stages import Stages
@@ -63,10 +63,10 @@ def measure(
         "time_limit": time_limit,
     }
     with stages.stage("Pilot fits"):
-        chosen = planned(data, learners, wanted, common, half, others, executor, failed)
+        chosen, pilots = planned(data, learners, wanted, common, half, others, executor, failed)
     if len(failed) == len(learners):
         raise InputError("No learner could be fitted. " + " ".join(f"{name}: {why}" for name, why in failed.items()))
-    stages.say(f"{chosen.told(half)}: about {told(chosen.foreseen)} foreseen.")
+    stages.say(chosen.told(half) + (f": about {told(chosen.foreseen)} foreseen." if chosen.foreseen else "."))
     records: dict[str, Labelings] = {}
     held: dict[str, HeldOut] = {}
     why_not: dict[str, str] = {}
@@ -95,6 +95,8 @@ def measure(
                 failed[name] = str(mistake)
             except KeyboardInterrupt:
                 interrupted = True
+    if records and wanted["fold_rows"] is None:
+        chosen = again(chosen, pilots, records, stages.passed, wanted["budget"], executor, half, others)
     for name in records:
         if interrupted:
             why_not[name] = "interrupted"
@@ -111,13 +113,15 @@ def measure(
                 why_not[name] = "interrupted"
     if interrupted and not records:
         raise KeyboardInterrupt
+    if interrupted:
+        failed |= {name: "Interrupted before it was begun." for name in learners if name not in {*records, *failed}}
     with stages.stage("Figures of learners"):
         found: dict[str, Learner] = {}
         for name, labelings in records.items():
             try:
                 found[name] = _learner(name, labelings, held.get(name), why_not.get(name, ""), data, seed)
             except InputError as mistake:
-                failed[name] = str(mistake)
+                failed[name] = _missing(labelings) if labelings.interrupted else str(mistake)
         if not found:
             raise InputError("No learner gave figures. " + " ".join(f"{name}: {why}" for name, why in failed.items()))
     with stages.stage("Figures of data and classes"):
@@ -127,6 +131,7 @@ def measure(
         classes = _classes(data, found, why)
     settings = {
         "budget": wanted["budget"],
+        "foreseen": chosen.foreseen,
         "bought": chosen.told(half),
         "splits": chosen.splits,
         "repeats": chosen.repeats,
@@ -144,6 +149,12 @@ def measure(
     }
     settings["command"] = call(settings) if command is None else command_again(command, settings)
     return Parts(data, found, akin, geometry, classes, dict(networks), failed, why, settings)
+
+
+def _missing(labelings: Labelings) -> str:
+    """Why an interrupted learner has no figures."""
+    present = labelings.present
+    return f"Interrupted after {int(present.sum())} of {present.size} refits, which are too few to measure anything."
 
 
 def _learner(name: str, labelings: Labelings, held: HeldOut | None, why_not: str, data: Data, seed: int) -> Learner:

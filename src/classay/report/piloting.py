@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -12,10 +13,11 @@ import numpy as np
 from ..encoding import encoded
 from ..expect import InputError
 from ..learner import examine
+from ..learner.labelings import Labelings
 from ..learner.record import record
 from ..learner.schemes import HalfSplits
 from .parts import Data
-from .plan import PROBES, Pilot, Plan, growth, plan
+from .plan import BY_FOLDS, LEAST_ON_FOLDS, ON_FOLDS, PROBES, Pilot, Plan, folds, growth, plan
 
 PILOT_ROWS = (250, 1000)
 """Where halves are larger, a learner is timed on these, which tell how its time grows."""
@@ -30,27 +32,51 @@ def planned(
     others: int,
     executor: Executor | int | None,
     failed: dict[str, str],
-) -> Plan:
-    """The plan, after pilot fits unless nothing is left to choose."""
+) -> tuple[Plan, dict[str, Pilot]]:
+    """The plan, after pilot fits unless nothing is left to choose, and what these told of each learner."""
     named = {name: wanted[name] for name in ("splits", "repeats", "n_probes")}
     size = half if wanted["size"] == "all" else wanted["size"]
-    folds = wanted["fold_rows"]
-    if None not in (wanted["splits"], wanted["repeats"], size, folds):
+    fold_rows = wanted["fold_rows"]
+    if None not in (wanted["splits"], wanted["repeats"], size, fold_rows):
         n_probes = PROBES if wanted["n_probes"] is None else wanted["n_probes"]
         kept = None if size >= half else size
-        return Plan(wanted["splits"], wanted["repeats"], kept, n_probes, None if folds == "all" else folds, 0.0)
-    pilots = {}
+        return Plan(
+            wanted["splits"], wanted["repeats"], kept, n_probes, None if fold_rows == "all" else fold_rows, 0.0
+        ), {}
+    pilots: dict[str, Pilot] = {}
     for name, learner in learners.items():
         try:
             pilots[name] = _pilot(learner, data, half, common)
         except InputError as mistake:
             failed[name] = str(mistake)
     if not pilots:
-        return Plan(2, 1, None, 1, None, 0.0)
+        return Plan(2, 1, None, 1, None, 0.0), {}
     made = plan(pilots, wanted["budget"], workers(executor), half, others, data.classes.size, size=size, **named)
-    if folds is None:
-        return made
-    return Plan(made.splits, made.repeats, made.size, made.n_probes, None if folds == "all" else folds, made.foreseen)
+    return (made if fold_rows is None else replace(made, fold_rows=None if fold_rows == "all" else fold_rows)), pilots
+
+
+def again(
+    made: Plan,
+    pilots: dict[str, Pilot],
+    records: dict[str, Labelings],
+    passed: float,
+    budget: float,
+    executor: Executor | int | None,
+    half: int,
+    others: int,
+) -> Plan:
+    """The plan with rows of folds as the time that is left allows, now that refits have shown how long a fit takes."""
+    rows = half if made.size is None else made.size
+    timed = {
+        name: replace(pilots[name], seconds=float(np.nanmean(one.seconds)), rows=rows)
+        for name, one in records.items()
+        if name in pilots and np.isfinite(one.seconds).any()
+    }
+    left = min(max(BY_FOLDS * budget - passed, LEAST_ON_FOLDS * budget), ON_FOLDS * budget)
+    classes = len(next(iter(records.values())).classes)
+    wider, _ = folds(timed, left, workers(executor), others, classes)
+    most = others if made.fold_rows is None else made.fold_rows
+    return made if wider is None or wider >= most else replace(made, fold_rows=wider)
 
 
 def _pilot(learner: Any, data: Data, half: int, common: dict[str, Any]) -> Pilot:
@@ -62,7 +88,9 @@ def _pilot(learner: Any, data: Data, half: int, common: dict[str, Any]) -> Pilot
     for rows in sizes:
         made = record(ready, data.X, data.labels, HalfSplits(1, rows), 1, probes="uniform", n_probes=PROBES, **common)
         timed.append((rows, float(np.nanmin(made.seconds))))
-    rows, seconds = timed[-1]
+    rows, _ = timed[-1]
+    # The least tells how time grows; a sum of many is foreseen by the mean. Only a first fit has to import things.
+    seconds = float(np.nanmean(made.seconds)) if len(sizes) > 1 else timed[-1][1]
     return Pilot(seconds, rows, growth(timed[0], timed[-1]), bool(examine.free_seeds(ready)))
 
 

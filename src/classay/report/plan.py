@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..engine.progress import duration
@@ -14,8 +14,11 @@ LADDER = ((50, 10), (30, 10), (30, 5), (20, 5), (20, 3), (15, 3), (12, 2), (10, 
 FOLDS = 5
 ON_REFITS, ON_FOLDS = 0.55, 0.2
 """Shares of the budget; the rest is for measuring, drawing and what was foreseen too low."""
-LEAST_ROWS = 60
-"""Halves are not made smaller than this, nor than five rows a class, for the sake of time."""
+BY_FOLDS, LEAST_ON_FOLDS = 0.85, 0.05
+"""When folds should be done, as a share of the budget, and what they get even if refits took longer than foreseen."""
+LEAST_ROWS = 300
+"""For the sake of time fits do not get fewer rows than this, nor than five a class: a learner of a handful of rows is
+another learner, and much of the time of a fit is the same however few they are."""
 PROBES = 2000
 LINEAR = 1.0
 
@@ -85,33 +88,44 @@ def plan(
     def refits(m: int, r: int, rows: int) -> float:
         return sum(2 * m * (r if one.dice else 1) * one.at(rows) for one in pilots.values()) / workers
 
-    def folds(rows: int) -> float:
-        return FOLDS * sum(one.at(rows) for one in pilots.values()) / workers
-
-    def rows_for(seconds: float, cost: object, most: int) -> int:
-        least = min(max(LEAST_ROWS, 5 * classes), most)
-        low, high = least, most
-        while high - low > max(low // 50, 1):
-            middle = (low + high) // 2
-            low, high = (middle, high) if cost(middle) <= seconds else (low, middle)  # type: ignore[operator]
-        return low
-
     steps = [(m if splits is None else splits, r if repeats is None else repeats) for m, r in LADDER]
     rows = half if size is None else size
     m, r = next((step for step in steps if refits(*step, rows) <= ON_REFITS * budget), steps[-1])
     if size is None and refits(m, r, rows) > ON_REFITS * budget:
-        rows = rows_for(ON_REFITS * budget, lambda n: refits(m, r, n), half)
-    fold_rows = others
-    if folds(others) > ON_FOLDS * budget:
-        fold_rows = rows_for(ON_FOLDS * budget, folds, others)
+        rows = _rows_for(ON_REFITS * budget, lambda n: refits(m, r, n), half, classes)
+    fold_rows, on_folds = folds(pilots, ON_FOLDS * budget, workers, others, classes)
     return Plan(
         m,
         r,
         None if rows >= half else rows,
         PROBES if n_probes is None else n_probes,
-        None if fold_rows >= others else fold_rows,
-        refits(m, r, rows) + folds(fold_rows),
+        fold_rows,
+        refits(m, r, rows) + on_folds,
     )
+
+
+def folds(
+    pilots: Mapping[str, Pilot], seconds: float, workers: int, others: int, classes: int
+) -> tuple[int | None, float]:
+    """On how many rows the folds of all learners are fitted within so many seconds (None: all), and how long it takes.
+
+    It is asked a second time after the refits, which tell better than pilot fits how long a fit takes.
+    """
+
+    def cost(rows: int) -> float:
+        return FOLDS * sum(one.at(rows) for one in pilots.values()) / workers
+
+    rows = others if cost(others) <= seconds else _rows_for(seconds, cost, others, classes)
+    return (None if rows >= others else rows), cost(rows)
+
+
+def _rows_for(seconds: float, cost: Callable[[int], float], most: int, classes: int) -> int:
+    """The most rows that cost so much, to about 2 %; not fewer than can tell anything."""
+    low, high = min(max(LEAST_ROWS, 5 * classes), most), most
+    while high - low > max(low // 50, 1):
+        middle = (low + high) // 2
+        low, high = (middle, high) if cost(middle) <= seconds else (low, middle)
+    return low
 
 
 def growth(few: tuple[int, float], many: tuple[int, float]) -> float:

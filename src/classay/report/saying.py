@@ -57,9 +57,12 @@ def joined(parts: list[str]) -> str:
 
 def ruler(complexity: Complexity) -> str:
     """By which distance to classes their baseline goes: «Mahalanobis distance (one covariance for all)»."""
-    name = {"mahalanobis": "Mahalanobis", "euclidean": "Euclidean"}.get(complexity.distance, complexity.distance)
-    plain = complexity.covariance == "auto" or complexity.distance in ("euclidean", "cosine", "whitened_cosine")
-    return f"{name.replace('_', ' ')} distance" + ("" if plain else f" ({complexity.covariance} covariance)")
+    proper = {"mahalanobis": "Mahalanobis", "euclidean": "Euclidean", "gaussian": "Gaussian"}
+    name = proper.get(complexity.distance, complexity.distance.replace("_", " "))
+    if complexity.distance in ("euclidean", "cosine", "whitened_cosine"):
+        return f"{name} distance"
+    spread = {"shared": " (one covariance for all)", "full": " (a covariance of each class)"}
+    return f"{name} distance{spread.get(complexity.covariance, '')}"
 
 
 def _ends(estimate: Estimate) -> tuple[float, float, float]:

@@ -56,14 +56,16 @@ def _methods(parts: Parts) -> Section:
     lead = (
         f"The budget of {told(settings['budget'])} bought {settings['bought']}. It took {told(settings['seconds'])}. "
         f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} (half "
-        "of the widest 95 % interval). A warning needs more than the 95 % interval that is shown: all warnings of a "
-        "page together are wrong in at most 5 % of pages."
+        "of the widest 95 % interval). A warning needs more than the 95 % interval that is shown: at its "
+        "level all warnings of a page together are meant to be wrong in at most 5 % of pages."
     )
     if settings.get("interrupted"):
         lead = "Interrupted: what follows is of what was done by then. " + lead
     rows: list[tuple[Cell, ...]] = [("command", settings["command"])]
     rows += [
-        (name, _told(settings[name])) for name in settings if name not in ("command", "bought", "stages", "versions")
+        (name, _told(settings[name]))
+        for name in settings
+        if name not in ("command", "bought", "foreseen", "stages", "versions")
     ]
     rows += [(f"time: {name}", told(seconds)) for name, seconds in settings["stages"].items()]
     rows += [(name, str(version)) for name, version in settings["versions"].items()]

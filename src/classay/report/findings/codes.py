@@ -18,7 +18,8 @@ CODES: dict[str, Code] = {
     "L101": Code(
         "Better than the largest class",
         "Its cross-validated accuracy is not above the share of the largest class.",
-        "It is, but the 95 % interval of the difference, paired over rows, reaches 0.",
+        "It is, but the 95 % interval of the difference, paired over rows, reaches 0; or it is not, and its fits had "
+        "fewer rows for the sake of the budget.",
     ),
     "L102": Code(
         "As accurate, less stable",
@@ -51,7 +52,9 @@ CODES: dict[str, Code] = {
     ),
     "L109": Code(
         "Agreement beyond chance",
-        "The 95 % interval of kappa reaches 0: refits are not shown to agree more than answers drawn by their shares.",
+        "The 95 % interval of kappa reaches 0 and ends below .5: refits agree hardly more than answers drawn by their "
+        "shares.",
+        "The interval reaches from 0 to .5 or more: too few refits to tell.",
     ),
     "L110": Code(
         "Where refits disagree",
@@ -61,7 +64,8 @@ CODES: dict[str, Code] = {
     "D201": Code(
         "Better than the geometric baseline",
         "Cross-validated accuracy is below the baseline's, interval and all, paired over rows.",
-        "The 95 % interval of the difference reaches 0, or lies below it.",
+        "The 95 % interval of the difference reaches 0, or lies below it; or fits had fewer rows than there are, for "
+        "the sake of the budget.",
     ),
     "D202": Code(
         "Suspected labels",
@@ -74,9 +78,9 @@ CODES: dict[str, Code] = {
     "S301": Code(
         "Errors gather in a slice",
         "A slice was found in one half of the rows and confirmed in the other (q ≤ .05), with more errors than the "
-        "learner's own scores foretell: p at most .02, shared by all learners and the slices tested. How errors go "
-        "with scores is learnt from the first half.",
-        "The same with no more errors than its scores foretell: rows there are hard, and it knows.",
+        "learner's own scores foretell (p at most .02, shared by all learners and the slices tested), which foretell "
+        "less than half of the difference to elsewhere. How errors go with scores is learnt from the first half.",
+        "A slice was found and confirmed, and its scores foretell most of it: rows there are hard, and it knows.",
     ),
     "C401": Code(
         "More classes",

@@ -12,6 +12,7 @@ from scipy import stats
 from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, of_mean
 from ...learner.agreement import agreement
 from ..parts import Data, Learner
+from ..plan import FOLDS
 
 ERROR = 0.03
 """Chance of a wrong warning from comparisons, over all of a page (Bonferroni)."""
@@ -76,6 +77,14 @@ def over_rows(one: NDArray[Any], other: NDArray[Any], level: float) -> Estimate:
 def rightly(learner: Learner, data: Data) -> NDArray[np.bool_] | None:
     """Which rows the learner labels rightly without having seen them."""
     return None if learner.held_out is None else learner.held_out.labels == data.codes
+
+
+def few_rows(learner: Learner, data: Data) -> str:
+    """« (fitted on 300 rows, for the budget)» if cross-validated fits had clearly fewer rows than there are."""
+    held = learner.held_out
+    if held is None or held.rows >= 0.9 * (data.codes.size - -(-data.codes.size // FOLDS)):
+        return ""
+    return f" (fitted on {held.rows:,} rows, for the budget)"
 
 
 def comparable(one: Learner, other: Learner) -> bool:

@@ -193,7 +193,7 @@ def _kin(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
                         f"{distance[a, b]:.2f}, where chance alone gives up to {chance[a, b]:.2f}.",
                         exact(float(distance[a, b]), "of these refits"),
                         f"chance alone: {chance[a, b]:.2f}",
-                        f"One of them is enough; {quoted(faster)} is faster.",
+                        f"As far as these refits tell, one is enough; {quoted(faster)} is faster.",
                     )
                 )
     if not found:

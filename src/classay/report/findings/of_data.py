@@ -10,12 +10,12 @@ from ...data.ask import suspected
 from ...data.complexity import Complexity
 from ...data.rows import encode
 from ...intervals import exact, of_proportion
-from ..figures import repeated
+from ..figures import contradicted, repeated
 from ..finding import Finding, Unasked
 from ..parts import Parts
 from ..saying import joined, percent, points, quoted, ruler, share, signed
 from .codes import CODES
-from .judging import Judge, over_rows, rightly
+from .judging import Judge, few_rows, over_rows, rightly
 from .of_learners import EVERYONE
 
 Found = tuple[list[Finding], list[Unasked]]
@@ -44,29 +44,36 @@ def _baseline(parts: Parts, judge: Judge) -> Found:
     baseline = parts.complexity.predicted == parts.data.labels
     base = parts.complexity.baseline_accuracy
     rule = f"taking the nearest class by {ruler(parts.complexity)}"
-    found, doubtful, ahead = [], [], {}
+    found, doubtful, ahead, below = [], [], {}, {}
     for name, right in answered.items():
         lead = over_rows(right, baseline, 0.95)
         if over_rows(right, baseline, judge.level).high < 0:
-            accuracy = of_proportion(int(right.sum()), right.size)
-            found.append(
-                Finding(
-                    "D201",
-                    "warning",
-                    name,
-                    "Below the geometric baseline",
-                    f"It labels {percent(accuracy)} of the rows rightly; {rule}, without any learner, reaches "
-                    f"{percent(base)}.",
-                    accuracy,
-                    f"baseline {percent(base)}",
-                    "A rule without any settings does better: look at its settings, and at how columns are scaled or "
-                    "encoded for it.",
-                )
-            )
+            below[name] = of_proportion(int(right.sum()), right.size)
         elif lead.low <= 0:
             doubtful.append(f"{quoted(name)} ({signed(lead)})")
         else:
             ahead[name] = lead
+    if below:
+        first = min(below, key=lambda name: below[name].value)
+        others = [f"{quoted(name)} ({share(below[name].value)})" for name in below if name != first]
+        # The baseline has all rows: that it beats a learner of fewer says little of the learner.
+        few = few_rows(parts.learners[first], parts.data)
+        found.append(
+            Finding(
+                "D201",
+                "note" if few else "warning",
+                first,
+                "Below the geometric baseline",
+                f"It labels {percent(below[first])} of the rows rightly{few}; {rule}, without any learner, reaches "
+                f"{percent(base)}.{f' Below that, too: {joined(others)}.' if others else ''}",
+                below[first],
+                f"baseline {percent(base)}",
+                "Give it a larger budget, or --fold-rows all, before you judge it."
+                if few
+                else "A rule without any settings does better: look at its settings, and at how columns are scaled or "
+                "encoded for it.",
+            )
+        )
     if doubtful:
         found.append(
             Finding(
@@ -99,9 +106,9 @@ def _baseline(parts: Parts, judge: Judge) -> Found:
 
 
 def expected_suspects(
-    complexity: Complexity, codes: NDArray[np.int64], answers: NDArray[np.int64]
+    complexity: Complexity, codes: NDArray[np.int64], contradicts: NDArray[np.bool_]
 ) -> tuple[int, float]:
-    """Suspected rows whose label a learner's `answers` contradict, too, and how many overlap alone would give.
+    """Suspected rows whose label a learner contradicts, too, and how many overlap alone would give.
 
     The margin of a row is δ(own class) − δ(nearest other). Overlap is taken as the tail of a logistic distribution with
     the mean and spread of the margins of the class, beyond the margin at which another label is suspected. Wrong labels
@@ -120,7 +127,7 @@ def expected_suspects(
         beyond = complexity.temperature * special.logit(other)
         away = (np.maximum(beyond, 0.0) - middle[codes]) / spread[codes]
     chance = special.expit(-np.nan_to_num(away, nan=np.inf, posinf=np.inf) * np.pi / np.sqrt(3))
-    return int((suspected(complexity) & (answers != codes)).sum()), float(chance[known].sum())
+    return int((suspected(complexity) & contradicts).sum()), float(chance[known].sum())
 
 
 def _suspects(parts: Parts, judge: Judge) -> Found:
@@ -130,7 +137,9 @@ def _suspects(parts: Parts, judge: Judge) -> Found:
         return [], [Unasked("D202", title, parts.why.get("complexity", "there are no cross-validated answers"))]
     codes = parts.data.codes
     best = max(answered, key=lambda name: float((answered[name].labels == codes).mean()))
-    seen, expected = expected_suspects(parts.complexity, codes, answered[best].labels)
+    # Rows that equal a row with another label are told as such (D203): nobody could know which label is wrong.
+    contradicts = (answered[best].labels != codes) & ~contradicted(parts.data)
+    seen, expected = expected_suspects(parts.complexity, codes, contradicts)
     all_of_them = len(parts.complexity.suspects())
     value = exact(all_of_them, "count")
     reference = f"overlap of the classes: about {expected:,.0f}"

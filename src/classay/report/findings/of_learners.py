@@ -10,10 +10,12 @@ from ..finding import Finding, Unasked
 from ..parts import Learner, Parts
 from ..saying import bits, joined, percent, points, quoted, share
 from .codes import CODES
-from .judging import Judge, over_rows, rightly
+from .judging import Judge, few_rows, over_rows, rightly
 
 EVERYONE = "all learners"
 NEVER = 0.05
+HALFWAY = 0.5
+"""A kappa in the middle between chance and full agreement."""
 
 
 def learner_findings(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
@@ -43,13 +45,14 @@ def _guessing(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]
         if lead.low > 0:
             continue
         clearly = lead.value <= 0
+        few = few_rows(one, data)
         found.append(
             Finding(
                 "L101",
-                "warning" if clearly else "note",
+                "warning" if clearly and not few else "note",
                 name,
                 "No better than the largest class" if clearly else "Not shown to beat the largest class",
-                f"It labels {percent(accuracy)} of the rows rightly; answering {told} always would reach "
+                f"It labels {percent(accuracy)} of the rows rightly{few}; answering {told} always would reach "
                 f"{share(chance.value)}{'' if clearly else f', which is behind by {points(lead)}'}.",
                 accuracy,
                 f"always {told}: {share(chance.value)}",
@@ -184,23 +187,43 @@ def _never(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
 
 
 def _chance(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
-    found = []
+    found: list[Finding] = []
+    open_: dict[str, Estimate] = {}
     for name, one in parts.learners.items():
         kappa, steady = one.stability.kappa, one.stability.stability
-        if kappa.known and kappa.low <= 0:
-            found.append(
-                Finding(
-                    "L109",
-                    "warning",
-                    name,
-                    "Agreement is not shown to be more than chance",
-                    f"Two refits agree on {percent(steady)} of the points; answers drawn by their shares would agree "
-                    f"about as often (kappa {kappa:.2f}, where 0 is chance).",
-                    kappa,
-                    "kappa 0: chance",
-                    "What it answers for a row is of the draw. Bring more rows, a stronger bias, or other columns.",
-                )
+        if not kappa.known or kappa.low > 0:
+            continue
+        if kappa.high >= HALFWAY:
+            open_[name] = kappa
+            continue
+        found.append(
+            Finding(
+                "L109",
+                "warning",
+                name,
+                "Agreement is not shown to be more than chance",
+                f"Two refits agree on {percent(steady)} of the points; answers drawn by their shares would agree about "
+                f"as often (kappa {kappa:.2f}, where 0 is chance).",
+                kappa,
+                "kappa 0: chance",
+                "What it answers for a row is of the draw. Bring more rows, a stronger bias, or other columns.",
             )
+        )
+    if open_:
+        widest = max(open_, key=lambda name: open_[name].high - open_[name].low)
+        found.append(
+            Finding(
+                "L109",
+                "note",
+                widest if len(open_) == 1 else EVERYONE,
+                "Too few refits to tell agreement from chance",
+                f"The interval of kappa reaches from chance to more than half of what is possible: "
+                f"{joined([f'{quoted(name)} {each:.2f}' for name, each in open_.items()])}.",
+                open_[widest],
+                "kappa 0: chance, 1: always the same",
+                "Ask for more splits, or a larger budget.",
+            )
+        )
     if not found:
         least = min(parts.learners.values(), key=lambda one: _or_one(one.stability.kappa))
         found.append(

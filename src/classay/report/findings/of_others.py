@@ -20,8 +20,9 @@ def class_findings(parts: Parts, judge: Judge) -> Found:
         return [], [Unasked("C401", title, "nothing can be foreseen from these scores")]
     wide = judge.widened(later)
     sentence = (
-        f"{quoted(parts.classes.learner)} labels {percent(now)} rightly among {size} classes, and is expected to label "
-        f"{percent(later)} among {10 * size:,} of the same kind, where guessing reaches {share(0.1 / size)}."
+        f"With every class counting the same, {quoted(parts.classes.learner)} labels {percent(now)} rightly among "
+        f"{size} classes, and is expected to label {percent(later)} among {10 * size:,} of the same kind, where "
+        f"guessing reaches {share(0.1 / size)}."
     )
     reference = f"with {size} classes {percent(now)}"
     if wide.high < now.value / 2:
@@ -29,7 +30,11 @@ def class_findings(parts: Parts, judge: Judge) -> Found:
         head = "Ten times the classes would halve accuracy"
         return [Finding("C401", "warning", "classes", head, sentence, later, reference, action)], []
     if wide.high < now.value:
-        action = "It is a forecast for classes like these; a back-test stands beside it."
+        action = "It is a forecast for classes like these" + (
+            "; below stands how well such forecasts did here."
+            if forecast.back_tests
+            else f", and {size} are too few to see how good it is."
+        )
         return [
             Finding("C401", "note", "classes", "More classes cost accuracy", sentence, later, reference, action)
         ], []

@@ -54,7 +54,7 @@ def _failed(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
                 f"It gave no figures: {_cut(why)}",
                 Estimate(np.nan, np.nan, np.nan, kind="unknown"),
                 f"{len(parts.learners)} others have figures",
-                "Mend it, or leave it out.",
+                "Run it again to have it, too." if parts.settings.get("interrupted") else "Mend it, or leave it out.",
             )
         )
     if not found:
@@ -91,7 +91,7 @@ def _warned(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked]]:
                         "note",
                         name,
                         CODES["L107"].title,
-                        f"{times:,} of {refits:,} refits warned: {_cut(text).rstrip(':')}.",
+                        f"{times:,} of {refits:,} refits warned: {_cut(text).rstrip(':.')}.",
                         exact(times, "count"),
                         f"{refits} refits",
                         action,

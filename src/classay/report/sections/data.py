@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from ... import charts
+from ...expect import counted
 from ..document import Cell, Picture, Section, Sheet
 from ..parts import Data, Parts
-from ..saying import percent
+from ..saying import percent, ruler
 from .learners import spec_of
 from .shown_rows import cell, columns_first, content
 
@@ -22,9 +23,9 @@ def data_section(parts: Parts) -> Section:
         return Section("data", "Data", "", (), (_classes(parts),), absent=parts.why.get("complexity", ""))
     suspects = found.suspects()
     lead = (
-        f"{data.codes.size:,} rows, {data.X.shape[1]} columns, {data.classes.size} classes. Taking the class whose "
-        f"centre is nearest labels {percent(found.baseline_accuracy)} of the rows rightly, which any learner should "
-        f"beat. Rows that look like another class than their label: {len(suspects)}."
+        f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes. Taking "
+        f"the nearest class by {ruler(found)} labels {percent(found.baseline_accuracy)} of the rows rightly, without "
+        f"any learner. Rows that look like another class than their label: {len(suspects):,}."
     )
     pictures = (
         Picture(
@@ -50,7 +51,7 @@ def data_section(parts: Parts) -> Section:
             suspects.head(MOST_ROWS),
             "suspects",
             "Labels to look at",
-            f"The likeliest {min(MOST_ROWS, len(suspects))} of {len(suspects)}." if len(suspects) else "None.",
+            f"The likeliest {min(MOST_ROWS, len(suspects))} of {len(suspects):,}." if len(suspects) else "None.",
         ),
     )
     return Section("data", "Data", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))

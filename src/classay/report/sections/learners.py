@@ -57,7 +57,7 @@ def learners_section(parts: Parts) -> Section:
         Picture(
             "plane",
             "Accuracy against stability",
-            str(table),
+            "How often each learner is right, and how often two refits of it give the same answer. Best is top right.",
             spec_of(charts.stability_plane(table)),
             sheet_of("plane", "Accuracy and stability", ("accuracy", "stability", "kappa", "stability_probes"), parts),
         ),
@@ -86,28 +86,34 @@ def learners_section(parts: Parts) -> Section:
     steady = max(learners.values(), key=lambda one: one.stability.stability.value)
     lead = (
         f"{quoted(best.name)} is the most accurate, with {percent(best.stability.accuracy)} of test points right after "
-        f"training on half of the training part. "
+        f"training on {_trained(parts)}. "
     )
     lead += "It is also the most stable: " if best is steady else f"{quoted(steady.name)} is the most stable: "
     lead += f"two refits of it agree on {percent(steady.stability.stability)} of the points."
     if len(learners) == 1:
         lead = (
             f"{quoted(best.name)} labels {percent(best.stability.accuracy)} of test points rightly after training on "
-            f"half of the training part; two refits agree on {percent(best.stability.stability)} of them."
+            f"{_trained(parts)}; two refits agree on {percent(best.stability.stability)} of them."
         )
     return Section("learners", "Learners", lead, tuple(pictures), (overview,))
+
+
+def _trained(parts: Parts) -> str:
+    """On what the refits were fitted."""
+    size = parts.settings.get("size", "all")
+    return "half of the training part" if size == "all" else f"{size:,} rows"
 
 
 def disagreement_section(parts: Parts) -> Section:
     """Where refits of each learner disagree."""
     sheets, lacking = [], []
     for name, one in parts.learners.items():
-        if one.regions is None:
-            lacking.append(f"{name}: {one.why.get('regions', 'unknown')}")
+        if one.regions is None:  # for all of them, mostly, and for the same reason
+            lacking.append(one.why.get("regions", "unknown"))
             continue
         sheets.append(_regions(name, one))
     if not sheets:
-        return Section("disagreement", "Where refits disagree", "", absent=" ".join(lacking))
+        return Section("disagreement", "Where refits disagree", "", absent=" ".join(dict.fromkeys(lacking)))
     empty = [name for name, one in parts.learners.items() if one.regions is not None and not one.regions.regions]
     on = next(one.regions.on for one in parts.learners.values() if one.regions is not None)
     spread = " (points spread evenly over the range of every column)" if on == "uniform probes" else ""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
 from ... import charts
+from ...charts.words import printable
+from ...classes.forecast import Extrapolation
 from ..document import Cell, Picture, Section, Sheet
 from ..parts import Parts
-from ..saying import quoted
+from ..saying import bits, joined, percent, quoted, share
 from .learners import spec_of
 from .shown_rows import cell
 
@@ -20,7 +25,13 @@ def classes_section(parts: Parts) -> Section:
     if found is None:
         return Section("classes", "More classes", "", absent=parts.why.get("classes", ""))
     forecast, size = found.forecast, parts.data.classes.size
-    lead = f"Of {quoted(found.learner)}, whose scores are the best of all here. {forecast} {found.information}"
+    foreseen = [f"{percent(each)} among {k:,}" for k, each in zip(forecast.k, forecast.estimates) if each.known]
+    lead = (
+        f"With every class counting the same, {quoted(found.learner)}, the most accurate that gives scores, labels "
+        f"{percent(forecast.curve.at(size))} rightly among {size} classes; foreseen for more of the same kind: "
+        f"{joined(foreseen) if foreseen else 'nothing that these scores could tell'}. {_back_test(forecast, size)} "
+        f"What its scores tell of the class: {bits(found.information.bits)}, an estimate."
+    )
     rows: list[tuple[Cell, ...]] = [(f"{size} classes (now)", forecast.curve.at(size))]
     rows += [(f"{k:,} classes", estimate) for k, estimate in zip(forecast.k, forecast.estimates)]
     sheet = Sheet("curve", "Accuracy by the number of classes", ("classes", "accuracy_now"), tuple(rows), sort=False)
@@ -28,10 +39,30 @@ def classes_section(parts: Parts) -> Section:
         "curve",
         "Accuracy by the number of classes",
         "Accuracy with fewer and with more classes than there are, with its interval.",
-        spec_of(charts.extrapolation_chart(forecast)),
+        _named(spec_of(charts.extrapolation_chart(forecast)), found.learner),
         sheet,
     )
     return Section("classes", "More classes", lead, (picture,))
+
+
+def _named(spec: dict[str, Any], learner: str) -> dict[str, Any]:
+    """The chart with the learner's name in its title, where a curve of bare scores has «scores»."""
+    title = spec.get("title")
+    if isinstance(title, dict) and isinstance(title.get("text"), list) and title["text"]:
+        first, colon, rest = str(title["text"][0]).partition(": ")
+        title["text"][0] = f"{printable(learner)}: {rest}" if colon else first
+    return spec
+
+
+def _back_test(forecast: Extrapolation, size: int) -> str:
+    """How well the same method foresaw what is known."""
+    if not forecast.back_tests:
+        return f"{size} classes are too few to see how good such a forecast is."
+    test = forecast.back_tests[0]
+    return (
+        f"Tried on what is known: from {test.n_classes} of the classes, {share(float(np.mean(test.foreseen)))} was "
+        f"foreseen for all {size}, where {share(test.actual)} came (typical error {100 * test.error:.1f} points)."
+    )
 
 
 def networks_section(parts: Parts) -> Section:

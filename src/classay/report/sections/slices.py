@@ -9,7 +9,7 @@ from ...data.slice import Slice
 from ...expect import counted
 from ..document import Picture, Section, Sheet
 from ..parts import Learner, Parts
-from ..saying import quoted
+from ..saying import joined, quoted
 from .learners import spec_of
 from .shown_rows import cell, columns_first
 
@@ -28,19 +28,29 @@ def slices_section(parts: Parts) -> Section:
         "Ranges and categories of one or two columns in which a learner is wrong more often than elsewhere: sought in "
         "one half of the rows, confirmed in the other. Open one to see its rows."
     )
-    lead += f" Errors of {', '.join(none)} gather nowhere clearly." if none else ""
-    pictures = [
-        Picture(
-            f"slices/{name}",
-            f"Error rates of {name}",
-            f"Error rates in the slices in which {name} is wrong most, with intervals, against all rows.",
-            spec_of(charts.slices_chart(one.slices)),
-            None,
-        )
-        for name, one in asked.items()
-        if one.slices is not None and one.slices.slices
-    ]
-    return Section("slices", "Where errors gather", lead, tuple(pictures[:1]), tuple(s for s in sheets if s.rows))
+    lead += f" Errors of {joined(none)} gather nowhere clearly." if none else ""
+    filled = [(name, one) for name, one in asked.items() if one.slices is not None and one.slices.slices]
+    pictures: tuple[Picture, ...] = ()
+    if filled:
+        name, one = max(filled, key=lambda item: _right(parts, item[1]))
+        pictures = (_picture(name, one),)
+    return Section("slices", "Where errors gather", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
+
+
+def _picture(name: str, one: Learner) -> Picture:
+    assert one.slices is not None
+    return Picture(
+        f"slices/{name}",
+        f"Error rates of {name}",
+        f"Error rates in the slices in which {name} is wrong most, with intervals, against all rows.",
+        spec_of(charts.slices_chart(one.slices)),
+        None,
+    )
+
+
+def _right(parts: Parts, one: Learner) -> float:
+    """How often it is right: the chart is of the learner that one would take."""
+    return 0.0 if one.held_out is None else float((one.held_out.labels == parts.data.codes).mean())
 
 
 def _slices(parts: Parts, name: str, one: Learner) -> Sheet:
@@ -55,7 +65,7 @@ def _slices(parts: Parts, name: str, one: Learner) -> Sheet:
         f"Where {name} is wrong",
         ("where", "size", "error_rate", "rest_rate", "lift", "q_value"),
         rows,
-        f"{one.slices.n_errors} of {one.slices.n_rows:,} rows are labelled wrongly; "
+        f"{one.slices.n_errors:,} of {one.slices.n_rows:,} rows are labelled wrongly; "
         f"{counted(len(one.slices.tested), 'slice')} tested.",
         (name,) * len(rows),
         details,
