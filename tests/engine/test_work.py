@@ -20,7 +20,7 @@ import loky
 import numpy as np
 import pytest
 
-from classay.engine import limits, pool, progress, shared, work
+from classay.engine import limits, pool, progress, remote, shared, work
 from classay.engine.work import Failure, TimeLimitExceeded, limit, run
 from classay.expect import InputError
 
@@ -402,6 +402,22 @@ def test_data_are_unpacked_once_per_worker(name, tmp_path):
     assert {(value, writeable) for _, value, writeable in results.results.values()} == {(TABLE[0, 0], True)}
 
 
+def test_an_executor_of_no_known_kind_is_sent_the_data_once_by_each_worker_that_lacks_them():
+    executor = Postal()
+    table = TABLE + 1  # which this process, Postal's one worker, has not
+    outcome = run(lambda values, task: float(values[task, 0]), range(40), shared=table, executor=executor)
+    assert outcome.results == {task: float(table[task, 0]) for task in range(40)}
+    assert [size > table.nbytes for size in executor.sizes] == [True] + 39 * [False]
+    assert max(executor.sizes[1:]) < 500
+    shared._held = None  # as in a worker that joins, or was started again
+    sent = remote.Copy(lambda values, task: task, table)
+    assert sent.opened(0, sent.send(executor, 0, 5).result()) == (True, 5)
+    shared._held = None
+    assert sent.opened(1, sent.send(executor, 1, 6).result()) is None
+    assert sent.opened(1, sent.send(executor, 1, 6).result()) == (True, 6)
+    assert [size > table.nbytes for size in executor.sizes[40:]] == [True, False, True]
+
+
 def test_large_arrays_are_mapped_and_tasks_are_small(monkeypatch):
     def mapped(values, task):
         values[0] += 1  # alters this worker's copy alone
@@ -533,7 +549,26 @@ def test_a_limit_swallowed_by_the_task_is_raised_at_the_end():
         time.sleep(0.01)
 
 
-def test_a_limit_in_a_thread_is_told_afterwards():
+def test_a_limit_in_a_thread_interrupts_what_returns_to_python():
+    def busy(_, task):
+        with limit(0.1), limit(20):
+            while task == 1:
+                pass
+        with limit(0.1):
+            pass
+        for _ in range(20):
+            time.sleep(0.01)  # what was left behind would fall here
+        return task
+
+    begin = time.monotonic()
+    with ThreadPoolExecutor(2) as executor:
+        outcome = run(busy, range(4), executor=executor)
+    assert time.monotonic() - begin < 10
+    assert list(outcome.results) == [0, 2, 3]
+    assert str(outcome.failures[1]) == "TimeLimitExceeded: took longer than the time limit of 0.1 s"
+
+
+def test_a_limit_in_a_thread_that_waits_is_told_afterwards():
     def slow(_, task):
         with limit(0.05):
             time.sleep(task)

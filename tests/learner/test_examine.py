@@ -65,10 +65,10 @@ BAD_DATA = {
     "inf in a DataFrame": (FRAME.assign(e="text", c=with_value(np.inf)[:, 1]), Y, r"1 infinite values, in: c\."),
     "inf in a nullable column": (FRAME.assign(c=pd.array(with_value(np.inf)[:, 1], "Float64")), Y, r"in: c\."),
     "inf in a sparse matrix": (sparse.csr_matrix(with_value(np.inf)), Y, r"`X` has 1 infinite values\. Replace"),
-    "all columns constant": (np.ones((150, 3)), Y, r"All 3 columns of `X` are constant; nothing can be learnt"),
-    "all constant, one of them NaN": (np.ones((150, 2)) * [1, np.nan], Y, r"All 2 columns of `X` are constant"),
-    "all constant, a DataFrame": (pd.DataFrame({"a": [1] * 150, "b": ["x"] * 150}), Y, r"All 2 columns"),
-    "all constant texts": (np.full((150, 2), "x"), Y, r"All 2 columns"),
+    "all columns constant": (np.ones((150, 3)), Y, r"Every column of `X` is constant \(3 in all\); nothing"),
+    "all constant, one of them NaN": (np.ones((150, 2)) * [1, np.nan], Y, r"constant \(2 in all\)"),
+    "all constant, a DataFrame": (pd.DataFrame({"a": [1] * 150, "b": ["x"] * 150}), Y, r"`X` is constant"),
+    "all constant texts": (np.full((150, 2), "x"), Y, r"Every column of `X` is constant"),
     "X of one axis": (X[:, 0], Y, r"`X` has shape \(150,\); a table of \(rows, columns\)"),
     "X of three axes": (np.zeros((150, 2, 2)), Y, r"`X` has shape \(150, 2, 2\)"),
     "X is nothing": (None, Y, r"`X` has shape \(\)"),
@@ -171,10 +171,14 @@ def test_a_class_with_one_row_cannot_be_halved():
 def test_some_constant_columns_are_told():
     wide = np.column_stack([X, np.ones(150), np.full(150, np.nan)])
     _, _, notes = examine.data(wide, Y)
-    assert notes == ["2 columns are constant: column 4, column 5."]
-    assert examine.data(FRAME.assign(e="x"), Y)[2] == ["1 columns are constant: e."]
+    assert notes == ["2 constant columns: column 4, column 5."]
+    assert examine.data(FRAME.assign(e="x"), Y)[2] == ["1 constant column: e."]
     assert examine.data(X, Y)[2] == []
-    assert record(GaussianNB(), np.column_stack([X, np.ones(150)]), Y, FEW, executor=1).notes[0].startswith("1 columns")
+    assert (
+        record(GaussianNB(), np.column_stack([X, np.ones(150)]), Y, FEW, executor=1)
+        .notes[0]
+        .startswith("1 constant column")
+    )
 
 
 @pytest.mark.parametrize(

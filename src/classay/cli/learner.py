@@ -38,6 +38,7 @@ def command(
     holdouts: int = typer.Option(100, help="Random holdouts to average over."),
     seed: options.Seed = 0,
     workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
     time_limit: options.TimeLimit = None,
     store: options.Records = None,
     charts: options.Charts = None,
@@ -73,7 +74,7 @@ def command(
         "progress": not quiet,
         "time_limit": time_limit,
     }
-    records, failed, interrupted = record_all(learners, table, settings)
+    records, failed, interrupted = record_all(learners, table, settings, scheduler)
     found = {}
     for name, labelings in records.items():
         try:

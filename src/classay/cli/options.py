@@ -35,7 +35,8 @@ Workers = Annotated[int | None, typer.Option("--workers", "-w", help="Local work
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there, such as tcp://host:8786, not locally."
+        metavar="ADDRESS",
+        help="Work on the Dask cluster whose scheduler is there, such as tcp://host:8786, not locally.",
     ),
 ]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds that one fit may take.")]

@@ -32,12 +32,21 @@ def tell(table: Table, quiet: bool) -> None:
 
 
 def record_all(
-    learners: dict[str, Any], table: Table, settings: dict[str, Any]
+    learners: dict[str, Any], table: Table, settings: dict[str, Any], scheduler: str | None = None
 ) -> tuple[dict[str, Labelings], dict[str, str], bool]:
     """Record every learner. One that cannot be fitted does not stop the others; if none can, that is an error.
 
-    Returns records, why others failed, and whether Ctrl-C came.
+    With a `scheduler` the work is done on that cluster. Returns records, why others failed, and whether Ctrl-C came.
     """
+    from ..engine.cluster import executor_of
+
+    with executor_of(scheduler, settings["executor"]) as executor:
+        return _record_all(learners, table, {**settings, "executor": executor})
+
+
+def _record_all(
+    learners: dict[str, Any], table: Table, settings: dict[str, Any]
+) -> tuple[dict[str, Labelings], dict[str, str], bool]:
     from ..encoding import encoded
     from ..learner.record import record
 

@@ -43,6 +43,7 @@ def command(
     regions: int = typer.Option(3, help="Most regions to show of each learner in which refits disagree; 0: none."),
     seed: options.Seed = 0,
     workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
     time_limit: options.TimeLimit = None,
     store: options.Records = None,
     charts: options.Charts = None,
@@ -81,7 +82,7 @@ def command(
         "progress": not quiet,
         "time_limit": time_limit,
     }
-    records, failed, interrupted = record_all(learners, table, settings)
+    records, failed, interrupted = record_all(learners, table, settings, scheduler)
     found: dict[str, Stability] = {}
     where: dict[str, DisagreementRegions] = {}
     for name, labelings in records.items():

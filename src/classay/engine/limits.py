@@ -151,9 +151,6 @@ def _nowhere() -> IO[str]:
 
 
 _known: tuple[int, Any] | None = None  # modules loaded when libraries were sought; the libraries
-_inside = 0  # threads, or nested calls, that keep to one thread now
-_held: list[Any] = []  # what puts the libraries back, the last first
-_counting = threading.Lock()
 
 
 @contextmanager
@@ -161,23 +158,13 @@ def one_thread() -> Iterator[None]:
     """Keep BLAS and OpenMP to one thread, so that the bits of a fit do not depend on where it runs.
 
     A library that is first loaded in between is kept to one thread from the next time on. BLAS settings belong
-    to the process, so where threads work side by side the first sets them and the last puts them back.
+    to the process, so around threads that work side by side the thread that started them must hold this, too.
     """
-    global _known, _inside
-    with _counting:
-        fresh = _known is None or _known[0] != len(sys.modules)
-        # Seeking takes milliseconds, so it is done again only after something was imported.
-        if _known is None or fresh:
-            from threadpoolctl import ThreadpoolController
+    global _known
+    # Seeking takes milliseconds, so it is done again only after something was imported.
+    if _known is None or _known[0] != len(sys.modules):
+        from threadpoolctl import ThreadpoolController
 
-            _known = len(sys.modules), ThreadpoolController()
-        if fresh or not _inside:
-            _held.append(_known[1].limit(limits=1))
-        _inside += 1
-    try:
+        _known = len(sys.modules), ThreadpoolController()
+    with _known[1].limit(limits=1):
         yield
-    finally:
-        with _counting:
-            _inside -= 1
-            while _held and not _inside:
-                _held.pop().restore_original_limits()

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from ..expect import InputError
 from . import limits
@@ -59,7 +59,7 @@ class Parcel(ABC):
     """The function and its data, ready to travel to one kind of executor."""
 
     @abstractmethod
-    def send(self, executor: Executor, index: int, task: Any) -> Future[Answer]:
+    def send(self, executor: Executor, index: int, task: Any) -> Future[Any]:
         """Submit one task. RuntimeError: the executor takes no more."""
 
     def window(self, executor: Executor) -> int:
@@ -68,9 +68,9 @@ class Parcel(ABC):
         # Where the number of workers is not known: enough for a small cluster.
         return 2 * known + 1 if isinstance(known, int) else 256
 
-    def accepts(self, index: int, answer: Answer) -> bool:
-        """Whether this answers the task. If not, it is sent again."""
-        return True
+    def opened(self, index: int, content: Any) -> Answer | None:
+        """The answer in what came back from a worker. None: there is none, and the task is to be sent again."""
+        return cast(Answer, content)
 
     def killed(self, error: BaseException) -> bool:
         """Whether this says that a worker died, perhaps of the task, while the others go on."""
@@ -91,7 +91,7 @@ class Reference(Parcel):
     function: Function
     shared: Any
 
-    def send(self, executor: Executor, index: int, task: Any) -> Future[Answer]:
+    def send(self, executor: Executor, index: int, task: Any) -> Future[Any]:
         """Submit one task."""
         return executor.submit(perform, self.function, self.shared, task)
 
@@ -132,7 +132,7 @@ class Folder(Parcel):
                 raise OSError(errno.ENOSPC, hint) from error
             raise
 
-    def send(self, executor: Executor, index: int, task: Any) -> Future[Answer]:
+    def send(self, executor: Executor, index: int, task: Any) -> Future[Any]:
         """Submit one task."""
         return executor.submit(_perform_from_folder, self.address, index, task)
 

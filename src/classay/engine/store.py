@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ __all__ = [
     "MissingRecord",
     "RecordError",
     "Store",
+    "StoreFull",
     "read",
     "read_header",
     "write",
@@ -40,6 +43,24 @@ SUFFIX = ".classay"
 
 class DamagedRecordWarning(RuntimeWarning):
     """A file in a store cannot be read."""
+
+
+class StoreFull(InputError):
+    """There is no more room in a store; what was done before is in it."""
+
+
+@contextmanager
+def room_in(folder: Path) -> Iterator[None]:
+    """Say that the disk is full, where that is what a write fails for."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise StoreFull(
+            f"The disk is full: {folder} takes no more. What was done before is in it. Make room and run the same "
+            "again; it goes on from there."
+        ) from error
 
 
 class Store:
@@ -91,7 +112,8 @@ class Store:
 
     def put(self, key: str, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
         """Write a record. Several processes may write the same one at once; the last to finish stays."""
-        return write(self.path(key), kind, header, arrays)
+        with room_in(self.folder):
+            return write(self.path(key), kind, header, arrays)
 
     def keys(self) -> list[str]:
         """The keys of all records, sorted."""

@@ -11,17 +11,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from .. import expect
-from .limits import TimeLimitExceeded, limit
+from .limits import TimeLimitExceeded, limit, one_thread
 from .pool import borrowed, interrupts_held, is_warm
 from .progress import Progress
 from .remote import parcel
-from .shared import Answer, Failure, Folder, Function, Parcel, perform
+from .shared import Answer, Failure, Folder, Function, Parcel, Reference, perform
 
 __all__ = ["Failure", "Outcome", "TimeLimitExceeded", "limit", "run"]
 
@@ -156,15 +156,16 @@ def _on_given(job: _Job, waiting: deque[int], executor: Executor, window: int | 
     """Work on an executor that is not ours, so that it cannot be started anew when it breaks."""
     sent = parcel(job.function, job.shared, len(job.tasks), executor)
     try:
-        broken, cause = _across(job, waiting, executor, sent, window)
+        with one_thread() if isinstance(sent, Reference) else nullcontext():
+            broken, cause = _across(job, waiting, executor, sent, window)
         while broken and cause is None:
             # A cluster that lives on gave these up because workers died; each one alone shows which it was.
-            index = broken.pop(0)
-            again, cause = _across(job, deque([index]), executor, sent, 1)
+            alone = deque([broken.pop(0)])
+            again, cause = _across(job, alone, executor, sent, 1)
             if cause is None:
                 job.fail(again, Failure("WorkerDied", KILLED))
             else:
-                broken += again
+                broken += [*again, *alone]
     finally:
         sent.remove()
     if cause is not None:
@@ -207,8 +208,8 @@ def _across(
 
     The window keeps the suspects few when a worker dies, and the tasks few that Ctrl-C has to cancel.
     """
-    flying: dict[Future[Answer], int] = {}
-    landed: queue.SimpleQueue[Future[Answer]] = queue.SimpleQueue()
+    flying: dict[Future[Any], int] = {}
+    landed: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
     broken: list[int] = []
     cause: BaseException | None = None
     try:
@@ -245,15 +246,19 @@ def _across(
                 broken.append(index)
             elif error is not None:
                 job.fail([index], Failure.of(error))
-            elif sent.accepts(index, future.result()):
-                job.take(index, future.result())
             else:
-                waiting.appendleft(index)
+                answer = sent.opened(index, future.result())
+                if answer is None:
+                    waiting.appendleft(index)
+                else:
+                    job.take(index, answer)
     except KeyboardInterrupt:
         with suppress(_Enough):
             for future, index in flying.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
-                    job.take(index, future.result())
+                    answer = sent.opened(index, future.result())
+                    if answer is not None:
+                        job.take(index, answer)
         raise
     finally:
         for future in flying:

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, counted, nearest, shown
 from .answers import Answers, Codes, Numbers, plain
 from .describe import is_sparse
 
@@ -98,8 +98,8 @@ def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[str]]:
     _refuse_infinite(X)
     constant = _constant_columns(X)
     if len(constant) == X.shape[1]:
-        raise InputError(f"All {X.shape[1]} columns of `X` are constant; nothing can be learnt from them.")
-    notes = [f"{len(constant)} columns are constant: {shown(constant, 4)}."] if constant else []
+        raise InputError(f"Every column of `X` is constant ({X.shape[1]} in all); nothing can be learnt from that.")
+    notes = [f"{counted(len(constant), 'constant column')}: {shown(constant, 4)}."] if constant else []
     return X, labels, notes
 
 

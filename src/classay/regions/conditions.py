@@ -17,6 +17,8 @@ Mask = NDArray[np.bool_]
 LONGEST = 40
 """Letters of a value or a name in a condition."""
 DAY = pd.Timedelta(days=1)
+FINER = 3
+"""Digits more than matter beside the width of a range, where fewer would read as 0."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def between(feature: str, values: pd.Index[Any], low: int, high: int) -> Range:
     """A range from the place of its lowest to that of its highest value among all sorted `values` of a column.
 
     An end at the first or last value is open. Numbers are shown with as few digits as tell the same rows, and with
-    three that matter beside the width of the range where that would take more; `low` and `high` are exact.
+    three that matter beside the width of the range where that would take many; `low` and `high` are exact.
 
     >>> ages = pd.Index([21, 29, 30, 37, 45, 46, 60])
     >>> between("age", ages, 2, 4).text, between("age", ages, 0, 3).text, between("age", ages, 5, 6).text
@@ -154,22 +156,27 @@ def _ends(values: pd.Index[Any], low: int, high: int) -> tuple[str, str]:
     before = numbers[low - 1].item() if low > 0 else -math.inf
     after = numbers[high + 1].item() if high < len(numbers) - 1 else math.inf
     # The negative of the high end is a low end: one rule for both.
-    below = _round(numbers[low].item(), before, power)
-    above = -_round(-numbers[high].item(), -after, power)
-    return _digits(below, power), _digits(above, power)
+    below, fine_below = _round(numbers[low].item(), before, power)
+    above, fine_above = _round(-numbers[high].item(), -after, power)
+    return _digits(below, fine_below), _digits(-above, fine_above)
 
 
-def _round(value: float, before: float, power: int) -> float:
-    """The roundest number above `before` and up to `value`; if it takes too many digits, `value` rounded."""
+def _round(value: float, before: float, power: int) -> tuple[float, int]:
+    """The roundest number above `before` and up to `value`, and the power of ten that it takes.
+
+    If that takes too many digits, `value` rounded; but not to 0, which many rows may have, if a few digits more tell
+    them apart.
+    """
     if not math.isfinite(value):
-        return value
-    for coarser in (2, 1, 0):
+        return value, power
+    vanishes = bool(value) and not round(value, -power)
+    for finest in range(power + 2, power - (FINER if vanishes else 0) - 1, -1):
         # Whole numbers stay whole numbers: beyond 2^53 a float would lose them.
-        step = 10 ** (power + coarser) if power + coarser >= 0 else 10.0 ** (power + coarser)
+        step = 10**finest if finest >= 0 else 10.0**finest
         rounded = value // step * step if isinstance(value, int) else math.floor(value / step + 1e-9) * step
         if before < rounded <= value:
-            return rounded
-    return round(value, -power)
+            return rounded, min(finest, power)
+    return round(value, -power), power
 
 
 def _digits(value: float, power: int) -> str:

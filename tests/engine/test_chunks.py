@@ -1,0 +1,102 @@
+"""Parts of unfinished work: whole or not there, found by name, and cleared up without touching what is others'."""
+
+from __future__ import annotations
+
+import errno
+
+import numpy as np
+import pytest
+
+from classay import InputError
+from classay.engine import archive, chunks
+from classay.engine.chunks import Chunks, read_headers
+from classay.engine.store import DamagedRecordWarning, RecordError, Store, StoreFull
+
+KEY = "0123456789abcdef" * 4
+
+
+@pytest.fixture
+def part(tmp_path):
+    found = Chunks(Store(tmp_path / "runs"), KEY)
+    found.put("00000", {"subset": 0}, {"a": np.arange(3)})
+    return found
+
+
+def test_parts_come_back_by_name(part):
+    part.put("00001-000+2", {"subset": 1}, {"a": np.arange(2)})
+    assert part.names() == ["00000", "00001-000+2"]
+    header, arrays = part.get("00001-000+2")
+    assert header["subset"] == 1
+    assert arrays["a"].tolist() == [0, 1]
+    assert part.get("00002") is None
+    assert [(folder.name, header["subset"]) for folder, header in read_headers(part.store)] == [(KEY, 0)]
+    assert part.store.keys() == []  # they are no records
+
+
+def test_removing_leaves_nothing_of_its_own_and_all_of_others(part):
+    mine = part.folder / "notes.txt"
+    mine.write_text("mine")
+    other = Chunks(part.store, KEY[::-1])
+    other.put("00000", {}, {})
+    part.remove()
+    assert list(part.folder.iterdir()) == [mine]
+    other.remove()
+    assert not other.folder.exists()
+    mine.unlink()
+    part.remove()
+    assert list(part.store.folder.iterdir()) == []
+
+
+def test_a_folder_that_another_process_removed_is_made_again(part, monkeypatch):
+    real = archive.write
+
+    def once_removed(*given):
+        monkeypatch.setattr(chunks, "write", real)
+        part.remove()
+        return real(*given)
+
+    monkeypatch.setattr(chunks, "write", once_removed)
+    part.put("00001", {}, {})
+    assert part.names() == ["00001"]
+
+
+def test_a_damaged_part_counts_as_not_done(part):
+    path = part.folder / "00000.classay"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.warns(DamagedRecordWarning, match="taken as not done"):
+        assert part.get("00000") is None
+    assert list(read_headers(part.store)) == []
+
+
+def test_a_record_in_the_place_of_a_part_is_refused(part):
+    archive.write(part.folder / "00003.classay", "labelings", {}, {})
+    with pytest.raises(RecordError, match="kind 'labelings'"):
+        part.get("00003")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_said(part, monkeypatch, number):
+    def full(*_):
+        raise OSError(number, "no room")
+
+    monkeypatch.setattr(chunks, "write", full)
+    with pytest.raises(StoreFull, match=r"The disk is full: .*runs takes no more\. What was done before is in it"):
+        part.put("00001", {}, {})
+    monkeypatch.setattr("classay.engine.store.write", full)
+    with pytest.raises(StoreFull, match="disk is full"):
+        part.store.put(KEY, "any", {}, {})
+    assert part.names() == ["00000"]
+
+
+def test_other_errors_of_the_disk_are_not_taken_for_that(part, monkeypatch):
+    def broken(*_):
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(chunks, "write", broken)
+    with pytest.raises(OSError, match="broken"):
+        part.put("00001", {}, {})
+    monkeypatch.undo()
+    blocked = Store(part.store.folder)
+    (blocked.folder / "unfinished" / KEY[::-1]).touch()
+    with pytest.raises((InputError, OSError)):
+        Chunks(blocked, KEY[::-1]).put("00000", {}, {})

@@ -1,0 +1,104 @@
+"""What is in a store, and what may go: only what is its own, and of no use."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from classay import InputError
+from classay.engine.chunks import Chunks
+from classay.engine.inventory import inventory, remove, size_of, useless
+from classay.engine.store import Store
+
+NOW = {"drawing": 1, "chunks": 1}
+SWEEP, RECORD, WORK, DONE, OLD = (f"{number:064x}" for number in range(1, 6))
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A record, a sweep, work that is unfinished, finished after all, or of an older format, and rubbish."""
+    kept = Store(tmp_path / "runs")
+    kept.put(SWEEP, "sweep", {"about": {}, "records": [RECORD], "failed": []}, {})
+    kept.put(RECORD, "labelings", {"about": {}}, {"a": np.arange(9)})
+    for key, about in [
+        (WORK, {**NOW, "sweep": "f" * 64, "records": ["e" * 64]}),
+        (DONE, {**NOW, "sweep": SWEEP}),
+        (OLD, {**NOW, "chunks": 0}),
+    ]:
+        for part in range(3):
+            Chunks(kept, key).put(f"{part:05d}", {"about": about, "tasks": 8}, {"a": np.arange(4)})
+    damaged = kept.put("d" * 64, "labelings", {"about": {}}, {"a": np.arange(99)})
+    damaged.write_bytes(damaged.read_bytes()[:200])
+    for folder, name in ((kept.folder, RECORD), (kept.folder / "unfinished" / WORK, "00003")):
+        path = folder / f".{name}.classay.{'a' * 32}.part"
+        path.write_text("half")
+        os.utime(path, (time.time() - 3600,) * 2)
+    (kept.folder / f".{RECORD}.classay.{'b' * 32}.part").write_text("being written")
+    (kept.folder / "mine.csv").write_text("mine")
+    (kept.folder / "mine.classay").write_text("mine")
+    (kept.folder / "unfinished" / "mine").mkdir()
+    return kept
+
+
+def test_everything_is_seen(store):
+    found = inventory(store.folder)
+    assert found.keys == {SWEEP, RECORD}
+    assert [held.path.name for held in found.unfinished] == [WORK, DONE, OLD]
+    assert {(held.parts, held.of) for held in found.unfinished} == {(3, 8)}
+    assert [held.path.name for held in found.unfinished if found.is_done(held)] == [DONE]
+    assert [path.name[0] for path in found.damaged] == ["d"]
+    assert len(found.left_over) == 3
+    assert sorted(path.name for path in found.others) == ["mine", "mine.classay", "mine.csv"]
+
+
+def test_what_is_of_no_use_goes_and_all_else_stays(store):
+    doomed = dict(useless(inventory(store.folder), NOW))
+    assert {path.name for path in doomed if path.is_dir()} == {DONE, OLD}
+    assert sorted(doomed.values()) == [
+        "damaged",
+        "left over by a process that ended",
+        "left over by a process that ended",
+        "parts of what is finished",
+        "parts that this version cannot take up",
+    ]
+    for path in doomed:
+        remove(path)
+    found = inventory(store.folder)
+    assert list(useless(found, NOW)) == []
+    assert found.keys == {SWEEP, RECORD}
+    assert [held.path.name for held in found.unfinished] == [WORK]
+    assert sorted(path.name for path in found.others) == ["mine", "mine.classay", "mine.csv"]
+    assert len(found.left_over) == 1  # somebody may be writing it
+
+
+def test_work_whose_records_are_all_there_is_done(store):
+    Chunks(store, "c" * 64).put("00000", {"about": {**NOW, "records": [RECORD]}}, {})
+    found = inventory(store.folder)
+    assert found.is_done(next(held for held in found.unfinished if held.path.name[0] == "c"))
+
+
+def test_damage_within_is_found_by_reading_all(store):
+    path = store.path(RECORD)
+    content = bytearray(path.read_bytes())
+    content[-200] ^= 255
+    path.write_bytes(bytes(content))
+    quick, slow = inventory(store.folder), inventory(store.folder, thorough=True)
+    assert len(slow.damaged) >= len(quick.damaged)
+    assert path in slow.damaged
+
+
+def test_sizes_are_added_up(store):
+    folder = store.folder / "unfinished" / DONE
+    assert size_of(folder) == sum(path.stat().st_size for path in folder.iterdir())
+    assert size_of(store.path(RECORD)) == store.path(RECORD).stat().st_size
+
+
+def test_a_store_that_is_none(tmp_path):
+    (tmp_path / "file").touch()
+    for name, said in (("file", "a file"), ("nowhere", "not there")):
+        with pytest.raises(InputError, match=f"is {said}; a folder of records is expected"):
+            inventory(tmp_path / name)
+        assert not (tmp_path / "nowhere").exists()
