@@ -198,6 +198,16 @@ EXAMPLES = {
     "StabilityBySize": lambda: classay.stability_by_size(
         DecisionTreeClassifier(), *load_iris(return_X_y=True), [15, 30], splits=4, n_probes=50, executor=1
     ),
+    "Sweep": lambda: classay.sweep(
+        DecisionTreeClassifier(),
+        *load_iris(return_X_y=True),
+        "max_depth",
+        [1, 2, 0],
+        classay.Subsets(5),
+        2,
+        executor=1,
+        name="<b>tree</b>",
+    ),
     "RegressionStability": lambda: classay.stability(numbers()),
     "DisagreementRegions": lambda: classay.disagreement_regions(
         classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from .learner.schemes import HalfSplits, Subsets
     from .learner.stability import Stability, stability
     from .learner.stability_table import StabilityTable, stabilities
+    from .learner.sweep import sweep
+    from .learner.sweep_result import Sweep
     from .learner.training_size import StabilityBySize, stability_by_size
     from .learner.updates import Drift, Update
     from .network.feature_quality import FeatureQuality, feature_quality
@@ -113,6 +115,8 @@ _WHERE = {
     "stability": "learner.stability",
     "StabilityTable": "learner.stability_table",
     "stabilities": "learner.stability_table",
+    "sweep": "learner.sweep",
+    "Sweep": "learner.sweep_result",
     "StabilityBySize": "learner.training_size",
     "stability_by_size": "learner.training_size",
     "Drift": "learner.updates",
@@ -170,6 +174,7 @@ __all__ = [
     "StabilityBySize",
     "StabilityTable",
     "Subsets",
+    "Sweep",
     "Update",
     "__version__",
     "accuracy_curve",
@@ -205,6 +210,7 @@ __all__ = [
     "stabilities",
     "stability",
     "stability_by_size",
+    "sweep",
 ]
 
 

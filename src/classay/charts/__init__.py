@@ -25,6 +25,7 @@ from ..learner.preferences import Preferences
 from ..learner.regression_stability import RegressionStability
 from ..learner.stability import Stability
 from ..learner.stability_table import StabilityTable
+from ..learner.sweep_result import Sweep
 from ..learner.training_size import StabilityBySize
 from ..learner.updates import Drift, Update
 from ..network.feature_quality import FeatureQuality
@@ -57,6 +58,7 @@ from .risk import risk_chart
 from .saving import save
 from .slices import slices_chart
 from .stability import stability_plane
+from .sweep import sweep_accuracies, sweep_bias, sweep_entropies, sweep_map
 from .theme import beside, styled
 from .training_size import stability_by_size_chart
 from .within_between import within_between
@@ -98,6 +100,10 @@ __all__ = [
     "stability_figures",
     "stability_plane",
     "styled",
+    "sweep_accuracies",
+    "sweep_bias",
+    "sweep_entropies",
+    "sweep_map",
     "within_between",
 ]
 
@@ -207,6 +213,18 @@ def _(result: StabilityTable, **options: Any) -> alt.TopLevelMixin:
 def _(result: StabilityBySize, **options: Any) -> alt.TopLevelMixin:
     _known(options, ())
     return stability_by_size_chart(result)
+
+
+@draw.register
+def _(result: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: all (of one parameter: bias, entropy, accuracy; of two: map), either alone; map takes a metric."""
+    kinds = {"bias": sweep_bias, "entropy": sweep_entropies, "accuracy": sweep_accuracies}
+    one_of(kind, "kind", ("all", *kinds, "map"))
+    if kind == "map" or (kind == "all" and len(result.parameters) == 2):
+        _known(options, ("metric",))
+        return sweep_map(result, **options)
+    _known(options, ())
+    return kinds[kind](result) if kind in kinds else beside(*(drawn(result) for drawn in kinds.values()))
 
 
 @draw.register

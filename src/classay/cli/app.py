@@ -22,9 +22,11 @@ from . import (
     network,
     preference,
     report,
+    runs,
     schema,
     slices,
     stability,
+    sweep,
 )
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
@@ -32,11 +34,17 @@ INTERRUPTED = 130
 """What Typer makes of a Ctrl-C that no command has caught."""
 COMMANDS: dict[str, dict[str, ModuleType]] = {
     "The report": {"report": report, "check": check},
-    "Of a learner": {"learner": learner, "stability": stability, "preference": preference, "drift": drift},
+    "Of a learner": {
+        "learner": learner,
+        "sweep": sweep,
+        "stability": stability,
+        "preference": preference,
+        "drift": drift,
+    },
     "Of data": {"data": data, "slices": slices},
     "Of networks": {"network": network},
     "Of label sets": {"classes": classes, "identify": identify},
-    "Tools": {"schema": schema},
+    "Tools": {"runs": runs, "schema": schema},
 }
 """By what they are about, in the order in which `classay` alone shows them."""
 

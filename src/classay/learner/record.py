@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
 from ..engine import work
+from ..engine.chunks import Chunks
 from ..engine.store import Store
 from . import describe, examine
+from .answer_chunks import ALONE, chunk_name, open_chunks, packed, taken_up
 from .gathering import gathered
 from .preparing import prepare
 from .refit import Answer, Bench, Task, joined, refit
@@ -24,6 +26,7 @@ from .saved import restored
 from .schemes import Scheme
 
 Ints = NDArray[np.int64]
+Parts = tuple[Chunks, dict[str, Any]]  # where they go, and what they say of the whole
 HOPELESS = 3
 """If every refit of the first so many subsets failed, the learner is given up."""
 
@@ -67,7 +70,7 @@ def record(
     random_state : the seed of everything
     executor : any `concurrent.futures.Executor` (threads of one process take turns, so they gain nothing); a number
         of local workers; None: one worker a core
-    store : a folder of records; the same question asked again is answered from it
+    store : a folder of records; the same question asked again is answered from it, and one that was stopped goes on
     progress : show a bar on stderr if it takes more than two seconds
     time_limit : seconds that one fit may take; a refit that takes longer is listed in `failures`
     name : what to call the learner; default: its class and the parameters that are not default
@@ -86,7 +89,7 @@ def record(
     """
     given = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
     about = given.about(name)
-    kept, key = None, ""
+    kept, key, parts = None, "", None
     if store is not None:
         kept = Store(store)
         key = kept.key(describe.address(about, given.time_limit))
@@ -94,17 +97,21 @@ def record(
         if stored is not None:
             # The store knows nothing of names, so the one that was stored may be another.
             return replace(restored(*stored), about=about)
+        parts = open_chunks(kept, [key], ALONE, about)
 
     subsets, more = given.draw()
     bench = given.bench(given.learner)
     answers, deterministic, broken, interrupted = _refit_all(
-        bench, subsets, given.repeats, executor, progress, about["learner"]["name"]
+        bench, subsets, given.repeats, executor, progress, about["learner"]["name"], parts
     )
     refits = 1 if deterministic else given.repeats
     notes = (*given.notes, *more)
     found = gathered(bench, subsets, answers, broken, refits, deterministic, interrupted, notes, about)
-    if kept is not None and not interrupted:
+    # What a cluster that broke has left undone is not the learner's failure: asked again, it is fitted.
+    whole = not interrupted and not any(why.startswith("BrokenExecutor") for why in broken.values())
+    if kept is not None and whole:
         kept.put(key, found.KIND, *found.to_file())
+        _discard(parts)
     return found
 
 
@@ -115,12 +122,19 @@ def _refit_all(
     executor: Executor | int | None,
     progress: bool,
     label: str,
+    parts: Parts | None,
 ) -> tuple[dict[int, Answer], bool, dict[int, str], bool]:
     """Refit every subset. Returns answers by subset, whether the learner is deterministic, subsets that could not
-    be run and why, and whether Ctrl-C came.
+    be run and why, and whether Ctrl-C came. With a store, each task is kept there in `parts`, and not done again.
     """
     answers: dict[int, Answer] = {}
     broken: dict[int, str] = {}
+    there = {} if parts is None else taken_up(parts[0])
+
+    def take(task: Task, answer: Answer) -> bool:
+        before = answers.get(task[0])
+        answers[task[0]] = answer if before is None else joined(before, answer)
+        return hopeless()
 
     def hopeless() -> bool:
         # Always the same subsets, so that it cannot depend on what is done first.
@@ -128,15 +142,23 @@ def _refit_all(
         return all(answer is not None and len(answer.errors) == repeats for answer in early)
 
     def go(tasks: list[Task], progress: bool) -> bool:
+        left: list[Task] = []
+        for task in tasks:
+            if (task[0], task[2]) in there:
+                take(task, there[task[0], task[2]][0][0])
+            else:
+                left.append(task)
+
         def keep(index: int, answer: Answer) -> bool:
-            subset = tasks[index][0]
-            before = answers.get(subset)
-            answers[subset] = answer if before is None else joined(before, answer)
-            return hopeless()
+            subset, _, refits = left[index]
+            if parts is not None:
+                said: list[set[str]] = [set() for _ in refits]
+                parts[0].put(chunk_name(subset, refits), *packed([answer], said, parts[1], len(subsets)))
+            return take(left[index], answer)
 
         outcome = work.run(
             refit,
-            tasks,
+            left,
             shared=bench,
             executor=executor,
             on_result=keep,
@@ -144,7 +166,7 @@ def _refit_all(
             label=label,
             isolate=bench.time_limit is not None and executor is None,
         )
-        broken.update({tasks[index][0]: str(failure) for index, failure in outcome.failures.items()})
+        broken.update({left[index][0]: str(failure) for index, failure in outcome.failures.items()})
         return outcome.interrupted
 
     everything = tuple(range(repeats))
@@ -166,5 +188,11 @@ def _refit_all(
         errors = [error for _, answer in sorted(answers.items()) for error in answer.errors.values()]
         why = (errors or list(broken.values()))[0]
         tried = f" of the first {HOPELESS} subsets" if len(subsets) > HOPELESS and hopeless() else ""
+        _discard(parts)
         raise expect.InputError(f"{label} failed in every refit{tried}: {why}{examine.advice(bench.X, why)}")
     return answers, deterministic, broken, interrupted
+
+
+def _discard(parts: Parts | None) -> None:
+    if parts is not None:
+        parts[0].remove()

@@ -58,12 +58,12 @@ class Answer:
 Task = tuple[int, Ints, tuple[int, ...]]  # subset, its training rows, its refits
 
 # Warning filters and global generators belong to the process, so refits on threads of one process take turns.
-_turn = threading.RLock()
+turn = threading.RLock()
 
 
 def refit(bench: Bench, task: Task) -> Answer:
     """Fit the learner on one subset, several times, and ask it on the test points. Runs in a worker."""
-    with _turn:
+    with turn:
         return _refit(bench, *task)
 
 
@@ -86,7 +86,7 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
         X_train, y_train, X_asked = examine.take(bench.X, rows), bench.y[rows], examine.take(bench.X, asked_rows)
         begin = time.perf_counter()
         try:
-            with warnings.catch_warnings(record=True) as caught, _global_seed(bench.seed, subset, repeat):
+            with warnings.catch_warnings(record=True) as caught, global_seed(bench.seed, subset, repeat):
                 warnings.simplefilter("always")
                 fresh = clone(bench.learner)
                 if bench.free:
@@ -99,7 +99,7 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
                     on_probes[place] = answers.read(fresh.predict(bench.probes.copy()), n_probes)
             on_test[place] = asked[: bench.test.size]
             quality[place] = answers.fit_quality(asked[bench.test.size :], truth, times)
-            said[place] = {_headline(each) for each in caught}
+            said[place] = {headline(each) for each in caught}
         except Exception as error:  # a learner may raise anything; the others go on
             errors[repeat] = f"{type(error).__name__}: {error}"
         seconds[place] = time.perf_counter() - begin
@@ -107,12 +107,12 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
     return Answer(on_test, kept, quality, seconds, errors, said)
 
 
-def _headline(warning: warnings.WarningMessage) -> str:
+def headline(warning: warnings.WarningMessage) -> str:
     first = str(warning.message).strip().partition("\n")[0]
     return f"{warning.category.__name__}: {first}"
 
 
-class _global_seed:
+class global_seed:
     """Seed numpy's and Python's global generators for learners that draw from them, and put them back after."""
 
     def __init__(self, seed: int, subset: int, refit: int) -> None:

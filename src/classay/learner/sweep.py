@@ -1,0 +1,184 @@
+"""`sweep`: how a learner's character changes along a parameter, with one fit for many values where that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import expect
+from ..engine.store import Store, StoreFull
+from . import examine
+from .answers import Codes
+from .gathering import gathered, most_common
+from .holdouts import draw_holdouts
+from .labelings import Labelings
+from .orientation import orientation
+from .preparing import prepare
+from .schemes import Scheme
+from .sweep_grid import grid
+from .sweep_line import Line
+from .sweep_result import PathUse, Sweep, summed_up
+from .sweep_store import Shelf
+from .sweep_strands import Strand, can_join, strands
+from .sweeping import Sweeping
+
+
+def sweep(
+    learner: Any,
+    X: Any,
+    y: ArrayLike,
+    param_name: str | tuple[str, str],
+    param_range: Any,
+    scheme: Scheme | None = None,
+    repeats: int = 5,
+    test_size: float = 0.2,
+    probes: Any = None,
+    n_probes: int = 10_000,
+    holdout_size: int = 5,
+    holdouts: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+    executor: Executor | int | None = None,
+    store: str | Path | None = None,
+    progress: bool = False,
+    time_limit: float | None = None,
+    share_paths: bool = True,
+    name: str | None = None,
+    level: float = 0.95,
+) -> Sweep:
+    """Tell how a learner's bias, expressivity, capacity, stochasticity and accuracy change along a parameter.
+
+    For each value, what `record` and `orientation` tell, on the same subsets, test points, holdouts and seeds, so that
+    curves can be compared. Where values share fits (the first 10 trees of a forest of 200 are a forest of 10), one fit
+    answers for all of them: bit for bit as separate fits, or, for depths of trees, the same in distribution; `paths` of
+    the result says which. The same seed gives the same bits for any number of workers, and after any interruption.
+
+    With a store, each task is kept as soon as it is done: one subset, with some of its refits, along all values that
+    share fits. The same call goes on from there after a crash, and `record` finds what was fitted exactly.
+
+    A value that the learner refuses is listed in `failed`, and the others go on. Bands are those of `orientation`, each
+    value by itself: they overlap more than the differences between values are uncertain, because values share subsets.
+
+    Parameters
+    ----------
+    learner : a scikit-learn classifier or Pipeline; if it is fitted, only its settings are used
+    X, y : rows and labels, as scikit-learn takes them
+    param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them
+    param_range : its values; for two parameters a pair of lists, or a mapping of names to lists
+    scheme, repeats, test_size, probes, n_probes : as `record` takes them
+    holdout_size, holdouts, level : as `orientation` takes them
+    random_state : the seed of everything
+    executor : any `concurrent.futures.Executor`, a number of local workers, or None: one worker a core
+    store : a folder; what is in it is not fitted again
+    progress : show a bar on stderr if it takes more than two seconds
+    time_limit : seconds that one fit may take; where a shared fit takes longer, values are fitted one by one
+    share_paths : whether values may share fits; False fits value by value
+    name : what to call the learner; default: its class and the parameters that are not default
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> w = sweep(KNeighborsClassifier(), *load_iris(return_X_y=True), "n_neighbors", [1, 5, 9], executor=1)
+    >>> w.values, w.paths[0].exact, len(w.to_frame())
+    ((1, 5, 9), True, 42)
+
+    References
+    ----------
+    Pang-Naylor, Chen & Montañez, Model Characterization with Inductive Orientation Vectors, Tables 2 and 4.
+
+    """
+    given = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
+    if not isinstance(given.answers, Codes):
+        raise expect.InputError(
+            f"`learner` is {type(given.learner).__name__}, a regressor; a sweep counts labels, so a classifier is "
+            "expected. For a regressor, `record` each value and ask `stability`."
+        )
+    draw_holdouts(given.test.size, holdout_size, holdouts, given.seed)
+    expect.fraction(level, "level")
+    settings = grid(given.learner, param_name, param_range)
+    found = strands(settings, share=bool(share_paths) and can_join(given.X, given.probes))
+    about = given.about(name)
+    label = about["learner"]["name"]
+    shelf = Shelf(None if store is None else Store(store), settings, about, given.time_limit, name, found)
+
+    records, failed = shelf.records(), shelf.failed()
+    subsets, more = given.draw()
+    fits = Sweeping(given, subsets, executor, progress, label, shelf.chunks)
+    missing = [part for strand in found if (part := _missing(strand, {*records, *failed})) is not None]
+    lines = fits.run(missing)
+    notes = [*given.notes, *more]
+    made, refused = _records(fits, lines, shelf, notes)
+    records, failed = {**records, **made}, {**failed, **refused}
+    if fits.interrupted and not records:
+        raise KeyboardInterrupt
+    if not records:
+        shelf.discard()
+        why = next(iter(failed.values()))
+        raise expect.InputError(f"{label} failed at every value: {why}{examine.advice(given.X, why)}")
+    said = [text for line in lines for strip in line.done.values() for each in strip.said for text in each]
+    notes += most_common(said, sum(len(strip.said) for line in lines for strip in line.done.values()))
+    notes += shelf.strangers() if lines else []
+    if fits.interrupted:
+        done = min(len(record.train_rows) for record in records.values())
+        notes.append(f"Interrupted: {done} of {given.scheme.n} subsets were run.")
+    elif lines or not shelf.listed:
+        try:
+            shelf.finish(made, failed)
+        except StoreFull as full:
+            notes.append(str(full))
+    points = settings.points
+    return summed_up(
+        learner=label,
+        parameters=settings.names,
+        records={point: records[point] for point in points if point in records},
+        measured=lambda record: orientation(record, holdout_size, holdouts, given.seed, level),
+        paths=tuple(PathUse(each.parameter, each.points, each.kind, each.exact) for each in found),
+        failed={point: failed[point] for point in points if point in failed},
+        interrupted=fits.interrupted,
+        notes=tuple(notes),
+    )
+
+
+def _missing(strand: Strand, there: set[Any]) -> Strand | None:
+    """What of a strand is to be fitted. Where a path is not exact, its values belong together."""
+    places = [place for place, point in enumerate(strand.points) if point not in there]
+    if not places:
+        return None
+    return strand.only(places) if strand.exact else strand
+
+
+def _records(
+    fits: Sweeping, lines: Iterable[Line], shelf: Shelf, notes: list[str]
+) -> tuple[dict[Any, Labelings], dict[Any, str]]:
+    """The record of each value, and why others have none. Of what was interrupted, the subsets that were done."""
+    records: dict[Any, Labelings] = {}
+    failed: dict[Any, str] = {}
+    for line in lines:
+        subsets = [subset for subset in range(line.n_subsets) if line.whole(subset)]
+        for value, point in enumerate(line.strand.points):
+            bench = fits.given.bench(shelf.grid.learner_at(point))
+            answers = {place: line.answer(bench, value, subset) for place, subset in enumerate(subsets)}
+            errors = [error for answer in answers.values() for error in answer.errors.values()]
+            nothing = all(len(answer.errors) == len(answer.seconds) for answer in answers.values())
+            if errors and (line.hopeless([value]) or nothing):
+                failed[point] = errors[0]
+            elif len(subsets) > 1:
+                record = gathered(
+                    bench,
+                    [fits.subsets[subset] for subset in subsets],
+                    answers,
+                    {},
+                    line.refits,
+                    line.deterministic,
+                    fits.interrupted and len(subsets) < line.n_subsets,
+                    notes,
+                    shelf.about_of(point),
+                )
+                assert isinstance(record, Labelings)
+                records[point] = record
+    return records, failed

@@ -1,0 +1,97 @@
+"""A strand of a sweep and what is done of it: its tasks, their answers, and the chunks that keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine.chunks import Chunks
+from .answer_chunks import Place, chunk_name, packed, taken_up
+from .record import HOPELESS
+from .refit import Answer, Bench, joined
+from .sweep_refit import Strip, empty
+from .sweep_strands import Strand
+
+PILOT: Place = (0, (0, 1))
+"""Whether two refits agree is seen on subset 0 alone, so that it cannot depend on what is done first."""
+BUSY = 200
+"""Tasks of a strand with a path; where subsets are fewer, their refits are split, so that no worker waits long."""
+
+
+@dataclass
+class Line:
+    """A strand with `refits` of each subset; `done` and `broken` (and why) by subset and refits.
+
+    `piloted`: its first task is the `PILOT`. `about`: what each chunk says of the whole, for those who look there.
+    """
+
+    strand: Strand
+    n_subsets: int
+    refits: int
+    piloted: bool = False
+    deterministic: bool = False
+    chunks: Chunks | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+    done: dict[Place, Strip] = field(default_factory=dict)
+    broken: dict[Place, str] = field(default_factory=dict)
+
+    def places(self, subset: int) -> list[Place]:
+        """The tasks of a subset, in order, whether done or not."""
+        first = PILOT[1] if self.piloted and subset == 0 else ()
+        rest = range(len(first), self.refits)
+        number = 1 if self.strand.path is None else -(-BUSY // self.n_subsets)
+        parts = np.array_split(np.array(rest), min(number, len(rest))) if rest else []
+        return [(subset, refits) for refits in (first, *(tuple(part.tolist()) for part in parts)) if refits]
+
+    def waiting(self) -> list[Place]:
+        """The tasks that are neither done nor broken."""
+        every = (place for subset in range(self.n_subsets) for place in self.places(subset))
+        return [place for place in every if place not in self.done and place not in self.broken]
+
+    def keep(self, place: Place, strip: Strip) -> None:
+        """Take what a task gave; with a store, first put it there."""
+        if self.chunks is not None:
+            tasks = sum(len(self.places(subset)) for subset in range(self.n_subsets))
+            self.chunks.put(chunk_name(*place), *packed(strip.answers, strip.said, self.about, tasks))
+        self.done[place] = strip
+
+    def take_up(self) -> None:
+        """Take what an earlier run has left in the store."""
+        self.done |= {place: Strip(*found) for place, found in taken_up(self.chunks).items()}
+
+    def whole(self, subset: int) -> bool:
+        """Whether all tasks of a subset came to an end."""
+        return all(place in self.done or place in self.broken for place in self.places(subset))
+
+    def answer(self, bench: Bench, value: int, subset: int) -> Answer:
+        """What all refits of a subset gave at one value; those that were not run are empty."""
+        parts = [self._part(bench, value, place) for place in self.places(subset)]
+        found = parts[0]
+        for part in parts[1:]:
+            found = joined(found, part)
+        return found
+
+    def hopeless(self, values: Iterable[int] | None = None) -> bool:
+        """Whether every refit of the first subsets failed, at some values or at all."""
+        chosen = range(len(self.strand.values)) if values is None else list(values)
+        early = [place for subset in range(min(HOPELESS, self.n_subsets)) for place in self.places(subset)]
+        return all(
+            place in self.broken
+            or (place in self.done and all(_all_failed(self.done[place].answers[value]) for value in chosen))
+            for place in early
+        )
+
+    def _part(self, bench: Bench, value: int, place: Place) -> Answer:
+        if place in self.done:
+            return self.done[place].answers[value]
+        part = empty(bench, len(place[1]))
+        if place in self.broken:
+            part.errors.update(dict.fromkeys(place[1], self.broken[place]))
+        return part
+
+
+def _all_failed(answer: Answer) -> bool:
+    return len(answer.errors) == len(answer.seconds)

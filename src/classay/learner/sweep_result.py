@@ -1,0 +1,237 @@
+"""`Sweep`: a learner's character along a parameter, and the records that further questions are asked of."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from ..expect import InputError, counted
+from ..intervals import Estimate, difference
+from ..result import Result, plain
+from .answer_chunks import ALONE
+from .figures import PARTS
+from .labelings import Labelings
+from .orientation import Orientation, usual_threshold
+from .sweep_grid import is_numeric
+
+LEAST_VALUES = 3
+
+
+@dataclass(frozen=True)
+class PathUse:
+    """How some values were fitted: `kind` says what they share; `exact`, whether bit for bit as separate fits."""
+
+    parameter: str
+    values: tuple[Any, ...]
+    kind: str
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's and Spearman's correlation over the n values of a parameter, NaN where nothing varies.
+
+    The p-values take values of the parameter as independent. They share subsets and neighbours are alike, so that p is
+    too small; it is given because the paper's Table 4 gives it.
+    """
+
+    n: int
+    pearson: float
+    pearson_p: float
+    spearman: float
+    spearman_p: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.pearson):
+            return f"unknown over {counted(self.n, 'value')}"
+        return (
+            f"Pearson {self.pearson:.2f} (p {_p(self.pearson_p)}), Spearman {self.spearman:.2f} "
+            f"(p {_p(self.spearman_p)}) over {self.n} values"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Result):
+    """What `sweep` finds. `orientations` and `records` are by value, or by pair of values where there are two.
+
+    `gap_correlation` is that of stochasticity with the accuracy on training rows less that on test points, over values;
+    `plugin_gap_correlation` the same with the paper's estimate of stochasticity. `paths` says how values were fitted,
+    `failed` which could not be, and why.
+    """
+
+    learner: str
+    parameters: tuple[str, ...]
+    values: tuple[Any, ...]
+    orientations: dict[Any, Orientation]
+    records: dict[Any, Labelings]
+    gap_correlation: Correlation
+    plugin_gap_correlation: Correlation
+    paths: tuple[PathUse, ...]
+    failed: dict[Any, str]
+    interrupted: bool
+    notes: tuple[str, ...]
+
+    def to_frame(self, raw: bool = False) -> pd.DataFrame:
+        """One row a value and metric: learner, parameter, value, metric, threshold, estimate, low, high, level, kind.
+
+        Metrics are those of `Orientation.to_frame`, and `gap`, training less test accuracy. With two parameters there
+        are `parameter_2` and `value_2`, too. `raw`: one row a value, metric and holdout, with the plain estimates.
+        """
+        tables = [self._raw(one) if raw else _figures(one) for one in self.orientations.values()]
+        for value, table in zip(self.orientations, tables):
+            self._place(table, value)
+        return pd.concat(tables, ignore_index=True)
+
+    def ask(self, measure: Callable[..., Result], **options: Any) -> pd.DataFrame:
+        """Ask another question of every record, such as `classay.stability`: its tables, under one another."""
+        tables = []
+        for value, labelings in self.records.items():
+            table = measure(labelings, **options).to_frame().rename(columns={"value": "estimate", "figure": "metric"})
+            table = table.drop(columns="learner", errors="ignore")
+            tables.append(self._place(table, value))
+        return pd.concat(tables, ignore_index=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; of records, where they come from and what failed."""
+        told = {
+            field.name: plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.name != "records"
+        }
+        told["records"] = {
+            str(value): {"about": plain(one.about), "failures": plain(one.failures), "notes": list(one.notes)}
+            for value, one in self.records.items()
+        }
+        return told
+
+    def gap(self, value: Any) -> Estimate:
+        """Accuracy on training rows less that on test points, at a value."""
+        one = self.orientations[value]
+        return difference(one.train_accuracy, one.accuracy)
+
+    def __str__(self) -> str:
+        told = [f"{self.learner}, {self._along()}: {self._story()}"]
+        told += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
+        shared = [use for use in self.paths if use.kind != ALONE]
+        if shared:
+            exactly = "exactly" if all(use.exact for use in shared) else "in distribution"
+            number = sum(len(use.values) for use in shared)
+            told.append(f"{number} values share fits ({shared[0].kind}), {exactly} as separate fits would answer.")
+        told += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
+        more = len(self.failed) - 3
+        return " ".join([*told, *([f"{more} more failed."] if more > 0 else []), *self.notes])
+
+    def _along(self) -> str:
+        names = " x ".join(self.parameters)
+        if len(self.parameters) == 1 and is_numeric(self.values) and len(self.values) > 1:
+            return f"{names} from {min(self.values):g} to {max(self.values):g} ({len(self.values)} values)"
+        return f"{names} ({counted(len(self.values), 'value')})"
+
+    def _story(self) -> str:
+        found = self.orientations
+        best = max(found, key=lambda value: found[value].accuracy.value)
+        first, last = next(iter(found)), list(found)[-1]
+        text = f"test accuracy is best at {_shown(best)}, {found[best].accuracy}"
+        if len(found) == 1:
+            return f"{text}; capacity {found[best].capacity}, stochasticity {found[best].stochasticity} bits."
+        threshold = usual_threshold(found[best].holdout_size)
+        parts = ", ".join(
+            f"{name} {getattr(found[first], name).value:.3g} to {getattr(found[last], name).value:.3g}"
+            for name in ("expressivity", "capacity", "stochasticity")
+        )
+        return (
+            f"{text}. From the first to the last value: accuracy {found[first].accuracy.value:.3g} to "
+            f"{found[last].accuracy.value:.3g}, bias at {threshold} of {found[best].holdout_size} "
+            f"{found[first].bias[threshold].value:+.3g} to {found[last].bias[threshold].value:+.3g}, {parts} bits."
+        )
+
+    def _place(self, table: pd.DataFrame, value: Any) -> pd.DataFrame:
+        """Put learner, parameters and values in front of a table."""
+        parts = value if len(self.parameters) > 1 else (value,)
+        for place, (name, part) in reversed(list(enumerate(zip(self.parameters, parts)))):
+            end = f"_{place + 1}" if place else ""
+            table.insert(0, f"value{end}", pd.Series([part] * len(table), index=table.index))
+            table.insert(0, f"parameter{end}", name)
+        table.insert(0, "learner", self.learner)
+        return table
+
+    def _raw(self, one: Orientation) -> pd.DataFrame:
+        return one.per_holdout.melt("holdout", var_name="metric", value_name="estimate")
+
+
+def correlated(stochasticity: list[float], gap: list[float]) -> Correlation:
+    """Correlations of two figures over values, of those where both are known.
+
+    >>> correlated([0.0, 1.0, 2.0], [0.1, 0.2, 0.3]).spearman
+    1.0
+    """
+    table: NDArray[np.float64] = np.array([stochasticity, gap], dtype=float)
+    known = table[:, np.isfinite(table).all(axis=0)]
+    n = known.shape[1]
+    # Rounding alone is no variation.
+    if n < LEAST_VALUES or (np.ptp(known, axis=1) < 1e-12).any():
+        return Correlation(n, math.nan, math.nan, math.nan, math.nan)
+    pearson, spearman = stats.pearsonr(*known), stats.spearmanr(*known)
+    return Correlation(
+        n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), float(spearman.pvalue)
+    )
+
+
+def summed_up(
+    learner: str,
+    parameters: tuple[str, ...],
+    records: dict[Any, Labelings],
+    measured: Callable[[Labelings], Orientation],
+    paths: tuple[PathUse, ...],
+    failed: dict[Any, str],
+    interrupted: bool,
+    notes: tuple[str, ...],
+) -> Sweep:
+    """Measure every record. One that is too thin is listed as failed."""
+    found: dict[Any, Orientation] = {}
+    failed = dict(failed)
+    for value, labelings in records.items():
+        try:
+            found[value] = measured(labelings)
+        except InputError as too_little:
+            failed[value] = str(too_little)
+    if not found:
+        raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
+    gaps = [one.train_accuracy.value - one.accuracy.value for one in found.values()]
+    return Sweep(
+        learner=learner,
+        parameters=parameters,
+        values=tuple(found),
+        orientations=found,
+        records={value: records[value] for value in found},
+        gap_correlation=correlated([one.stochasticity.value for one in found.values()], gaps),
+        plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in found.values()], gaps),
+        paths=paths,
+        failed=failed,
+        interrupted=interrupted,
+        notes=notes,
+    )
+
+
+def _figures(one: Orientation) -> pd.DataFrame:
+    table = one.to_frame().rename(columns={"figure": "metric", "value": "estimate"})
+    gap = difference(one.train_accuracy, one.accuracy)
+    row = {"metric": "gap", **{"estimate" if part == "value" else part: getattr(gap, part) for part in PARTS}}
+    table = pd.concat([table, pd.DataFrame([row])], ignore_index=True).astype({"threshold": "Int64"})
+    return table[["metric", "threshold", "estimate", "low", "high", "level", "kind"]]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.2g}"

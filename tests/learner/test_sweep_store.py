@@ -1,0 +1,360 @@
+"""A sweep in a store: nothing is fitted twice, whatever happened in between, and the figures are the same bits."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rough_learners import Rowwise, Tallied, fits
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import classay
+from classay import InputError, Subsets, record, sweep
+from classay.engine import archive, chunks
+from classay.engine.chunks import Chunks
+from classay.engine.store import DamagedRecordWarning, RecordError, StoreFull
+
+X, Y = load_iris(return_X_y=True)
+FEW = Subsets(6, 0.3)
+KEPT = {"scheme": FEW, "repeats": 2, "executor": 1}
+
+# In a module of its own, so that processes can be killed: fits are slow, and each leaves a line.
+MODULE = """
+import sys, time
+import numpy as np
+from sklearn.datasets import load_iris
+sys.path.insert(0, {tests!r})
+from rough_learners import Tallied
+import classay
+
+class Slow(Tallied):
+    def __init__(self, path, power=1, random_state=None):
+        super().__init__(path, power)
+        self.random_state = random_state
+    def before_fit(self, X, y):
+        time.sleep(0.03)
+        super().before_fit(X, y)
+    def predict(self, X):
+        seeded = np.random.default_rng(self.random_state + self.power)
+        return np.where(seeded.random(len(X)) < 0.2, 0, super().predict(X))
+
+def swept(store):
+    X, y = load_iris(return_X_y=True)
+    slow = Slow({path!r})
+    return classay.sweep(slow, X, y, "power", [1, 2, 3], classay.Subsets(8), 2, executor=1, store=store).to_frame()
+"""
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """The module, here; its `start(store, frame)` runs it in a process, which leaves its table in a file."""
+    code = MODULE.format(tests=str(Path(__file__).parent), path=str(tmp_path / "fits"))
+    (tmp_path / "slow_sweep.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "slow_sweep", raising=False)
+    module = importlib.import_module("slow_sweep")
+
+    def start(store, frame):
+        command = f"import slow_sweep; slow_sweep.swept({str(store)!r}).to_pickle({str(frame)!r})"
+        return subprocess.Popen([sys.executable, "-c", command], cwd=tmp_path)
+
+    module.start = start
+    return module
+
+
+def parts(store):
+    return sorted(Path(store).glob("unfinished/*/[!.]*.classay"))
+
+
+def same(one, other):
+    pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_killed_at_any_moment_it_goes_on_and_gives_the_same_bits(slow, tmp_path):
+    moments = random.Random(5)
+    store, tally = tmp_path / "store", tmp_path / "fits"
+    whole = slow.swept(None)
+    assert fits(tally) == 3 * 8 * 2
+    tally.unlink()
+    for _ in range(2):
+        before = len(parts(store))
+        running = slow.start(store, tmp_path / "frame")
+        while running.poll() is None and len(parts(store)) < before + 3:
+            time.sleep(0.005)
+        time.sleep(moments.random() * 0.15)
+        running.send_signal(signal.SIGKILL)
+        assert running.wait() == -signal.SIGKILL
+    there, so_far = len(parts(store)), fits(tally)
+    assert 6 <= there < 24
+    assert so_far <= 2 * (there + 2)  # of each attempt, at most the task at hand is lost
+    same(slow.swept(store), whole)
+    assert fits(tally) - so_far == 2 * (24 - there)
+    assert not (store / "unfinished").exists()
+    same(slow.swept(store), whole)
+    assert fits(tally) - so_far == 2 * (24 - there)
+
+
+def test_two_processes_at_once_do_no_harm(slow, tmp_path):
+    store = tmp_path / "store"
+    both = [slow.start(store, tmp_path / f"{number}.frame") for number in range(2)]
+    assert [running.wait() for running in both] == [0, 0]
+    whole = slow.swept(None)
+    for number in range(2):
+        same(pd.read_pickle(tmp_path / f"{number}.frame"), whole)
+    assert sorted(archive.read(path)[0]["kind"] for path in store.iterdir()) == ["labelings"] * 3 + ["sweep"]
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    numbered = np.column_stack([np.arange(len(X)), X])
+    drawn = record(Rowwise(), numbered, Y, **KEPT).train_rows
+    poison = int(np.setdiff1d(drawn[3], np.concatenate([*drawn[:3], *drawn[4:]]))[0])
+    settings = {**KEPT, "store": tmp_path}
+    halted = sweep(Rowwise(poison), numbered, Y, "deed", ["interrupt", "none"], **settings)
+    assert halted.interrupted
+    assert len(parts(tmp_path)) == 6  # three subsets of two values
+    assert not list(tmp_path.glob("*.classay"))
+
+
+# A full disk
+
+
+def full_after(monkeypatch, writes):
+    """The disk takes so many files more."""
+    left = [writes]
+    real = archive.write
+
+    def write(*given):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "the disk is full, and it was not written")
+        left[0] -= 1
+        return real(*given)
+
+    monkeypatch.setattr(chunks, "write", write)
+    monkeypatch.setattr("classay.engine.store.write", write)
+
+
+def test_a_full_disk_stops_with_what_is_done_kept(tmp_path, monkeypatch):
+    tally = tmp_path / "fits"
+    settings = {**KEPT, "store": tmp_path / "store"}
+    with monkeypatch.context() as patch:
+        full_after(patch, 4)
+        with pytest.raises(StoreFull, match=r"disk is full.*What was done before is in it.*run the same again"):
+            sweep(Tallied(str(tally)), X, Y, "power", [1, 2], **settings)
+    assert len(parts(tmp_path / "store")) == 4
+    done = fits(tally)
+    found = sweep(Tallied(str(tally)), X, Y, "power", [1, 2], **settings)
+    # Two pilots of two refits and ten tasks of one; of the twelve, four were kept.
+    assert fits(tally) - done == 8
+    same(found.to_frame(), sweep(Tallied(str(tally)), X, Y, "power", [1, 2], **KEPT).to_frame())
+
+
+def test_a_disk_that_is_full_at_the_very_end_costs_no_figures(tmp_path, monkeypatch):
+    learner = RandomForestClassifier(3)
+    full_after(monkeypatch, 12)
+    found = sweep(learner, X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    assert found.notes[-1].startswith("The disk is full")
+    same(found.to_frame(), sweep(learner, X, Y, "n_estimators", [1, 2], **KEPT).to_frame())
+    assert len(parts(tmp_path)) == 12
+
+
+# An executor that breaks
+
+
+class Breaking(Executor):
+    """Does so many tasks, and is gone."""
+
+    def __init__(self, tasks):
+        self.left = tasks
+
+    def submit(self, function, /, *arguments, **options):
+        future = Future()
+        self.left -= 1
+        if self.left < 0:
+            future.set_exception(BrokenExecutor("the cluster is gone"))
+        else:
+            future.set_result(function(*arguments, **options))
+        return future
+
+
+def test_when_the_executor_breaks_what_is_done_is_kept(tmp_path):
+    settings = {"scheme": FEW, "repeats": 2, "store": tmp_path}
+    with pytest.raises(InputError, match=r"tasks were not done.*the cluster is gone.*run the same again"):
+        sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=Breaking(5), **settings)
+    assert len(parts(tmp_path)) == 5
+    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=1, **settings)
+    same(found.to_frame(), sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT).to_frame())
+
+
+# What is found again
+
+
+def test_the_same_sweep_is_answered_from_the_store(tmp_path):
+    tally = tmp_path / "fits"
+    settings = {**KEPT, "store": tmp_path / "store"}
+    first = sweep(Tallied(str(tally)), X, Y, "power", [1, 2], **settings)
+    done = fits(tally)
+    again = sweep(Tallied(str(tally)), X.copy(), list(Y), "power", (1, 2), **{**settings, "executor": 2}, name="other")
+    assert fits(tally) == done
+    assert again.learner == "other"
+    same(first.to_frame().drop(columns="learner"), again.to_frame().drop(columns="learner"))
+    more = sweep(Tallied(str(tally)), X, Y, "power", [1, 2, 3], **settings)
+    assert fits(tally) - done == 2 + 5  # of the new value only
+    assert more.values == (1, 2, 3)
+
+
+def test_ended_between_the_last_record_and_the_clearing_up(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Chunks, "remove", lambda self: None)
+        found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    (listing,) = [path for path in tmp_path.glob("*.classay") if archive.read_header(path)["kind"] == "sweep"]
+    listing.unlink()
+    assert parts(tmp_path)
+    again = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    same(found.to_frame(), again.to_frame())
+    assert listing.exists()
+    assert not (tmp_path / "unfinished").exists()
+
+
+def test_a_value_that_failed_is_not_tried_again(tmp_path):
+    settings = {**KEPT, "store": tmp_path}
+    first = sweep(RandomForestClassifier(), X, Y, "n_estimators", [0, 2], **settings)
+    (made,) = [path for path in tmp_path.iterdir() if archive.read_header(path)["kind"] == "sweep"]
+    before = made.stat().st_mtime_ns
+    again = sweep(RandomForestClassifier(), X, Y, "n_estimators", [0, 2], **settings)
+    assert again.failed == first.failed
+    assert made.stat().st_mtime_ns == before
+    assert not parts(tmp_path)
+
+
+def test_record_and_sweep_find_what_the_other_made_where_it_is_exact(tmp_path):
+    made = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3], **KEPT, store=tmp_path)
+    there = len(list(tmp_path.iterdir()))
+    found = record(RandomForestClassifier(3), X, Y, **KEPT, store=tmp_path)
+    assert len(list(tmp_path.iterdir())) == there
+    np.testing.assert_array_equal(found.seconds, made.records[3].seconds)
+    alone = record(RandomForestClassifier(5), X, Y, **KEPT, store=tmp_path)
+    more = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3, 5], **KEPT, store=tmp_path)
+    np.testing.assert_array_equal(more.records[5].seconds, alone.seconds)
+
+
+def test_a_path_in_distribution_is_not_taken_for_a_record(tmp_path):
+    made = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 2], **KEPT, store=tmp_path)
+    there = len(list(tmp_path.iterdir()))
+    record(DecisionTreeClassifier(max_depth=2), X, Y, **KEPT, store=tmp_path)
+    assert len(list(tmp_path.iterdir())) == there + 1
+    # Its values belong together: if one is lost, all are fitted again, to the same bits.
+    (lost,) = [path for path in tmp_path.iterdir() if _depth(path) == 2]
+    lost.unlink()
+    again = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 2], **KEPT, store=tmp_path)
+    same(again.to_frame(), made.to_frame())
+    assert lost.exists()
+
+
+def _depth(path):
+    about = archive.read_header(path)["about"]
+    return about["learner"]["parameters"]["max_depth"] if "path" in about else None
+
+
+def halted(tmp_path, monkeypatch, writes=4, rows=X):
+    """A store with so many parts of a sweep that was stopped."""
+    with monkeypatch.context() as patch:
+        full_after(patch, writes)
+        with pytest.raises(StoreFull):
+            sweep(RandomForestClassifier(), rows, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    return parts(tmp_path)
+
+
+def test_a_damaged_part_is_made_again(tmp_path, monkeypatch):
+    path = halted(tmp_path, monkeypatch)[1]
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.warns(DamagedRecordWarning, match="taken as not done"):
+        found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    same(found.to_frame(), sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT).to_frame())
+
+
+@pytest.mark.parametrize("schema", [0, archive.SCHEMA + 1])
+def test_parts_of_another_schema(tmp_path, monkeypatch, schema):
+    first = halted(tmp_path, monkeypatch)[0]
+    header, arrays = archive.read(first)
+    content = {name: value for name, value in header.items() if name not in archive.OWN}
+    with monkeypatch.context() as patch:
+        patch.setattr(archive, "SCHEMA", schema)
+        archive.write(first, "chunk", content, arrays)
+    again = {"param_name": "n_estimators", "param_range": [1, 2], **KEPT, "store": tmp_path}
+    if schema:
+        with pytest.raises(RecordError, match="newer classay"):
+            sweep(RandomForestClassifier(), X, Y, **again)
+    else:
+        with pytest.warns(DamagedRecordWarning, match="older schema 0"):
+            assert sweep(RandomForestClassifier(), X, Y, **again).values == (1, 2)
+
+
+def test_unfinished_work_on_other_data_is_left_and_told(tmp_path, monkeypatch):
+    before = halted(tmp_path, monkeypatch, rows=X + 1)
+    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    assert any("unfinished sweep of the same learner and parameter, on other data" in note for note in found.notes)
+    assert parts(tmp_path) == before
+    other = sweep(RandomForestClassifier(), X + 1, Y, "n_estimators", [1], **KEPT, store=tmp_path)
+    assert any("with other settings" in note for note in other.notes)
+
+
+def test_a_foreign_file_among_parts_is_left_alone(tmp_path, monkeypatch):
+    folder = halted(tmp_path, monkeypatch)[0].parent
+    mine = folder / "notes.txt"
+    mine.write_text("mine")
+    record(RandomForestClassifier(2), X, Y, **KEPT).save(folder / "copy.classay")
+    sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
+    assert sorted(path.name for path in folder.iterdir()) == ["copy.classay", "notes.txt"]
+
+
+def test_a_store_that_is_a_file_or_a_learner_without_description(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="folder, or a new name"):
+        sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1], **KEPT, store=tmp_path / "file")
+    learner = classay.encoded(DecisionTreeClassifier(class_weight={0: 1, 1: 2, 2: 1}), X)
+    learner.max_leaf_nodes = lambda: None
+    with pytest.raises(InputError, match="no stable description"):
+        sweep(learner, X, Y, "max_depth", [1], **KEPT, store=tmp_path / "store")
+
+
+def test_record_goes_on_too_and_from_what_a_sweep_has_left(tmp_path, monkeypatch):
+    tally = tmp_path / "fits"
+    learner, settings = Tallied(str(tally)), {**KEPT, "store": tmp_path / "store"}
+    with monkeypatch.context() as patch:
+        full_after(patch, 3)
+        with pytest.raises(StoreFull):
+            record(learner, X, Y, **settings)
+    assert fits(tally) == 2 + 2 + 1  # the pilot of two refits, two subsets, and the one that was not kept
+    found = record(learner, X, Y, **settings)
+    assert fits(tally) == 5 + 3
+    np.testing.assert_array_equal(found.labels, record(learner, X, Y, **KEPT).labels)
+    assert [path.name for path in (tmp_path / "store").iterdir()] == [next((tmp_path / "store").iterdir()).name]
+    with monkeypatch.context() as patch:
+        full_after(patch, 3)
+        with pytest.raises(StoreFull):
+            sweep(learner, X, Y, "power", [2], **settings)
+    done = fits(tally)
+    record(Tallied(str(tally), 2), X, Y, **settings)
+    assert fits(tally) - done == 3
+
+
+def test_what_fails_at_every_value_leaves_nothing(tmp_path):
+    with pytest.raises(InputError, match="failed at every value"):
+        sweep(DecisionTreeClassifier(), X, Y, "max_depth", [0, -1], **KEPT, store=tmp_path)
+    with pytest.raises(InputError, match="failed in every refit"):
+        record(DecisionTreeClassifier(max_depth=0), X, Y, **KEPT, store=tmp_path)
+    assert not list(tmp_path.iterdir())
