@@ -34,3 +34,11 @@ def on_files(files: Any, config: Any) -> Any:
     for path, text in generated().items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """Draw the pages of the reports that are kept as JSON, where the site links to them."""
+    import classay
+
+    for source in sorted((ROOT / "docs" / "reports").glob("*.json")):
+        classay.open_report(source).save(Path(config["site_dir"]) / "reports" / f"{source.stem}.html", force=True)

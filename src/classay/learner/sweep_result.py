@@ -189,20 +189,15 @@ def summed_up(
     learner: str,
     parameters: tuple[str, ...],
     records: dict[Any, Labelings],
-    measured: Callable[[Labelings], Orientation],
+    measured: dict[Any, Orientation | str],
     paths: tuple[PathUse, ...],
     failed: dict[Any, str],
     interrupted: bool,
     notes: tuple[str, ...],
 ) -> Sweep:
-    """Measure every record. One that is too thin is listed as failed."""
-    found: dict[Any, Orientation] = {}
-    failed = dict(failed)
-    for value, labelings in records.items():
-        try:
-            found[value] = measured(labelings)
-        except InputError as too_little:
-            failed[value] = str(too_little)
+    """A sweep of what was measured at each value; where that is a text, it says why it could not be."""
+    found = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
+    failed = {**failed, **{value: one for value, one in measured.items() if isinstance(one, str)}}
     if not found:
         raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
     gaps = [one.train_accuracy.value - one.accuracy.value for one in found.values()]
