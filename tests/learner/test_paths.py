@@ -59,7 +59,7 @@ class _Mine(RandomForestClassifier):
         (RandomForestClassifier, "n_estimators"),
         (object(), "n_estimators"),
     ],
-    ids=lambda part: str(part)[:60],
+    ids=lambda part: str(part)[:60].split(" at 0x")[0],
 )
 def test_what_has_no_path(learner, param_name):
     assert path_for(learner, param_name, [1, 2, 3]) is None
