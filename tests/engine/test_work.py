@@ -337,7 +337,9 @@ def test_ctrl_c_while_workers_are_starting_prints_nothing(tmp_path):
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=20)
         assert out.splitlines()[-1].endswith("{} True")
-        assert (running.returncode, err) == (0, "")
+        assert running.returncode == 0
+        # Very seldom loky's own cleaner tells that a semaphore of a half-started worker is gone already.
+        assert err == "" or ("resource_tracker.py" in err and "classay/" not in err)
 
 
 @pytest.mark.parametrize("name", ["1", "2", "threads", "loky"])
