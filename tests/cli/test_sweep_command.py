@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 
 import numpy as np
 import pytest
@@ -121,6 +122,20 @@ def test_a_learner_that_fails_does_not_stop_the_others(classay):
     assert "gave no figures" in err
 
 
+def test_what_a_learner_says_without_a_full_stop_gets_one(classay):
+    _, _, err = classay("sweep", "iris", "-l", "KNeighborsClassifier", "-p", "n_neighbors", "-v", "1,90", *QUICK)
+    assert re.search(r"n_samples = \d+\. The other values are complete\.", " ".join(err.split()))
+
+
+def test_if_all_learners_fail_each_says_why(classay):
+    code, out, err = classay(
+        "sweep", "iris", *TREE[:-1], "0", "-l", "KNeighborsClassifier", "-p", "p", "-v", "0", *QUICK
+    )
+    assert (code, out) == (2, "")
+    assert "'max_depth' parameter" in " ".join(err.split())
+    assert "'p' parameter" in " ".join(err.split())
+
+
 def test_a_full_disk_is_partly_done(classay, tmp_path, monkeypatch):
     from classay.engine import archive, chunks
 
@@ -159,6 +174,11 @@ def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
     assert code == 3
     assert "GaussianNB" in out
     assert "the same command goes on from there" in err
+    left[0] = 8
+    code, out, err = classay("sweep", "iris", *TREE[:-1], "0,2", *QUICK, "--store", str(tmp_path / "refused"))
+    assert code == 3
+    assert "DecisionTreeClassifier, 0: InvalidParameterError" in err
+    assert "complete" not in err  # it was interrupted
     left[0] = 0
     code, out, err = classay(*arguments, "--seed", "4", "--store", str(tmp_path / "more"))
     assert (code, out) == (3, "")

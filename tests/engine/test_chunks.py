@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 import numpy as np
 import pytest
@@ -60,6 +61,26 @@ def test_a_folder_that_another_process_removed_is_made_again(part, monkeypatch):
     assert part.names() == ["00001"]
 
 
+def test_what_is_being_written_while_another_process_clears_up_is_written_again(part, monkeypatch):
+    real, mine = os.replace, part.folder / "notes.txt"
+    mine.write_text("mine")  # so that the folder stays
+
+    def cleared(source, target):
+        monkeypatch.setattr(os, "replace", real)
+        part.remove()
+        return real(source, target)
+
+    monkeypatch.setattr(os, "replace", cleared)
+    part.put("00001", {}, {})
+    assert part.names() == ["00001"]
+
+
+def test_a_store_that_takes_nothing_is_told(tmp_path):
+    (tmp_path / "unfinished").touch()
+    with pytest.raises(InputError, match=r"takes nothing: .*unfinished.* cannot be made \(Not a directory\)"):
+        Chunks(Store(tmp_path), KEY).put("00000", {}, {})
+
+
 def test_a_damaged_part_counts_as_not_done(part):
     path = part.folder / "00000.classay"
     path.write_bytes(path.read_bytes()[:-40])
@@ -98,5 +119,5 @@ def test_other_errors_of_the_disk_are_not_taken_for_that(part, monkeypatch):
     monkeypatch.undo()
     blocked = Store(part.store.folder)
     (blocked.folder / "unfinished" / KEY[::-1]).touch()
-    with pytest.raises((InputError, OSError)):
+    with pytest.raises(InputError, match="cannot be made"):
         Chunks(blocked, KEY[::-1]).put("00000", {}, {})

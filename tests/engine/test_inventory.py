@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,18 +15,18 @@ from classay.engine.inventory import inventory, remove, size_of, useless
 from classay.engine.store import Store
 
 NOW = {"drawing": 1, "chunks": 1}
-SWEEP, RECORD, WORK, DONE, OLD = (f"{number:064x}" for number in range(1, 6))
+SWEEP, RECORD, WORK, DONE, OLD, FAILED = (f"{number:064x}" for number in range(1, 7))
 
 
 @pytest.fixture
 def store(tmp_path):
     """A record, a sweep, work that is unfinished, finished after all, or of an older format, and rubbish."""
     kept = Store(tmp_path / "runs")
-    kept.put(SWEEP, "sweep", {"about": {}, "records": [RECORD], "failed": []}, {})
+    kept.put(SWEEP, "sweep", {"about": {}, "records": [RECORD, FAILED], "failed": [[1, "refused"]]}, {})
     kept.put(RECORD, "labelings", {"about": {}}, {"a": np.arange(9)})
     for key, about in [
         (WORK, {**NOW, "sweep": "f" * 64, "records": ["e" * 64]}),
-        (DONE, {**NOW, "sweep": SWEEP}),
+        (DONE, {**NOW, "sweep": SWEEP, "records": [RECORD, FAILED]}),
         (OLD, {**NOW, "chunks": 0}),
     ]:
         for part in range(3):
@@ -78,6 +79,44 @@ def test_work_whose_records_are_all_there_is_done(store):
     Chunks(store, "c" * 64).put("00000", {"about": {**NOW, "records": [RECORD]}}, {})
     found = inventory(store.folder)
     assert found.is_done(next(held for held in found.unfinished if held.path.name[0] == "c"))
+
+
+def test_links_and_folders_are_others_whatever_their_names(store, tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    folder = store.folder / "unfinished" / DONE
+    link, inner = folder / "00007.classay", folder / "00008.classay"
+    link.symlink_to(tmp_path / "precious")
+    inner.mkdir()
+    found = inventory(store.folder, thorough=True)
+    assert {link, inner} <= set(found.others)
+    for path, _ in useless(found, NOW):
+        remove(path)
+    assert sorted(folder.iterdir()) == [link, inner]
+    assert link.read_text() == "mine"
+
+
+def test_work_on_a_lost_record_of_a_sweep_is_not_done(store):
+    store.path(RECORD).unlink()
+    found = inventory(store.folder)
+    assert not any(found.is_done(held) for held in found.unfinished)
+    assert DONE not in {path.name for path, _ in useless(found, NOW)}
+
+
+def test_a_store_may_change_while_it_is_looked_through(store, monkeypatch):
+    real = Path.iterdir
+
+    def meanwhile(folder):
+        there = list(real(folder))
+        if folder.name == "unfinished":
+            Chunks(store, DONE).remove()
+        elif folder.name == WORK:
+            (folder / "00001.classay").unlink()
+        return iter(there)
+
+    monkeypatch.setattr(Path, "iterdir", meanwhile)
+    found = inventory(store.folder)
+    assert [(held.path.name, held.parts) for held in found.unfinished] == [(WORK, 2), (OLD, 3)]
+    assert not found.unreadable
 
 
 def test_damage_within_is_found_by_reading_all(store):

@@ -186,14 +186,24 @@ def test_the_frame_holds_the_figures_of_orientation():
 
 
 def test_correlations_are_scipys_and_unknown_where_nothing_varies():
-    a, b = [0.0, 0.5, 0.7, 2.0], [0.1, 0.3, 0.2, 0.9]
+    a = [0.0, 0.5, 0.7, 2.0, 2.1, 2.5, 3.0, 3.5, 4.0]
+    b = [0.1, 0.3, 0.2, 0.9, 0.4, 0.8, 0.7, 0.6, 1.1]
     found = correlated(a, b)
     assert (found.pearson, found.pearson_p) == tuple(stats.pearsonr(a, b))
     assert (found.spearman, found.spearman_p) == tuple(stats.spearmanr(a, b))
     assert correlated([*a, math.nan], [*b, 1.0]) == found
-    assert math.isnan(correlated([0.0] * 4, b).pearson)
+    assert math.isnan(correlated([0.0] * 9, b).pearson)
     assert math.isnan(correlated(a[:2], b[:2]).spearman)
-    assert "unknown over 4 values" in str(correlated([0.0] * 4, b))
+    assert "unknown over 4 values" in str(correlated([0.0] * 4, b[:4]))
+
+
+def test_of_few_values_p_counts_the_orders_that_are_as_extreme():
+    # Of 4 values, one swap of neighbours: as extreme are 4 of the 24 orders, and the same reversed.
+    found = correlated([0.0, 0.5, 0.7, 2.0], [0.1, 0.3, 0.2, 0.9])
+    assert (found.spearman, found.spearman_p) == pytest.approx((0.8, 8 / 24))
+    # Three values in the same order are no proof: one of three times, chance does as well.
+    assert "Spearman 1.00 (p = 0.33) over 3 values" in str(correlated([1, 2, 3], [0.1, 0.2, 0.4]))
+    assert correlated([1, 2, 2, 3], [3, 2, 2, 1]).spearman_p == pytest.approx(2 / 12)
 
 
 def test_stochasticity_goes_with_the_gap_where_depth_lets_a_forest_memorise():
@@ -204,6 +214,12 @@ def test_stochasticity_goes_with_the_gap_where_depth_lets_a_forest_memorise():
     gaps = [one.train_accuracy.value - one.accuracy.value for one in found.orientations.values()]
     assert found.gap_correlation == correlated([one.stochasticity.value for one in found.orientations.values()], gaps)
     assert f"Pearson {found.gap_correlation.pearson:.2f}" in str(found)
+
+
+def test_what_one_refit_cannot_tell_is_called_unknown():
+    found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 3], Subsets(5), 1, executor=1)
+    assert "capacity unknown, stochasticity unknown bits" in str(found)
+    assert "nan" not in str(found)
 
 
 def test_further_questions_are_asked_of_all_records():

@@ -17,8 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from rough_learners import Rowwise, Tallied, fits
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
@@ -26,6 +28,7 @@ from classay import InputError, Subsets, record, sweep
 from classay.engine import archive, chunks
 from classay.engine.chunks import Chunks
 from classay.engine.store import DamagedRecordWarning, RecordError, StoreFull
+from classay.learner.sweep_store import Shelf
 
 X, Y = load_iris(return_X_y=True)
 FEW = Subsets(6, 0.3)
@@ -238,6 +241,60 @@ def test_a_value_that_failed_is_not_tried_again(tmp_path):
     assert again.failed == first.failed
     assert made.stat().st_mtime_ns == before
     assert not parts(tmp_path)
+
+
+def test_a_failed_value_of_a_path_in_distribution_does_not_make_the_others_anew(tmp_path, monkeypatch):
+    settings = {"param_name": "max_depth", "param_range": [0, 1, 2], **KEPT, "store": tmp_path}
+    first = sweep(DecisionTreeClassifier(), X, Y, **settings)
+    full_after(monkeypatch, 0)
+    again = sweep(DecisionTreeClassifier(), X, Y, **settings)
+    assert again.failed == first.failed
+    same(again.to_frame(), first.to_frame())
+
+
+@pytest.mark.parametrize("records", [1, 2])
+def test_ended_among_its_records_it_goes_on_from_its_parts(tmp_path, monkeypatch, records):
+    # One value is there before, so that the parts are not those of all values.
+    sweep(RandomForestClassifier(), X, Y, "n_estimators", [3], **KEPT, store=tmp_path)
+    settings = {"param_name": "n_estimators", "param_range": [1, 2, 3, 4], **KEPT}
+    with monkeypatch.context() as patch:
+        full_after(patch, 12 + records)
+        sweep(RandomForestClassifier(), X, Y, **settings, store=tmp_path)
+    assert len(parts(tmp_path)) == 12
+    with monkeypatch.context() as patch:
+        patch.setattr("classay.learner.sweeping.refit_strand", None)  # nothing is fitted
+        found = sweep(RandomForestClassifier(), X, Y, **settings, store=tmp_path)
+    assert not found.notes
+    assert not parts(tmp_path)
+    same(found.to_frame(), sweep(RandomForestClassifier(), X, Y, **settings).to_frame())
+
+
+@pytest.mark.parametrize(
+    ("learner", "names", "values"),
+    [
+        (KNeighborsClassifier(), "n_neighbors", [1, 3, 90]),  # nothing of 90 can be fitted
+        (RandomForestClassifier(), ("n_estimators", "max_features"), ([1, 3, 5], [1, 2])),
+    ],
+)
+def test_where_only_records_are_lacking_nothing_is_fitted_nor_called_another_sweep(
+    tmp_path, monkeypatch, learner, names, values
+):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Shelf, "finish", lambda *_: None)
+        first = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
+    # The first strand has its records; its parts are still there.
+    settings = {"executor": 1, "scheme": FEW, "repeats": 2, "store": tmp_path}
+    for point in first.values[::2] if len(first.parameters) > 1 else ():
+        record(clone(learner).set_params(**dict(zip(names, point))), X, Y, **settings)
+    monkeypatch.setattr("classay.learner.sweeping.refit_strand", stop)
+    found = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
+    assert not found.interrupted
+    assert not found.notes
+    assert found.failed == first.failed
+    same(found.to_frame(), first.to_frame())
 
 
 def test_record_and_sweep_find_what_the_other_made_where_it_is_exact(tmp_path):

@@ -94,7 +94,7 @@ def command(
             console.say(f"What is done is kept in {store}: the same command goes on from there.", quiet)
         raise console.NothingDone
     if not found and not full:
-        raise expect.InputError(next(iter(failed.values())))
+        raise expect.InputError(" ".join(dict.fromkeys(failed.values())))
     if as_json and found:
         console.write_json(view.as_json(table, settings, found, failed, interrupted))
     else:
@@ -109,7 +109,7 @@ def command(
         console.error(f"Interrupted: the figures above are of what was done by then.{kept}")
     refused = [f"{name}, {value}: {why}" for name, one in found.items() for value, why in one.failed.items()]
     for text in refused:
-        console.error(f"{text} The other values are complete.")
+        console.error(text if interrupted else f"{text.rstrip('.')}. The other values are complete.")
     if failed or interrupted or refused:
         raise typer.Exit(console.PARTIAL)
 

@@ -6,6 +6,7 @@ found by its name. When everything is done, records take their place.
 
 from __future__ import annotations
 
+import errno
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..expect import InputError
 from .archive import SCHEMA, Arrays, DamagedRecord, Header, MissingRecord, RecordError, read, read_header, write
-from .store import SUFFIX, DamagedRecordWarning, Store, StoreFull, room_in
+from .store import SUFFIX, DamagedRecordWarning, Store, room_in
 
 UNFINISHED = "unfinished"
 KIND = "chunk"
@@ -23,6 +24,7 @@ PART = re.compile(r"\d[\d+-]*" + re.escape(SUFFIX))
 """What the files of parts are called; others are not a store's own."""
 TEMPORARY = re.compile(r"\.[\w.+-]+" + re.escape(SUFFIX) + r"\.[0-9a-f]{32}\.part")
 """What a file is called while it is written."""
+ATTEMPTS = 5
 
 
 class Chunks:
@@ -41,17 +43,16 @@ class Chunks:
 
     def put(self, name: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         """Write one part. Several processes may write the same one at once; the last to finish stays."""
-        for attempt in (1, 2):
+        for left in reversed(range(ATTEMPTS)):
             try:
                 with room_in(self.store.folder):
-                    # Each time, as another process may have finished the same work and removed the folder.
-                    self.folder.mkdir(parents=True, exist_ok=True)
+                    self._make_folder()
                     write(self.folder / f"{name}{SUFFIX}", KIND, header, arrays)
                 return
-            except StoreFull:
-                raise
-            except InputError:
-                if attempt == 2 or self.folder.is_dir():
+            except InputError as error:
+                # Another process may have finished the same work, and clears up: what was being written is gone, or
+                # the folder is.
+                if not left or not isinstance(error.__cause__, FileNotFoundError):
                     raise
 
     def names(self) -> list[str]:
@@ -75,6 +76,17 @@ class Chunks:
             return None
         return header, arrays
 
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise InputError(
+                f"The store {self.store.folder} takes nothing: {self.folder} cannot be made ({error.strerror}). A "
+                "folder that you may write to is expected."
+            ) from error
+
     def remove(self) -> None:
         """Remove all parts, and the folders if nothing of others is in them."""
         clear(self.folder)
@@ -83,7 +95,8 @@ class Chunks:
 def clear(folder: Path) -> None:
     """Remove the parts in the folder of a piece of work, and the folder if nothing of others is in it."""
     for path in folder.glob("*"):
-        if PART.fullmatch(path.name) or TEMPORARY.fullmatch(path.name):
+        named = PART.fullmatch(path.name) or TEMPORARY.fullmatch(path.name)
+        if named and path.is_file() and not path.is_symlink():
             path.unlink(missing_ok=True)
     for each in (folder, folder.parent):
         with suppress(OSError):

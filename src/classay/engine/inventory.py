@@ -10,11 +10,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..expect import InputError
-from .archive import DamagedRecord, Header, RecordError, read, read_header
+from .archive import DamagedRecord, Header, MissingRecord, RecordError, read, read_header
 from .chunks import KIND, PART, TEMPORARY, UNFINISHED, clear
 from .store import SUFFIX
 
@@ -59,11 +60,19 @@ class Inventory:
         """The keys of all records."""
         return {held.path.name.removesuffix(SUFFIX) for held in self.records}
 
+    @cached_property
+    def settled(self) -> set[str]:
+        """The keys of all records, and of those that will not come: a sweep found that their values cannot be fitted.
+
+        Look once all is listed.
+        """
+        sweeps = [held.header for held in self.records if held.header["kind"] == "sweep"]
+        return self.keys | {header["records"][place] for header in sweeps for place, _ in header["failed"]}
+
     def is_done(self, held: Held) -> bool:
-        """Whether unfinished work was finished after all: its sweep, or all of its records, are there."""
-        about = held.about
-        records = about.get("records") or []
-        return about.get("sweep") in self.keys or (bool(records) and self.keys.issuperset(records))
+        """Whether unfinished work was finished after all: all of its records are there that can be."""
+        records = held.about.get("records") or []
+        return bool(records) and self.settled.issuperset(records)
 
 
 def inventory(folder: str | Path, thorough: bool = False) -> Inventory:
@@ -77,15 +86,14 @@ def inventory(folder: str | Path, thorough: bool = False) -> Inventory:
         if path.is_symlink() or (path.is_dir() and path.name != UNFINISHED):
             found.others.append(path)
         elif path.is_dir():
-            for work in sorted(path.iterdir()):
+            for work in _inside(path):
                 _look_into(found, work, thorough)
         elif TEMPORARY.fullmatch(path.name):
             found.left_over.append(path)
         elif RECORD.fullmatch(path.name):
             header = _header(found, path, None, thorough)
             if header is not None:
-                status = path.stat()
-                found.records.append(Held(path, header, status.st_size, status.st_mtime))
+                found.records.append(Held(path, header, *_size_and_time(path)))
         else:
             found.others.append(path)
     return found
@@ -129,14 +137,17 @@ def _look_into(found: Inventory, work: Path, thorough: bool) -> None:
         found.others.append(work)
         return
     headers, size, modified = [], 0, 0.0
-    for path in sorted(work.iterdir()):
-        if TEMPORARY.fullmatch(path.name):
+    for path in _inside(work):
+        if path.is_symlink() or path.is_dir():
+            found.others.append(path)
+        elif TEMPORARY.fullmatch(path.name):
             found.left_over.append(path)
         elif not PART.fullmatch(path.name):
             found.others.append(path)
         elif (header := _header(found, path, KIND, thorough)) is not None:
             headers.append(header)
-            size, modified = size + path.stat().st_size, max(modified, path.stat().st_mtime)
+            more, latest = _size_and_time(path)
+            size, modified = size + more, max(modified, latest)
     if headers:
         # The last one knows best how many there will be.
         found.unfinished.append(Held(work, headers[-1], size, modified, len(headers), int(headers[-1].get("tasks", 0))))
@@ -145,8 +156,25 @@ def _look_into(found: Inventory, work: Path, thorough: bool) -> None:
 def _header(found: Inventory, path: Path, kind: str | None, thorough: bool) -> Header | None:
     try:
         return read(path, kind)[0] if thorough else read_header(path, kind)
+    except MissingRecord:
+        pass  # its process has removed it meanwhile
     except DamagedRecord:
         found.damaged.append(path)
     except RecordError as error:
         found.unreadable[path] = str(error)
     return None
+
+
+def _inside(folder: Path) -> list[Path]:
+    """What is in a folder, sorted; nothing if a running process has removed it meanwhile."""
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def _size_and_time(path: Path) -> tuple[int, float]:
+    with suppress(FileNotFoundError):
+        status = path.stat()
+        return status.st_size, status.st_mtime
+    return 0, 0.0

@@ -25,7 +25,7 @@ from .sweep_grid import grid
 from .sweep_line import Line
 from .sweep_result import PathUse, Sweep, summed_up
 from .sweep_store import Shelf
-from .sweep_strands import Strand, can_join, strands
+from .sweep_strands import can_join, strands
 from .sweeping import Sweeping
 
 
@@ -110,8 +110,7 @@ def sweep(
     records, failed = shelf.records(), shelf.failed()
     subsets, more = given.draw()
     fits = Sweeping(given, subsets, executor, progress, label, shelf.chunks)
-    missing = [part for strand in found if (part := _missing(strand, {*records, *failed})) is not None]
-    lines = fits.run(missing)
+    lines = fits.run(shelf.left({*records, *failed}))
     notes = [*given.notes, *more]
     made, refused = _records(fits, lines, shelf, notes)
     records, failed = {**records, **made}, {**failed, **refused}
@@ -168,14 +167,6 @@ def _measure(shared: tuple[list[Labelings], tuple[int, int, int, float]], place:
         return orientation(shared[0][place], *shared[1])
     except expect.InputError as too_little:
         return str(too_little)
-
-
-def _missing(strand: Strand, there: set[Any]) -> Strand | None:
-    """What of a strand is to be fitted. Where a path is not exact, its values belong together."""
-    places = [place for place, point in enumerate(strand.points) if point not in there]
-    if not places:
-        return None
-    return strand.only(places) if strand.exact else strand
 
 
 def _records(

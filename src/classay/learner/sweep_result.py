@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from .labelings import Labelings
 from .orientation import Orientation, usual_threshold
 from .sweep_grid import is_numeric
 
-LEAST_VALUES = 3
+LEAST_VALUES, FEW_VALUES = 3, 8
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Correlation:
     """Pearson's and Spearman's correlation over the n values of a parameter, NaN where nothing varies.
 
     The p-values take values of the parameter as independent. They share subsets and neighbours are alike, so that p is
-    too small; it is given because the paper's Table 4 gives it.
+    too small; it is given because the paper's Table 4 gives it. Spearman's goes by Student's t; up to 8 values, where
+    that is far too small, it is the share of all orders that are as extreme: of 3 values never below 1/3.
     """
 
     n: int
@@ -143,9 +145,14 @@ class Sweep(Result):
         if len(found) == 1:
             return f"{text}; capacity {found[best].capacity}, stochasticity {found[best].stochasticity} bits."
         threshold = usual_threshold(found[best].holdout_size)
-        parts = ", ".join(
-            f"{name} {getattr(found[first], name).value:.3g} to {getattr(found[last], name).value:.3g}"
+        ends = {
+            name: (getattr(found[first], name).value, getattr(found[last], name).value)
             for name in ("expressivity", "capacity", "stochasticity")
+        }
+        # One refit a subset cannot tell the data's part from the dice's.
+        parts = ", ".join(
+            f"{name} unknown" if math.isnan(sum(pair)) else f"{name} {pair[0]:.3g} to {pair[1]:.3g}"
+            for name, pair in ends.items()
         )
         return (
             f"{text}. From the first to the last value: accuracy {found[first].accuracy.value:.3g} to "
@@ -180,9 +187,15 @@ def correlated(stochasticity: list[float], gap: list[float]) -> Correlation:
     if n < LEAST_VALUES or (np.ptp(known, axis=1) < 1e-12).any():
         return Correlation(n, math.nan, math.nan, math.nan, math.nan)
     pearson, spearman = stats.pearsonr(*known), stats.spearmanr(*known)
-    return Correlation(
-        n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), float(spearman.pvalue)
-    )
+    spearman_p = float(spearman.pvalue) if n > FEW_VALUES else _share_of_orders(*known)
+    return Correlation(n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), spearman_p)
+
+
+def _share_of_orders(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """The share of all orders of values whose Spearman's correlation is as far from 0 as this one's."""
+    ranks, others = (stats.rankdata(each) - (len(each) + 1) / 2 for each in (first, second))
+    orders = np.array(list(permutations(others)))
+    return float(np.mean(np.abs(orders @ ranks) >= abs(others @ ranks) - 1e-9))
 
 
 def summed_up(

@@ -48,9 +48,10 @@ class Shelf:
         found: dict[Any, Labelings] = {}
         if self.store is None:
             return found
+        refused = self.failed()
         for strand in self.strands:
             here = {point: self.store.get(self.keys[point]) for point in strand.points}
-            if strand.exact or all(stored is not None for stored in here.values()):
+            if strand.exact or all(stored is not None or point in refused for point, stored in here.items()):
                 for point, stored in here.items():
                     record = None if stored is None else restored(*stored)
                     if isinstance(record, Labelings):
@@ -62,6 +63,35 @@ class Shelf:
         stored = None if self.store is None else self.store.get(self._sweep_key(), KIND)
         points = self.grid.points
         return {} if stored is None else {points[place]: why for place, why in stored[0]["failed"]}
+
+    def left(self, there: set[Any]) -> list[Strand]:
+        """What of the strands is to be fitted. Where a path is not exact, its values belong together.
+
+        So do those of which parts are kept, though some have records by now: an earlier run may have ended while it
+        put records in the place of its parts.
+        """
+        begun = [] if self.store is None else [header.get("about", {}) for _, header in read_headers(self.store)]
+        left = []
+        for strand in self.strands:
+            places = [place for place, point in enumerate(strand.points) if point not in there]
+            if strand.exact and 0 < len(places) < len(strand.points):
+                records = [about.get("records", []) for about in begun if about.get("path") == strand.kind]
+                left.append(strand.only(self._with_others(strand, places, records)))
+            elif places:
+                left.append(strand)
+        return left
+
+    def _with_others(self, strand: Strand, places: list[int], begun: list[list[str]]) -> list[int]:
+        """Places in a strand with those that were begun together with them, the most that were."""
+        keys = [self.keys[point] for point in strand.points]
+        wanted = {keys[place] for place in places}
+        able = [
+            records
+            for records in begun
+            if wanted.issubset(records) and [key for key in keys if key in records] == records
+        ]
+        together = max(map(set, able), key=len, default=wanted)
+        return [place for place, key in enumerate(keys) if key in together]
 
     @property
     def listed(self) -> bool:
@@ -111,13 +141,13 @@ class Shelf:
 
     def strangers(self) -> Iterator[str]:
         """What to say of unfinished sweeps of the same learner and parameter from which this one cannot go on."""
-        own = {chunks.folder.name for chunks in self.opened}
+        own, mine = {chunks.folder.name for chunks in self.opened}, set(self.keys.values())
         for folder, header in read_headers(self.store) if self.store is not None else ():
             about = header.get("about", {})
             alike = about.get("parameters") == list(self.grid.names) and (
                 about.get("learner", {}).get("class") == self.about["learner"]["class"]
             )
-            if alike and folder.name not in own:
+            if alike and folder.name not in own and not mine.issuperset(about.get("records", ())):
                 yield (
                     f"The store has an unfinished sweep of the same learner and parameter, {self._unlike(about)}; it "
                     f"is left as it is ({UNFINISHED}/{folder.name[:12]}…)."

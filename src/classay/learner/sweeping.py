@@ -40,7 +40,8 @@ class Sweeping:
         lines = [self._line(strand, repeats, piloted=not strand.free and repeats > 1) for strand in strands]
         self._go(lines, [(number, *PILOT) for number, line in enumerate(lines) if _unseen(line)])
         lines = [part for line in lines for part in self._by_determinism(line)]
-        given_up: set[int] = set()
+        # An earlier run may have seen already that nothing of a line can be fitted.
+        given_up = {number for number, line in enumerate(lines) if line.hopeless()}
         while not self.interrupted:
             # By subset, so that all lines have got as far when it is interrupted.
             waiting = sorted(
