@@ -59,10 +59,10 @@ def shown(values: Iterable[Any], most: int = 8) -> str:
     return cut if len(items) <= most else f"{cut}, … ({len(items)} in all)"
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun, in the plural where due.
 
-    >>> counted(1, "learner"), counted(4, "learner")
-    ('1 learner', '4 learners')
+    >>> counted(1, "learner"), counted(4, "learner"), counted(3, "class", "classes")
+    ('1 learner', '4 learners', '3 classes')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"

@@ -145,7 +145,7 @@ class HalfSplits:
         if not classes <= rows <= codes.size // 2:
             raise expect.InputError(
                 f"Each of two disjoint subsets would have {rows} rows ({self.size!r}) of {codes.size} training rows, "
-                f"for {expect.counted(classes, 'class').replace('classs', 'classes')}; {max(classes, 2)} to "
+                f"for {expect.counted(classes, 'class', 'classes')}; {max(classes, 2)} to "
                 f"{codes.size // 2} are possible. Change the size, or bring more data."
             )
 

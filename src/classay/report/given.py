@@ -40,7 +40,7 @@ def data(X: Any, y: ArrayLike, name: str, target: str, notes: Sequence[str]) -> 
     if rare.any():
         kept = ~rare[codes]
         said.append(
-            f"Left out: {int(rare.sum())} of {counted(classes.size, 'class').replace('classs', 'classes')} with fewer "
+            f"Left out: {int(rare.sum())} of {counted(classes.size, 'class', 'classes')} with fewer "
             f"than {LEAST_OF_A_CLASS} rows ({shown(classes[rare], 4)}), {int((~kept).sum())} of {codes.size} rows."
         )
         if (~rare).sum() < 2:
