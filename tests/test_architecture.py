@@ -264,6 +264,8 @@ def test_results_keep_their_promise(kind):
     assert set(json.loads(text)) == {field.name for field in dataclasses.fields(kind)}
 
     assert isinstance(result.plot(), alt.TopLevelMixin)
+    with pytest.raises(classay.InputError, match="colour"):
+        result.plot(colour="red")
     assert "\n" not in str(result).strip()
     assert "object at 0x" not in str(result)
     assert inspect.getdoc(kind)

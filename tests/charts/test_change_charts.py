@@ -154,5 +154,5 @@ def test_what_cannot_be_drawn():
         preference_chart(asked(), asked(f1="x2 > 0"))
     with pytest.raises(InputError, match="no batch"):
         drift_chart(watched())
-    with pytest.raises(InputError, match="`option`"):
+    with pytest.raises(InputError, match="Update takes no options; odd was given"):
         seen(1).plot(odd=1)

@@ -151,6 +151,8 @@ class Report(Result):
 
         from ..expect import one_of
 
+        for name in options:
+            one_of(name, "option", ("key",))
         pictures = {each.key: each for section in self.sections for each in section.pictures}
         key = one_of(options.get("key", next(iter(pictures), None)), "key", pictures)
         return alt.Chart.from_dict(pictures[str(key)].spec)
