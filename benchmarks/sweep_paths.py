@@ -27,6 +27,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -42,7 +43,7 @@ class Sweep:
 
     learner: Any
     param_name: str
-    values: tuple[int | None, ...]
+    values: tuple[float | None, ...]
 
 
 def every_fifth(most: int) -> tuple[int, ...]:
@@ -69,6 +70,8 @@ SWEEPS = {
     "stochastic gradient": Sweep(
         make_pipeline(StandardScaler(), SGDClassifier()), "sgdclassifier__max_iter", every_fifth(200)
     ),
+    "SVC, C": Sweep(make_pipeline(StandardScaler(), SVC()), "svc__C", tuple(np.logspace(-2, 3, 20).tolist())),
+    "SVC, steps": Sweep(make_pipeline(StandardScaler(), SVC()), "svc__max_iter", tuple(range(1, 1001, 50))),
     "tree depth, frozen": Sweep(DecisionTreeClassifier(random_state=SEED), "max_depth", every_fifth(70)),
 }
 

@@ -7,6 +7,7 @@
 | `n_neighbors` of nearest neighbours | one search, running votes | exactly |
 | `max_iter` of logistic regression (lbfgs) | the iterates of the solver | exactly |
 | `max_depth` of trees and forests, random_state free | the full tree, cut | in distribution |
+| `C`, `nu`, `tol`, `max_iter` of SVC and NuSVC (rbf) | fits by value, one kernel | exactly |
 | `max_iter`, `max_depth` of others | values past saturation are one fit | exactly |
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 # Each registers its paths.
-from . import depths, iterates, neighbours, prefixes, saturation, stages  # noqa: F401
+from . import depths, iterates, kernels, neighbours, prefixes, saturation, stages  # noqa: F401
 from .pipelines import last_step
 from .shared import PATHS, SharedPath, fitted, is_count, positive, register
 

@@ -47,7 +47,8 @@ class Converged(SharedPath):
             return
         classifier = fitted(learner, param_name, wanted[-1], X, y)
         # Of several solvers, one a class, none was stopped by a value above the longest.
-        yield from _alike(wanted, int(np.max(classifier.n_iter_)), classifier.predict(asked))
+        labels = classifier.predict(asked)
+        yield from ((value, labels) for value in alike(wanted, int(np.max(classifier.n_iter_))))
 
 
 @register
@@ -75,14 +76,13 @@ class FullyGrown(SharedPath):
             return
         classifier = fitted(learner, param_name, wanted[0], X, y)
         trees = getattr(classifier, "estimators_", [classifier])
-        yield from _alike(wanted[::-1], max(tree.get_depth() for tree in trees), classifier.predict(asked))
+        labels = classifier.predict(asked)
+        yield from ((value, labels) for value in alike(wanted[::-1], max(tree.get_depth() for tree in trees)))
 
 
-def _alike(ascending: Sequence[Any], used: int, labels: Any) -> Iterator[tuple[Any, Any]]:
+def alike(ascending: Sequence[Any], used: int) -> list[Any]:
     """The largest value, which was fitted, and all above what it used.
 
     One that equals what was used is not among them: the last step, or the deepest nodes, were tried without it.
     """
-    for value in ascending:
-        if value == ascending[-1] or value > used:
-            yield value, labels
+    return [value for value in ascending if value == ascending[-1] or value > used]
