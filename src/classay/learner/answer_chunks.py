@@ -16,7 +16,7 @@ from .refit import Answer
 Place = tuple[int, tuple[int, ...]]  # a subset, and some of its refits
 ALONE = "value by value"
 
-FORMAT = 1
+FORMAT = 2
 """Raise it when chunks are cut or written in another way: older ones must not be taken up then."""
 
 

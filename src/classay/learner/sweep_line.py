@@ -25,7 +25,8 @@ BUSY = 200
 class Line:
     """A strand with `refits` of each subset; `done` and `broken` (and why) by subset and refits.
 
-    `piloted`: its first task is the `PILOT`. `about`: what each chunk says of the whole, for those who look there.
+    `piloted`: the first task of subset 0 is the `PILOT`, and of the others one refit. `about`: what each chunk says of
+    the whole, for those who look there.
     """
 
     strand: Strand
@@ -40,11 +41,16 @@ class Line:
 
     def places(self, subset: int) -> list[Place]:
         """The tasks of a subset, in order, whether done or not."""
-        first = PILOT[1] if self.piloted and subset == 0 else ()
+        first = PILOT[1][: 2 if subset == 0 else 1] if self.piloted else ()
         rest = range(len(first), self.refits)
         number = 1 if self.strand.path is None else -(-BUSY // self.n_subsets)
         parts = np.array_split(np.array(rest), min(number, len(rest))) if rest else []
         return [(subset, refits) for refits in (first, *(tuple(part.tolist()) for part in parts)) if refits]
+
+    def firsts(self) -> list[Place]:
+        """The first task of every subset, unless it is done or broken."""
+        every = (self.places(subset)[0] for subset in range(self.n_subsets))
+        return [place for place in every if place not in self.done and place not in self.broken]
 
     def waiting(self) -> list[Place]:
         """The tasks that are neither done nor broken."""
@@ -83,6 +89,10 @@ class Line:
             or (place in self.done and all(_all_failed(self.done[place].answers[value]) for value in chosen))
             for place in early
         )
+
+    def fails_from_the_start(self) -> bool:
+        """Whether the pilot failed at every value."""
+        return PILOT in self.done and all(map(_all_failed, self.done[PILOT].answers))
 
     def _part(self, bench: Bench, value: int, place: Place) -> Answer:
         if place in self.done:

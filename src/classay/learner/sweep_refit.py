@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +45,10 @@ class Strip:
 
     answers: list[Answer]
     said: list[set[str]]
+
+    def only(self, places: Sequence[int]) -> Strip:
+        """The answers at some of its values."""
+        return Strip([self.answers[place] for place in places], self.said)
 
 
 def refit_strand(shared: SweepBench, task: Task) -> Strip:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..engine import work
 from ..engine.chunks import Chunks
 from ..expect import InputError
+from .answer_chunks import Place
 from .preparing import Prepared
 from .record import HOPELESS
 from .sweep_line import PILOT, Line
@@ -38,21 +39,28 @@ class Sweeping:
         """Do all that is not done. A strand becomes two lines where some of its values are deterministic, some not."""
         repeats = self.given.repeats
         lines = [self._line(strand, repeats, piloted=not strand.free and repeats > 1) for strand in strands]
-        self._go(lines, [(number, *PILOT) for number, line in enumerate(lines) if _unseen(line)])
+        # With the pilots, the first refit of every other subset: it is needed whatever they tell.
+        self._until_done(lines, lambda line: line.firsts() if line.piloted else [], Line.fails_from_the_start)
         lines = [part for line in lines for part in self._by_determinism(line)]
-        # An earlier run may have seen already that nothing of a line can be fitted.
-        given_up = {number for number, line in enumerate(lines) if line.hopeless()}
+        self._until_done(lines, Line.waiting, Line.hopeless)
+        return lines
+
+    def _until_done(
+        self, lines: list[Line], waiting: Callable[[Line], list[Place]], hopeless: Callable[[Line], bool]
+    ) -> None:
+        """Run what is waiting of each line. A line of which nothing can be fitted is given up; the others go on."""
+        # An earlier run may have seen that already.
+        given_up = {number for number, line in enumerate(lines) if hopeless(line)}
         while not self.interrupted:
             # By subset, so that all lines have got as far when it is interrupted.
-            waiting = sorted(
+            tasks = sorted(
                 (place[0], number, place[1])
                 for number, line in enumerate(lines)
                 if number not in given_up
-                for place in line.waiting()
+                for place in waiting(line)
             )
-            if not self._go(lines, [(number, subset, refits) for subset, number, refits in waiting], given_up):
+            if not self._go(lines, [(number, subset, refits) for subset, number, refits in tasks], given_up, hopeless):
                 break
-        return lines
 
     def _line(self, strand: Strand, refits: int, **more: Any) -> Line:
         chunks, about = self.opened(strand)
@@ -71,22 +79,23 @@ class Sweeping:
         same = [answer.same_twice() for answer in pilot.answers]
         if len(set(same)) == 1:
             return [replace(line, refits=1, deterministic=True) if same[0] else line]
-        cut = []
+        cut: list[Line] = []
         for agrees in (True, False):
             places = [place for place, found in enumerate(same) if found is agrees]
             refits = 1 if agrees else line.refits
             part = self._line(line.strand.only(places), refits, piloted=True, deterministic=agrees)
-            part.done[PILOT] = Strip([pilot.answers[place] for place in places], pilot.said)
+            part.done |= {place: strip.only(places) for place, strip in line.done.items()}
+            part.broken |= line.broken
             cut.append(part)
         return cut
 
-    def _go(self, lines: list[Line], tasks: list[Task], given_up: set[int] | None = None) -> bool:
+    def _go(self, lines: list[Line], tasks: list[Task], given_up: set[int], hopeless: Callable[[Line], bool]) -> bool:
         """Run tasks; True if it was stopped because a line is newly given up, as nothing of it can be fitted."""
 
         def keep(index: int, strip: Strip) -> bool:
             number, subset, refits = tasks[index]
             lines[number].keep((subset, refits), strip)
-            if given_up is None or subset >= HOPELESS or not lines[number].hopeless():
+            if subset >= HOPELESS or not hopeless(lines[number]):
                 return False
             given_up.add(number)
             return True
@@ -116,7 +125,3 @@ class Sweeping:
             lines[number].broken[subset, refits] = str(failure)
         self.interrupted = outcome.interrupted
         return outcome.stopped
-
-
-def _unseen(line: Line) -> bool:
-    return line.piloted and PILOT not in line.done
