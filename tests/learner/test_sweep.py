@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
-from rough_learners import Centroids, Rowwise, Seeded
+from rough_learners import Centroids, Rowwise, Seeded, Tallied, fits
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -21,8 +21,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import HalfSplits, InputError, Subsets, orientation, record, sweep
+from classay.engine import work
 from classay.learner.paths import SharedPath
 from classay.learner.paths.shared import PATHS
+from classay.learner.record import HOPELESS
 from classay.learner.sweep_result import correlated
 
 X, Y = load_iris(return_X_y=True)
@@ -236,12 +238,52 @@ def test_further_questions_are_asked_of_all_records():
 def test_a_value_that_is_refused_is_reported_and_the_others_complete():
     found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [0, 2, 4], **KEPT)
     assert found.values == (2, 4)
+    assert [use.values for use in found.paths] == [(2, 4)]
     assert "n_estimators" in found.failed[0]
     assert "0 failed: " in str(found)
     alone = sweep(DecisionTreeClassifier(), X, Y, "min_samples_leaf", [0, 3], **KEPT)
     assert (alone.values, list(alone.failed)) == ((3,), [0])
     with pytest.raises(InputError, match="failed at every value"):
         sweep(DecisionTreeClassifier(), X, Y, "max_depth", [0, -1], **KEPT)
+
+
+class Refusing(Tallied):
+    """Leaves a line and fails, if `power` is 0."""
+
+    def before_fit(self, rows, labels):
+        super().before_fit(rows, labels)
+        if self.power == 0:
+            raise ValueError("no power")
+
+
+def test_a_learner_that_fails_from_the_start_is_given_up_soon(tmp_path):
+    tally = tmp_path / "fits"
+    many = Subsets(40, 0.3)
+    with pytest.raises(InputError, match="failed at every value: ValueError: no power"):
+        sweep(Refusing(tally), X, Y, "power", [0], many, repeats=3, executor=1)
+    assert fits(tally) == HOPELESS * 3
+    tally.unlink()
+    found = sweep(Refusing(tally), X, Y, "power", [0, 1], many, repeats=3, executor=1)
+    assert (found.values, list(found.failed)) == ((1,), [0])
+    assert fits(tally) == HOPELESS * 3 + len(found.records[1].train_rows) + 1
+
+
+def test_what_is_deterministic_does_not_wait_for_the_pilot(tmp_path, monkeypatch):
+    runs = []
+    before = work.run
+
+    def run(function, tasks, **more):
+        runs.append((function.__name__, len(tasks)))
+        return before(function, tasks, **more)
+
+    monkeypatch.setattr(work, "run", run)
+    found = sweep(Tallied(tmp_path / "fits"), X, Y, "power", [1, 2], **KEPT)
+    assert all(record.deterministic for record in found.records.values())
+    assert [count for name, count in runs if name == "refit_strand"] == [12]
+    assert fits(tmp_path / "fits") == 14
+    runs.clear()
+    sweep(Shifting(), X, Y, "noisy", [True], **KEPT)
+    assert [count for name, count in runs if name == "refit_strand"] == [6, 6]
 
 
 def test_what_fails_on_some_subsets_is_listed_as_record_lists_it():

@@ -20,6 +20,7 @@ from rough_learners import Rowwise, Tallied, fits
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -84,6 +85,46 @@ def parts(store):
 
 def same(one, other):
     pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+class Shaken(Tallied):
+    """Without a random_state; at odd powers its answers are drawn from the global generator, at even ones not."""
+
+    def predict(self, rows):
+        plain = super().predict(rows)
+        return np.random.permutation(plain) if self.power % 2 else plain
+
+
+def test_stopped_after_any_part_it_goes_on_with_and_without_dice(tmp_path, monkeypatch):
+    tally = tmp_path / "fits"
+
+    def swept(store):
+        return sweep(Shaken(tally), X, Y, "power", [1, 2], FEW, 3, executor=1, store=store, progress=False)
+
+    whole = swept(None)
+    every = fits(tally)
+    assert [record.deterministic for record in whole.records.values()] == [False, True]
+    put = Chunks.put
+    for after in range(18):
+        done = []
+
+        def full(self, *part, after=after, done=done):
+            if len(done) == after:
+                raise StoreFull("full")
+            put(self, *part)
+            done.append(part)
+
+        tally.unlink()
+        monkeypatch.setattr(Chunks, "put", full)
+        with pytest.raises(StoreFull):
+            swept(tmp_path / str(after))
+        monkeypatch.setattr(Chunks, "put", put)
+        assert len(parts(tmp_path / str(after))) == after
+        again = swept(tmp_path / str(after))
+        same(again.to_frame(), whole.to_frame())
+        # Only the task that could not be kept is done twice: one refit, or the two of a pilot, or the rest of three.
+        assert every < fits(tally) <= every + 2
+        assert parts(tmp_path / str(after)) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
@@ -203,6 +244,36 @@ def test_when_the_executor_breaks_what_is_done_is_kept(tmp_path):
 
 
 # What is found again
+
+
+def test_what_shared_fits_warned_is_told_again_from_the_store(tmp_path):
+    given = (LogisticRegression(), X, Y, "max_iter", [2, 5])
+    first = sweep(*given, store=tmp_path, **KEPT)
+    warned = [note for note in first.notes if "ConvergenceWarning" in note]
+    assert len(warned) == 1
+    assert parts(tmp_path) == []
+    again = sweep(*given, store=tmp_path, **KEPT)
+    assert again.notes == first.notes
+
+
+def test_a_store_that_takes_nothing_is_told_before_any_fit_but_may_be_read(tmp_path, monkeypatch):
+    store, tally = tmp_path / "store", tmp_path / "fits"
+    sweep(Tallied(tally), X, Y, "power", [1], store=store, **KEPT)
+    record(Tallied(tally, 5), X, Y, store=store, **KEPT)
+    before = fits(tally)
+
+    def refused(self, *more, **others):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", refused)
+    for call in (
+        lambda power: sweep(Tallied(tally), X, Y, "power", [power], store=store, **KEPT),
+        lambda power: record(Tallied(tally, power), X, Y, store=store, **KEPT),
+    ):
+        with pytest.raises(InputError, match=r"store takes nothing \(Permission denied\)"):
+            call(3)
+        assert call(1) is not None
+    assert fits(tally) == before
 
 
 def test_the_same_sweep_is_answered_from_the_store(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import uuid
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -81,6 +82,18 @@ class Store:
         except OSError as error:
             raise InputError(
                 f"The store {folder} cannot be made: {error.strerror}. A folder, or a new name, is expected."
+            ) from error
+
+    def expect_writable(self) -> None:
+        """Raise before long work if nothing can be written; by trying, because rights alone do not tell."""
+        trial = self.folder / f".{uuid.uuid4().hex}"
+        try:
+            with room_in(self.folder):
+                trial.touch()
+                trial.unlink()
+        except OSError as error:
+            raise InputError(
+                f"The store {self.folder} takes nothing ({error.strerror}). A folder that you may write to is expected."
             ) from error
 
     def __repr__(self) -> str:

@@ -97,6 +97,7 @@ def record(
         if stored is not None:
             # The store knows nothing of names, so the one that was stored may be another.
             return replace(restored(*stored), about=about)
+        kept.expect_writable()
         parts = open_chunks(kept, [key], ALONE, about)
 
     subsets, more = given.draw()

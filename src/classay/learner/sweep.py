@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from .sweep_grid import grid
 from .sweep_line import Line
 from .sweep_result import PathUse, Sweep, summed_up
 from .sweep_store import Shelf
-from .sweep_strands import can_join, strands
+from .sweep_strands import Strand, can_join, strands
 from .sweeping import Sweeping
 
 
@@ -112,6 +112,7 @@ def sweep(
     fits = Sweeping(given, subsets, executor, progress, label, shelf.chunks)
     lines = fits.run(shelf.left({*records, *failed}))
     notes = [*given.notes, *more]
+    said = shelf.said() or _said(lines)
     made, refused = _records(fits, lines, shelf, notes)
     records, failed = {**records, **made}, {**failed, **refused}
     if fits.interrupted and not records:
@@ -120,15 +121,14 @@ def sweep(
         shelf.discard()
         why = next(iter(failed.values()))
         raise expect.InputError(f"{label} failed at every value: {why}{examine.advice(given.X, why)}")
-    said = [text for line in lines for strip in line.done.values() for each in strip.said for text in each]
-    notes += most_common(said, sum(len(strip.said) for line in lines for strip in line.done.values()))
+    notes += said
     notes += shelf.strangers() if lines else []
     if fits.interrupted:
         done = min(len(record.train_rows) for record in records.values())
         notes.append(f"Interrupted: {done} of {given.scheme.n} subsets were run.")
     elif lines or not shelf.listed:
         try:
-            shelf.finish(made, failed)
+            shelf.finish(made, failed, said)
         except StoreFull as full:
             notes.append(str(full))
     points = settings.points
@@ -138,11 +138,27 @@ def sweep(
         parameters=settings.names,
         records=records,
         measured=_measured(records, (holdout_size, holdouts, given.seed, level), executor),
-        paths=tuple(PathUse(each.parameter, each.points, each.kind, each.exact) for each in found),
+        paths=tuple(_uses(found, records)),
         failed={point: failed[point] for point in points if point in failed},
         interrupted=fits.interrupted,
         notes=tuple(notes),
     )
+
+
+def _said(lines: list[Line]) -> list[str]:
+    """What fits that values share warned, the most frequent first."""
+    strips = [strip for line in lines for strip in line.done.values()]
+    return most_common(
+        (text for strip in strips for each in strip.said for text in each), sum(len(strip.said) for strip in strips)
+    )
+
+
+def _uses(found: list[Strand], records: dict[Any, Labelings]) -> Iterator[PathUse]:
+    """How the values that have a record were fitted."""
+    for strand in found:
+        points = tuple(point for point in strand.points if point in records)
+        if points:
+            yield PathUse(strand.parameter, points, strand.kind, strand.exact)
 
 
 def _measured(

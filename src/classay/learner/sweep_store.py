@@ -60,9 +60,16 @@ class Shelf:
 
     def failed(self) -> dict[Any, str]:
         """Values that could not be fitted when the same sweep was done before, and why."""
-        stored = None if self.store is None else self.store.get(self._sweep_key(), KIND)
         points = self.grid.points
-        return {} if stored is None else {points[place]: why for place, why in stored[0]["failed"]}
+        return {points[place]: why for place, why in self._listing().get("failed", ())}
+
+    def said(self) -> list[str]:
+        """What fits that values share warned when the same sweep was done before."""
+        return list(self._listing().get("said", ()))
+
+    def _listing(self) -> dict[str, Any]:
+        stored = None if self.store is None else self.store.get(self._sweep_key(), KIND)
+        return {} if stored is None else stored[0]
 
     def left(self, there: set[Any]) -> list[Strand]:
         """What of the strands is to be fitted. Where a path is not exact, its values belong together.
@@ -79,6 +86,8 @@ class Shelf:
                 left.append(strand.only(self._with_others(strand, places, records)))
             elif places:
                 left.append(strand)
+        if left and self.store is not None:
+            self.store.expect_writable()
         return left
 
     def _with_others(self, strand: Strand, places: list[int], begun: list[list[str]]) -> list[int]:
@@ -114,7 +123,7 @@ class Shelf:
         self.opened.append(chunks)
         return chunks, told
 
-    def finish(self, records: dict[Any, Labelings], failed: dict[Any, str]) -> None:
+    def finish(self, records: dict[Any, Labelings], failed: dict[Any, str], said: list[str]) -> None:
         """Put whole records, and what the sweep is made of, in the place of its parts."""
         if self.store is None:
             return
@@ -127,6 +136,7 @@ class Shelf:
             "values": plain(points),
             "records": [self.keys[point] for point in points],
             "failed": [[points.index(point), why] for point, why in failed.items()],
+            "said": said,
         }
         if self._sweep_key() not in self.store:
             self.store.put(self._sweep_key(), KIND, header, {})
