@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | `n_estimators` of forests, extra trees, bagging | prefixes of the ensemble | exactly |
 | `n_estimators` / `max_iter` of AdaBoost and gradient boosting | predictions by stage | exactly |
+| `n_estimators` of LightGBM and XGBoost | prefixes of the trees | exactly |
 | `n_neighbors` of nearest neighbours | one search, running votes | exactly |
 | `max_iter` of logistic regression (lbfgs) | the iterates of the solver | exactly |
 | `max_depth` of trees and forests, random_state free | the full tree, cut | in distribution |
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 # Each registers its paths.
-from . import depths, iterates, kernels, neighbours, prefixes, saturation, stages  # noqa: F401
+from . import boosters, depths, iterates, kernels, neighbours, prefixes, saturation, stages  # noqa: F401
 from .pipelines import last_step
 from .shared import PATHS, SharedPath, fitted, is_count, positive, register
 
