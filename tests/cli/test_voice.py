@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -210,3 +211,24 @@ def test_completion_can_be_shown(classay, monkeypatch):
 )
 def test_an_address_may_be_left_out(words, expected):
     assert application._spelled_out(words) == expected
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_learners_print_is_not_among_the_results(workers):
+    talkative = "MLPClassifier(hidden_layer_sizes=(2,), max_iter=2, verbose=True)"
+    command = ["learner", "iris", "-l", talkative, "--subsets", "3", "-r", "1", "-q", "--json", "--workers", workers]
+    done = subprocess.run(
+        [sys.executable, "-m", "classay", *command], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert list(json.loads(done.stdout)["learners"]) == [
+        "MLPClassifier(hidden_layer_sizes=(2,), max_iter=2, verbose=True)"
+    ]
+    assert "Iteration 1, loss" in done.stderr
+
+
+def test_without_a_command_stdout_is_as_it_was(classay):
+    code, out, _ = classay("learner", "iris", "-l", "GaussianNB", "--subsets", "3", "-r", "1", "-q")
+    assert (code, "GaussianNB" in out) == (0, True)
+    before = sys.stdout
+    assert classay("learner", "no such table")[0] == 2
+    assert sys.stdout is before

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from classay.expect import InputError
-from classay.learner.named import LONGEST, learner_from_text, learners_from_texts
+from classay.learner.named import LONGEST, SILENT, learner_from_text, learners_from_texts
 
 
 def refused(text: str, message: str, **options) -> None:
@@ -188,7 +188,22 @@ def test_learners_of_other_packages(monkeypatch, name, package):
     setattr(module, name, Stand)
     monkeypatch.setitem(sys.modules, package, module)
     monkeypatch.setattr("importlib.util.find_spec", lambda asked: asked)
-    assert learner_from_text(f"{name}(C=3, depth=2)")[1].others == {"depth": 2}
+    found = learner_from_text(f"{name}(C=3, depth=2)")[1].others
+    assert found == {**SILENT.get(name, {}), "depth": 2}
+    assert learner_from_text(f"{name}(verbose=3)")[1].others["verbose"] == 3
+
+    def broken(package):
+        raise ImportError("libgomp.so.1 is missing")
+
+    monkeypatch.setattr("importlib.import_module", broken)
+    refused(name, f"{name} needs {package}, which cannot be imported: libgomp.so.1 is missing")
+
+
+def test_learners_of_other_packages_as_they_are():
+    pytest.importorskip("lightgbm", reason="LightGBM is not installed")
+    pytest.importorskip("xgboost", reason="XGBoost is not installed")
+    assert learner_from_text("LGBMClassifier(num_leaves=5)")[1].get_params()["verbose"] == -1
+    assert learner_from_text("XGBClassifier(max_depth=2)")[1].max_depth == 2
 
 
 @pytest.fixture
@@ -196,10 +211,15 @@ def own(tmp_path, monkeypatch):
     """A module of the user's own, which leaves a trace when it is imported."""
     (tmp_path / "own_learners.py").write_text(
         "import pathlib\n"
+        "from sklearn.base import BaseEstimator, ClassifierMixin\n"
         "from sklearn.svm import SVC\n"
         "from sklearn.tree import DecisionTreeRegressor\n"
         "pathlib.Path(__file__).with_name('imported').touch()\n"
         "class Mine(SVC):\n    pass\n"
+        "class Plain(ClassifierMixin, BaseEstimator):\n"
+        "    def __init__(self, C=1):\n        self.C = C\n"
+        "    def fit(self, X, y):\n        return self\n"
+        "    def predict(self, X):\n        return X\n"
         "def factory(C=4.0):\n    return SVC(C=C)\n"
         "def nothing():\n    return 3\n"
         "ready = SVC(C=9.0)\n"
@@ -226,6 +246,7 @@ def test_factories_and_ready_learners(own):
     assert learner_from_text("own_learners:factory", allow_import=True)[1].C == 4
     assert learner_from_text("own_learners:factory(C=5.0)", allow_import=True)[1].C == 5
     assert learner_from_text("own_learners:ready", allow_import=True)[1].C == 9
+    assert learner_from_text("own_learners:Plain(C=7)", allow_import=True)[1].C == 7
     assert learner_from_text("sklearn.tree:DecisionTreeClassifier()", allow_import=True)[0] == (
         "sklearn.tree:DecisionTreeClassifier"
     )

@@ -59,7 +59,7 @@ app = typer.Typer(
 )
 for panel, commands in COMMANDS.items():
     for name, module in commands.items():
-        app.command(name, epilog=module.EXAMPLES, rich_help_panel=panel)(module.command)
+        app.command(name, epilog=module.EXAMPLES, rich_help_panel=panel)(console.results_alone(module.command))
 
 
 def _version(wanted: bool) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TextIO, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -16,6 +19,12 @@ from ..intervals import Estimate
 
 PARTIAL = 3
 """Exit code when only a part was done."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_stdout: list[TextIO] = []
+"""While a command runs: the stream for its results."""
 
 
 class NothingDone(Exception):
@@ -31,10 +40,25 @@ class _Console(Console):
         raise NobodyReads
 
 
+def results_alone(command: Callable[P, R]) -> Callable[P, R]:
+    """A command that has stdout to itself: what learners print while it runs goes to stderr."""
+
+    @functools.wraps(command)
+    def run(*given: P.args, **named: P.kwargs) -> R:
+        _stdout.append(sys.stdout)
+        try:
+            with redirect_stdout(sys.stderr):
+                return command(*given, **named)
+        finally:
+            _stdout.pop()
+
+    return run
+
+
 def out() -> Console:
     """The console for results. Piped output is not wrapped at 80 columns."""
-    console = _Console(highlight=False)
-    return console if console.is_terminal else _Console(highlight=False, width=160)
+    console = _Console(highlight=False, file=_results())
+    return console if console.is_terminal else _Console(highlight=False, width=160, file=_results())
 
 
 def say(text: str, quiet: bool = False) -> None:
@@ -53,7 +77,8 @@ def write_json(content: Any) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         # What the terminal's encoding cannot hold is written as JSON escapes, not lost.
-        print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
+        encoding = _results().encoding or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding), file=_results())
     except BrokenPipeError:
         raise NobodyReads from None
 
@@ -64,6 +89,10 @@ def flush() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         raise NobodyReads from None
+
+
+def _results() -> TextIO:
+    return _stdout[-1] if _stdout else sys.stdout
 
 
 def table(title: str, columns: list[str], rows: list[list[str]], caption: str = "") -> Table:

@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -72,6 +72,8 @@ def _settle() -> None:
     import loky.process_executor
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends the workers
+    with suppress(OSError):  # stderr may be closed
+        os.dup2(2, 1)  # what a learner prints must not get among the results of a command
     # Loky restarts a worker that grew by 300 MB, with a warning; here that is the next record's data.
     loky.process_executor._USE_PSUTIL = False
 

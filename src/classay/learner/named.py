@@ -28,6 +28,11 @@ ELSEWHERE = {
     "LGBMClassifier": "lightgbm",
     "CatBoostClassifier": "catboost",
 }
+SILENT: dict[str, dict[str, Any]] = {
+    "LGBMClassifier": {"verbose": -1},
+    "CatBoostClassifier": {"verbose": False, "allow_writing_files": False},
+}
+"""Unless something else is asked for: these talk at every fit, or leave files where they are."""
 LONGEST, DEEPEST = 10_000, 30
 CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
 """A name of the user's before an equals sign, which no learner has in front of its brackets."""
@@ -124,7 +129,10 @@ def _lookup(name: str, role: str) -> Any:
         package = ELSEWHERE[name]
         if importlib.util.find_spec(package) is None:
             raise InputError(f"{name} needs {package}, which is not installed. Run `pip install {package}`.")
-        return getattr(importlib.import_module(package), name)
+        try:
+            return getattr(importlib.import_module(package), name)
+        except (ImportError, OSError) as error:  # a part of it is missing, or a library of the system's
+            raise InputError(f"{name} needs {package}, which cannot be imported: {error}.") from error
     for other in ("regressor", "transformer", "classifier"):
         if other != role and name in _estimators(other):
             alike = re.sub("Regressor$", "Classifier", name)
@@ -190,9 +198,10 @@ def _call(name: str, make: Any, node: ast.expr) -> Any:
     if wanting:
         raise InputError(f"{name} needs a value for {shown(wanting)}.")
     try:
-        made = make(**arguments)
-        # Private, hence the default: it names a wrong value now, where a fit would only do so in every refit.
-        getattr(made, "_validate_params", lambda: None)()
+        made = make(**{**SILENT.get(name, {}), **arguments})
+        # Private to scikit-learn, so others have none: it names a wrong value now, where a fit would in every refit.
+        if hasattr(made, "_parameter_constraints"):
+            made._validate_params()
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} does not accept its arguments: {_short(str(error), 300)}") from error
     return made
