@@ -26,7 +26,18 @@ from classay.result import Result
 SOURCE = Path(classay.__file__).parent
 # Lower floors first. A module may import from its own floor and from those below.
 FLOORS = [
-    {"expect", "seeds", "intervals", "result", "encoding", "sources", "tables", "expressions", "comparisons"},
+    {
+        "expect",
+        "seeds",
+        "intervals",
+        "result",
+        "encoding",
+        "learners",
+        "sources",
+        "tables",
+        "expressions",
+        "comparisons",
+    },
     {"regions"},
     {"engine"},
     {"learner", "data", "network", "classes"},

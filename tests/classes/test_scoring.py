@@ -58,7 +58,7 @@ def test_plain_accuracy_is_that_of_predict(learner):
     train, test = split(y, 0.5, 0)
     from classay.classes.scoring import fitted
 
-    classifier, _ = fitted(learner, X[train], y[train], 0)
+    classifier, _, _ = fitted(learner, X[train], y[train], 0)
     assert curve.ranks.truth.size == 60
     by_predict = (classifier.predict(X[test]) == y[test]).mean()
     # Where probabilities tie, `predict` takes the first and the curve any of them.

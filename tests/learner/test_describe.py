@@ -26,7 +26,8 @@ from sklearn.tree import DecisionTreeClassifier
 from classay import HalfSplits, InputError, Subsets, encoded
 from classay.engine.store import Store
 from classay.learner import describe
-from classay.learner.describe import fingerprint, short_name
+from classay.learner.describe import fingerprint
+from classay.learners import short_name
 
 X = np.arange(12.0).reshape(6, 2)
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.5, np.nan, -0.5]})

@@ -14,9 +14,10 @@ from .. import seeds
 from ..engine import work
 from ..expect import InputError, whole
 from ..intervals import Estimate, exact, of_mean, within_limits
+from ..learners import short_name
 from ..result import Result
 from .ranks import Ranks
-from .scoring import Bench, rank_bench, short_name
+from .scoring import Bench, rank_bench
 
 Ints = NDArray[np.int64]
 KIND = "over label sets of these classes"

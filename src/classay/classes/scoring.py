@@ -15,6 +15,7 @@ from sklearn.base import clone, is_regressor
 
 from .. import seeds
 from ..expect import InputError, fraction, one_of, shown
+from ..learners import as_given, numbered, short_name
 from .labels import plain
 from .marginal import is_marginal
 from .ranks import Ranks
@@ -77,11 +78,11 @@ def rank_learner(
 
 def rank_bench(bench: Bench, marginal: bool | None = None, kernel: bool = False, name: str | None = None) -> Ranks:
     """Fit, score and rank."""
-    classifier, notes = fitted(
+    classifier, scored, notes = fitted(
         bench.learner, take(bench.X, bench.train), bench.classes[bench.codes[bench.train]], bench.seed
     )
     told, why = is_marginal(bench.learner)
-    known = np.isin(bench.classes, plain(classifier.classes_, "classes_"))
+    known = np.isin(bench.classes, scored)
     test = bench.test[known[bench.codes[bench.test]]]
     if not known.all():
         notes.append(
@@ -98,7 +99,7 @@ def rank_bench(bench: Bench, marginal: bool | None = None, kernel: bool = False,
     called = name or short_name(bench.learner)
     if marginal is not None:
         told, why = marginal, ""
-    found = Ranks.from_chunks(chunks(), plain(classifier.classes_, "classes_"), told, kernel, called, why)
+    found = Ranks.from_chunks(chunks(), scored, told, kernel, called, why)
     return replace(found, notes=(*notes, *found.notes))
 
 
@@ -179,8 +180,11 @@ def split(codes: Ints, test_size: float, seed: int) -> tuple[Ints, Ints]:
     return np.sort(order[~is_test]), np.sort(order[is_test])
 
 
-def fitted(learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int) -> tuple[Any, list[str]]:
-    """A classifier, with every free `random_state` set by seed and place, and what was said of the fit."""
+def fitted(learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int) -> tuple[Any, NDArray[Any], list[str]]:
+    """A classifier, the classes that it scores, in their order, and what was said of the fit.
+
+    Every free `random_state` is set by seed and place.
+    """
     fresh = clone(learner)
     parameters = fresh.get_params(deep=True)
     free = sorted(
@@ -193,13 +197,15 @@ def fitted(learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int) -> tup
     with _turn, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fresh.fit(X, y)
+            told, numbers_of = numbered(fresh, y)
+            fresh.fit(X, told)
         except Exception as error:  # a learner may raise anything
             raise InputError(f"{short_name(learner)} could not be fitted: {type(error).__name__}: {error}") from error
     if not hasattr(fresh, "classes_"):
         raise InputError(f"{short_name(learner)} has no `classes_` when fitted; a classifier is expected.")
     said = dict.fromkeys(f"{each.category.__name__}: {str(each.message).strip().splitlines()[0]}" for each in caught)
-    return fresh, [f"The fit warned: {text}" for text in list(said)[:3]]
+    known = as_given(plain(fresh.classes_, "classes_"), numbers_of)
+    return fresh, known, [f"The fit warned: {text}" for text in list(said)[:3]]
 
 
 def scores_of(classifier: Any, X: Any) -> NDArray[Any]:
@@ -240,10 +246,3 @@ def votes_by_pairs(classifier: Any) -> bool:
 def take(X: Any, rows: Ints) -> Any:
     """Some rows of a table of any kind."""
     return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
-
-
-def short_name(learner: Any) -> str:
-    """Class and changed parameters on one line, cut at 60 characters."""
-    text = " ".join(repr(learner).split())
-    text = type(learner).__name__ if text.startswith("<") else text.removesuffix("()")
-    return text if len(text) <= 60 else f"{text[:57]}..."

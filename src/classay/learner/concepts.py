@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..expect import InputError
 from ..expressions import parse
+from ..learners import short_name
 from .answers import plain
 from .attributes import Attributes, named_rows
-from .describe import short_name
 
 
 @dataclass(frozen=True, eq=False)

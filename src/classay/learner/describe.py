@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..expect import InputError
+from ..learners import short_name
 from .schemes import Scheme
 
 OPAQUE = "opaque: "
@@ -58,16 +59,6 @@ def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:
             "Use a named function or a plain value, or store=None."
         )
     return {**about, "learner": learner, "time_limit": time_limit, "drawing": DRAWING}
-
-
-def short_name(learner: Any) -> str:
-    """Class and changed parameters on one line, cut at 60 characters; of what `encoded` wrapped, the learner's own."""
-    steps = getattr(learner, "steps", None)
-    if isinstance(steps, list) and [name for name, _ in steps] == ["encode", "learner"]:
-        learner = steps[1][1]
-    text = " ".join(repr(learner).split())
-    text = type(learner).__name__ if text.startswith("<") else text.removesuffix("()")
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def parameters(learner: Any) -> dict[str, Any]:

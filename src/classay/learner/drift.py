@@ -17,10 +17,11 @@ from sklearn.base import is_regressor
 
 from .. import expect, seeds
 from ..engine import work
+from ..learners import short_name
 from . import batches, drift_state, examine
 from .answers import Codes
 from .calibration import Calibration, calibrate, draws_needed
-from .describe import fingerprint, short_name
+from .describe import fingerprint
 from .judging import judge
 from .probes import KINDS, probes
 from .refit import Bench, refit

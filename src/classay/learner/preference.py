@@ -16,12 +16,12 @@ import pandas as pd
 
 from .. import expect, seeds
 from ..intervals import Estimate
+from ..learners import short_name
 from ..result import Result
 from . import examine
 from .attributes import attributes as described
 from .concepts import columns_named, concept
 from .crossing import HALF, Search
-from .describe import short_name
 from .shares import KIND, mean_share
 from .trials import conduct, rivals
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from .. import seeds
 from ..engine import work
+from ..learners import as_given, numbered
 from . import examine
 from .answers import Answers
 
@@ -92,11 +93,13 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
                 if bench.free:
                     own_seeds = seeds.integers(bench.seed, "refit", subset, repeat, count=len(bench.free))
                     fresh.set_params(**dict(zip(bench.free, own_seeds)))
+                told, numbers_of = numbered(fresh, y_train)
                 with work.limit(bench.time_limit):
-                    fresh.fit(X_train, y_train)
-                asked = answers.read(fresh.predict(X_asked), asked_rows.size)
+                    fresh.fit(X_train, told)
+                asked = answers.read(as_given(fresh.predict(X_asked), numbers_of), asked_rows.size)
                 if bench.probes is not None:
-                    on_probes[place] = answers.read(fresh.predict(bench.probes.copy()), n_probes)
+                    predicted = as_given(fresh.predict(bench.probes.copy()), numbers_of)
+                    on_probes[place] = answers.read(predicted, n_probes)
             on_test[place] = asked[: bench.test.size]
             quality[place] = answers.fit_quality(asked[bench.test.size :], truth, times)
             said[place] = {headline(each) for each in caught}

@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from .. import seeds
 from ..engine import work
+from ..learners import as_given, numbered
 from . import examine
 from .describe import is_sparse
 from .refit import Answer, Bench, global_seed, headline, refit, turn
@@ -84,6 +85,7 @@ def _along(bench: Bench, strand: Strand, subset: int, rows: Ints, refits: tuple[
     for place, repeat in enumerate(refits):
         X_train, y_train = examine.take(bench.X, rows), bench.y[rows]
         asked = _joined(examine.take(bench.X, asked_rows), bench.probes)
+        told, numbers_of = numbered(bench.learner, y_train)
         begin, answered = time.perf_counter(), 0
         try:
             with warnings.catch_warnings(record=True) as caught, global_seed(bench.seed, subset, repeat):
@@ -93,8 +95,9 @@ def _along(bench: Bench, strand: Strand, subset: int, rows: Ints, refits: tuple[
                     own_seeds = seeds.integers(bench.seed, "refit", subset, repeat, count=len(bench.free))
                     fresh.set_params(**dict(zip(bench.free, own_seeds)))
                 with work.limit(bench.time_limit):
-                    given = strand.path.answers(fresh, strand.parameter, strand.values, X_train, y_train, asked)
-                    for answer, predicted in zip(strip.answers, given):
+                    given = strand.path.answers(fresh, strand.parameter, strand.values, X_train, told, asked)
+                    for answer, found in zip(strip.answers, given):
+                        predicted = found if isinstance(found, Exception) else as_given(found, numbers_of)
                         _keep(bench, answer, place, repeat, predicted, asked_rows.size, truth, times)
                         answered += 1
             strip.said[place] = {headline(each) for each in caught}

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine.chunks import UNFINISHED, Chunks, read_headers
 from ..engine.store import Store
+from ..learners import short_name
 from ..result import plain
 from . import describe
 from .answer_chunks import FORMAT, open_chunks
@@ -173,7 +174,7 @@ class Shelf:
     def _about(self, strand: Strand, point: Any) -> dict[str, Any]:
         learner = self.grid.learner_at(point)
         told = ", ".join(f"{name}={value}" for name, value in zip(self.grid.names, self.grid.settings(point).values()))
-        name = describe.short_name(learner) if self.name is None else f"{self.name}, {told}"
+        name = short_name(learner) if self.name is None else f"{self.name}, {told}"
         about = {**self.about, "learner": {"name": name, **describe.parameters(learner)}}
         if strand.path is not None:
             about["path"] = {"kind": strand.kind, "exact": strand.exact}

@@ -78,10 +78,12 @@ def _ask(bench: _Bench, fold: int) -> tuple[Ints, Floats | None, int]:
     if bench.rows is not None and bench.rows < train.size:
         train = _fewer(train, bench.codes[train], bench.rows, bench.seed, fold)
     here = take(bench.X, np.flatnonzero(bench.folds == fold))
-    classifier, _ = fitted(bench.learner, take(bench.X, train), bench.codes[train], bench.seed, fold)
+    classifier, known, _ = fitted(bench.learner, take(bench.X, train), bench.codes[train], bench.seed, fold)
     labels = np.asarray(classifier.predict(here)).astype(np.int64)
+    if not np.array_equal(known, classifier.classes_):  # it was told numbers without a gap
+        labels = known[labels]
     scores = None
-    if len(classifier.classes_) == int(bench.codes.max()) + 1:
+    if len(known) == int(bench.codes.max()) + 1:
         try:
             scores = scores_of(classifier, here)
         except InputError:

@@ -1,0 +1,67 @@
+"""What holds of a learner, whatever package it is from: its short name, and the words in which it takes classes."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LONGEST = 60
+
+
+def short_name(learner: Any) -> str:
+    """Class and changed parameters on one line, cut at 60 characters; of what `encoded` wrapped, the learner's own.
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> short_name(KNeighborsClassifier(3)), short_name(KNeighborsClassifier())
+    ('KNeighborsClassifier(n_neighbors=3)', 'KNeighborsClassifier')
+    """
+    steps = getattr(learner, "steps", None)
+    if isinstance(steps, list) and [name for name, _ in steps] == ["encode", "learner"]:
+        learner = steps[1][1]
+    text = " ".join(_spelled(learner).split())
+    text = type(learner).__name__ if text.startswith("<") else text.removesuffix("()")
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def numbered(learner: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Labels as the learner takes them, and the classes that its answers are numbers of; None: answers are labels.
+
+    Classifiers of XGBoost take nothing but whole numbers from 0 without a gap.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> numbered(GaussianNB(), np.array(["no", "yes"]))
+    (array(['no', 'yes'], dtype='<U3'), None)
+    """
+    last = learner
+    while isinstance(getattr(last, "steps", None), list) and last.steps:
+        last = last.steps[-1][1]
+    of_xgboost = any(kind.__module__.startswith("xgboost.") for kind in type(last).__mro__)
+    if not of_xgboost or not hasattr(last, "predict_proba"):
+        return y, None
+    classes, codes = np.unique(y, return_inverse=True)
+    return codes, classes
+
+
+def as_given(answered: Any, classes: NDArray[Any] | None) -> Any:
+    """What a learner answered, in the words of the labels before `numbered`."""
+    return answered if classes is None else classes[np.asarray(answered, dtype=np.intp)]
+
+
+def _spelled(learner: Any) -> str:
+    """As `repr` has it; where a class takes its parameters as **others, `repr` takes all of them as changed."""
+    try:
+        takes = inspect.signature(type(learner)).parameters.values()
+        if not hasattr(learner, "get_params") or all(each.kind is not each.VAR_KEYWORD for each in takes):
+            return repr(learner)
+        usual = type(learner)().get_params(deep=False)
+    except Exception:  # somebody else's class may do anything here; its name is all that is asked
+        return repr(learner)
+    changed = {
+        name: value
+        for name, value in learner.get_params(deep=False).items()
+        if name not in usual or repr(usual[name]) != repr(value)
+    }
+    return f"{type(learner).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
