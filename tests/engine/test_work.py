@@ -657,3 +657,23 @@ def test_durations():
         "3 min 5 s",
         "2 h 10 min",
     ]
+
+
+def test_a_task_that_is_no_longer_wanted_is_let_go():
+    seen = []
+
+    def wanted(index):
+        return not (seen and index % 2)
+
+    for executor in (1, 2):
+        seen.clear()
+        outcome = run(
+            lambda _, task: task,
+            range(40),
+            executor=executor,
+            on_result=lambda index, _: seen.append(index) and None,
+            wanted=wanted,
+        )
+        assert set(range(0, 40, 2)) <= set(outcome.results) < set(range(40))
+        assert outcome.failures == {}
+        assert not outcome.stopped

@@ -61,7 +61,7 @@ class Progress:
             )
             self.row = self.bar.add_task(self.label, total=self.total, times="")
             self.bar.start()
-        self.bar.update(self.row, completed=self.done, times=self._times(now))
+        self.bar.update(self.row, total=self.total, completed=self.done, times=self._times(now))
 
     def _times(self, now: float) -> str:
         passed = now - self.begin

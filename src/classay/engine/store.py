@@ -86,7 +86,7 @@ class Store:
 
     def expect_writable(self) -> None:
         """Raise before long work if nothing can be written; by trying, because rights alone do not tell."""
-        trial = self.folder / f".{uuid.uuid4().hex}"
+        trial = self.folder / f".trial{SUFFIX}.{uuid.uuid4().hex}.part"  # a name that `runs prune` knows
         try:
             with room_in(self.folder):
                 trial.touch()

@@ -12,33 +12,22 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from .. import expect
+from .job import Enough, Job, Outcome
 from .limits import TimeLimitExceeded, limit, one_thread
 from .pool import borrowed, interrupts_held, is_warm
 from .progress import Progress
 from .remote import parcel
-from .shared import Answer, Failure, Folder, Function, Parcel, Reference, perform
+from .shared import Failure, Folder, Function, Parcel, Reference, perform
 
 __all__ = ["Failure", "Outcome", "TimeLimitExceeded", "limit", "run"]
 
 PATIENCE = 2.0  # seconds of work that are done here rather than start workers for it
 PATIENCE_WARM = 0.2  # the same when workers are waiting from an earlier run
 KILLED = "killed its worker twice: out of memory, or a crash in compiled code?"
-
-
-@dataclass
-class Outcome:
-    """What came of the tasks, by their index. A task in neither dict was not finished before the end."""
-
-    results: dict[int, Any] = field(default_factory=dict)
-    failures: dict[int, Failure] = field(default_factory=dict)
-    interrupted: bool = False  # by Ctrl-C
-    stopped: bool = False  # by `on_result`
-    broken: str = ""  # why an executor of yours gave up, if it did
 
 
 def run(
@@ -48,6 +37,7 @@ def run(
     shared: Any = None,
     executor: Executor | int | None = None,
     on_result: Callable[[int, Any], object] | None = None,
+    wanted: Callable[[int], bool] | None = None,
     progress: bool = False,
     label: str = "",
     isolate: bool = False,
@@ -66,6 +56,7 @@ def run(
       None: one worker per core, but a job of less than about two seconds is done in this process.
     - `on_result` is called here, as ``on_result(index, result)``, when a task is done. If it returns a true
       value the rest is left; if it raises, the rest is left and that is raised.
+    - `wanted` is asked here, by index, just before a task is begun or sent; one that is not wanted is let go.
     - `progress`, `label`: show a bar on stderr, and its name.
     - `isolate`: never run a task in this process, so that a crash or a hang in compiled code cannot take it
       along. Without it, None runs the first task or two here.
@@ -78,7 +69,7 @@ def run(
     outcome = Outcome()
     workers = None if isinstance(executor, Executor) else _workers(executor)
     with Progress(len(listed), label, progress) as bar:
-        job = _Job(function, listed, shared, on_result, bar, outcome)
+        job = Job(function, listed, shared, on_result, wanted, bar, outcome)
         waiting = deque(range(len(listed)))
         try:
             if isinstance(executor, Executor):
@@ -91,36 +82,11 @@ def run(
                 _on_own(job, waiting, workers, window)
         except KeyboardInterrupt:
             outcome.interrupted = True
-        except _Enough:
+        except Enough:
             outcome.stopped = True
     outcome.results = dict(sorted(outcome.results.items()))
     outcome.failures = dict(sorted(outcome.failures.items()))
     return outcome
-
-
-class _Enough(Exception):
-    """`on_result` has seen enough."""
-
-
-@dataclass
-class _Job:
-    function: Function
-    tasks: list[Any]
-    shared: Any
-    on_result: Callable[[int, Any], object] | None
-    bar: Progress
-    outcome: Outcome
-
-    def take(self, index: int, answer: Answer) -> None:
-        done, content = answer
-        (self.outcome.results if done else self.outcome.failures)[index] = content
-        self.bar.advance()
-        if done and self.on_result is not None and self.on_result(index, content):
-            raise _Enough
-
-    def fail(self, indices: Iterable[int], failure: Failure) -> None:
-        for index in indices:
-            self.take(index, (False, failure))
 
 
 def _workers(executor: Any) -> int:
@@ -137,10 +103,10 @@ def _workers(executor: Any) -> int:
     )
 
 
-def _here(job: _Job, waiting: deque[int], patience: float) -> None:
+def _here(job: Job, waiting: deque[int], patience: float) -> None:
     """Work in this process until what remains would take longer than `patience`."""
     seconds: list[float] = []
-    while waiting:
+    while job.any_of(waiting):
         begin = time.perf_counter()
         index = waiting.popleft()
         job.take(index, perform(job.function, job.shared, job.tasks[index]))
@@ -152,7 +118,7 @@ def _here(job: _Job, waiting: deque[int], patience: float) -> None:
             return
 
 
-def _on_given(job: _Job, waiting: deque[int], executor: Executor, window: int | None) -> None:
+def _on_given(job: Job, waiting: deque[int], executor: Executor, window: int | None) -> None:
     """Work on an executor that is not ours, so that it cannot be started anew when it breaks."""
     sent = parcel(job.function, job.shared, len(job.tasks), executor)
     try:
@@ -174,14 +140,14 @@ def _on_given(job: _Job, waiting: deque[int], executor: Executor, window: int | 
         job.fail(sorted([*broken, *waiting]), Failure("BrokenExecutor", message))
 
 
-def _on_own(job: _Job, waiting: deque[int], workers: int, window: int | None) -> None:
+def _on_own(job: Job, waiting: deque[int], workers: int, window: int | None) -> None:
     """Work on local processes, and start new ones when one dies."""
-    if not waiting:
+    if not job.any_of(waiting):
         return
     sent = Folder(job.function, job.shared, len(job.tasks))
     deaths_at_rest = 0
     try:
-        while waiting:
+        while job.any_of(waiting):
             with borrowed(workers) as pool:
                 broken, cause = _across(job, waiting, pool, sent, window)
             suspects = [index for index in broken if sent.was_started(index)]
@@ -200,7 +166,7 @@ def _on_own(job: _Job, waiting: deque[int], workers: int, window: int | None) ->
 
 
 def _across(
-    job: _Job, waiting: deque[int], executor: Executor, sent: Parcel, window: int | None
+    job: Job, waiting: deque[int], executor: Executor, sent: Parcel, window: int | None
 ) -> tuple[list[int], BaseException | None]:
     """Keep `window` tasks in flight until all are done; return those in flight when it broke, and why.
 
@@ -213,8 +179,8 @@ def _across(
     broken: list[int] = []
     cause: BaseException | None = None
     try:
-        while flying or (waiting and cause is None):
-            while waiting and cause is None and len(flying) < (window or sent.window(executor)):
+        while flying or (cause is None and job.any_of(waiting)):
+            while cause is None and len(flying) < (window or sent.window(executor)) and job.any_of(waiting):
                 with interrupts_held():
                     try:
                         future = sent.send(executor, waiting[0], job.tasks[waiting[0]])
@@ -253,7 +219,7 @@ def _across(
                 else:
                     job.take(index, answer)
     except KeyboardInterrupt:
-        with suppress(_Enough):
+        with suppress(Enough):
             for future, index in flying.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
                     answer = sent.opened(index, future.result())
