@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from scipy import sparse
-from separate_fits import TABLES, alone, compare, drawn, same
+from separate_fits import TABLES, alone, compare, drawn, fits_of, same
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
@@ -128,6 +128,33 @@ def test_a_point_so_far_away_that_its_distance_overflows(recwarn):
     far = np.vstack([X, np.full((1, X.shape[1]), 1e200)])
     compare(SVC(), "C", COSTS, X, y, far)
     assert not [each for each in recwarn if issubclass(each.category, RuntimeWarning)]
+
+
+def test_weights_so_small_that_their_products_are_rounded_to_nothing():
+    # The weight is the smallest number above 0 and the kernel half, but for rounding: a product is that number, or 0.
+    draw = np.random.default_rng(0)
+    middle = draw.normal(size=3)
+    away = draw.normal(size=(2000, 3))
+    asked = middle + away * np.sqrt(1.7 / (away**2).sum(axis=1))[:, None]
+    learner = SVC(gamma=float(np.log(2) / 1.7))
+    compare(learner, "C", [5e-324, 1.0], np.array([middle, middle + 10]), np.array([0, 1]), asked)
+
+
+def test_a_value_that_cannot_be_fitted_does_not_end_the_sharing_of_others(monkeypatch):
+    X, y = (part[:120] for part in TABLES["iris"])  # of unequal classes, so that 0.99 is infeasible
+    fits = fits_of(monkeypatch, NuSVC(), "nu")
+    found = compare(NuSVC(), "nu", [0.1, 0.3, 0.99], X, y, X)
+    assert isinstance(found[2], ValueError)
+    # The last three are those to compare with.
+    assert fits == [0.99, 0.3, 0.1, 0.99, 0.1, 0.3, 0.99]
+
+
+def test_other_columns_are_refused_as_by_a_separate_fit():
+    X, y = TABLES["two classes"]
+    compare(SVC(), "C", COSTS, X[:, :3], y, X[:, :1])
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    found = compare(SVC(), "C", COSTS, frame, y, frame.rename(columns={"b": "c"}))
+    assert all(isinstance(each, ValueError) for each in found)
 
 
 def test_inside_a_pipeline():

@@ -94,7 +94,7 @@ class Backwards(Executor):
         while self.sent:
             future, function, arguments, options = self.sent.pop()
             if future.set_running_or_notify_cancel():
-                self.order.append(arguments[-1][0])
+                self.order.append(arguments[-1][1])  # its subset
                 future.set_result(function(*arguments, **options))
 
 

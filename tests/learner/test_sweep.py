@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,9 +23,9 @@ from sklearn.tree import DecisionTreeClassifier
 import classay
 from classay import HalfSplits, InputError, Subsets, orientation, record, sweep
 from classay.engine import work
+from classay.learner.line import HOPELESS
 from classay.learner.paths import SharedPath
 from classay.learner.paths.shared import PATHS
-from classay.learner.record import HOPELESS
 from classay.learner.sweep_result import correlated
 
 X, Y = load_iris(return_X_y=True)
@@ -283,7 +284,8 @@ def test_what_is_deterministic_does_not_wait_for_the_pilot(tmp_path, monkeypatch
     assert fits(tmp_path / "fits") == 14
     runs.clear()
     sweep(Shifting(), X, Y, "noisy", [True], **KEPT)
-    assert [count for name, count in runs if name == "refit_strand"] == [6, 6]
+    # The pilot tells that refits differ, so that the others are planned anew: subset by subset, all refits of each.
+    assert [count for name, count in runs if name == "refit_strand"] == [6, 11]
 
 
 def test_what_fails_on_some_subsets_is_listed_as_record_lists_it():
@@ -351,6 +353,82 @@ def test_ctrl_c_keeps_the_subsets_that_are_done():
     first = int(np.setdiff1d(drawn[0], np.concatenate(drawn[1:]))[0])
     with pytest.raises(KeyboardInterrupt):
         sweep(Rowwise(first, "interrupt"), NUMBERED, Y, "deed", ["interrupt", "none"], **KEPT)
+
+
+class Halting(Shifting):
+    """Ctrl-C at some fit, counted over all learners."""
+
+    fits = 0
+
+    def __init__(self, after=10**9, noisy=False, random_state=0):
+        super().__init__(noisy)
+        self.after, self.random_state = after, random_state
+
+    def before_fit(self, rows, labels):
+        Halting.fits += 1
+        if Halting.fits == self.after:
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_finds_lines_with_and_without_a_pilot_equally_far():
+    Halting.fits = 0
+    learner = Halting(after=25)
+    found = sweep(learner, X, Y, "random_state", [None, 7], Subsets(20), 2, executor=1, holdouts=5)
+    # Without a seed of its own a learner is fitted twice a subset; with a frozen one once, and once more to see that.
+    assert {value: len(record.train_rows) for value, record in found.records.items()} == {None: 8, 7: 7}
+    assert found.notes[-1] == "Interrupted: 7 of 20 subsets were run."
+
+
+def test_ctrl_c_keeps_whole_subsets_where_refits_differ_without_a_seed():
+    class Seedless(Halting):
+        def __init__(self, after=10**9, noisy=True):
+            super().__init__(after, noisy, random_state=None)
+            del self.random_state
+
+    Halting.fits = 0
+    found = sweep(Seedless(after=21), X, Y, "noisy", [True], Subsets(20), 2, executor=1, holdouts=5)
+    assert len(found.records[True].train_rows) == 10
+    Halting.fits = 0
+    half = record(Seedless(after=22), X, Y, Subsets(20), 2, executor=1)
+    assert half.present.sum() == 21
+
+
+def test_values_of_which_too_little_was_done_are_named():
+    Halting.fits = 0
+    found = sweep(Halting(), X, Y, "after", [99, 4], Subsets(20), 1, executor=1, holdouts=5)
+    assert list(found.records) == [99]
+    assert found.notes[-1] == "Too little was done to tell anything at 4."
+
+
+def test_refused_values_cost_the_others_nothing(tmp_path):
+    tally = tmp_path / "fits"
+    found = sweep(Refusing(tally), X, Y, "power", [0, 1, 0.0 + 2, 3], Subsets(12, 0.3), repeats=3, executor=2)
+    assert (found.values, list(found.failed)) == ((1, 2.0, 3), [0])
+    # Of the refused one, the first three subsets and what was under way by then.
+    assert 3 * 13 + HOPELESS * 3 <= fits(tally) <= 3 * 13 + 12 * 3
+
+
+def test_a_subset_that_kills_its_worker_is_not_tried_for_every_refit(tmp_path):
+    marks = tmp_path / "deaths"
+    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
+    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 5])
+    poison = int(np.setdiff1d(drawn[5], others)[0])
+
+    class Dying(Rowwise):
+        def __init__(self, row=None, marks=None):
+            super().__init__(row, "none")
+            self.marks = marks
+
+        def before_fit(self, rows, labels):
+            if self.row is not None and self.row in np.asarray(rows)[:, 0]:
+                with open(self.marks, "a") as file:
+                    file.write("dead\n")
+                os._exit(1)
+
+    found = record(Dying(poison, str(marks)), NUMBERED, Y, FEW, 3, executor=2)
+    assert found.deterministic
+    assert [failure.subset for failure in found.failures] == [5]
+    assert len(marks.read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,27 @@ class Shaken(Tallied):
         return np.random.permutation(plain) if self.power % 2 else plain
 
 
+def test_record_takes_up_what_a_sweep_without_seeds_has_left(tmp_path, monkeypatch):
+    tally = tmp_path / "fits"
+    put, done = Chunks.put, []
+
+    def full(self, *part):
+        if len(done) == 7:
+            raise StoreFull("full")
+        put(self, *part)
+        done.append(part)
+
+    monkeypatch.setattr(Chunks, "put", full)
+    with pytest.raises(StoreFull):
+        sweep(Shaken(tally), X, Y, "power", [1], FEW, 3, executor=1, store=tmp_path / "store")
+    monkeypatch.setattr(Chunks, "put", put)
+    before = fits(tally)
+    found = record(Shaken(tally, 1), X, Y, FEW, 3, executor=1, store=tmp_path / "store")
+    # Seven tasks: the pilot and the third of subset 0; one and two of subsets 1 and 2; the first of subset 3.
+    assert fits(tally) - before == 18 - 10
+    np.testing.assert_array_equal(found.labels, record(Shaken(tally, 1), X, Y, FEW, 3, executor=1).labels)
+
+
 def test_stopped_after_any_part_it_goes_on_with_and_without_dice(tmp_path, monkeypatch):
     tally = tmp_path / "fits"
 
@@ -236,7 +257,7 @@ class Breaking(Executor):
 
 def test_when_the_executor_breaks_what_is_done_is_kept(tmp_path):
     settings = {"scheme": FEW, "repeats": 2, "store": tmp_path}
-    with pytest.raises(InputError, match=r"tasks were not done.*the cluster is gone.*run the same again"):
+    with pytest.raises(InputError, match=r"tasks? not done.*the cluster is gone.*run the same again"):
         sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=Breaking(5), **settings)
     assert len(parts(tmp_path)) == 5
     found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=1, **settings)
@@ -247,13 +268,27 @@ def test_when_the_executor_breaks_what_is_done_is_kept(tmp_path):
 
 
 def test_what_shared_fits_warned_is_told_again_from_the_store(tmp_path):
-    given = (LogisticRegression(), X, Y, "max_iter", [2, 5])
+    given = (LogisticRegression(random_state=0), X, Y, "max_iter", [2, 5])
     first = sweep(*given, store=tmp_path, **KEPT)
     warned = [note for note in first.notes if "ConvergenceWarning" in note]
-    assert len(warned) == 1
+    assert [note[:22] for note in warned] == ["7 of 7 refits warned: "]
     assert parts(tmp_path) == []
     again = sweep(*given, store=tmp_path, **KEPT)
     assert again.notes == first.notes
+    # A value that is refused is fitted apart from the others, which are not counted twice for it.
+    refused = sweep(LogisticRegression(random_state=0), X, Y, "max_iter", [-1, 2, 5], **KEPT)
+    assert list(refused.failed) == [-1]
+    assert [note for note in refused.notes if "ConvergenceWarning" in note] == warned
+
+
+def test_a_damaged_listing_is_written_again(tmp_path):
+    given = (DecisionTreeClassifier(), X, Y, "max_depth", [2, 0])
+    sweep(*given, store=tmp_path, **KEPT)
+    listings = [path for path in tmp_path.glob("*.classay") if archive.read_header(path)["kind"] == "sweep"]
+    listings[0].write_bytes(b"damaged")
+    with pytest.warns(DamagedRecordWarning):
+        sweep(*given, store=tmp_path, **KEPT)
+    assert archive.read_header(listings[0])["kind"] == "sweep"
 
 
 def test_a_store_that_takes_nothing_is_told_before_any_fit_but_may_be_read(tmp_path, monkeypatch):
@@ -333,7 +368,7 @@ def test_ended_among_its_records_it_goes_on_from_its_parts(tmp_path, monkeypatch
         sweep(RandomForestClassifier(), X, Y, **settings, store=tmp_path)
     assert len(parts(tmp_path)) == 12
     with monkeypatch.context() as patch:
-        patch.setattr("classay.learner.sweeping.refit_strand", None)  # nothing is fitted
+        patch.setattr("classay.learner.fitting.refit_strand", None)  # nothing is fitted
         found = sweep(RandomForestClassifier(), X, Y, **settings, store=tmp_path)
     assert not found.notes
     assert not parts(tmp_path)
@@ -360,7 +395,7 @@ def test_where_only_records_are_lacking_nothing_is_fitted_nor_called_another_swe
     settings = {"executor": 1, "scheme": FEW, "repeats": 2, "store": tmp_path}
     for point in first.values[::2] if len(first.parameters) > 1 else ():
         record(clone(learner).set_params(**dict(zip(names, point))), X, Y, **settings)
-    monkeypatch.setattr("classay.learner.sweeping.refit_strand", stop)
+    monkeypatch.setattr("classay.learner.fitting.refit_strand", stop)
     found = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
     assert not found.interrupted
     assert not found.notes

@@ -25,15 +25,14 @@ def gathered(
     bench: Bench,
     subsets: list[Ints],
     answers: dict[int, Answer],
-    broken: dict[int, str],
     refits: int,
     deterministic: bool,
     interrupted: bool,
     notes: Iterable[str],
     about: dict[str, Any],
 ) -> Labelings | Predictions:
-    """One record of the answers of all subsets, by their numbers; `broken` says why others could not be run."""
-    found = _arrays(bench, subsets, answers, broken, refits)
+    """One record of the answers of subsets, by their numbers."""
+    found = _arrays(bench, subsets, answers, refits)
     notes = list(notes)
     if deterministic and examine.has_seed(bench.learner):
         notes.append("Its random_state is frozen, so refits cannot differ: stochasticity is 0 by your choice.")
@@ -56,9 +55,7 @@ def most_common(warnings: Iterable[str], refits: int, most: int = 3) -> list[str
     return [f"{times} of {refits} refits warned: {text}" for text, times in counts[:most]]
 
 
-def _arrays(
-    bench: Bench, subsets: list[Ints], answers: dict[int, Answer], broken: dict[int, str], refits: int
-) -> Labelings | Predictions:
+def _arrays(bench: Bench, subsets: list[Ints], answers: dict[int, Answer], refits: int) -> Labelings | Predictions:
     shape, kind = (len(subsets), refits), bench.answers
     on_test = kind.empty((*shape, bench.test.size))
     on_probes = None if bench.probes is None else kind.empty((*shape, bench.probes.shape[0]))
@@ -72,9 +69,6 @@ def _arrays(
         if on_probes is not None and answer.probes is not None:
             on_probes[subset, :here] = answer.probes[:here]
         failures += [Failure(subset, repeat, error) for repeat, error in sorted(answer.errors.items())]
-    for subset, why in sorted(broken.items()):
-        done = len(answers[subset].seconds) if subset in answers else 0
-        failures += [Failure(subset, repeat, why) for repeat in range(done, refits)]
     can_keep = bench.probes is not None and frames.pack(bench.probes, "probes") is not None
     common: dict[str, Any] = {
         "truth": kind.truth(bench.y[bench.test]),

@@ -1,4 +1,4 @@
-"""A strand of a sweep and what is done of it: its tasks, their answers, and the chunks that keep them."""
+"""A strand and what is done of it: its tasks, their answers, and the chunks that keep them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from ..engine.chunks import Chunks
 from .answer_chunks import Place, chunk_name, packed, taken_up
-from .record import HOPELESS
 from .refit import Answer, Bench, joined
 from .sweep_refit import Strip, empty
 from .sweep_strands import Strand
 
+HOPELESS = 3
+"""If every refit of the first so many subsets failed, the rest is not tried."""
 PILOT: Place = (0, (0, 1))
 """Whether two refits agree is seen on subset 0 alone, so that it cannot depend on what is done first."""
 BUSY = 200
@@ -47,15 +48,22 @@ class Line:
         parts = np.array_split(np.array(rest), min(number, len(rest))) if rest else []
         return [(subset, refits) for refits in (first, *(tuple(part.tolist()) for part in parts)) if refits]
 
-    def firsts(self) -> list[Place]:
-        """The first task of every subset, unless it is done or broken."""
-        every = (self.places(subset)[0] for subset in range(self.n_subsets))
+    def waiting(self) -> list[Place]:
+        """The tasks to be done next; while the pilot has not told whether refits differ, the first of every subset."""
+        if self.hopeless():
+            return []
+        number = 1 if self.is_open() else None
+        every = (place for subset in range(self.n_subsets) for place in self.places(subset)[:number])
         return [place for place in every if place not in self.done and place not in self.broken]
 
-    def waiting(self) -> list[Place]:
-        """The tasks that are neither done nor broken."""
-        every = (place for subset in range(self.n_subsets) for place in self.places(subset))
-        return [place for place in every if place not in self.done and place not in self.broken]
+    def is_open(self) -> bool:
+        """Whether it is not known yet if refits differ."""
+        return self.piloted and PILOT not in self.done and PILOT not in self.broken
+
+    def same_twice(self) -> list[bool]:
+        """Whether the two refits of the pilot agree, at each value; empty without a pilot."""
+        pilot = self.done.get(PILOT) if self.piloted else None
+        return [] if pilot is None else [answer.same_twice() for answer in pilot.answers]
 
     def keep(self, place: Place, strip: Strip) -> None:
         """Take what a task gave; with a store, first put it there."""
@@ -64,6 +72,11 @@ class Line:
             self.chunks.put(chunk_name(*place), *packed(strip.answers, strip.said, self.about, tasks))
         self.done[place] = strip
 
+    def fail(self, place: Place, why: str) -> None:
+        """A task could not be done. Where it is a first refit, the next would fare no better."""
+        places = self.places(place[0])
+        self.broken |= dict.fromkeys(places if self.piloted and place == places[0] else [place], why)
+
     def take_up(self) -> None:
         """Take what an earlier run has left in the store."""
         self.done |= {place: Strip(*found) for place, found in taken_up(self.chunks).items()}
@@ -71,6 +84,10 @@ class Line:
     def whole(self, subset: int) -> bool:
         """Whether all tasks of a subset came to an end."""
         return all(place in self.done or place in self.broken for place in self.places(subset))
+
+    def begun(self, subset: int) -> bool:
+        """Whether any task of a subset came to an end."""
+        return any(place in self.done or place in self.broken for place in self.places(subset))
 
     def answer(self, bench: Bench, value: int, subset: int) -> Answer:
         """What all refits of a subset gave at one value; those that were not run are empty."""
@@ -89,10 +106,6 @@ class Line:
             or (place in self.done and all(_all_failed(self.done[place].answers[value]) for value in chosen))
             for place in early
         )
-
-    def fails_from_the_start(self) -> bool:
-        """Whether the pilot failed at every value."""
-        return PILOT in self.done and all(map(_all_failed, self.done[PILOT].answers))
 
     def _part(self, bench: Bench, value: int, place: Place) -> Answer:
         if place in self.done:

@@ -11,24 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import expect
-from ..engine import work
 from ..engine.chunks import Chunks
 from ..engine.store import Store
 from . import describe, examine
-from .answer_chunks import ALONE, chunk_name, open_chunks, packed, taken_up
+from .answer_chunks import ALONE, open_chunks
+from .fitting import Fitting, alone
 from .gathering import gathered
+from .line import HOPELESS, Line
 from .preparing import prepare
-from .refit import Answer, Bench, Task, joined, refit
+from .refit import Answer, Bench
 from .saved import restored
 from .schemes import Scheme
 
-Ints = NDArray[np.int64]
 Parts = tuple[Chunks, dict[str, Any]]  # where they go, and what they say of the whole
-HOPELESS = 3
-"""If every refit of the first so many subsets failed, the learner is given up."""
 
 
 def record(
@@ -102,96 +100,27 @@ def record(
 
     subsets, more = given.draw()
     bench = given.bench(given.learner)
-    answers, deterministic, broken, interrupted = _refit_all(
-        bench, subsets, given.repeats, executor, progress, about["learner"]["name"], parts
-    )
-    refits = 1 if deterministic else given.repeats
+    fits = Fitting(given, subsets, executor, progress, about["learner"]["name"], lambda strand: parts or (None, {}))
+    (line,) = fits.run([alone(given)])
+    answers = {subset: line.answer(bench, 0, subset) for subset in range(len(subsets)) if line.begun(subset)}
+    if fits.interrupted and not any(place in line.done for subset in answers for place in line.places(subset)):
+        raise KeyboardInterrupt
+    if all(len(answer.errors) == len(answer.seconds) for answer in answers.values()) or line.hopeless():
+        _discard(parts)
+        raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, line))
     notes = (*given.notes, *more)
-    found = gathered(bench, subsets, answers, broken, refits, deterministic, interrupted, notes, about)
+    found = gathered(bench, subsets, answers, line.refits, line.deterministic, fits.interrupted, notes, about)
     # What a cluster that broke has left undone is not the learner's failure: asked again, it is fitted.
-    whole = not interrupted and not any(why.startswith("BrokenExecutor") for why in broken.values())
-    if kept is not None and whole:
+    if kept is not None and not fits.interrupted and not fits.lost:
         kept.put(key, found.KIND, *found.to_file())
         _discard(parts)
     return found
 
 
-def _refit_all(
-    bench: Bench,
-    subsets: list[Ints],
-    repeats: int,
-    executor: Executor | int | None,
-    progress: bool,
-    label: str,
-    parts: Parts | None,
-) -> tuple[dict[int, Answer], bool, dict[int, str], bool]:
-    """Refit every subset. Returns answers by subset, whether the learner is deterministic, subsets that could not
-    be run and why, and whether Ctrl-C came. With a store, each task is kept there in `parts`, and not done again.
-    """
-    answers: dict[int, Answer] = {}
-    broken: dict[int, str] = {}
-    there = {} if parts is None else taken_up(parts[0])
-
-    def take(task: Task, answer: Answer) -> bool:
-        before = answers.get(task[0])
-        answers[task[0]] = answer if before is None else joined(before, answer)
-        return hopeless()
-
-    def hopeless() -> bool:
-        # Always the same subsets, so that it cannot depend on what is done first.
-        early = [answers.get(subset) for subset in range(min(HOPELESS, len(subsets)))]
-        return all(answer is not None and len(answer.errors) == repeats for answer in early)
-
-    def go(tasks: list[Task], progress: bool) -> bool:
-        left: list[Task] = []
-        for task in tasks:
-            if (task[0], task[2]) in there:
-                take(task, there[task[0], task[2]][0][0])
-            else:
-                left.append(task)
-
-        def keep(index: int, answer: Answer) -> bool:
-            subset, _, refits = left[index]
-            if parts is not None:
-                said: list[set[str]] = [set() for _ in refits]
-                parts[0].put(chunk_name(subset, refits), *packed([answer], said, parts[1], len(subsets)))
-            return take(left[index], answer)
-
-        outcome = work.run(
-            refit,
-            left,
-            shared=bench,
-            executor=executor,
-            on_result=keep,
-            progress=progress,
-            label=label,
-            isolate=bench.time_limit is not None and executor is None,
-        )
-        broken.update({left[index][0]: str(failure) for index, failure in outcome.failures.items()})
-        return outcome.interrupted
-
-    everything = tuple(range(repeats))
-    deterministic = interrupted = False
-    first: tuple[int, ...] = everything
-    if not bench.free and repeats > 1:
-        # Whether two refits agree is seen on subset 0 alone, so that it cannot depend on what is done first.
-        interrupted = go([(0, subsets[0], everything[:2])], False)
-        deterministic = 0 in answers and answers[0].same_twice()
-        first = () if deterministic or 0 in broken else everything[2:]
-    if not interrupted:
-        rest = everything[:1] if deterministic else everything
-        tasks = [(0, subsets[0], first)] if first else []
-        tasks += [(number, rows, rest) for number, rows in enumerate(subsets) if number]
-        interrupted = go(tasks, progress)
-    if not answers and interrupted:
-        raise KeyboardInterrupt
-    if hopeless() or all(len(answer.errors) == len(answer.seconds) for answer in answers.values()):
-        errors = [error for _, answer in sorted(answers.items()) for error in answer.errors.values()]
-        why = (errors or list(broken.values()))[0]
-        tried = f" of the first {HOPELESS} subsets" if len(subsets) > HOPELESS and hopeless() else ""
-        _discard(parts)
-        raise expect.InputError(f"{label} failed in every refit{tried}: {why}{examine.advice(bench.X, why)}")
-    return answers, deterministic, broken, interrupted
+def _all_failed(name: str, bench: Bench, answers: dict[int, Answer], line: Line) -> str:
+    why = next(error for _, answer in sorted(answers.items()) for error in answer.errors.values())
+    tried = f" of the first {HOPELESS} subsets" if line.n_subsets > HOPELESS and line.hopeless() else ""
+    return f"{name} failed in every refit{tried}: {why}{examine.advice(bench.X, why)}"
 
 
 def _discard(parts: Parts | None) -> None:

@@ -15,18 +15,18 @@ from ..engine import work
 from ..engine.store import Store, StoreFull
 from . import examine
 from .answers import Codes
+from .fitting import Fitting
 from .gathering import gathered, most_common
 from .holdouts import draw_holdouts
 from .labelings import Labelings
+from .line import Line
 from .orientation import Orientation, orientation
 from .preparing import prepare
 from .schemes import Scheme
 from .sweep_grid import grid
-from .sweep_line import Line
 from .sweep_result import PathUse, Sweep, summed_up
 from .sweep_store import Shelf
 from .sweep_strands import Strand, can_join, strands
-from .sweeping import Sweeping
 
 
 def sweep(
@@ -109,8 +109,14 @@ def sweep(
 
     records, failed = shelf.records(), shelf.failed()
     subsets, more = given.draw()
-    fits = Sweeping(given, subsets, executor, progress, label, shelf.chunks)
+    fits = Fitting(given, subsets, executor, progress, label, shelf.chunks)
     lines = fits.run(shelf.left({*records, *failed}))
+    if fits.lost:
+        left = sum(why.startswith("BrokenExecutor") for line in lines for why in line.broken.values())
+        raise expect.InputError(
+            f"{expect.counted(left, 'task')} not done: {fits.lost} What is done is kept if there is a store: run the "
+            "same again, and it goes on from there."
+        )
     notes = [*given.notes, *more]
     said = shelf.said() or _said(lines)
     made, refused = _records(fits, lines, shelf, notes)
@@ -126,6 +132,9 @@ def sweep(
     if fits.interrupted:
         done = min(len(record.train_rows) for record in records.values())
         notes.append(f"Interrupted: {done} of {given.scheme.n} subsets were run.")
+        unseen = [point for point in settings.points if point not in records and point not in failed]
+        if unseen:
+            notes.append(f"Too little was done to tell anything at {expect.shown(unseen)}.")
     elif lines or not shelf.listed:
         try:
             shelf.finish(made, failed, said)
@@ -147,7 +156,7 @@ def sweep(
 
 def _said(lines: list[Line]) -> list[str]:
     """What fits that values share warned, the most frequent first."""
-    strips = [strip for line in lines for strip in line.done.values()]
+    strips = [strip for line in lines if not line.hopeless() for strip in line.done.values()]
     return most_common(
         (text for strip in strips for each in strip.said for text in each), sum(len(strip.said) for strip in strips)
     )
@@ -186,7 +195,7 @@ def _measure(shared: tuple[list[Labelings], tuple[int, int, int, float]], place:
 
 
 def _records(
-    fits: Sweeping, lines: Iterable[Line], shelf: Shelf, notes: list[str]
+    fits: Fitting, lines: Iterable[Line], shelf: Shelf, notes: list[str]
 ) -> tuple[dict[Any, Labelings], dict[Any, str]]:
     """The record of each value, and why others have none. Of what was interrupted, the subsets that were done."""
     records: dict[Any, Labelings] = {}
@@ -205,7 +214,6 @@ def _records(
                     bench,
                     [fits.subsets[subset] for subset in subsets],
                     answers,
-                    {},
                     line.refits,
                     line.deterministic,
                     fits.interrupted and len(subsets) < line.n_subsets,

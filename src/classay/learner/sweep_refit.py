@@ -47,9 +47,9 @@ class Strip:
     answers: list[Answer]
     said: list[set[str]]
 
-    def only(self, places: Sequence[int]) -> Strip:
-        """The answers at some of its values."""
-        return Strip([self.answers[place] for place in places], self.said)
+    def only(self, places: Sequence[int], said: bool) -> Strip:
+        """The answers at some of its values, with or without what was warned."""
+        return Strip([self.answers[place] for place in places], self.said if said else [])
 
 
 def refit_strand(shared: SweepBench, task: Task) -> Strip:

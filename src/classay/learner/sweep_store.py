@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from ..engine.chunks import UNFINISHED, Chunks, read_headers
@@ -62,13 +63,15 @@ class Shelf:
     def failed(self) -> dict[Any, str]:
         """Values that could not be fitted when the same sweep was done before, and why."""
         points = self.grid.points
-        return {points[place]: why for place, why in self._listing().get("failed", ())}
+        return {points[place]: why for place, why in self._listing.get("failed", ())}
 
     def said(self) -> list[str]:
         """What fits that values share warned when the same sweep was done before."""
-        return list(self._listing().get("said", ()))
+        return list(self._listing.get("said", ()))
 
+    @cached_property
     def _listing(self) -> dict[str, Any]:
+        """What the store knew of the sweep at the beginning; nothing if it is not there, or damaged."""
         stored = None if self.store is None else self.store.get(self._sweep_key(), KIND)
         return {} if stored is None else stored[0]
 
@@ -106,7 +109,7 @@ class Shelf:
     @property
     def listed(self) -> bool:
         """Whether the store, if there is one, knows the sweep as done."""
-        return self.store is None or self._sweep_key() in self.store
+        return self.store is None or bool(self._listing)
 
     def chunks(self, strand: Strand) -> tuple[Chunks | None, dict[str, Any]]:
         """Where the parts of a strand go, and what they say of it."""
@@ -139,7 +142,7 @@ class Shelf:
             "failed": [[points.index(point), why] for point, why in failed.items()],
             "said": said,
         }
-        if self._sweep_key() not in self.store:
+        if not self._listing:
             self.store.put(self._sweep_key(), KIND, header, {})
         for strand in self.strands:
             self.chunks(strand)  # an earlier run may have ended between its last record and this line

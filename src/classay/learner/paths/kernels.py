@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.extmath import row_norms
 
+from ...engine.limits import TimeLimitExceeded
 from ..describe import is_sparse
 from ..examine import take
 from .saturation import alike
@@ -24,7 +25,7 @@ from .shared import SharedPath, fitted, is_count, positive, register
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-EPS = float(np.finfo(np.float64).eps)
+EPS, TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 BLOCK = 1 << 20
 """Entries of the kernel that are held at once: 8 MB, so that they stay near the processor."""
 SAFETY = 8.0
@@ -57,22 +58,34 @@ class OneKernel(SharedPath):
         cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
     ) -> Iterator[tuple[Any, Any]]:
         """Fit every value that needs a fit of its own, then ask all of them at once."""
-        steps = param_name == "max_iter"
-        wanted = positive(values) if steps else sorted(value for value in values if value > 0)
-        if not wanted:
-            return
-        last = fitted(learner, param_name, wanted[-1], X, y)
-        shared = alike(wanted, int(np.max(last.n_iter_))) if steps else wanted[-1:]
-        groups = [([value], fitted(learner, param_name, value, X, y)) for value in wanted if value not in shared]
-        groups.append((shared, last))
+        wanted = positive(values) if param_name == "max_iter" else sorted(value for value in values if value > 0)
+        groups: list[tuple[list[Any], Any]] = []
+        shared: list[Any] = []
+        for value in reversed(wanted):
+            classifier = None if value in shared else _fitted_or_none(learner, param_name, value, X, y)
+            if classifier is not None:
+                # Of steps, all above what the largest used are one fit.
+                largest = param_name == "max_iter" and value == wanted[-1]
+                shared = alike(wanted, int(np.max(classifier.n_iter_))) if largest else shared
+                groups.append((shared if largest else [value], classifier))
         for (group, _), labels in zip(groups, _answers([each for _, each in groups], X, asked)):
             yield from ((value, labels) for value in group)
 
 
+def _fitted_or_none(learner: Any, param_name: str, value: Any, X: Any, y: Any) -> Any:
+    try:
+        return fitted(learner, param_name, value, X, y)
+    except TimeLimitExceeded:
+        raise
+    except Exception:  # it is fitted by itself later, and tells what is wrong
+        return None
+
+
+@np.errstate(all="ignore")  # what overflows is unsure, and asked of the classifier
 def _answers(classifiers: list[Any], X: Any, asked: Any) -> list[NDArray[Any]]:
     """What each of some classifiers, fitted on X with one kernel, answers on the rows `asked`."""
-    points = None if is_sparse(X) else np.asarray(asked, dtype=np.float64)
-    if points is None or not np.isfinite(points).all():
+    points = None if is_sparse(X) or not classifiers else np.asarray(asked, dtype=np.float64)
+    if points is None or not np.isfinite(points).all() or not _as_fitted(classifiers[0], asked):
         return [each.predict(asked) for each in classifiers]
     # In this order as for the fit, so that the spread that sets the kernel's width is the same to the bit.
     rows: Floats = np.asarray(X, dtype=np.float64, order="C")
@@ -83,10 +96,9 @@ def _answers(classifiers: list[Any], X: Any, asked: Any) -> list[NDArray[Any]]:
     vectors, gamma = rows[used] - middle, _gamma(classifiers[0], rows)
     step = max(1, BLOCK // used.size)
     parts = []
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is unsure, and asked again
-        for start in range(0, points.shape[0], step):
-            kernel, error = _kernel(points[start : start + step] - middle, vectors, gamma)
-            parts.append([machine.vote(kernel, error) for machine in machines])
+    for start in range(0, points.shape[0], step):
+        kernel, error = _kernel(points[start : start + step] - middle, vectors, gamma)
+        parts.append([machine.vote(kernel, error) for machine in machines])
     answers = []
     for each, blocks in zip(classifiers, zip(*parts)):
         codes, unsure = (np.concatenate(part) for part in zip(*blocks))
@@ -96,6 +108,14 @@ def _answers(classifiers: list[Any], X: Any, asked: Any) -> list[NDArray[Any]]:
             labels[again] = each.predict(take(asked, again))
         answers.append(labels)
     return answers
+
+
+def _as_fitted(classifier: Any, asked: Any) -> bool:
+    """Whether points have the columns of the training rows; if not, scikit-learn says so itself."""
+    names = getattr(classifier, "feature_names_in_", None)
+    columns = getattr(asked, "columns", None)
+    same = names is None or columns is None or list(names) == list(columns)
+    return bool(same and asked.shape[1:] == (classifier.n_features_in_,))
 
 
 def _support(classifiers: list[Any]) -> tuple[Ints, Ints]:
@@ -129,7 +149,7 @@ class _Machine:
         unsure = np.zeros(kernel.shape[0], dtype=bool)
         for (one, other), shift in zip(itertools.combinations(range(len(sums)), 2), self.intercept):
             decision = sums[one][:, other - 1] + sums[other][:, one] + shift
-            reach = error * (heft[one][other - 1] + heft[other][one]) + 4 * EPS * abs(shift)
+            reach = error * (heft[one][other - 1] + heft[other][one]) + 4 * EPS * abs(shift) + kernel.shape[1] * TINY
             unsure |= ~(np.abs(decision) > SAFETY * reach)
             # With two classes, scikit-learn turns the sign: above 0 is the second.
             first = (decision > 0) != (len(sums) == 2)
