@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import classay
-from classay.learners import as_given, numbered, short_name
+from classay.learners import as_given, free_seeds, has_seed, numbered, short_name
 
 X, CODES = load_iris(return_X_y=True)
 WORDS = np.array(["setosa", "versicolor", "virginica"])[CODES]
@@ -36,6 +36,27 @@ def test_only_what_was_changed_is_named():
             super().__init__(needed=others["needed"])
 
     assert short_name(Needy(needed=1)).startswith("Needy(")
+
+
+class CatBoostClassifier(Open):
+    """Lists only what was set, as CatBoost does."""
+
+    def __init__(self, **others):
+        self.others = others
+
+    def set_params(self, **given):
+        self.others |= given
+        return self
+
+
+def test_seeds_that_are_not_listed():
+    free = CatBoostClassifier()
+    assert free_seeds(free) == ["random_seed"]
+    assert free_seeds(free.set_params(random_seed=3)) == []
+    assert free_seeds(CatBoostClassifier(random_state=3)) == []
+    assert has_seed(CatBoostClassifier(random_state=3))
+    assert free_seeds(make_pipeline(StandardScaler(), CatBoostClassifier())) == ["catboostclassifier__random_seed"]
+    assert free_seeds(Open(random_seed=None)) == ["random_seed"]
 
 
 def test_others_are_told_the_labels_themselves():

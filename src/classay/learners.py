@@ -1,4 +1,4 @@
-"""What holds of a learner, whatever package it is from: its short name, and the words in which it takes classes."""
+"""What holds of a learner of any package: its name, its seeds, and the words in which it takes classes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 60
+SEEDS = ("random_state", "random_seed")
 
 
 def short_name(learner: Any) -> str:
@@ -24,6 +25,21 @@ def short_name(learner: Any) -> str:
     text = " ".join(_spelled(learner).split())
     text = type(learner).__name__ if text.startswith("<") else text.removesuffix("()")
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def free_seeds(learner: Any) -> list[str]:
+    """Names of the learner's seeds, at any depth, that the user left free.
+
+    >>> from sklearn.svm import SVC
+    >>> free_seeds(SVC()), free_seeds(SVC(random_state=0))
+    (['random_state'], [])
+    """
+    return sorted(name for name, value in _seeds(learner).items() if value is None)
+
+
+def has_seed(learner: Any) -> bool:
+    """Whether the learner has a seed anywhere."""
+    return bool(_seeds(learner))
 
 
 def numbered(learner: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -48,6 +64,19 @@ def numbered(learner: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] 
 def as_given(answered: Any, classes: NDArray[Any] | None) -> Any:
     """What a learner answered, in the words of the labels before `numbered`."""
     return answered if classes is None else classes[np.asarray(answered, dtype=np.intp)]
+
+
+def _seeds(learner: Any) -> dict[str, Any]:
+    """Values of all parameters that are a `random_state` or `random_seed`, by name."""
+    parameters = learner.get_params(deep=True)
+    found = {name: value for name, value in parameters.items() if name.split("__")[-1] in SEEDS}
+    for name, part in {"": learner, **parameters}.items():
+        # CatBoost lists only what was set; left alone, its seed is the same for every fit.
+        if type(part).__name__.startswith("CatBoost") and hasattr(part, "get_params"):
+            own = f"{name}__" if name else ""
+            if not any(f"{own}{seed}" in found for seed in SEEDS):
+                found[f"{own}random_seed"] = None
+    return found
 
 
 def _spelled(learner: Any) -> str:

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classay import HalfSplits, InputError, Subsets, record
 from classay.learner import examine
+from classay.learners import free_seeds, has_seed
 
 X, Y = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -247,14 +248,14 @@ def test_a_learner_that_does_not_build_on_scikit_learn():
 
 
 def test_which_seeds_are_free():
-    assert examine.free_seeds(GaussianNB()) == []
-    assert examine.free_seeds(SVC()) == ["random_state"]
-    assert examine.free_seeds(SVC(random_state=0)) == []
+    assert free_seeds(GaussianNB()) == []
+    assert free_seeds(SVC()) == ["random_state"]
+    assert free_seeds(SVC(random_state=0)) == []
     pipeline = make_pipeline(StandardScaler(), GridSearchCV(LogisticRegression(), {"C": [1]}))
-    assert examine.free_seeds(pipeline) == ["gridsearchcv__estimator__random_state"]
-    assert examine.has_seed(pipeline)
-    assert examine.has_seed(SVC(random_state=0))
-    assert not examine.has_seed(GaussianNB())
+    assert free_seeds(pipeline) == ["gridsearchcv__estimator__random_state"]
+    assert has_seed(pipeline)
+    assert has_seed(SVC(random_state=0))
+    assert not has_seed(GaussianNB())
 
 
 def test_a_classifier_that_predicts_only_once_fitted_is_taken():

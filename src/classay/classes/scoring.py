@@ -15,7 +15,7 @@ from sklearn.base import clone, is_regressor
 
 from .. import seeds
 from ..expect import InputError, fraction, one_of, shown
-from ..learners import as_given, numbered, short_name
+from ..learners import as_given, free_seeds, numbered, short_name
 from .labels import plain
 from .marginal import is_marginal
 from .ranks import Ranks
@@ -186,12 +186,7 @@ def fitted(learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int) -> tup
     Every free `random_state` is set by seed and place.
     """
     fresh = clone(learner)
-    parameters = fresh.get_params(deep=True)
-    free = sorted(
-        key
-        for key, value in parameters.items()
-        if value is None and (key == "random_state" or key.endswith("__random_state"))
-    )
+    free = free_seeds(fresh)
     if free:
         fresh.set_params(**dict(zip(free, seeds.integers(seed, "fit", *place, count=len(free)))))
     with _turn, warnings.catch_warnings(record=True) as caught:

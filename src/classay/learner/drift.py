@@ -17,7 +17,7 @@ from sklearn.base import is_regressor
 
 from .. import expect, seeds
 from ..engine import work
-from ..learners import short_name
+from ..learners import free_seeds, short_name
 from . import batches, drift_state, examine
 from .answers import Codes
 from .calibration import Calibration, calibrate, draws_needed
@@ -194,7 +194,7 @@ class DriftMonitor:
         return self._state
 
     def _bench(self, state: drift_state.State, rows: Any, labels: NDArray[Any], asked: Any, seed: int) -> Bench:
-        free = tuple(examine.free_seeds(self.learner))
+        free = tuple(free_seeds(self.learner))
         answers, none = Codes(state.classes), np.empty(0, dtype=np.int64)
         return Bench(self.learner, rows, labels, answers, none, asked, free, seed, self.time_limit)
 

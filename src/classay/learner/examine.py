@@ -60,23 +60,6 @@ def _is_fitted(learner: Any) -> bool:
     return True
 
 
-def free_seeds(learner: Any) -> list[str]:
-    """Names of the learner's `random_state` parameters, at any depth, that the user left free."""
-    return sorted(name for name, value in _seeds(learner).items() if value is None)
-
-
-def has_seed(learner: Any) -> bool:
-    """Whether the learner has a `random_state` anywhere."""
-    return bool(_seeds(learner))
-
-
-def _seeds(learner: Any) -> dict[str, Any]:
-    parameters = learner.get_params(deep=True)
-    return {
-        name: value for name, value in parameters.items() if name == "random_state" or name.endswith("__random_state")
-    }
-
-
 def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[str]]:
     """Rows and labels ready to be indexed, and what has to be said of them."""
     if is_sparse(X):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import frames
-from . import examine
+from ..learners import has_seed
 from .answers import Codes
 from .labelings import Labelings
 from .predictions import Predictions
@@ -34,7 +34,7 @@ def gathered(
     """One record of the answers of subsets, by their numbers."""
     found = _arrays(bench, subsets, answers, refits)
     notes = list(notes)
-    if deterministic and examine.has_seed(bench.learner):
+    if deterministic and has_seed(bench.learner):
         notes.append("Its random_state is frozen, so refits cannot differ: stochasticity is 0 by your choice.")
     failed, missing = len(found.failures), int((~found.present).sum())
     if interrupted:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import expect, seeds
+from ..learners import free_seeds
 from . import describe, examine
 from .answers import Answers
 from .probes import probes as drawn_probes
@@ -62,7 +63,7 @@ class Prepared:
 
     def bench(self, learner: Any) -> Bench:
         """What refits of a learner need."""
-        free = tuple(examine.free_seeds(learner))
+        free = tuple(free_seeds(learner))
         return Bench(learner, self.X, self.y, self.answers, self.test, self.probes, free, self.seed, self.time_limit)
 
 

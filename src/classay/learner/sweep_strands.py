@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..learners import free_seeds
 from .answer_chunks import ALONE
 from .describe import is_sparse
-from .examine import free_seeds
 from .paths import path_for
 from .sweep_grid import Grid, with_settings
 

@@ -13,6 +13,7 @@ from sklearn.base import is_regressor
 from .. import expect, seeds
 from ..encoding import encoded
 from ..engine import work
+from ..learners import free_seeds
 from . import examine
 from .answers import Codes
 from .attributes import Attributes, Described
@@ -99,7 +100,7 @@ def rivals(
         answers=answers,
         test=np.empty(0, dtype=np.int64),
         probes=None,
-        free=tuple(examine.free_seeds(fresh)),
+        free=tuple(free_seeds(fresh)),
         seed=seed,
         time_limit=time_limit,
     )

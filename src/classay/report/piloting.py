@@ -12,10 +12,10 @@ import numpy as np
 
 from ..encoding import encoded
 from ..expect import InputError
-from ..learner import examine
 from ..learner.labelings import Labelings
 from ..learner.record import record
 from ..learner.schemes import HalfSplits
+from ..learners import free_seeds
 from .parts import Data
 from .plan import BY_FOLDS, LEAST_ON_FOLDS, ON_FOLDS, PROBES, Pilot, Plan, folds, growth, plan
 
@@ -91,7 +91,7 @@ def _pilot(learner: Any, data: Data, half: int, common: dict[str, Any]) -> Pilot
     rows, _ = timed[-1]
     # The least tells how time grows; a sum of many is foreseen by the mean. Only a first fit has to import things.
     seconds = float(np.nanmean(made.seconds)) if len(sizes) > 1 else timed[-1][1]
-    return Pilot(seconds, rows, growth(timed[0], timed[-1]), bool(examine.free_seeds(ready)))
+    return Pilot(seconds, rows, growth(timed[0], timed[-1]), bool(free_seeds(ready)))
 
 
 def workers(executor: Executor | int | None) -> int:
