@@ -133,7 +133,7 @@ def test_explained():
     np.testing.assert_allclose(got, [1.0, 0.0, np.nan])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 30), st.integers(1, 40), st.sampled_from([0.001, 0.2, 1.0]), st.integers(0, 10**6))
 def test_noise_whitens_by_the_shrunk_covariance(n, q, shrinkage, seed):
     rng = np.random.default_rng(seed)

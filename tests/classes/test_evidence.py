@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
@@ -120,7 +120,6 @@ def test_shapes_of_sizes_are_kept():
 tables = nps.arrays(float, st.tuples(st.integers(1, 12), st.integers(2, 9)), elements=st.integers(-4, 4).map(float))
 
 
-@settings(deadline=None)
 @given(tables, st.sampled_from(TIES), st.data())
 def test_one_class_is_always_right_and_more_never_help(scores, ties, data):
     y = np.array(data.draw(st.lists(st.integers(0, scores.shape[1] - 1), min_size=len(scores), max_size=len(scores))))
@@ -130,7 +129,6 @@ def test_one_class_is_always_right_and_more_never_help(scores, ties, data):
     assert curve[-1] >= 0
 
 
-@settings(deadline=None)
 @given(tables, st.sampled_from(TIES), st.data())
 def test_only_the_order_of_scores_matters(scores, ties, data):
     n, K = scores.shape
@@ -143,7 +141,6 @@ def test_only_the_order_of_scores_matters(scores, ties, data):
     np.testing.assert_allclose(moved, before, atol=1e-14)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40), st.data())
 def test_spread_gives_every_place_its_part(size, data):
     runs = data.draw(

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import classay
@@ -43,7 +43,6 @@ def test_every_label_set(ties, distinct):
     np.testing.assert_allclose(found.risk, enumerated(scores, y, costs, ties), rtol=0, atol=1e-12)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(TIES), st.integers(2, 12), st.sampled_from([2, 5, 1000]))
 def test_costs_of_zero_and_one_are_one_less_accuracy(seed, ties, K, distinct):
     rng = np.random.default_rng(seed)

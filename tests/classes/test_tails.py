@@ -33,7 +33,6 @@ def all_sets(channel, k):
     return best, np.array([shares[list(chosen)].prod() for chosen in sets])
 
 
-@settings(deadline=None)
 @given(channels(), st.integers(2, 4), st.floats(-3, 3))
 def test_no_draw_of_classes_varies_more(channel, k, log_theta):
     best, chance = all_sets(channel, k)
@@ -42,7 +41,6 @@ def test_no_draw_of_classes_varies_more(channel, k, log_theta):
     assert exact <= Design(k, np.ones(k, int))._classes(theta, mean)[0] + 1e-9
 
 
-@settings(deadline=None)
 @given(channels(), st.integers(2, 3), st.integers(1, 5))
 def test_the_tail_holds_for_the_best_classifier(channel, k, rows):
     """Exactly: over all sets of classes, the rows right are a sum of binomials, one a class."""
@@ -107,7 +105,7 @@ def test_the_bound_of_the_methods():
     assert lower_bound(0.635, ALPHA, 50, np.full(50, 10)) == pytest.approx(0.4534, abs=1e-4)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(2, 60), st.integers(1, 30), st.floats(0, 1), st.floats(0, 1))
 def test_more_right_is_more_bound(k, rows, one, other):
     low, high = sorted([one, other])
@@ -120,7 +118,7 @@ def test_more_right_is_more_bound(k, rows, one, other):
     assert lower_bound(high, ALPHA, k, np.full(2 * k, rows)) >= bounds[1] - 1e-9
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(2, 100), st.integers(1, 20), st.floats(0.05, 1))
 def test_the_tail_rises_with_the_mean(k, rows, accuracy):
     design = Design(k, np.full(k, rows))

@@ -121,7 +121,7 @@ def test_diagonal_covariance_needs_variances_only():
 # Invariances.
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_mahalanobis_does_not_depend_on_units_or_axes(seed):
     X, y = clouds(150, seed=seed)
@@ -133,7 +133,7 @@ def test_mahalanobis_does_not_depend_on_units_or_axes(seed):
         np.testing.assert_allclose(a.values, b.values, rtol=1e-5, atol=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(0, 5))
 def test_shrinkage_does_not_depend_on_units_either(seed, few):
     X, y = clouds(150, seed=seed)
@@ -146,7 +146,7 @@ def test_shrinkage_does_not_depend_on_units_either(seed, few):
     assert any("shrunk" in note for note in a.notes)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_euclidean_does_not_depend_on_rotation_or_place(seed):
     X, y = clouds(60, seed=seed)
@@ -155,7 +155,7 @@ def test_euclidean_does_not_depend_on_rotation_or_place(seed):
     np.testing.assert_allclose(a.values, b.values, rtol=1e-6, atol=1e-7)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(DISTANCES), st.sampled_from([False, "loo"]))
 def test_order_of_rows_is_order_of_values_and_none_is_negative(seed, distance, cross_fit):
     if cross_fit == "loo" and distance in ("correlation", "whitened_cosine"):
@@ -263,7 +263,7 @@ def test_other_rows_are_measured_by_the_geometry_of_the_first():
 # Temperature and choice of distance.
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([1e-3, 1.0, 1e3]))
 def test_temperature_is_where_mean_complexity_is_lowest(seed, scale):
     rng = np.random.default_rng(seed)

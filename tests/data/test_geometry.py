@@ -57,7 +57,7 @@ def test_chunks_give_what_all_rows_give(detail, offset):
         np.testing.assert_allclose(whole.pooled, centred.T @ centred, rtol=1e-7, atol=1e-7)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(1, 29), st.integers(31, 60), st.sampled_from(["full", "shared", "diagonal"]))
 def test_merging_is_associative_and_taking_out_undoes_it(seed, first, second, detail):
     X, y = cloud(60, seed=seed)

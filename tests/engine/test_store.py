@@ -70,7 +70,7 @@ DTYPES = st.one_of(
 ANY_ARRAY = hnp.arrays(dtype=DTYPES, shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from(["a", "b", "c d", "é", "header"]), ANY_ARRAY, max_size=3))
 def test_any_array_survives(tmp_path_factory, arrays):
     folder = tmp_path_factory.mktemp("any")

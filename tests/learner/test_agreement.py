@@ -33,7 +33,7 @@ def by_loop(answers, halves, same):
     return at_point / seen, of_refit / times
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 7), st.integers(2, 5), st.booleans())
 def test_labels(seed, splits, refits, points, classes, halves):
     labels = np.random.default_rng(seed).integers(classes, size=(2 * splits, refits, points))
@@ -51,7 +51,7 @@ def test_labels(seed, splits, refits, points, classes, halves):
         assert found.within.shape == (0, points)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 7), st.booleans())
 def test_numbers(seed, splits, refits, points, halves):
     values = np.random.default_rng(seed).normal(size=(2 * splits, refits, points))

@@ -44,7 +44,7 @@ def test_plugin_agrees_with_the_full_vector(drawn):
         np.testing.assert_allclose(entropy.jackknife_overall(counts)[m], expected, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(numbers, st.randoms(use_true_random=False))
 def test_names_and_order_make_no_difference(drawn, random):
     names = list(range(8))
@@ -56,7 +56,7 @@ def test_names_and_order_make_no_difference(drawn, random):
     assert (c.value, c.low, c.high) == pytest.approx((d.value, d.low, d.high), abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(numbers)
 def test_entropies_stay_within_what_is_possible(drawn):
     counts = count(drawn)

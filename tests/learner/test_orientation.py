@@ -43,7 +43,7 @@ def naive(labels, truth, holdout, classes):
     return figures
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(2, 3).flatmap(
         lambda classes: st.tuples(
@@ -72,7 +72,7 @@ def test_plain_estimates_are_means_over_holdouts():
     assert len(o.per_holdout) == 100
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(hnp.arrays(np.int64, (4, 3, 8), elements=st.integers(0, 1)), st.integers(1, 6))
 def test_every_plain_figure_keeps_its_bounds(labels, size):
     truth = np.array([0, 1] * 4)

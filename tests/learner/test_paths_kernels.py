@@ -85,7 +85,7 @@ def test_a_point_on_the_border_is_asked_of_the_classifier(asked_again, classes, 
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=some.integers(0, 2**32 - 1),
     classes=some.integers(2, 4),

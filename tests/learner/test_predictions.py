@@ -125,7 +125,7 @@ def test_one_pair_is_lins_coefficient():
     assert concordance(np.array([[a], [-a]]), halves=True)[0] < 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.booleans())
 def test_concordance_and_spread_by_the_loop_over_pairs(seed, splits, refits, halves):
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ def rows(seed, classes=3, each=7, size=5):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_sums_give_what_pairs_give(seed, classes, each):
     features, labels = rows(seed, classes, each)
     found = cosines(features, labels, classes)
@@ -37,7 +37,7 @@ def test_sums_give_what_pairs_give(seed, classes, each):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_neither_scale_nor_rotation_nor_order_matter(seed):
     features, labels = rows(seed)
     rng = np.random.default_rng(seed)

@@ -85,7 +85,7 @@ matrices = st.tuples(st.integers(2, 7), st.integers(2, 6), st.integers(0, 2**32 
 
 
 @given(matrices, st.floats(1e-3, 1e3), st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scale_order_and_rotation_make_no_difference(weight, scale, seed):
     rng = np.random.default_rng(seed)
     rotation = np.linalg.qr(rng.normal(size=(weight.shape[1],) * 2))[0]
@@ -97,7 +97,7 @@ def test_scale_order_and_rotation_make_no_difference(weight, scale, seed):
 
 
 @given(matrices)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_ranges(weight):
     q = head_quality(weight)
     assert -1e-9 <= q.classifier_quality <= 1 + 1 / (q.classes - 1) + 1e-9

@@ -63,7 +63,7 @@ def test_a_card_is_written_and_not_opened(tmp_path):
         open_report(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     value=st.floats() | st.just(math.nan),
     low=st.floats(allow_nan=False),
