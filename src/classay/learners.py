@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 LONGEST = 60
 SEEDS = ("random_state", "random_seed")
@@ -42,6 +43,14 @@ def has_seed(learner: Any) -> bool:
     return bool(_seeds(learner))
 
 
+def parameters_of(learner: Any) -> dict[str, Any]:
+    """All parameters, at any depth, by name; those that CatBoost does not list because they were not set are None."""
+    listed = dict(learner.get_params(deep=True))
+    if not _lists_what_was_set(learner):
+        return listed
+    return {**dict.fromkeys(inspect.signature(type(learner)).parameters), **listed}
+
+
 def numbered(learner: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Labels as the learner takes them, and the classes that its answers are numbers of; None: answers are labels.
 
@@ -52,18 +61,34 @@ def numbered(learner: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] 
     (array(['no', 'yes'], dtype='<U3'), None)
     """
     last = learner
-    while isinstance(getattr(last, "steps", None), list) and last.steps:
-        last = last.steps[-1][1]
-    of_xgboost = any(kind.__module__.startswith("xgboost.") for kind in type(last).__mro__)
-    if not of_xgboost or not hasattr(last, "predict_proba"):
+    while True:  # into Pipelines, searches and other wrappers of one learner
+        if isinstance(getattr(last, "steps", None), list) and last.steps:
+            last = last.steps[-1][1]
+        elif hasattr(getattr(last, "estimator", None), "get_params"):
+            last = last.estimator
+        else:
+            break
+    if not _is_from("xgboost", last) or not hasattr(last, "predict_proba"):
         return y, None
     classes, codes = np.unique(y, return_inverse=True)
     return codes, classes
 
 
-def as_given(answered: Any, classes: NDArray[Any] | None) -> Any:
-    """What a learner answered, in the words of the labels before `numbered`."""
-    return answered if classes is None else classes[np.asarray(answered, dtype=np.intp)]
+def as_given(answered: Any, classes: NDArray[Any] | None = None) -> NDArray[Any]:
+    """What a learner answered, one label a row, in the words of the labels before `numbered`."""
+    found = np.asarray(answered)
+    if found.ndim == 2 and found.shape[1] == 1:  # CatBoost, with three classes or more
+        found = found[:, 0]
+    return found if classes is None else classes[found.astype(np.intp)]
+
+
+def kind_of(learner: Any) -> str | None:
+    """What the learner says it is: classifier, regressor, …; None if it does not say."""
+    try:
+        kind: str | None = get_tags(learner).estimator_type
+    except AttributeError:  # it does not build on BaseEstimator
+        return None
+    return kind
 
 
 def _seeds(learner: Any) -> dict[str, Any]:
@@ -71,12 +96,21 @@ def _seeds(learner: Any) -> dict[str, Any]:
     parameters = learner.get_params(deep=True)
     found = {name: value for name, value in parameters.items() if name.split("__")[-1] in SEEDS}
     for name, part in {"": learner, **parameters}.items():
-        # CatBoost lists only what was set; left alone, its seed is the same for every fit.
-        if type(part).__name__.startswith("CatBoost") and hasattr(part, "get_params"):
+        # Left alone, such a seed is the same for every fit.
+        if _lists_what_was_set(part):
             own = f"{name}__" if name else ""
             if not any(f"{own}{seed}" in found for seed in SEEDS):
                 found[f"{own}random_seed"] = None
     return found
+
+
+def _lists_what_was_set(learner: Any) -> bool:
+    """Whether `get_params` has only what was set, as that of CatBoost's learners."""
+    return _is_from("catboost", learner) and hasattr(learner, "predict")
+
+
+def _is_from(package: str, learner: Any) -> bool:
+    return any(kind.__module__.split(".")[0] == package for kind in type(learner).__mro__)
 
 
 def _spelled(learner: Any) -> str:

@@ -195,7 +195,7 @@ def test_a_sweep_says_that_it_was_used_and_has_the_same_records():
         classay.sweep(SVC(), X, y, "C", COSTS, classay.Subsets(6, size=0.3), 2, share_paths=share, holdouts=5)
         for share in (True, False)
     )
-    assert [(use.kind, use.exact) for use in shared.paths] == [("one kernel for all values", True)]
+    assert [(use.kind, use.exact) for use in shared.paths] == [("one kernel for all fits", True)]
     for value in COSTS:
         assert np.array_equal(shared.records[value].labels, apart.records[value].labels)
     pd.testing.assert_frame_equal(shared.to_frame(), apart.to_frame())

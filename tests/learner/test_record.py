@@ -243,9 +243,12 @@ def test_a_coin_matches_a_loop_written_by_hand(executor):
 
 
 def test_refits_that_differ_on_the_probes_alone_are_not_the_same():
-    class Undecided(Coin):
+    class Undecided(Centroids):
         def predict(self, rows):
-            return super().predict(rows) if (rows < 0).any() else Centroids.predict(self, rows)
+            # Of its own generator, which nobody can seed or see.
+            return (
+                np.random.default_rng().choice(self.classes_, len(rows)) if (rows < 0).any() else super().predict(rows)
+            )
 
     without = record(Undecided(), X, Y, FEW, repeats=2, executor=1)
     assert without.deterministic  # nothing differs on the rows that it was asked about
@@ -253,6 +256,18 @@ def test_refits_that_differ_on_the_probes_alone_are_not_the_same():
     assert not labelings.deterministic
     assert (labelings.labels[:, 0] == labelings.labels[:, 1]).all()
     assert (labelings.probe_labels[:, 0] != labelings.probe_labels[:, 1]).any()
+
+
+def test_dice_of_the_process_are_seen_though_they_fall_the_same_way_twice():
+    class Tossed(Centroids):
+        def before_fit(self, rows, labels):
+            np.random.random()
+
+    found = record(Tossed(), X, Y, FEW, repeats=3, executor=1)
+    assert not found.deterministic
+    assert found.labels.shape[1] == 3
+    assert (found.labels == found.labels[:, :1]).all()
+    assert record(Centroids(), X, Y, FEW, repeats=3, executor=1).deterministic
 
 
 def test_a_seed_deep_in_a_pipeline_is_varied():

@@ -26,10 +26,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, Subsets, record, sweep
-from classay.engine import archive, chunks
+from classay.engine import archive, chunks, inventory
 from classay.engine.chunks import Chunks
 from classay.engine.store import DamagedRecordWarning, RecordError, StoreFull
+from classay.learner.line import Line
+from classay.learner.refit import Answer
+from classay.learner.sweep_refit import Strip
 from classay.learner.sweep_store import Shelf
+from classay.learner.sweep_strands import Strand
 
 X, Y = load_iris(return_X_y=True)
 FEW = Subsets(6, 0.3)
@@ -262,6 +266,52 @@ def test_when_the_executor_breaks_what_is_done_is_kept(tmp_path):
     assert len(parts(tmp_path)) == 5
     found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=1, **settings)
     same(found.to_frame(), sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT).to_frame())
+
+
+def test_a_record_whose_executor_breaks_is_kept_as_far_as_it_went(tmp_path):
+    many = Subsets(12, 0.3)
+    found = record(RandomForestClassifier(3), X, Y, many, 2, executor=Breaking(2), store=tmp_path)
+    assert found.present.sum() == 4
+    assert {failure.error.partition(":")[0] for failure in found.failures} == {"BrokenExecutor"}
+    assert len(parts(tmp_path)) == 2
+    again = record(RandomForestClassifier(3), X, Y, many, 2, executor=1, store=tmp_path)
+    assert again.present.all()
+    np.testing.assert_array_equal(again.labels[found.present], found.labels[found.present])
+
+
+def test_only_errors_of_the_learner_make_it_hopeless():
+    first = [(subset, (0, 1)) for subset in range(3)]
+    line = Line(Strand((None,), None, "", (None,), None, ()), n_subsets=9, refits=2)
+    line.lost |= dict.fromkeys(first, "BrokenExecutor: gone")
+    assert not line.hopeless()
+    line.broken |= dict.fromkeys(first, "WorkerDied")
+    assert not line.hopeless()
+    nothing = np.empty((2, 0))
+    failed = Answer(nothing, None, np.full(2, np.nan), np.ones(2), {0: "ValueError", 1: "ValueError"}, [set(), set()])
+    line.done |= dict.fromkeys(first, Strip([failed], [set(), set()]))
+    assert line.hopeless()
+
+
+@pytest.mark.parametrize(
+    ("learner", "names", "values"),
+    [(KNeighborsClassifier(), "n_neighbors", [1, 3]), (DecisionTreeClassifier(random_state=0), "ccp_alpha", [0.1])],
+)
+def test_how_far_an_unfinished_sweep_is_counts_the_refits_that_are_needed(
+    tmp_path, monkeypatch, learner, names, values
+):
+    put, done = Chunks.put, []
+
+    def full(self, *part):
+        if len(done) == 4:
+            raise StoreFull("full")
+        put(self, *part)
+        done.append(part)
+
+    monkeypatch.setattr(Chunks, "put", full)
+    with pytest.raises(StoreFull):
+        sweep(learner, X, Y, names, values, FEW, 5, executor=1, store=tmp_path)
+    (held,) = inventory.inventory(tmp_path).unfinished
+    assert (held.parts, held.of) == (4, 6)
 
 
 # What is found again

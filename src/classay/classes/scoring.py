@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone
 
 from .. import seeds
 from ..expect import InputError, fraction, one_of, shown
-from ..learners import as_given, free_seeds, numbered, short_name
+from ..learners import as_given, free_seeds, kind_of, numbered, short_name
 from .labels import plain
 from .marginal import is_marginal
 from .ranks import Ranks
@@ -48,7 +48,7 @@ def bench(learner: Any, X: Any, y: ArrayLike, test_size: float, random_state: An
         raise InputError(
             f"`learner` is {learner!r}; an unfitted scikit-learn classifier is expected, such as GaussianNB()."
         )
-    if is_regressor(learner):
+    if kind_of(learner) == "regressor":
         raise InputError(f"`learner` is {short_name(learner)}, a regressor; a classifier is expected.")
     seed = seeds.settle(random_state)
     X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import io
 import json
+import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TextIO, TypeVar
 
@@ -45,14 +48,46 @@ def results_alone(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def run(*given: P.args, **named: P.kwargs) -> R:
-        _stdout.append(sys.stdout)
-        try:
-            with redirect_stdout(sys.stderr):
-                return command(*given, **named)
-        finally:
-            _stdout.pop()
+        with _own_stdout() as stream:
+            _stdout.append(stream)
+            try:
+                with redirect_stdout(sys.stderr):
+                    return command(*given, **named)
+            finally:
+                _stdout.pop()
 
     return run
+
+
+@contextmanager
+def _own_stdout() -> Iterator[TextIO]:
+    """The stream that is stdout now. Compiled code, which writes to the file that is number 1, then gets stderr."""
+    before = sys.stdout
+    if before is not sys.__stdout__ or before is None or sys.__stderr__ is None:
+        yield io.StringIO() if before is None else before  # closed, or a test's
+        return
+    before.flush()
+    own = os.dup(1)
+    stream = os.fdopen(own, "w", encoding=before.encoding, errors=before.errors, closefd=False)
+    os.dup2(2, 1)
+    try:
+        yield stream
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            raise NobodyReads from None
+    finally:
+        _flush_compiled()
+        os.dup2(own, 1)
+        with suppress(OSError):
+            stream.close()
+        os.close(own)
+
+
+def _flush_compiled() -> None:
+    """Have C write now what it holds back, while number 1 is stderr."""
+    with suppress(Exception):  # a courtesy, where there is a C library to ask
+        ctypes.CDLL(None).fflush(None)
 
 
 def out() -> Console:
@@ -86,7 +121,8 @@ def write_json(content: Any) -> None:
 def flush() -> None:
     """Write what is left, now, while somebody listens to what goes wrong."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()
     except BrokenPipeError:
         raise NobodyReads from None
 

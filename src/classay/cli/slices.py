@@ -28,7 +28,7 @@ EXAMPLES = """
 Names with spaces stand in backticks, and the whole in single quotes, or the shell runs what is in the backticks.
 Comparisons are == != < <= > >=, joined by and, or, not. They are read, never run.
 """
-COLUMNS = ["where", "rows", "share", "error rate", "elsewhere", "lift", "excess\nerrors", "q", "part of"]
+COLUMNS = ["where", "rows", "share", "error rate", "elsewhere", "times\nall", "excess\nerrors", "q", "part of"]
 
 
 def command(

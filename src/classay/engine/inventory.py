@@ -149,8 +149,9 @@ def _look_into(found: Inventory, work: Path, thorough: bool) -> None:
             more, latest = _size_and_time(path)
             size, modified = size + more, max(modified, latest)
     if headers:
-        # The last one knows best how many there will be.
-        found.unfinished.append(Held(work, headers[-1], size, modified, len(headers), int(headers[-1].get("tasks", 0))))
+        # Those that were written before it was known that one refit a subset is enough expect more.
+        tasks = min(int(header.get("tasks", 0)) for header in headers)
+        found.unfinished.append(Held(work, headers[-1], size, modified, len(headers), tasks))
 
 
 def _header(found: Inventory, path: Path, kind: str | None, thorough: bool) -> Header | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
@@ -16,6 +17,10 @@ IDLE = 60  # seconds after which waiting workers end
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 _waiting: list[tuple[int, int, Any]] = []  # the process that made it, its workers, the executor; at most one
+
+
+# Before modules are taken down: loky's executors cannot be let go after that without a message on stderr.
+atexit.register(_waiting.clear)
 
 
 def is_warm(workers: int) -> bool:
@@ -64,7 +69,8 @@ def _new(workers: int) -> Any:
     loky.backend.resource_tracker.ensure_running()
     with interrupts_held():
         # For libraries that a task loads later; `limits.one_thread` sees to those that are there.
-        environment = dict.fromkeys(THREADS, "1")
+        # LightGBM asks loky how many cores there are.
+        environment = {**dict.fromkeys(THREADS, "1"), "LOKY_MAX_CPU_COUNT": "1"}
         return loky.ProcessPoolExecutor(workers, timeout=IDLE, initializer=_settle, env=environment)
 
 

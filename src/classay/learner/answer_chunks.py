@@ -60,6 +60,7 @@ def packed(
         "errors": [[[repeat, why] for repeat, why in sorted(one.errors.items())] for one in answers],
         "warnings": [[sorted(each) for each in one.warnings] for one in answers],
         "said": [sorted(each) for each in said],
+        "drew": [one.drew for one in answers],
         "about": about,
         "tasks": tasks,
     }
@@ -76,8 +77,9 @@ def unpacked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[l
             arrays["seconds"][place],
             {int(repeat): str(why) for repeat, why in errors},
             [set(each) for each in warned],
+            bool(drew),
         )
-        for place, (errors, warned) in enumerate(zip(header["errors"], header["warnings"]))
+        for place, (errors, warned, drew) in enumerate(zip(header["errors"], header["warnings"], header["drew"]))
     ]
     return answers, [set(each) for each in header["said"]]
 

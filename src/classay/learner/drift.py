@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_regressor
 
 from .. import expect, seeds
 from ..engine import work
-from ..learners import free_seeds, short_name
+from ..learners import free_seeds, kind_of, short_name
 from . import batches, drift_state, examine
 from .answers import Codes
 from .calibration import Calibration, calibrate, draws_needed
@@ -84,7 +83,7 @@ class DriftMonitor:
         name: str | None = None,
     ) -> None:
         self.learner, _ = examine.learner(learner)
-        if is_regressor(self.learner):
+        if kind_of(self.learner) == "regressor":
             raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; a classifier is expected.")
         if isinstance(probes, str):
             expect.one_of(probes, "probes", KINDS)

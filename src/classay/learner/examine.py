@@ -9,11 +9,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ..expect import InputError, counted, nearest, shown
+from ..learners import kind_of
 from .answers import Answers, Codes, Numbers, plain
 from .describe import is_sparse
 
@@ -23,7 +23,7 @@ def learner(given: Any) -> tuple[Any, list[str]]:
     if isinstance(given, type):
         raise InputError(f"`learner` is the class {given.__name__}; an instance is expected: {given.__name__}().")
     # Some learners, such as StackingClassifier, have `predict` only once they are fitted.
-    kind = _kind(given)
+    kind = kind_of(given)
     needed = ["fit", *["predict"] * (kind not in ("classifier", "regressor")), "get_params"]
     lacking = [verb for verb in needed if not hasattr(given, verb)]
     if lacking:
@@ -37,19 +37,16 @@ def learner(given: Any) -> tuple[Any, list[str]]:
             f"`learner` is {type(given).__name__}, {article} {kind.replace('_', ' ')}; a classifier is expected, or a "
             "regressor. Is there one of the same family?"
         )
-    fresh = clone(given)
+    try:
+        fresh = clone(given)
+    except (RuntimeError, TypeError) as error:
+        raise InputError(
+            f"{type(given).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0]} Give its "
+            "parameters in a form that it keeps as it is (tuples for lists, say), or wrap it in a class of yours."
+        ) from error
     # What needs no fitting, such as a Pipeline of stateless steps, counts as fitted always, even a fresh copy.
     fitted = _is_fitted(given) and not _is_fitted(fresh)
     return fresh, ["The learner was fitted already; only its settings are used."] if fitted else []
-
-
-def _kind(learner: Any) -> str | None:
-    """What the learner says it is, or None if it does not say."""
-    try:
-        kind: str | None = get_tags(learner).estimator_type
-    except AttributeError:  # it does not build on BaseEstimator
-        return None
-    return kind
 
 
 def _is_fitted(learner: Any) -> bool:
@@ -88,7 +85,7 @@ def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[str]]:
 
 def answers(learner: Any, y: NDArray[Any]) -> tuple[Answers, NDArray[np.int64]]:
     """How the learner's answers are kept, and the class of each row, by which rows are split; a regressor has one."""
-    if _kind(learner) == "regressor":
+    if kind_of(learner) == "regressor":
         _refuse_target(learner, y)
         return Numbers(), np.zeros(y.size, dtype=np.int64)
     found, codes = np.unique(y, return_inverse=True)

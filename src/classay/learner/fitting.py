@@ -66,6 +66,7 @@ class Fitting:
             # What the fits of both said is told of one of them.
             part.done |= {place: strip.only(places, said=agrees) for place, strip in line.done.items()}
             part.broken |= line.broken
+            part.lost |= line.lost
             cut.append(part)
         return cut
 
@@ -102,9 +103,11 @@ class Fitting:
         )
         for index, failure in outcome.failures.items():
             number, subset, refits = tasks[index]
-            lines[number].fail((subset, refits), str(failure))
             if failure.error == "BrokenExecutor":
+                lines[number].lost[subset, refits] = str(failure)
                 self.lost = failure.message
+            else:
+                lines[number].fail((subset, refits), str(failure))
         self.interrupted = outcome.interrupted
         return bool(outcome.results or outcome.failures)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,9 @@ BUSY = 200
 
 @dataclass
 class Line:
-    """A strand with `refits` of each subset; `done` and `broken` (and why) by subset and refits.
+    """A strand with `refits` of each subset; what is `done`, `broken` (and why) or `lost`, by subset and refits.
+
+    Broken is what killed its worker; lost, what could not be done because the executor broke, and can be done again.
 
     `piloted`: the first task of subset 0 is the `PILOT`, and of the others one refit. `about`: what each chunk says of
     the whole, for those who look there.
@@ -39,6 +41,7 @@ class Line:
     about: dict[str, Any] = field(default_factory=dict)
     done: dict[Place, Strip] = field(default_factory=dict)
     broken: dict[Place, str] = field(default_factory=dict)
+    lost: dict[Place, str] = field(default_factory=dict)
 
     def places(self, subset: int) -> list[Place]:
         """The tasks of a subset, in order, whether done or not."""
@@ -68,9 +71,15 @@ class Line:
     def keep(self, place: Place, strip: Strip) -> None:
         """Take what a task gave; with a store, first put it there."""
         if self.chunks is not None:
-            tasks = sum(len(self.places(subset)) for subset in range(self.n_subsets))
+            tasks = self._tasks(strip if place == PILOT else None)
             self.chunks.put(chunk_name(*place), *packed(strip.answers, strip.said, self.about, tasks))
         self.done[place] = strip
+
+    def _tasks(self, pilot: Strip | None) -> int:
+        """How many tasks there are, by what is known; `pilot` is that of the pilot if it is in only now."""
+        same = self.same_twice() if pilot is None else [answer.same_twice() for answer in pilot.answers]
+        line = replace(self, refits=1) if self.piloted and same and all(same) else self
+        return len(line.places(0)) + (self.n_subsets - 1) * len(line.places(1))
 
     def fail(self, place: Place, why: str) -> None:
         """A task could not be done. Where it is a first refit, the next would fare no better."""
@@ -87,7 +96,7 @@ class Line:
 
     def begun(self, subset: int) -> bool:
         """Whether any task of a subset came to an end."""
-        return any(place in self.done or place in self.broken for place in self.places(subset))
+        return any(place in ended for ended in (self.done, self.broken, self.lost) for place in self.places(subset))
 
     def answer(self, bench: Bench, value: int, subset: int) -> Answer:
         """What all refits of a subset gave at one value; those that were not run are empty."""
@@ -98,12 +107,11 @@ class Line:
         return found
 
     def hopeless(self, values: Iterable[int] | None = None) -> bool:
-        """Whether every refit of the first subsets failed, at some values or at all."""
+        """Whether every refit of the first subsets raised an error, at some values or at all."""
         chosen = range(len(self.strand.values)) if values is None else list(values)
         early = [place for subset in range(min(HOPELESS, self.n_subsets)) for place in self.places(subset)]
         return all(
-            place in self.broken
-            or (place in self.done and all(_all_failed(self.done[place].answers[value]) for value in chosen))
+            place in self.done and all(_all_failed(self.done[place].answers[value]) for value in chosen)
             for place in early
         )
 
@@ -111,8 +119,9 @@ class Line:
         if place in self.done:
             return self.done[place].answers[value]
         part = empty(bench, len(place[1]))
-        if place in self.broken:
-            part.errors.update(dict.fromkeys(place[1], self.broken[place]))
+        why = self.broken.get(place) or self.lost.get(place)
+        if why is not None:
+            part.errors.update(dict.fromkeys(place[1], why))
         return part
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from .. import expect, seeds
+from ..learners import as_given, kind_of, numbered
 from . import examine
 from .describe import is_sparse
 
@@ -148,7 +149,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         if not isinstance(weight, (int, float, np.number)) or isinstance(weight, bool) or not 0 <= weight <= 1:
             raise expect.InputError(f"`stability_weight` is {weight!r}; a number from 0 to 1 is expected.")
         expect.whole(self.folds, "folds", at_least=2)
-        if is_regressor(examine.learner(self.learner)[0]):
+        if kind_of(examine.learner(self.learner)[0]) == "regressor":
             raise expect.InputError(
                 f"`learner` is {type(self.learner).__name__}, a regressor; a classifier is expected."
             )
@@ -179,16 +180,20 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             )
 
     def _begin(self, rows: Any, labels: NDArray[Any]) -> MemorizingClassifier:
-        self.concept_ = clone(self.learner).fit(rows, labels)
+        self._learn(rows, labels)
         self.history_ = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in COLUMNS.items()})
         self._note(labels, NEW, "It is the first batch.")
         return self
+
+    def _learn(self, rows: Any, labels: NDArray[Any]) -> None:
+        told, self._numbers_of = numbered(self.learner, labels)
+        self.concept_ = clone(self.learner).fit(rows, told)
 
     def _decide(self, rows: Any, labels: NDArray[Any]) -> None:
         if (labels == labels[0]).all():
             return self._note(labels, OLD, "The batch has one class, so no new concept can be learnt from it.")
         answers = self._left_out(rows, labels)
-        before = self.concept_.predict(rows)
+        before = as_given(self.concept_.predict(rows), self._numbers_of)
         accuracy = float((before == labels).mean()), float((answers == labels).mean())
         agreement = float((answers == before).mean())
         weight = float(self.stability_weight)
@@ -196,7 +201,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         new = (1 - weight) * accuracy[1] + weight * agreement
         kept = NEW if new > old else OLD
         if kept == NEW:
-            self.concept_ = clone(self.learner).fit(rows, labels)
+            self._learn(rows, labels)
         gain = accuracy[1] - accuracy[0]
         verb = "is worth" if kept == NEW else "is not worth"
         why = (
@@ -221,8 +226,9 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             if (known == known[0]).all():
                 answers[asked] = known[0]
             else:
-                trial = clone(self.learner).fit(examine.take(rows, others), known)
-                answers[asked] = trial.predict(examine.take(rows, asked))
+                told, numbers_of = numbered(self.learner, known)
+                trial = clone(self.learner).fit(examine.take(rows, others), told)
+                answers[asked] = as_given(trial.predict(examine.take(rows, asked)), numbers_of)
         return answers
 
     def _note(self, labels: NDArray[Any], kept: str, why: str, **figures: float) -> None:

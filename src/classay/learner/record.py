@@ -103,10 +103,11 @@ def record(
     fits = Fitting(given, subsets, executor, progress, about["learner"]["name"], lambda strand: parts or (None, {}))
     (line,) = fits.run([alone(given)])
     answers = {subset: line.answer(bench, 0, subset) for subset in range(len(subsets)) if line.begun(subset)}
-    if fits.interrupted and not any(place in line.done for subset in answers for place in line.places(subset)):
-        raise KeyboardInterrupt
-    if all(len(answer.errors) == len(answer.seconds) for answer in answers.values()) or line.hopeless():
-        _discard(parts)
+    if line.hopeless() or all(np.isnan(answer.quality).all() for answer in answers.values()):
+        if not any(answer.errors for answer in answers.values()):
+            raise KeyboardInterrupt
+        if not fits.lost and not fits.interrupted:
+            _discard(parts)
         raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, line))
     notes = (*given.notes, *more)
     found = gathered(bench, subsets, answers, line.refits, line.deterministic, fits.interrupted, notes, about)

@@ -47,9 +47,15 @@ class Answer:
     seconds: NDArray[np.float64]
     errors: dict[int, str]
     warnings: list[set[str]]
+    drew: bool = False
 
     def same_twice(self) -> bool:
-        """Whether the first two refits agree on everything."""
+        """Whether the first two refits agree on everything; not if they drew from numpy's global generator.
+
+        On few points dice may well fall the same way twice.
+        """
+        if self.drew:
+            return False
         arrays = [self.test, self.quality]
         if self.probes is not None:
             arrays.append(self.probes)
@@ -82,12 +88,13 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
     quality, seconds = np.full((2, len(refits)), np.nan)
     errors: dict[int, str] = {}
     said: list[set[str]] = [set() for _ in refits]
+    drew = False
     for place, repeat in enumerate(refits):
         # Anew for each refit, because a learner may write into what it is given.
         X_train, y_train, X_asked = examine.take(bench.X, rows), bench.y[rows], examine.take(bench.X, asked_rows)
         begin = time.perf_counter()
         try:
-            with warnings.catch_warnings(record=True) as caught, global_seed(bench.seed, subset, repeat):
+            with warnings.catch_warnings(record=True) as caught, global_seed(bench.seed, subset, repeat) as process:
                 warnings.simplefilter("always")
                 fresh = clone(bench.learner)
                 if bench.free:
@@ -100,6 +107,7 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
                 if bench.probes is not None:
                     predicted = as_given(fresh.predict(bench.probes.copy()), numbers_of)
                     on_probes[place] = answers.read(predicted, n_probes)
+                drew |= process.drawn()
             on_test[place] = asked[: bench.test.size]
             quality[place] = answers.fit_quality(asked[bench.test.size :], truth, times)
             said[place] = {headline(each) for each in caught}
@@ -107,7 +115,7 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> An
             errors[repeat] = f"{type(error).__name__}: {error}"
         seconds[place] = time.perf_counter() - begin
     kept = on_probes if bench.probes is not None else None
-    return Answer(on_test, kept, quality, seconds, errors, said)
+    return Answer(on_test, kept, quality, seconds, errors, said, drew)
 
 
 def headline(warning: warnings.WarningMessage) -> str:
@@ -121,14 +129,25 @@ class global_seed:
     def __init__(self, seed: int, subset: int, refit: int) -> None:
         self.seed = seeds.integers(seed, "global", subset, refit, count=1)[0]
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> global_seed:
         self.before = np.random.get_state(), random.getstate()
         np.random.seed(self.seed)
         random.seed(self.seed)
+        self.begin = _state()
+        return self
+
+    def drawn(self) -> bool:
+        """Whether anything was drawn from numpy's since. Python's tells nothing: other threads of a cluster use it."""
+        return _state() != self.begin
 
     def __exit__(self, *_: object) -> None:
         np.random.set_state(self.before[0])
         random.setstate(self.before[1])
+
+
+def _state() -> tuple[bytes, int]:
+    _, keys, place, *_ = np.random.get_state()
+    return np.asarray(keys).tobytes(), int(place)
 
 
 def joined(first: Answer, second: Answer) -> Answer:
@@ -143,4 +162,5 @@ def joined(first: Answer, second: Answer) -> Answer:
         np.concatenate([first.seconds, second.seconds]),
         first.errors | second.errors,
         first.warnings + second.warnings,
+        first.drew or second.drew,
     )

@@ -112,10 +112,10 @@ def sweep(
     fits = Fitting(given, subsets, executor, progress, label, shelf.chunks)
     lines = fits.run(shelf.left({*records, *failed}))
     if fits.lost:
-        left = sum(why.startswith("BrokenExecutor") for line in lines for why in line.broken.values())
+        left = expect.counted(sum(len(line.lost) for line in lines), "task")
         raise expect.InputError(
-            f"{expect.counted(left, 'task')} not done: {fits.lost} What is done is kept if there is a store: run the "
-            "same again, and it goes on from there."
+            f"{left} not done: {fits.lost} What is done is kept if there is a store: run the same again, and it goes "
+            "on from there."
         )
     notes = [*given.notes, *more]
     said = shelf.said() or _said(lines)

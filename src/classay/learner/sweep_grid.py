@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from ..expect import InputError, nearest, shown
+from ..learners import parameters_of
 
 MOST_SETTINGS = 10_000
 
@@ -80,15 +81,15 @@ def grid(learner: Any, param_name: Any, param_range: Any) -> Grid:
 
 def parameter(learner: Any, name: str) -> str:
     """The parameter's full name; of what `encoded` wrapped, the learner's own names will do."""
-    known = learner.get_params(deep=True)
+    known = parameters_of(learner)
     steps = getattr(learner, "steps", None)
     if name in known:
         return name
     if isinstance(steps, list) and [step for step, _ in steps] == ["encode", "learner"]:
-        if f"learner__{name}" in known:
+        if f"learner__{name}" in known or name in parameters_of(steps[1][1]):
             return f"learner__{name}"
         learner = steps[1][1]
-        known = learner.get_params(deep=True)
+        known = parameters_of(learner)
     # The parameters of steps of a pipeline are found by their last part, too.
     ends = {each.rpartition("__")[2]: each for each in known}
     hint = nearest(name, known) or (f" Did you mean {ends[name]}?" if name in ends else nearest(name, ends))

@@ -88,7 +88,7 @@ def _along(bench: Bench, strand: Strand, subset: int, rows: Ints, refits: tuple[
         told, numbers_of = numbered(bench.learner, y_train)
         begin, answered = time.perf_counter(), 0
         try:
-            with warnings.catch_warnings(record=True) as caught, global_seed(bench.seed, subset, repeat):
+            with warnings.catch_warnings(record=True) as caught, global_seed(bench.seed, subset, repeat) as process:
                 warnings.simplefilter("always")
                 fresh = clone(bench.learner)
                 if bench.free:
@@ -100,6 +100,9 @@ def _along(bench: Bench, strand: Strand, subset: int, rows: Ints, refits: tuple[
                         predicted = found if isinstance(found, Exception) else as_given(found, numbers_of)
                         _keep(bench, answer, place, repeat, predicted, asked_rows.size, truth, times)
                         answered += 1
+                if process.drawn():
+                    for answer in strip.answers:
+                        answer.drew = True
             strip.said[place] = {headline(each) for each in caught}
         except Exception:  # a path may raise anything; what it did not answer is fitted alone, and tells its error
             pass
@@ -139,6 +142,7 @@ def _fit_alone(
     if answer.probes is not None and one.probes is not None:
         answer.probes[place] = one.probes[0]
     answer.errors.update(one.errors)
+    answer.drew |= one.drew
     answer.warnings[place] = one.warnings[0]
 
 

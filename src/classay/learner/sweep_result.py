@@ -126,7 +126,7 @@ class Sweep(Result):
         if shared:
             exactly = "exactly" if all(use.exact for use in shared) else "in distribution"
             number = sum(len(use.values) for use in shared)
-            told.append(f"{number} values share fits ({shared[0].kind}), {exactly} as separate fits would answer.")
+            told.append(f"{number} values share work ({shared[0].kind}), {exactly} as separate fits would answer.")
         told += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
         more = len(self.failed) - 3
         return " ".join([*told, *([f"{more} more failed."] if more > 0 else []), *self.notes])

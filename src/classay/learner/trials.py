@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from .. import expect, seeds
 from ..encoding import encoded
 from ..engine import work
-from ..learners import free_seeds
+from ..learners import free_seeds, kind_of
 from . import examine
 from .answers import Codes
 from .attributes import Attributes, Described
@@ -71,7 +70,7 @@ def rivals(
 ) -> tuple[Rivals, list[str]]:
     """Two concepts made ready to be tried on a learner, and what has to be said of them."""
     fresh, notes = examine.learner(learner)
-    if is_regressor(fresh):
+    if kind_of(fresh) == "regressor":
         raise expect.InputError(f"`learner` is {type(fresh).__name__}, a regressor; a classifier is expected.")
     n_probes = min(N_PROBES, max(MOST_CELLS // len(attributes.names), MOST_PROBES))
     drawn = attributes.probes(probes, n_probes, seed)

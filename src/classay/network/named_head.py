@@ -139,8 +139,10 @@ def _by_name(candidates: list[Candidate]) -> dict[str, list[Candidate]]:
 
 def _chosen(candidates: list[Candidate], weights: Weights, path: str | Path) -> tuple[Candidate, list[str]]:
     groups = _by_name(candidates)
-    if len(groups) > 1:
-        raise InputError(_unclear(path, [each for group in groups.values() for each in group]))
+    if len(groups) > 1:  # fc1, fc2, fc3, say: clear if others take in what all but one give
+        named = [each for group in groups.values() for each in group]
+        ends = _ends(named, candidates)
+        return (ends[0] if len(ends) == 1 else _fail(path, named)), []
     for group in groups.values():
         return _last(group, candidates, weights.ordered) or _fail(path, group), []
     chosen = _last(candidates, candidates, weights.ordered) or _fail(path, candidates)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import is_regressor
 
 from ..expect import InputError, counted, shown
 from ..learner import examine
 from ..learner.describe import is_sparse
+from ..learners import kind_of
 from .parts import Data
 
 LEAST_ROWS = 40
@@ -75,7 +75,7 @@ def learners(given: Any) -> dict[str, Any]:
             found[name], _ = examine.learner(one)
         except InputError as mistake:
             raise InputError(f"{name!r}: {mistake}") from None
-        if is_regressor(found[name]):
+        if kind_of(found[name]) == "regressor":
             raise InputError(f"{name!r} is a regressor; a report is about classifiers. Use `classay.stability` for it.")
     if "data" in found or "classes" in found:
         raise InputError("A learner is called 'data' or 'classes', which are what other figures are of. Rename it.")

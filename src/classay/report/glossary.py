@@ -262,7 +262,7 @@ TERMS: dict[str, Term] = {
         "stability",
     ),
     "rest_disagreement": Term("elsewhere", "The same everywhere else.", "0 to 1", "share", "stability"),
-    "lift": Term("times", "The rate here over the rate of all.", "above 1: more than usual", "number", "data"),
+    "lift": Term("times all", "The rate here over the rate of all.", "above 1: more than usual", "number", "data"),
     "q_value": Term(
         "q",
         "Share of regions at least as clear as this one that would be chance.",

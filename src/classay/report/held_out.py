@@ -15,6 +15,7 @@ from ..data.crossfit import assign_folds
 from ..encoding import encoded
 from ..engine import work
 from ..expect import InputError
+from ..learners import as_given, numbered, short_name
 from .plan import FOLDS
 
 Ints = NDArray[np.int64]
@@ -35,6 +36,7 @@ class _Bench:
     learner: Any
     X: Any
     codes: Ints
+    classes: NDArray[Any]
     folds: Ints
     rows: int | None
     seed: int
@@ -49,13 +51,17 @@ def held_out(
     executor: Executor | int | None = None,
     progress: bool = False,
     label: str = "",
+    classes: NDArray[Any] | None = None,
 ) -> HeldOut:
     """Fit a learner on the other folds, for each of five folds by class, and ask it on this one.
 
-    `rows` limits how many rows a fit has, drawn by class. Raises InputError if a fit fails.
+    `rows` limits how many rows a fit has, drawn by class; `classes` are what the codes stand for. Raises InputError if
+    a fit fails.
     """
     folds = assign_folds(codes, FOLDS, seed)
-    bench = _Bench(encoded(learner, X), X, codes, folds, rows, seed)
+    bench = _Bench(
+        encoded(learner, X), X, codes, np.arange(codes.max() + 1) if classes is None else classes, folds, rows, seed
+    )
     outcome = work.run(_ask, range(FOLDS), shared=bench, executor=executor, progress=progress, label=label)
     if outcome.interrupted:
         raise KeyboardInterrupt
@@ -78,10 +84,14 @@ def _ask(bench: _Bench, fold: int) -> tuple[Ints, Floats | None, int]:
     if bench.rows is not None and bench.rows < train.size:
         train = _fewer(train, bench.codes[train], bench.rows, bench.seed, fold)
     here = take(bench.X, np.flatnonzero(bench.folds == fold))
-    classifier, known, _ = fitted(bench.learner, take(bench.X, train), bench.codes[train], bench.seed, fold)
-    labels = np.asarray(classifier.predict(here)).astype(np.int64)
-    if not np.array_equal(known, classifier.classes_):  # it was told numbers without a gap
-        labels = known[labels]
+    # In the user's words: settings such as class_weight go by them.
+    given = bench.classes[bench.codes]
+    classifier, known, _ = fitted(bench.learner, take(bench.X, train), given[train], bench.seed, fold)
+    _, numbers_of = numbered(bench.learner, given[train])
+    answered = as_given(classifier.predict(here), numbers_of)
+    labels = np.minimum(np.searchsorted(bench.classes, answered), bench.classes.size - 1)
+    if (bench.classes[labels] != answered).any():
+        raise InputError(f"{short_name(bench.learner)} answers with labels that are not among the classes.")
     scores = None
     if len(known) == int(bench.codes.max()) + 1:
         try:

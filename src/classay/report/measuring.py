@@ -104,7 +104,15 @@ def measure(
         with stages.stage(f"Cross-validated answers of {name}"):
             try:
                 held[name] = held_out(
-                    learners[name], data.X, data.codes, chosen.fold_rows, seed, executor, progress, name
+                    learners[name],
+                    data.X,
+                    data.codes,
+                    chosen.fold_rows,
+                    seed,
+                    executor,
+                    progress,
+                    name,
+                    data.classes,
                 )
             except InputError as mistake:
                 why_not[name] = str(mistake)

@@ -36,7 +36,7 @@ SAFETY = 8.0
 class OneKernel(SharedPath):
     """Support vector classifiers with the usual kernel, along a parameter that it does not depend on."""
 
-    KIND = "one kernel for all values"
+    KIND = "one kernel for all fits"
     EXACT = True
     ONE_FIT = False
 

@@ -119,7 +119,7 @@ def _memorising(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked
         by_dice = f", {dice.value:.2f} of it by dice" if dice.known and dice.value > 0.005 else ""
         better = [other for other in _others(parts, one) if varies_less(one, other, judge)]
         if better:
-            other = min(better, key=lambda each: gap(each).value)
+            other = max(better, key=lambda each: each.stability.accuracy.value)
             found.append(
                 Finding(
                     "L104",
@@ -130,8 +130,8 @@ def _memorising(parts: Parts, judge: Judge) -> tuple[list[Finding], list[Unasked
                     f"{points(gap(other))} and {bits(other.orientation.expressivity)}.",
                     own,
                     f"{other.name}: {points(gap(other))}",
-                    "It remembers rows: limit its depth or its training, take more neighbours, or take "
-                    f"{quoted(other.name)}.",
+                    f"It remembers rows. Take {quoted(other.name)}, or hold it back: less depth, fewer steps, more "
+                    "neighbours, whichever it has.",
                 )
             )
         elif (

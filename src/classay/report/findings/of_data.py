@@ -163,7 +163,8 @@ def _suspects(parts: Parts, judge: Judge) -> Found:
             "data",
             title,
             f"{all_of_them:,} of {codes.size:,} rows look like another class than their label; {quoted(best)} "
-            f"contradicts {seen:,} of these labels, too. Overlap of the classes explains as many.",
+            f"contradicts {f'{seen:,} of these labels, too' if seen else 'none of these labels'}. Overlap of the "
+            "classes explains as many.",
             value,
             reference,
             "Look at the first of them; most are hard rows with the right label.",

@@ -31,7 +31,7 @@ def class_findings(parts: Parts, judge: Judge) -> Found:
         return [Finding("C401", "warning", "classes", head, sentence, later, reference, action)], []
     if wide.high < now.value:
         action = "It is a forecast for classes like these" + (
-            "; below stands how well such forecasts did here."
+            "; how well such forecasts did here is told with the classes."
             if forecast.back_tests
             else f", and {size} are too few to see how good it is."
         )

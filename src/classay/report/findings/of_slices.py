@@ -84,7 +84,7 @@ def _finding(level: str, told: list[Told], parts: Parts) -> Finding:
         known = "which these rows do not contradict" if _mostly(here, first.surplus) else "most of the difference"
         scores = f"Its own scores foretell {share(first.surplus.rate)} there, {known}"
     more = f" It has {first.slices - 1} more slice{'s' if first.slices > 2 else ''}." if first.slices > 1 else ""
-    too = f" Errors of {joined(others)} gather, too (shown below)." if others else ""
+    too = f" Errors of {joined(others)} gather, too: see the slices." if others else ""
     return Finding(
         "S301",
         level,
