@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import classay
-from classay.learners import as_given, free_seeds, has_seed, numbered, short_name
+from classay.learners import as_given, free_seeds, has_seed, kind_of, numbered, parameters_of, short_name
 
 X, CODES = load_iris(return_X_y=True)
 WORDS = np.array(["setosa", "versicolor", "virginica"])[CODES]
@@ -62,6 +63,8 @@ def test_seeds_that_are_not_listed():
     assert has_seed(CatBoostClassifier(random_state=3))
     assert free_seeds(make_pipeline(StandardScaler(), CatBoostClassifier())) == ["catboostclassifier__random_seed"]
     assert free_seeds(Open(random_seed=None)) == ["random_seed"]
+    assert parameters_of(CatBoostClassifier(depth=3)) == {"others": None, "depth": 3}
+    assert parameters_of(GaussianNB()) == GaussianNB().get_params()
 
 
 def test_others_are_told_the_labels_themselves():
@@ -69,6 +72,42 @@ def test_others_are_told_the_labels_themselves():
     assert told is WORDS
     assert classes is None
     assert as_given(told, classes) is WORDS
+
+
+class Foreign:
+    """Has what a classifier needs, and nothing of scikit-learn."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **given):
+        return self
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.means_ = np.array([np.asarray(X)[y == each].mean(axis=0) for each in self.classes_])
+        return self
+
+    def predict(self, X):
+        return self.classes_[((np.asarray(X)[:, None] - self.means_) ** 2).sum(axis=2).argmin(axis=1)]
+
+
+def test_a_learner_that_does_not_say_what_it_is():
+    assert kind_of(Foreign()) is None
+    assert kind_of(GaussianNB()) == "classifier"
+    found = classay.characterize({"foreign": Foreign()}, X, WORDS, budget=5, executor=1)
+    assert found.report.figure("foreign", "accuracy").value > 0.8
+    monitor = classay.DriftMonitor(Foreign(), random_state=0)
+    monitor.fit(X, CODES)
+
+
+def test_a_learner_that_cannot_be_copied_is_told():
+    class Stubborn(GaussianNB):
+        def __init__(self, priors=None, var_smoothing=1e-9):
+            super().__init__(priors=[1, 2], var_smoothing=var_smoothing)
+
+    with pytest.raises(classay.InputError, match="Stubborn cannot be copied, as every refit needs: "):
+        classay.record(Stubborn(priors=[1, 2, 3]), X, CODES, classay.Subsets(3), executor=1)
 
 
 @pytest.fixture
@@ -99,6 +138,13 @@ def test_xgboost_takes_words_wherever_a_learner_is_fitted(xgboost):
     np.testing.assert_array_equal(swept[0].records[3].labels, by_word.labels)
     curves = [classay.curve_of_learner(learner, X, y).accuracy for y in (WORDS, CODES)]
     np.testing.assert_array_equal(*curves)
+    search = GridSearchCV(make_pipeline(StandardScaler(), learner), {"xgbclassifier__max_depth": [1, 2]}, cv=2)
+    assert classay.record(search, X, WORDS, classay.Subsets(2, 0.5), 1, executor=1).test_accuracy.mean() > 0.8
+    memory = classay.MemorizingClassifier(learner).partial_fit(X[::2], WORDS[::2], classes=np.unique(WORDS))
+    some = CODES > 0  # a batch that lacks a class
+    memory.partial_fit(X[some], WORDS[some])
+    assert (memory.predict(X) == WORDS).mean() > 0.6
+    assert memory.predict_proba(X).shape == (150, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = classay.characterize({"boosted": learner}, X, WORDS, budget=8, executor=1)

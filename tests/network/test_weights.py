@@ -75,6 +75,10 @@ class TestNames:
         assert head.name == "c.weight"
         assert "by its place; it could also be b.weight (6 to 4)." in head.notes[0]
 
+    def test_of_numbered_layers_the_one_whose_outputs_nobody_takes(self, tmp_path):
+        layers = {"fc1.weight": np.ones((8, 5)), "fc2.weight": np.ones((6, 8)), "fc3.weight": W, "fc3.bias": B}
+        assert read_head(numpy_file(tmp_path, **layers)).name == "fc3.weight"
+
     def test_what_is_not_clear_is_listed(self, tmp_path):
         path = numpy_file(tmp_path, **{"head.weight": W, "head.bias": B, "fc.weight": W})
         with pytest.raises(InputError, match=r"head.weight \(6 to 4, with bias\), fc.weight \(6 to 4\)") as told:

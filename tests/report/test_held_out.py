@@ -6,6 +6,7 @@ import pytest
 from planted import Rule, gaussians
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -54,3 +55,35 @@ def test_a_fit_that_fails_is_told():
     X, codes = gaussians(100)
     with pytest.raises(InputError, match="max_depth"):
         held_out(DecisionTreeClassifier(max_depth="deep"), X, codes, executor=1)
+
+
+class Columns(GaussianNB):
+    """Answers in a column, as CatBoost does with three classes."""
+
+    def predict(self, X):
+        return super().predict(X)[:, None]
+
+
+def test_answers_in_a_column():
+    X, codes = gaussians(150, classes=3)
+    one, other = (held_out(learner, X, codes, executor=1) for learner in (Columns(), GaussianNB()))
+    assert np.array_equal(one.labels, other.labels)
+
+
+def test_settings_that_go_by_the_users_labels():
+    X, codes = gaussians(200, apart=0.5)
+    words = np.array(["no", "yes"])
+    heavy = held_out(LogisticRegression(class_weight={"yes": 1000.0}), X, codes, executor=1, classes=words)
+    assert (heavy.labels == 1).mean() > 0.95
+    light = held_out(LogisticRegression(class_weight={"no": 1000.0}), X, codes, executor=1, classes=words)
+    assert (light.labels == 0).mean() > 0.95
+
+
+def test_strange_answers_are_told():
+    class Odd(GaussianNB):
+        def predict(self, X):
+            return np.full(len(X), "maybe")
+
+    X, codes = gaussians(100)
+    with pytest.raises(InputError, match="not among the classes"):
+        held_out(Odd(), X, codes, executor=1, classes=np.array(["no", "yes"]))

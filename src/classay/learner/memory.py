@@ -113,8 +113,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def predict(self, X: Any) -> NDArray[Any]:
         """What the concept in use answers."""
         self._check_rows(X)
-        answers: NDArray[Any] = self.concept_.predict(X)
-        return answers
+        return as_given(self.concept_.predict(X), self._numbers_of)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -136,12 +135,13 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         """What the concept says of its classes, in columns of all classes."""
         self._check_rows(X)
         said: NDArray[np.float64] = getattr(self.concept_, verb)(X)
-        if np.array_equal(self.concept_.classes_, self.classes_):
+        known = as_given(self.concept_.classes_, self._numbers_of)
+        if np.array_equal(known, self.classes_):
             return said
         if said.ndim == 1:
             said = np.column_stack([-said, said])
         spread = np.full((len(said), self.classes_.size), absent)
-        spread[:, np.searchsorted(self.classes_, self.concept_.classes_)] = said
+        spread[:, np.searchsorted(self.classes_, known)] = said
         return spread
 
     def _check_settings(self) -> None:
