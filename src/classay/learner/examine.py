@@ -41,8 +41,8 @@ def learner(given: Any) -> tuple[Any, list[str]]:
         fresh = clone(given)
     except (RuntimeError, TypeError) as error:
         raise InputError(
-            f"{type(given).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0]} Give its "
-            "parameters in a form that it keeps as it is (tuples for lists, say), or wrap it in a class of yours."
+            f"{type(given).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0].rstrip('.')}. "
+            "Give its parameters in a form that it keeps as it is (tuples for lists, say), or wrap it in a class of yours."
         ) from error
     # What needs no fitting, such as a Pipeline of stateless steps, counts as fitted always, even a fresh copy.
     fitted = _is_fitted(given) and not _is_fitted(fresh)
