@@ -42,7 +42,7 @@ def learner(given: Any) -> tuple[Any, list[str]]:
     except (RuntimeError, TypeError) as error:
         raise InputError(
             f"{type(given).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0].rstrip('.')}. "
-            "Give its parameters in a form that it keeps as it is (tuples for lists, say), or wrap it in a class of yours."
+            "Give its parameters in a form that it keeps as it is (tuples for lists, say), or wrap it in a class."
         ) from error
     # What needs no fitting, such as a Pipeline of stateless steps, counts as fitted always, even a fresh copy.
     fitted = _is_fitted(given) and not _is_fitted(fresh)
