@@ -214,16 +214,36 @@ def test_an_address_may_be_left_out(words, expected):
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_what_learners_print_is_not_among_the_results(workers):
-    talkative = "MLPClassifier(hidden_layer_sizes=(2,), max_iter=2, verbose=True)"
+@pytest.mark.parametrize(
+    ("talkative", "said"),
+    [
+        ("MLPClassifier(hidden_layer_sizes=(2,), max_iter=2, verbose=True)", "Iteration 1, loss"),
+        ("SVC(verbose=True)", "optimization finished"),  # printed by compiled code
+    ],
+    ids=["Python", "compiled"],
+)
+def test_what_learners_print_is_not_among_the_results(workers, talkative, said):
     command = ["learner", "iris", "-l", talkative, "--subsets", "3", "-r", "1", "-q", "--json", "--workers", workers]
     done = subprocess.run(
         [sys.executable, "-m", "classay", *command], capture_output=True, text=True, check=True, timeout=120
     )
-    assert list(json.loads(done.stdout)["learners"]) == [
-        "MLPClassifier(hidden_layer_sizes=(2,), max_iter=2, verbose=True)"
-    ]
-    assert "Iteration 1, loss" in done.stderr
+    assert list(json.loads(done.stdout)["learners"]) == [talkative]
+    assert said in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is full")
+def test_results_that_cannot_be_written_are_told():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "classay", "data", "iris"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "The results cannot be written to stdout: No space left on device." in done.stderr
+    assert "should not have happened" not in done.stderr
 
 
 def test_without_a_command_stdout_is_as_it_was(classay):

@@ -91,6 +91,21 @@ def same(one, other):
     pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
+def full_after(monkeypatch, writes):
+    """The disk takes so many files more."""
+    left = [writes]
+    real = archive.write
+
+    def write(*given):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "the disk is full, and it was not written")
+        left[0] -= 1
+        return real(*given)
+
+    monkeypatch.setattr(chunks, "write", write)
+    monkeypatch.setattr("classay.engine.store.write", write)
+
+
 class Shaken(Tallied):
     """Without a random_state; at odd powers its answers are drawn from the global generator, at even ones not."""
 
@@ -101,18 +116,10 @@ class Shaken(Tallied):
 
 def test_record_takes_up_what_a_sweep_without_seeds_has_left(tmp_path, monkeypatch):
     tally = tmp_path / "fits"
-    put, done = Chunks.put, []
-
-    def full(self, *part):
-        if len(done) == 7:
-            raise StoreFull("full")
-        put(self, *part)
-        done.append(part)
-
-    monkeypatch.setattr(Chunks, "put", full)
-    with pytest.raises(StoreFull):
-        sweep(Shaken(tally), X, Y, "power", [1], FEW, 3, executor=1, store=tmp_path / "store")
-    monkeypatch.setattr(Chunks, "put", put)
+    with monkeypatch.context() as patch:
+        full_after(patch, 7)
+        with pytest.raises(StoreFull):
+            sweep(Shaken(tally), X, Y, "power", [1], FEW, 3, executor=1, store=tmp_path / "store")
     before = fits(tally)
     found = record(Shaken(tally, 1), X, Y, FEW, 3, executor=1, store=tmp_path / "store")
     # Seven tasks: the pilot and the third of subset 0; one and two of subsets 1 and 2; the first of subset 3.
@@ -129,21 +136,12 @@ def test_stopped_after_any_part_it_goes_on_with_and_without_dice(tmp_path, monke
     whole = swept(None)
     every = fits(tally)
     assert [record.deterministic for record in whole.records.values()] == [False, True]
-    put = Chunks.put
     for after in range(18):
-        done = []
-
-        def full(self, *part, after=after, done=done):
-            if len(done) == after:
-                raise StoreFull("full")
-            put(self, *part)
-            done.append(part)
-
         tally.unlink()
-        monkeypatch.setattr(Chunks, "put", full)
-        with pytest.raises(StoreFull):
-            swept(tmp_path / str(after))
-        monkeypatch.setattr(Chunks, "put", put)
+        with monkeypatch.context() as patch:
+            full_after(patch, after)
+            with pytest.raises(StoreFull):
+                swept(tmp_path / str(after))
         assert len(parts(tmp_path / str(after))) == after
         again = swept(tmp_path / str(after))
         same(again.to_frame(), whole.to_frame())
@@ -199,21 +197,6 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
 
 
 # A full disk
-
-
-def full_after(monkeypatch, writes):
-    """The disk takes so many files more."""
-    left = [writes]
-    real = archive.write
-
-    def write(*given):
-        if not left[0]:
-            raise OSError(errno.ENOSPC, "the disk is full, and it was not written")
-        left[0] -= 1
-        return real(*given)
-
-    monkeypatch.setattr(chunks, "write", write)
-    monkeypatch.setattr("classay.engine.store.write", write)
 
 
 def test_a_full_disk_stops_with_what_is_done_kept(tmp_path, monkeypatch):
@@ -299,15 +282,7 @@ def test_only_errors_of_the_learner_make_it_hopeless():
 def test_how_far_an_unfinished_sweep_is_counts_the_refits_that_are_needed(
     tmp_path, monkeypatch, learner, names, values
 ):
-    put, done = Chunks.put, []
-
-    def full(self, *part):
-        if len(done) == 4:
-            raise StoreFull("full")
-        put(self, *part)
-        done.append(part)
-
-    monkeypatch.setattr(Chunks, "put", full)
+    full_after(monkeypatch, 4)
     with pytest.raises(StoreFull):
         sweep(learner, X, Y, names, values, FEW, 5, executor=1, store=tmp_path)
     (held,) = inventory.inventory(tmp_path).unfinished

@@ -72,16 +72,25 @@ def _own_stdout() -> Iterator[TextIO]:
     os.dup2(2, 1)
     try:
         yield stream
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            raise NobodyReads from None
     finally:
-        _flush_compiled()
-        os.dup2(own, 1)
-        with suppress(OSError):
-            stream.close()
-        os.close(own)
+        try:
+            _written(stream)
+        finally:
+            _flush_compiled()
+            os.dup2(own, 1)
+            with suppress(OSError):  # told above
+                stream.close()
+            os.close(own)
+
+
+def _written(stream: TextIO) -> None:
+    """Write what is left of the results, also where only a part was done."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        raise NobodyReads from None
+    except OSError as error:
+        raise InputError(f"The results cannot be written to stdout: {error.strerror}.") from error
 
 
 def _flush_compiled() -> None:

@@ -6,6 +6,7 @@ plans its rate of learning from the number of trees.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -46,18 +47,19 @@ class _FirstTrees(SharedPath):
             yield value, cls._asked(booster, value, asked)
 
     @classmethod
+    @abstractmethod
     def _is_plain(cls, learner: Any) -> bool:
-        raise NotImplementedError
+        """Whether no tree depends on a later one, nor on how many there will be."""
 
     @classmethod
+    @abstractmethod
     def _rounds(cls, booster: Any) -> int:
         """How many rounds left trees. Where some left none, the first trees are not those of the first rounds."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
         """Labels by the trees of the first rounds."""
-        raise NotImplementedError
 
 
 @register
