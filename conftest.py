@@ -11,4 +11,4 @@ settings.load_profile("classay")
 # Conftest files are all called alike; and the room of networks cannot be imported without torch, though its tests can.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 if importlib.util.find_spec("torch") is None:
-    collect_ignore_glob += ["src/classay/network/*.py", "tests/network/small_networks.py"]
+    collect_ignore_glob += ["src/classay/network/*.py", "tests/helpers/small_networks.py"]

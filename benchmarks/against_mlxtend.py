@@ -18,8 +18,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import tables
-from classay.learner.schemes import split
+from classay.learner.fitting.schemes import split
+from classay.tables.read import read_table
 
 SEED, TEST_SIZE = 0, 0.2
 FIGURES = ("loss", "bias", "variance")
@@ -41,7 +41,7 @@ def main() -> None:
         sys.exit("mlxtend is not installed, so there is nothing to compare with. Run `pip install mlxtend`.")
 
     if options.data:
-        table = tables.read(options.data)
+        table = read_table(options.data)
         X, y = table.X.to_numpy(float), np.unique(table.y, return_inverse=True)[1]
     else:
         X, y = make_classification(options.rows, 14, n_informative=8, flip_y=0.05, random_state=SEED)

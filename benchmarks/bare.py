@@ -11,8 +11,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from classay import Labelings, seeds
-from classay.engine.pool import THREADS
-from classay.learner.examine import free_seeds
+from classay.engine.pool import THREAD_VARIABLES
+from classay.learner.fitting.checks import free_seeds
 
 _held: tuple[Any, ...] = ()  # in a worker: what every task needs
 
@@ -36,7 +36,7 @@ class Bare:
             timeout=None,
             initializer=_settle,
             initargs=(learner, X, y, record.train_rows, record.test_rows, settings),
-            env=dict.fromkeys(THREADS, "1"),
+            env=dict.fromkeys(THREAD_VARIABLES, "1"),
         )
 
     def run(self, own_rows: bool, n_subsets: int | None = None) -> np.ndarray:

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classay import DriftMonitor
 from classay.engine import work
-from classay.learner.calibration import p_value
+from classay.learner.drift.calibration import p_value
 
 LEARNERS = {
     "tree, depth 4": DecisionTreeClassifier(max_depth=4),

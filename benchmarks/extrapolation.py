@@ -30,9 +30,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from classay.classes.evidence import Evidence
-from classay.classes.methods import METHODS
-from classay.classes.ranks import Ranks
+from classay.classes.extrapolate.methods import METHODS
+from classay.classes.ranks.evidence import Evidence
+from classay.classes.ranks.ranks import Ranks
 from classay.data.text import embed
 
 LEARNERS = {

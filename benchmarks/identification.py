@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 import timing
 
-from classay.classes.encoding_model import Floats, ridge, standard
-from classay.classes.identify import identify, scores_of
-from classay.classes.noise import AMOUNTS, Noise, chosen, shrunk
+from classay.arrays import Floats
+from classay.classes.identify.encoders import column_scales, ridge
+from classay.classes.identify.identify import candidate_scores, identify
+from classay.classes.identify.responses import AMOUNTS, NoiseCovariance, choose_covariance, shrink_covariance
 
 CANDIDATES, COLUMNS = 200, 20
 WORLDS = ((20, 100, 0.8), (60, 100, 1.2), (200, 150, 2.0), (400, 100, 3.0), (50, 800, 1.2))
@@ -45,7 +46,7 @@ def closed_form(residuals: Floats) -> float:
     return float(np.clip((fourth / n - between) / (n - 1) / between, AMOUNTS[-1], 1))
 
 
-def likelihood(noise: Noise, residuals: Floats) -> float:
+def likelihood(noise: NoiseCovariance, residuals: Floats) -> float:
     """Log likelihood of residuals that the covariance was not made of, up to a constant."""
     rest = noise.axes.shape[0] - noise.axes.shape[1]
     volume = -np.log(noise.weights(noise.shrinkage)).sum() + rest * np.log(noise.shrinkage)
@@ -58,7 +59,7 @@ def by_likelihood(residuals: Floats, deviations: Floats, seed: int) -> float:
     """The shrinkage of highest held-out likelihood over five folds."""
     fold = np.random.default_rng(seed).permutation(len(residuals)) % 5
     gains = [
-        sum(likelihood(shrunk(residuals[fold != f], deviations, a), residuals[fold == f]) for f in range(5))
+        sum(likelihood(shrink_covariance(residuals[fold != f], deviations, a), residuals[fold == f]) for f in range(5))
         for a in AMOUNTS
     ]
     return AMOUNTS[int(np.argmax(gains))]
@@ -68,18 +69,18 @@ def identified(kind: str, q: int, n: int, noise: float, seed: int) -> list[float
     """Share of responses identified among all candidates with each rule, and with the best amount in hindsight."""
     stimuli, responses = world(kind, q, n, noise, seed)
     fitted = ridge(stimuli[:n], responses[:n])
-    residuals, deviations = fitted.residuals, standard(responses[:n])[1]
+    residuals, deviations = fitted.residuals, column_scales(responses[:n])[1]
 
-    def share(made: Noise) -> float:
-        scores = scores_of(made, responses[n:], fitted.predict(stimuli[n:]))
+    def share(made: NoiseCovariance) -> float:
+        scores = candidate_scores(made, responses[n:], fitted.predict(stimuli[n:]))
         return float((scores.argmax(axis=1) == np.arange(CANDIDATES)).mean())
 
     return [
-        share(shrunk(residuals, deviations, 1.0)),
-        share(shrunk(residuals, deviations, closed_form(residuals))),
-        share(shrunk(residuals, deviations, by_likelihood(residuals, deviations, seed))),
-        share(chosen(responses[:n], residuals, deviations, seed)),
-        max(share(shrunk(residuals, deviations, amount)) for amount in AMOUNTS),
+        share(shrink_covariance(residuals, deviations, 1.0)),
+        share(shrink_covariance(residuals, deviations, closed_form(residuals))),
+        share(shrink_covariance(residuals, deviations, by_likelihood(residuals, deviations, seed))),
+        share(choose_covariance(responses[:n], residuals, deviations, seed)),
+        max(share(shrink_covariance(residuals, deviations, amount)) for amount in AMOUNTS),
     ]
 
 

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import digamma
 
 import classay
-from classay.classes.leads import fit_lead, some_sizes
+from classay.classes.information.channel import fit_mean_top, log_spaced_sizes
 
 
 def main() -> None:
@@ -71,10 +71,10 @@ def one_run(n_classes: int, n_rows: int, dimensions: int, truth: float, seed: in
     heard = answers(fresh)
     return {
         "accuracy": float(curve.accuracy[-1]),
-        "implied": fitted(curve, some_sizes(n_classes)),
+        "implied": fitted(curve, log_spaced_sizes(n_classes)),
         "uniform": fitted(curve, np.unique(np.linspace(2, n_classes, 60).round().astype(int))),
         "all alone": fitted(curve, np.array([n_classes])),
-        "nearest mean": fitted(learnt, some_sizes(n_classes)),
+        "nearest mean": fitted(learnt, log_spaced_sizes(n_classes)),
         "bound": bound.low,
         "at accuracy": bound.value,
         "Fano": classay.fano_information(curve).nats.low,
@@ -86,7 +86,7 @@ def one_run(n_classes: int, n_rows: int, dimensions: int, truth: float, seed: in
 def fitted(curve: classay.Curve, sizes: np.ndarray) -> float:
     """Implied information without its interval; not identified where all is right."""
     accuracy = curve.accuracy[sizes - 1]
-    return math.nan if accuracy.min() >= 1 else max(fit_lead(accuracy, sizes), 0.0) ** 2 / 2
+    return math.nan if accuracy.min() >= 1 else max(fit_mean_top(accuracy, sizes), 0.0) ** 2 / 2
 
 
 def nearest_neighbours(x: np.ndarray, y: np.ndarray, k: int = 3) -> float:

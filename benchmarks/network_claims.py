@@ -25,7 +25,7 @@ import timing
 import torch
 from sklearn.metrics import roc_auc_score
 
-from classay.network.figures import FIGURES
+from classay.network.quality.figures import FIGURES
 
 BESIDE = ("lower", "upper", "core_steps", "weight_norm", "weightwatcher")
 GOALS = {"within": 0.7, "across": 0.6, "enclosed": 0.9}
@@ -207,8 +207,8 @@ def alike(folder: Path, data: Path) -> None:
     """Whether the classes that prototypes take for alike are those the network confuses on test images."""
     import network_zoo as zoo
 
-    from classay.network.prototypes import prototypes
-    from classay.network.quality import network_quality
+    from classay.network.prototypes.prototypes import prototypes
+    from classay.network.quality.quality import network_quality
 
     rows = []
     for name in measuring.names(folder):

@@ -18,8 +18,8 @@ import torch
 from safetensors.torch import load_file
 
 from classay.network.cosines import cosines
-from classay.network.figures import figures
-from classay.network.prototypes import prototypes
+from classay.network.prototypes.prototypes import prototypes
+from classay.network.quality.figures import figures
 
 FORMAT = 2
 

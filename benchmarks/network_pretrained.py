@@ -15,8 +15,8 @@ from pathlib import Path
 import timing
 import torch
 
-from classay.network.head import head_quality
-from classay.network.quality import network_quality
+from classay.network.quality.head import head_quality
+from classay.network.quality.quality import network_quality
 
 LITES = ("lite0", "lite1", "lite2")
 

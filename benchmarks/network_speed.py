@@ -23,9 +23,9 @@ import timing
 import torch
 from torch.nn.functional import cross_entropy
 
-from classay.network.folding import folded
-from classay.network.split import Split, split
-from classay.network.walks import walk
+from classay.network.prototypes.runner import fold_normalisation
+from classay.network.prototypes.walks import walk
+from classay.network.split.split import Split, split
 
 SHAPE, CLASSES = (3, 32, 32), 10
 STEPS = 6
@@ -51,7 +51,7 @@ def main() -> None:
     starts = found.inputs(CLASSES)
     origin, targets = np.arange(walks) % CLASSES, (np.arange(walks) + 1) % CLASSES
 
-    fast = folded(found)
+    fast = fold_normalisation(found)
     assert fast is not found
     for parameter in fast.network.parameters():
         parameter.requires_grad_(False)

@@ -32,8 +32,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay.intervals import crossed_standard_error
-from classay.learner import entropy
-from classay.learner.counts import count, number_labelings
+from classay.learner.orientation import entropy
+from classay.learner.orientation.entropy import count, number_labelings
 
 LEARNERS = {
     "tree": ("DecisionTreeClassifier", lambda value: DecisionTreeClassifier(max_depth=value)),

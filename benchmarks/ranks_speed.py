@@ -24,7 +24,7 @@ import timing
 from threadpoolctl import threadpool_limits
 
 import classay
-from classay.classes.counting import RowCounter, blocks
+from classay.classes.ranks.counts import RowCounter, blocks
 
 GOAL, SECONDS, BYTES = 2.2, 0.15, 60
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import tables
+from classay.tables.read import read_table
 
 LEARNERS = {
     "tree": DecisionTreeClassifier(),
@@ -43,7 +43,7 @@ def main() -> None:
         options.rows, options.subsets, options.refits, options.repeats = 1_500, 4, 2, 2
 
     if options.data:
-        table = tables.read(options.data)
+        table = read_table(options.data)
         X, y = table.X.to_numpy(float), np.unique(table.y, return_inverse=True)[1]
     else:
         X, y = make_classification(options.rows, 14, n_informative=8, flip_y=0.05, random_state=SEED)

@@ -17,8 +17,8 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.naive_bayes import GaussianNB
 
 import classay
-from classay.cli.recording import USUAL
-from classay.learner.named import learners_from_texts
+from classay.cli.options import USUAL
+from classay.estimators.spec import learners_from_texts
 
 
 def main() -> None:

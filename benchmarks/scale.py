@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay.engine import cluster, work
+from classay.engine import dask, work
 
 SEED = 0
 MOST_TREES = 20
@@ -54,7 +54,7 @@ def main() -> None:
 
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as local,
-        cluster.connect(local.scheduler_address) as executor,
+        dask.connect(local.scheduler_address) as executor,
     ):
         timing.show(on_cluster(executor, options), "on two Dask workers on this machine")
 

@@ -11,8 +11,9 @@ import pandas as pd
 from sklearn import datasets as bundled
 from sklearn.linear_model import LogisticRegression
 
-from classay import InputError, encoded, tables
+from classay import InputError, encoded
 from classay.data.text import embed
+from classay.tables.read import read_table
 
 BUNDLED = {
     "iris": bundled.load_iris,
@@ -77,7 +78,7 @@ def load(name: str, data: Path | None, most: int | None = None) -> Rows:
         frame = frame.iloc[some(len(frame), most)]
         parts = (frame[name].to_numpy() for name in ("label", "text", "split"))
         return Rows(vectors(frame["text"]), codes(frame["label"]), *parts)
-    table = tables.read(path)
+    table = read_table(path)
     learner = encoded(LogisticRegression(), table.X)
     X = table.X if not hasattr(learner, "named_steps") else learner.named_steps["encode"].fit_transform(table.X)
     chosen = some(len(X), most)

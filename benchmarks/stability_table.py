@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import tables
+from classay.tables.read import read_table
 
 NAMES = ["eeg", "obesity", "wine_quality", "bank", "spambase"]
 PROBES = ("data", "marginal", "uniform")
@@ -54,7 +54,7 @@ def main() -> None:
     print("| data | learner | accuracy | stability: data | marginal | uniform | kappa, uniform | capacity |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     for name in NAMES:
-        table = tables.read(options.data / sources.FILES[name])
+        table = read_table(options.data / sources.FILES[name])
         rows = sources.some(len(table.y), options.rows)
         X, y = table.X.iloc[rows].reset_index(drop=True), table.y.iloc[rows].reset_index(drop=True)
         for label, learner in LEARNERS.items():

@@ -12,8 +12,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 import classay
-from classay import tables
-from classay.engine import cluster
+from classay.engine import dask
+from classay.tables.read import read_table
 
 GOAL = 1.3
 SEED = 0
@@ -34,7 +34,7 @@ def main() -> None:
         options.rows, options.subsets, options.refits, options.trees, options.repeats = 1_500, 4, 1, 21, 1
 
     if options.data:
-        table = tables.read(options.data)
+        table = read_table(options.data)
         X, y = table.X.to_numpy(float), np.unique(table.y, return_inverse=True)[1]
     else:
         X, y = make_classification(options.rows, 14, n_informative=8, flip_y=0.05, random_state=SEED)
@@ -66,7 +66,7 @@ def main() -> None:
         LocalCluster(
             n_workers=options.workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=None
         ) as local,
-        cluster.connect(local.scheduler_address) as executor,
+        dask.connect(local.scheduler_address) as executor,
     ):
         ways = {"loky": options.workers, "dask": executor}
         turns = timing.Turns(

@@ -19,9 +19,9 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 import classay
-from classay.engine import chunks
-from classay.learner import answer_chunks
-from classay.learner.sweep import _measured as measured
+from classay.engine.store import Chunks
+from classay.learner.fitting import checkpoints
+from classay.learner.sweep.sweep import _measured as measured
 
 
 def main() -> None:
@@ -63,12 +63,12 @@ def main() -> None:
 
 def resume(folder: Path, swept, run: float, workers: int) -> tuple[float, float]:
     """Seconds of a call that finds all parts but one, less that part's fits and what the measures take."""
-    kept = chunks.Chunks.remove
-    chunks.Chunks.remove = lambda self: None
+    kept = Chunks.remove
+    Chunks.remove = lambda self: None
     try:
         swept(folder / "second")
     finally:
-        chunks.Chunks.remove = kept
+        Chunks.remove = kept
     for path in (folder / "second").glob("*.classay"):
         path.unlink()
     *_, last = sorted((folder / "second" / "unfinished").glob("*/[!.]*.classay"))
@@ -79,7 +79,7 @@ def resume(folder: Path, swept, run: float, workers: int) -> tuple[float, float]
     begin = time.perf_counter()
     measured(found.records, (5, 100, 0, 0.95), workers)  # as the call itself measures
     measures = time.perf_counter() - begin
-    _, refits = answer_chunks.place_of(last.stem)
+    _, refits = checkpoints.place_of(last.stem)
     fits = sum(float(np.nansum(one.seconds[-1, list(refits)])) for one in found.records.values())
     return again - measures - fits, run
 

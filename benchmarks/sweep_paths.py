@@ -31,8 +31,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from classay import tables
-from classay.learner import paths
+from classay.learner.fitting import paths
+from classay.tables.read import read_table
 
 SEED = 0
 
@@ -88,7 +88,7 @@ def main() -> None:
         options.rows, options.repeats = 2_000, 1
 
     if options.data:
-        table = tables.read(options.data)
+        table = read_table(options.data)
         X, y = table.X.to_numpy(float), np.unique(table.y, return_inverse=True)[1]
     else:
         X, y = make_classification(options.rows, 14, n_informative=8, flip_y=0.05, random_state=SEED)

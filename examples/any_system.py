@@ -1,4 +1,4 @@
-"""Predictions from any system, in any language: an array of answers is enough.
+"""Predictions from any system, in any language: an array of predictions is enough.
 
 Run: python examples/any_system.py
 """
@@ -8,7 +8,7 @@ import numpy as np
 import classay
 
 if __name__ == "__main__":
-    # 20 training runs of some system, 3 times each with another seed; its answers on 200 points.
+    # Some system trained on 20 samples, 3 times each with different seeds; its predictions on 200 points.
     rng = np.random.default_rng(0)
     truth = rng.choice(["cat", "dog", "fox"], size=200)
     guesses = rng.choice(["cat", "dog", "fox"], size=(20, 3, 200))

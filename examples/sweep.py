@@ -1,4 +1,4 @@
-"""How a forest changes with its size: one fit for all sizes, kept in a store, and further questions asked of it.
+"""How a forest changes with its size: one fit for all sizes, kept in a store, then measured again.
 
 Run: python examples/sweep.py
 """
@@ -20,7 +20,7 @@ if __name__ == "__main__":
         figures = w.to_frame().query("metric in ['test_accuracy', 'capacity', 'stochasticity']")
         print(figures.pivot(index="value", columns="metric", values="estimate").round(3), end="\n\n")
 
-        # The same again, and one more size: only that one is fitted.
+        # The same sizes and one more: only the new one is fitted.
         w = classay.sweep(RandomForestClassifier(), X, y, "n_estimators", [1, 2, 5, 10, 20, 40, 80], **settings)
         agreement = w.ask(classay.stability).query("metric == 'stability'")
         print(agreement[["value", "estimate", "low", "high"]].round(3).to_string(index=False))

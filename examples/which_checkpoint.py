@@ -1,4 +1,4 @@
-"""Which of several checkpoints deserves testing? Ranked without data, then compared with the truth.
+"""Which of several checkpoints deserves testing? Rank them without data, then compare with the true accuracies.
 
 Run: python examples/which_checkpoint.py        (needs classay[network])
 """
@@ -12,7 +12,7 @@ import classay
 
 
 def trained(x: torch.Tensor, y: torch.Tensor, steps: int) -> nn.Module:
-    """A small network after so many steps of training."""
+    """A small network after the given number of training steps."""
     torch.manual_seed(0)
     network = nn.Sequential(nn.Flatten(), nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 32), nn.ReLU(), nn.Linear(32, 10))
     optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3)
@@ -39,7 +39,7 @@ if __name__ == "__main__":
     print(qualities["600 steps"])
     print()
 
-    # No data was used so far. Only to see whether the order is right: accuracy on rows that no network saw.
+    # The results above used no data. Check whether the order is right: accuracy on rows that no network saw.
     accuracy = {}
     for name, net in networks.items():
         with torch.no_grad():

@@ -21,23 +21,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
+from classay import charts
 from classay.result import Result
 
 SOURCE = Path(classay.__file__).parent
 # Lower floors first. A module may import from its own floor and from those below.
 FLOORS = [
-    {
-        "expect",
-        "seeds",
-        "intervals",
-        "result",
-        "encoding",
-        "learners",
-        "sources",
-        "tables",
-        "expressions",
-        "comparisons",
-    },
+    {"arrays", "expect", "seeds", "intervals", "notes", "result", "inputs", "estimators", "tables"},
     {"regions"},
     {"engine"},
     {"learner", "data", "network", "classes"},
@@ -55,7 +45,7 @@ def floor_of(part: str) -> int:
 def imported_parts(path: Path) -> set[str]:
     """The parts of classay (first name after the package) that a file imports, at the top or inside functions."""
     package = ["classay", *path.relative_to(SOURCE).parent.parts]
-    found = set()
+    parts = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -64,15 +54,23 @@ def imported_parts(path: Path) -> set[str]:
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *(node.module.split(".") if node.module else [])])
             names = [f"{module}.{alias.name}" for alias in node.names] if module == "classay" else [module]
-        found |= {name.split(".")[1] for name in names if name.startswith("classay.")}
-    return found - {"__version__"}
+        parts |= {name.split(".")[1] for name in names if name.startswith("classay.")}
+    return parts - {"__version__"}
 
 
 def source_files() -> list[Path]:
     return sorted(path for path in SOURCE.rglob("*.py") if path.name not in {"__main__.py"} and path.parent != SOURCE)
 
 
-@pytest.mark.parametrize("path", source_files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def folders() -> list[Path]:
+    return sorted({path.parent for path in source_files()})
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+@pytest.mark.parametrize("path", source_files(), ids=relative)
 def test_imports_point_one_way(path):
     own = path.relative_to(SOURCE).parts[0]
     for part in imported_parts(path):
@@ -83,7 +81,9 @@ def test_imports_point_one_way(path):
 
 @pytest.mark.parametrize("name", sorted(FLOORS[0]))
 def test_the_ground_imports_nothing_above_it(name):
-    assert imported_parts(SOURCE / f"{name}.py") <= FLOORS[0]
+    file = SOURCE / f"{name}.py"
+    for path in [file] if file.exists() else (SOURCE / name).glob("*.py"):
+        assert imported_parts(path) <= FLOORS[0]
 
 
 def test_the_check_of_imports_sees_relative_and_nested_imports(tmp_path, monkeypatch):
@@ -92,6 +92,78 @@ def test_the_check_of_imports_sees_relative_and_nested_imports(tmp_path, monkeyp
     file = tmp_path / "learner" / "x.py"
     file.write_text("from .. import expect\ndef f():\n    from ..charts.bias import g\n    import classay.cli\n")
     assert imported_parts(file) == {"expect", "charts", "cli"}
+
+
+def ends_in_ing(path: Path) -> bool:
+    """A gerund names what happens and not what is there; `fitting` is the word of the field."""
+    return path.stem.endswith("ing") and path.stem != "fitting"
+
+
+def twice(paths: list[Path]) -> dict[str, list[str]]:
+    """Module names that a room (a first folder) has more than once, with where they are."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for path in paths:
+        if path.stem != "__init__":
+            places.setdefault((path.relative_to(SOURCE).parts[0], path.stem), []).append(relative(path))
+    return {f"{room}: {name}": paths for (room, name), paths in places.items() if len(paths) > 1}
+
+
+def private_imports(path: Path) -> list[str]:
+    """Names with a leading underscore that a file imports from another folder, at the top or inside functions."""
+    package = ["classay", *path.relative_to(SOURCE).parent.parts]
+    crossing = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = [*base, *(node.module.split(".") if node.module else [])]
+            # Of its own folder are the names of a sibling, and those of the folder itself.
+            own = module[:-1] == package or module == package
+            private = [part for part in [*module, *(alias.name for alias in node.names)] if hidden(part)]
+            if module[0] == "classay" and not own and private:
+                crossing.append(f"from {'.'.join(module)} import {', '.join(alias.name for alias in node.names)}")
+    return crossing
+
+
+def hidden(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def test_no_module_is_a_gerund():
+    assert [relative(path) for path in [*SOURCE.glob("*.py"), *source_files(), *folders()] if ends_in_ing(path)] == []
+
+
+def test_no_module_name_appears_twice_in_a_room():
+    assert twice(source_files()) == {}
+
+
+def test_no_private_name_is_imported_across_folders():
+    assert {relative(path): names for path in source_files() if (names := private_imports(path))} == {}
+
+
+def test_every_folder_says_what_is_in_it():
+    assert [
+        relative(path) for path in folders() if not ast.get_docstring(ast.parse((path / "__init__.py").read_text()))
+    ] == []
+
+
+def test_the_checks_of_names_see_what_is_wrong(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
+    for name in ("learner/fitting", "learner/sweep", "data"):
+        (tmp_path / name).mkdir(parents=True)
+    file = tmp_path / "learner" / "fitting" / "judging.py"
+    file.write_text(
+        "from ._near import _a\nfrom .near import _b\nfrom ..sweep.values import _c\nfrom ...seeds import _d\n"
+        "from ..sweep._values import e\ndef f():\n    from classay.data.rows import _g\nfrom numpy import _h\n"
+    )
+    assert private_imports(file) == [
+        "from classay.learner.sweep.values import _c",
+        "from classay.seeds import _d",
+        "from classay.learner.sweep._values import e",
+        "from classay.data.rows import _g",
+    ]
+    assert [ends_in_ing(path) for path in (file, file.parent)] == [True, False]
+    same = [tmp_path / name for name in ("learner/fitting/store.py", "learner/sweep/store.py", "data/store.py")]
+    assert twice(same) == {"learner: store": ["learner/fitting/store.py", "learner/sweep/store.py"]}
 
 
 def test_import_is_light():
@@ -115,11 +187,31 @@ def test_measuring_needs_no_charts():
 
 
 def test_every_public_name_is_there():
-    for name in classay.__all__:
-        assert getattr(classay, name) is not None
-    assert set(classay._WHERE) | {"__version__"} == set(classay.__all__)
-    with pytest.raises(AttributeError, match="orientatoin"):
-        classay.orientatoin
+    assert len(classay.__all__) > 70
+    for package in (classay, charts):
+        for name in package.__all__:
+            assert getattr(package, name) is not None
+        assert dir(package) == sorted(package.__all__)
+        with pytest.raises(AttributeError, match="orientatoin"):
+            package.orientatoin
+    assert "__version__" in classay.__all__
+
+
+@pytest.mark.parametrize("package", [classay, charts], ids=lambda package: package.__name__)
+def test_public_names_are_no_modules(package):
+    """A submodule, once imported, would take the place of the public name."""
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert not modules & set(package.__all__)
+
+
+def test_plotting_loads_the_chart_of_this_result_only():
+    code = (
+        "import sys, classay, numpy as np;"
+        "c = classay.complexity(np.random.default_rng(0).normal(size=(60, 2)), [0, 1, 2] * 20); c.plot();"
+        "print(sum(name.split('.')[0] == 'classay' for name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 60
 
 
 def answers(seed: int = 0) -> classay.Labelings:
@@ -248,12 +340,12 @@ def all_results() -> list[type[Result]]:
     for module in pkgutil.walk_packages(classay.__path__, "classay."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    found: list[type[Result]] = []
+    kinds: list[type[Result]] = []
     queue = [Result]
     while queue:
         queue += (children := queue.pop().__subclasses__())
-        found += [child for child in children if child.__module__.startswith("classay.")]
-    return found
+        kinds += [child for child in children if child.__module__.startswith("classay.")]
+    return kinds
 
 
 @pytest.mark.parametrize("kind", all_results(), ids=lambda kind: kind.__name__)

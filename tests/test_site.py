@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 import classay
-from classay.report.findings.codes import CODES
+from classay.report.findings.rules import CODES
 from classay.report.glossary import TERMS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "hooks"))
 
-import docstrings  # noqa: E402
-import pages  # noqa: E402
+import docstrings
+import pages
 
 GENERATED = pages.generated()
 WRITTEN = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docstrings import safe
 
-from classay.report.findings.codes import CODES
+from classay.report.findings.rules import CODES
 
 SUBJECTS = {"L": "Learners", "D": "Data", "S": "Slices", "C": "The label set", "N": "Networks"}
 """First letter of a code -> what it is about."""

@@ -10,9 +10,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
-import findings  # noqa: E402
-import glossary  # noqa: E402
-import reference  # noqa: E402
+import findings
+import glossary
+import reference
 
 
 def generated() -> dict[str, str]:

@@ -27,8 +27,8 @@ def names() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {room: [] for room in ROOMS}
     for name in classay.__all__:
         if name != "__version__":
-            room, _, rest = classay._WHERE[name].partition(".")
-            found[room if rest else ""].append(name)
+            room = getattr(classay, name).__module__.split(".")[1]
+            found[room if room in ROOMS else ""].append(name)
     return {room: sorted(each, key=lambda name: (name[0].isupper(), name.lower())) for room, each in found.items()}
 
 

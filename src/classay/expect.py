@@ -1,8 +1,9 @@
-"""Checks of what users hand in, in one phrasing: what was given, what is expected, what to do."""
+"""Checks of user input with uniform messages: what was given, what is expected, what to do."""
 
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ def whole(value: Any, name: str, *, at_least: int, why: str = "") -> int:
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not is_whole or value < at_least:
         raise InputError(
-            f"`{name}` is {value!r}; a whole number of at least {at_least} is expected." + (f" {why}" if why else "")
+            f"`{name}` is {value!r}; expected a whole number of at least {at_least}." + (f" {why}" if why else "")
         )
     return int(value)
 
@@ -29,7 +30,7 @@ def fraction(value: Any, name: str, *, why: str = "") -> float:
     """Return `value` as a float if it lies strictly between 0 and 1."""
     is_number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
     if not is_number or not 0 < value < 1:
-        raise InputError(f"`{name}` is {value!r}; a number between 0 and 1 is expected." + (f" {why}" if why else ""))
+        raise InputError(f"`{name}` is {value!r}; expected a number between 0 and 1." + (f" {why}" if why else ""))
     return float(value)
 
 
@@ -60,9 +61,24 @@ def shown(values: Iterable[Any], most: int = 8) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, in the plural where due.
+    """A number with its noun, in the plural if needed.
 
     >>> counted(1, "learner"), counted(4, "learner"), counted(3, "class", "classes")
     ('1 learner', '4 learners', '3 classes')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
+
+
+# Optional libraries, and how to install them.
+
+
+EXTRAS = {"torch": "network", "safetensors": "network", "onnx": "onnx"}
+"""Library -> the extra of classay that installs it."""
+
+
+def need(library: str, purpose: str) -> None:
+    """Refuse if a library is not installed, and say which extra to install."""
+    if importlib.util.find_spec(library) is None:
+        raise InputError(
+            f'{purpose} needs {library}, which is not installed: pip install "classay[{EXTRAS[library]}]".'
+        )

@@ -1,4 +1,4 @@
-"""`Estimate`: a value with its interval, and how intervals are made. Which kind an interval is, it says."""
+"""`Estimate`: a value with its interval and what the interval is over, and the functions that make intervals."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .expect import InputError, fraction
 class Estimate:
     """A figure with an interval around it.
 
-    `kind` says what the interval is over («over holdouts», «of a proportion»). A `value` of NaN means unknown:
-    the data cannot tell, and `low` and `high` are then what is known about it.
+    `kind` says what the interval is over ("over holdouts", "of a proportion"). A `value` of NaN means unknown:
+    the data cannot identify it, and `low` and `high` are then the range that is possible.
 
     >>> Estimate(2.94, 2.87, 3.01, kind="over holdouts")
     2.94 [2.87, 3.01]
@@ -55,7 +55,7 @@ def exact(value: float, kind: str = "exact", level: float = 0.95) -> Estimate:
 
 
 def normal_quantile(level: float) -> float:
-    """How many standard errors a two-sided normal interval reaches."""
+    """How many standard errors a two-sided normal interval extends to each side."""
     return float(stats.norm.ppf(0.5 + fraction(level, "level") / 2))
 
 
@@ -84,7 +84,7 @@ def crossed_standard_error(values: ArrayLike) -> float:
     """Standard error of the mean of a table whose rows and columns are both random.
 
     `values[a, b]` is the contribution of row a (a subset) and column b (a holdout). Entries that share a row or a
-    column are dependent, so the variance is that of the row means plus that of the column means less that of the
+    column are dependent, so the variance is that of the row means plus that of the column means minus that of the
     entries, which both contain (Cameron, Gelbach & Miller, 2011). With one row or one column only the other varies.
     """
     table = np.asarray(values, dtype=float)
@@ -98,19 +98,19 @@ def crossed_standard_error(values: ArrayLike) -> float:
         return math.sqrt(by_row + by_column)
     residual = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
     both = float((residual**2).sum()) / ((rows - 1) * (columns - 1)) / (rows * columns)
-    # The two one-way terms each hold the noise of single entries once; the truth holds it once in all.
+    # The two one-way terms each contain the noise of single entries once; the truth contains it once in all.
     return math.sqrt(max(by_row + by_column - both, by_row, by_column))
 
 
 def difference(larger: Estimate, smaller: Estimate, kind: str = "", correlation: float = 0.0) -> Estimate:
     """The difference of two estimates, from their intervals, which need not be symmetric (Zou & Donner, 2008).
 
-    Without a `correlation` the two are taken as uncorrelated; where they rise and fall together the interval is then
-    wider than it need be.
+    Without a `correlation` the two are taken as uncorrelated; if they are positively correlated, the interval is then
+    wider than necessary.
     """
 
     def apart(own: float, others: float) -> float:
-        # √(a² + b² − 2rab), also where one of them is infinite.
+        # √(a² + b² − 2rab), also if one of them is infinite.
         return math.hypot(own - correlation * others if correlation else own, others * math.sqrt(1 - correlation**2))
 
     value = larger.value - smaller.value
@@ -122,7 +122,7 @@ def difference(larger: Estimate, smaller: Estimate, kind: str = "", correlation:
 def around(
     value: float, standard_error: float, level: float = 0.95, kind: str = "", draws: int | None = None
 ) -> Estimate:
-    """An interval around a value: normal, or Student's if the error was told from few `draws`."""
+    """An interval around a value: normal, or Student's if the error was estimated from few `draws`."""
     quantile = normal_quantile(level)
     if draws is not None:
         quantile = float(stats.t.ppf(0.5 + level / 2, max(draws - 1, 1)))
@@ -133,7 +133,7 @@ def around(
 def share_around(
     value: float, standard_error: float, level: float = 0.95, kind: str = "", draws: int | None = None
 ) -> Estimate:
-    """An interval around a share, made on the logit scale, so that it stays between 0 and 1 and is skewed near them."""
+    """An interval around a share, on the logit scale, so that it stays between 0 and 1 and is skewed near them."""
     if not 0 < value < 1 or standard_error == 0:
         return within_limits(around(value, standard_error, level, kind, draws), 0.0, 1.0)
     middle = math.log(value / (1 - value))
@@ -143,5 +143,5 @@ def share_around(
 
 
 def within_limits(estimate: Estimate, least: float, most: float) -> Estimate:
-    """The estimate with its interval cut to what is possible."""
+    """The estimate with its interval clipped to what is possible."""
     return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))

@@ -1,11 +1,11 @@
-"""What every result can do."""
+"""The common interface of all results."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,26 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """The promise of every result: a frozen dataclass that can be read, tabulated, serialised and drawn.
+    """The interface of every result: a frozen dataclass that can be printed, tabulated, serialised and plotted.
 
     - `str(result)`: one readable paragraph;
-    - `to_frame()`: a tidy table, one row a figure;
+    - `to_frame()`: a tidy table, one row per figure;
     - `to_dict()`: plain JSON values;
     - `plot()`: an Altair chart, returned and never shown.
+
+    A subclass names its chart, a function within `classay.charts`:
+    `class Slices(Result, chart="data.slices:slices_chart")`.
     """
 
+    _chart: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, chart: str = "", **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if chart:
+            cls._chart = chart
+
     def to_frame(self) -> pd.DataFrame:
-        """A tidy table, one row a figure."""
+        """A tidy table, one row per figure."""
         raise NotImplementedError(f"{type(self).__name__} has no table")
 
     def to_dict(self) -> dict[str, Any]:
@@ -38,13 +48,14 @@ class Result:
 
     def plot(self, **options: Any) -> alt.TopLevelMixin:
         """An Altair chart of this result. It is returned, not shown."""
-        # By name and at call time: charts stand on results, and Altair is only loaded when somebody draws.
-        chart: alt.TopLevelMixin = import_module("classay.charts").draw(self, **options)
+        # By name and at call time: charts depend on results, and Altair is only loaded for plotting.
+        module, _, function = self._chart.partition(":")
+        chart: alt.TopLevelMixin = getattr(import_module(f"classay.charts.{module}"), function)(self, **options)
         return chart
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into what JSON can hold. Numbers that are not finite become None."""
+    """Convert a value to JSON types. Numbers that are not finite become None."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, np.generic):
@@ -71,3 +82,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     return str(value)
+
+
+# Estimates as a table.
+
+
+PARTS = ("value", "low", "high", "level", "kind")
+
+
+def figures_frame(learner: str, on: str, estimates: dict[str, Estimate]) -> pd.DataFrame:
+    """One row per figure: learner, on, figure, value, low, high, level, kind."""
+    rows = [
+        {"learner": learner, "on": on, "figure": name, **{part: getattr(estimate, part) for part in PARTS}}
+        for name, estimate in estimates.items()
+    ]
+    return pd.DataFrame(rows)

@@ -1,7 +1,7 @@
 """One seed, many independent streams, each found by its position: the same for any number of workers.
 
-A stream is addressed by a purpose and a place, as in ``generator(seed, "refit", k, r)``. Which process asks for it,
-and what was drawn before, makes no difference.
+A stream is addressed by a purpose and a place, as in ``generator(seed, "refit", k, r)``. It does not depend on which
+process uses it, nor on what was drawn before.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .expect import InputError
 
 
 def settle(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
-    """Turn what users pass as `random_state` into one whole number that can be recorded and given again."""
+    """Turn a user's `random_state` into one whole number that can be recorded and passed again."""
     if random_state is None:
         # numpy types entropy loosely; a fresh SeedSequence always holds one int.
         return int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]
@@ -25,8 +25,8 @@ def settle(random_state: int | np.random.Generator | np.random.RandomState | Non
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
         return int(random_state)
     raise InputError(
-        f"`random_state` is {random_state!r}; a whole number from 0 up, a numpy Generator or RandomState, or None "
-        "is expected. Pass random_state=0 for a repeatable result."
+        f"`random_state` is {random_state!r}; expected a whole number from 0 up, a numpy Generator or RandomState, or "
+        "None. Pass random_state=0 for a repeatable result."
     )
 
 

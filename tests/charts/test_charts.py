@@ -11,14 +11,14 @@ import pytest
 import vl_convert
 
 from classay import charts
-from classay.charts.placing import apart, place
-from classay.charts.words import LONGEST, columns, cut, labels, printable
+from classay.charts.style.placement import apart, place
+from classay.charts.style.theme import LONGEST, columns, cut, labels, printable
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.learner.bounds import most_expressivity
-from classay.learner.kinship import kinship
-from classay.learner.labelings import Labelings
-from classay.learner.orientation import orientation
+from classay.learner.orientation.bounds import most_expressivity
+from classay.learner.orientation.kinship import kinship
+from classay.learner.orientation.orientation import orientation
+from classay.learner.records.labelings import Labelings
 
 POINTS = 40
 HOSTILE = [

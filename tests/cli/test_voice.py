@@ -1,13 +1,17 @@
-"""The command as a whole: one voice, one set of exit codes, and manners in pipes and on terminals."""
+"""The command as a whole: plain English, one set of exit codes, and correct behaviour in pipes and on terminals."""
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tokenize
+from pathlib import Path
 
 import pytest
 import typer
@@ -34,6 +38,36 @@ SAME = {
     "level",
 }
 """Options that say the same wherever they are."""
+SOURCES = Path(application.__file__).parents[1]
+PROSE = sorted(
+    path for room in ("report", "cli") for path in (SOURCES / room).rglob("*") if path.suffix in (".py", ".jinja")
+)
+BANNED = {
+    "training randomness": r"\bdice\b|\brolls?\b",
+    "predict, forecast or estimate": r"\bfore(tell|told|see|saw)",
+    "no guillemets": "[«»]",
+    "depends on the training sample": r"\bof the draw\b",
+    "show, measure or report": r"\btells?\b|\btold\b|\btelling\b",
+    "indistinguishable": r"\btell\w* apart\b|\btold (apart|from)\b",
+    "per": r"\b(one|once|two|seconds|row|rows|refit|fit|file|case|rule|function|label|name|direction|line)s? an? "
+    r"(core|fit|gate|class|line|row|figure|command|half|finding|section|subset|fold|point|second)\b",
+    "correctly": r"\brightly\b",
+    "concentrate": r"\bgather",
+    "predict": r"\banswer",
+    "fix": r"\bmend",
+    "check against, compare with": r"\b(held|hold|holds|holding)\b[^.;:]{0,40}\bagainst\b",
+    "also": r", too\b(?! (few|many|little|much))",
+    "work too": r"\bdo(es)? as well\b",
+    "may be enough": r"\bmay do\b",
+    "expected N, got M": r"\b(is|are) expected\b(?! to)",
+    "is not a": r"(?<!there )\b(is|are) no "
+    r"(file|folder|column|number|report|page|array|TOML|JSON|network|learner|figure of)\b",
+    "rarely": r"\bseldom\b",
+    "drop": r"\bleft? out\b|\bleave (it|them|one) out\b|\bleft alone\b",
+    "what had finished": r"\bby then\b",
+    "section or module": r"\brooms?\b",
+}
+"""What to say, and the private or translated words that it replaces."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]")
 """Bold is none."""
 
@@ -81,8 +115,67 @@ def test_the_same_option_says_the_same_everywhere():
     assert {name: wordings for name, wordings in told.items() if len(wordings) > 1} == {}
 
 
+def not_plain(text):
+    """The banned words in a text and what to say instead. Code in backticks may have any name."""
+    plain = re.sub(r"`[^`]*`", "", text)
+    return {
+        found[0].strip(): instead
+        for instead, pattern in BANNED.items()
+        for found in re.finditer(pattern, plain, flags=re.IGNORECASE)
+    }
+
+
+def prose_in(path):
+    """Texts of a source file that people read: sentences in strings, docstrings and comments; of a page, its words."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".jinja":
+        # Tags of the template and of HTML have names that nobody reads, but labels in them are read aloud.
+        return [re.sub(r"{%.*?%}|{{.*?}}|</?[a-z0-9]+", " ", source, flags=re.DOTALL)]
+    strings = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\s", node.value.strip())
+    ]
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return [*strings, *(token.string for token in tokens if token.type == tokenize.COMMENT)]
+
+
+@pytest.mark.parametrize("name", ["", *MODULES])
+def test_help_is_plain_english(classay, name):
+    code, out, _ = classay(*name.split(), "--help")
+    assert code == 0
+    assert not_plain(out) == {}
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(SOURCES)))
+def test_reports_and_commands_are_plain_english(path):
+    assert {text: words for text in prose_in(path) if (words := not_plain(text))} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two tell the learner's own dice.",
+        "What it answers for a row is of the draw.",
+        "Default: one a core.",
+        "«tree» is as accurate",
+        "`X` has 10 rows and `y` 9 labels; as many are expected.",
+        "Hold learners and data against gates",
+        "pilot fits foresee what fits it",
+        "Mend it, or leave it out.",
+        "Errors gather in a slice",
+    ],
+)
+def test_words_that_were_replaced_are_found(text):
+    assert not_plain(text)
+
+
+def test_code_may_have_any_name():
+    assert not_plain("Whether it is random (`dice`); see `tells`.") == {}
+
+
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "schema"])
-def test_every_command_is_quiet_and_speaks_json(name):
+def test_every_command_is_quiet_and_prints_json(name):
     words = {word for option in TOGETHER.commands[name].params for word in option.opts}
     assert {"--json", "--quiet", "-q", "--debug"} <= words
 
@@ -104,30 +197,26 @@ def test_wrong_words_are_told_in_the_voice_of_the_house(classay, arguments, mess
 
 
 def test_a_fault_of_ours_is_no_traceback_and_no_failed_gate(classay, monkeypatch):
-    from classay import tables
-
     def broken(*_):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(tables, "read", broken)
+    monkeypatch.setattr("classay.cli.commands.data.read_table", broken)
     code, out, err = classay("data", "iris")
     assert (code, out) == (2, "")
-    assert "ZeroDivisionError: oh. This should not have happened" in err
+    assert "ZeroDivisionError: oh. This is a bug in classay, not your mistake." in err
     assert "Traceback" not in err
     with pytest.raises(ZeroDivisionError):
         classay("data", "iris", "--debug")
 
 
 def test_ctrl_c_anywhere_is_said(classay, monkeypatch):
-    from classay import tables
-
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tables, "read", stopped)
+    monkeypatch.setattr("classay.cli.commands.data.read_table", stopped)
     code, out, err = classay("data", "iris")
     assert (code, out) == (3, "")
-    assert err.strip() == "classay: Interrupted before anything was done."
+    assert err.strip() == "classay: Interrupted before there was any result."
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")
@@ -243,7 +332,7 @@ def test_results_that_cannot_be_written_are_told():
         )
     assert done.returncode == 2
     assert "The results cannot be written to stdout: No space left on device." in done.stderr
-    assert "should not have happened" not in done.stderr
+    assert "bug in classay" not in done.stderr
 
 
 def test_without_a_command_stdout_is_as_it_was(classay):

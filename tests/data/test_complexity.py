@@ -12,10 +12,9 @@ from scipy import sparse, stats
 from sklearn.datasets import load_digits, load_iris
 
 from classay.data.complexity import Complexity, complexity
-from classay.data.crossfit import assign_folds
-from classay.data.distances import BEYOND, DISTANCES
+from classay.data.cross_fit import assign_folds, fit_temperature
+from classay.data.distances import CLASS_OFFSET, DISTANCES
 from classay.data.geometry import Geometry
-from classay.data.temperature import fit_temperature
 from classay.expect import InputError
 
 PAPER = {"cross_fit": False, "temperature": 1}
@@ -184,7 +183,7 @@ def test_features_add_up_to_the_gap(distance):
             continue  # the closed form leaves out a constant that is the same for all classes
         np.testing.assert_allclose(parts.groupby("row", sort=False)["contribution"].sum(), gap, **tolerance)
         np.testing.assert_allclose(parts.groupby("row", sort=False)["gap"].first(), gap, **tolerance)
-        assert (BEYOND in set(parts["feature"])) == (distance == "gaussian")
+        assert (CLASS_OFFSET in set(parts["feature"])) == (distance == "gaussian")
         assert parts.loc[parts["feature"] == "x4", "contribution"].abs().max() < 1e-6 or distance == "cosine"
     assert c.explain(3, top=2)["feature"].nunique() == 2
     with pytest.raises(InputError, match="row numbers"):
@@ -385,7 +384,7 @@ def test_new_rows():
     same = complexity(X[:300], y[:300], "mahalanobis", X[300:], y[300:], temperature=c.temperature)
     np.testing.assert_allclose(with_labels["complexity"], same.values)
     assert with_labels["predicted"].tolist() == same.predicted.tolist()
-    with pytest.raises(InputError, match="3 columns; 4 are expected"):
+    with pytest.raises(InputError, match="3 columns; expected 4"):
         c.score(X[:, :3])
 
 
@@ -427,7 +426,7 @@ def test_labels_that_were_never_seen_are_said():
     c = complexity(X[:60], y[:60], "euclidean", X[60:], np.where(np.arange(30) < 2, "new", y[60:]))
     assert c.known.tolist() == [False] * 2 + [True] * 28
     assert c.labels[0] == "new"
-    assert "2 rows have labels that `y` has not (new)" in " ".join(c.notes)
+    assert "2 rows have labels that are not in `y` (new)" in " ".join(c.notes)
     assert c.by_class["rows"].sum() == 28
     assert np.isfinite(c.values).all()
 
@@ -487,11 +486,11 @@ def test_ten_thousand_classes_are_affordable():
 def test_distances_that_are_too_many_are_not_kept(monkeypatch):
     X, y = clouds(90)
     whole = complexity(X, y, "mahalanobis")
-    monkeypatch.setattr("classay.data.grade.KEEP", 100)
-    monkeypatch.setattr("classay.data.grade.AT_ONCE", 10)
+    monkeypatch.setattr("classay.data.complexity.MOST_DISTANCES", 100)
+    monkeypatch.setattr("classay.data.complexity.AT_ONCE", 10)
     c = complexity(X, y, "mahalanobis")
     assert c.distances is None
-    assert "too many to keep" in " ".join(c.notes)
+    assert "too many to store" in " ".join(c.notes)
     np.testing.assert_allclose(c.values, whole.values, rtol=1e-9)
     assert c.suspects().equals(whole.suspects()) or len(c.suspects()) == len(whole.suspects())
     assert len(c.explain(3)) == 3
@@ -502,9 +501,9 @@ def test_distances_that_are_too_many_are_not_kept(monkeypatch):
     ("change", "message"),
     [
         ({"X": [[1.0], [np.nan], [2.0]]}, "missing.*Impute"),
-        ({"y": [0, 1]}, "3 rows and `y` 2 labels"),
+        ({"y": [0, 1]}, "3 rows but `y` has 2 labels"),
         ({"y": [1, 1, 1]}, "1 class"),
-        ({"y": [1, 2, 3]}, "class of its own"),
+        ({"y": [1, 2, 3]}, "its own class"),
         ({"y": None}, "`y` is missing"),
         ({"distance": "euclidian"}, "Did you mean euclidean"),
         ({"covariance": "tied"}, "expected one of"),
@@ -513,9 +512,9 @@ def test_distances_that_are_too_many_are_not_kept(monkeypatch):
         ({"cross_fit": 1}, "at least 2"),
         ({"cross_fit": "five"}, "'loo' or False"),
         ({"X": pd.DataFrame({"a": ["x", "y", "z"]})}, "not numbers"),
-        ({"X_eval": [[1.0, 2.0]], "y_eval": [0]}, "2 columns; 1 are expected"),
+        ({"X_eval": [[1.0, 2.0]], "y_eval": [0]}, "2 columns; expected 1"),
         ({"X_eval": [[np.inf]], "y_eval": [0]}, "`X_eval` is infinite"),
-        ({"X_eval": [[1.0]], "y_eval": ["a"]}, "same words"),
+        ({"X_eval": [[1.0]], "y_eval": ["a"]}, "same labels"),
     ],
 )
 def test_mistakes_are_explained(change, message):

@@ -142,9 +142,9 @@ def test_saving(tmp_path, detail):
     [
         ([[1.0], [np.nan]], [0, 1], "missing.*row 1, column 0"),
         ([[1.0], [np.inf]], [0, 1], "infinite"),
-        ([[1.0], [2.0]], [0], "2 rows and `y` 1 labels"),
+        ([[1.0], [2.0]], [0], "2 rows but `y` has 1 labels"),
         ([1.0, 2.0], [0, 1], "shape"),
-        ([["a"], ["b"]], [0, 1], "no table of numbers"),
+        ([["a"], ["b"]], [0, 1], "not a table of numbers"),
         ([[1.0], [2.0]], [0.5, 1.5], "class labels"),
         ([[1.0], [2.0]], ["a", None], "missing"),
         (np.empty((0, 2)), [], "at least one row"),
@@ -160,20 +160,20 @@ def test_a_bad_chunk_leaves_the_geometry_as_it_was():
     before = g.means.copy()
     with pytest.raises(InputError):
         g.partial_fit([[1.0, 2, 3], [1, 2, np.nan]], ["a", "a"])
-    with pytest.raises(InputError, match="2 columns; 3 are expected"):
+    with pytest.raises(InputError, match="2 columns; expected 3"):
         g.partial_fit([[1.0, 2]], ["a"])
-    with pytest.raises(InputError, match="same words"):
+    with pytest.raises(InputError, match="same labels"):
         g.partial_fit([[1.0, 2, 3]], [7])
     assert (g.means == before).all()
     assert g.n_rows == 30
-    with pytest.raises(InputError, match="only what was added"):
+    with pytest.raises(InputError, match="only added rows"):
         g.without(Geometry.fit(*cloud(50)))
 
 
 def covariance_of(g, code, kind):
-    spread = Covariances(g, kind).of(code)
-    white = spread.whitener if spread.whitener.ndim == 2 else np.diag(spread.whitener)
-    return np.linalg.inv(white @ white.T), spread
+    covariance = Covariances(g, kind).of(code)
+    white = covariance.whitener if covariance.whitener.ndim == 2 else np.diag(covariance.whitener)
+    return np.linalg.inv(white @ white.T), covariance
 
 
 def test_covariances_are_the_papers_where_rows_are_enough():
@@ -181,11 +181,11 @@ def test_covariances_are_the_papers_where_rows_are_enough():
     g = Geometry.fit(X, y)
     for code, name in enumerate(g.classes):
         expected = np.cov(X[y == name].T, bias=True)
-        found, spread = covariance_of(g, code, "auto")
+        found, covariance = covariance_of(g, code, "auto")
         np.testing.assert_allclose(found, expected, rtol=1e-8)
-        np.testing.assert_allclose(spread.variances, np.diag(expected))
-        assert spread.log_determinant == pytest.approx(np.linalg.slogdet(expected)[1])
-        assert spread.pull == 0
+        np.testing.assert_allclose(covariance.variances, np.diag(expected))
+        assert covariance.log_determinant == pytest.approx(np.linalg.slogdet(expected)[1])
+        assert covariance.shrinkage == 0
     centred = np.concatenate([X[y == k] - X[y == k].mean(axis=0) for k in g.classes])
     np.testing.assert_allclose(covariance_of(g, 0, "shared")[0], centred.T @ centred / (300 - 4), rtol=1e-8)
 
@@ -195,14 +195,14 @@ def test_few_rows_are_shrunk_towards_the_shared_covariance_and_said():
     y = np.where(np.arange(300) < 4, "few", y)
     y = np.where(np.arange(300) == 4, "one", y)
     g = Geometry.fit(X, y)
-    spreads = Covariances(g, "auto")
+    covariances = Covariances(g, "auto")
     few, one = (int(np.flatnonzero(g.classes == name)[0]) for name in ("few", "one"))
     for code in range(g.classes.size):
-        spreads.of(code)
-    assert 0 < spreads.of(few).pull <= 1
+        covariances.of(code)
+    assert 0 < covariances.of(few).shrinkage <= 1
     # A class of one row has the shared covariance.
     np.testing.assert_allclose(covariance_of(g, one, "auto")[0], covariance_of(g, 0, "shared")[0], rtol=1e-6)
-    assert "2 of 6 classes was shrunk" in " ".join(spreads.notes())
+    assert "2 of 6 classes was shrunk" in " ".join(covariances.notes())
 
 
 def test_constant_duplicated_and_class_constant_columns_never_fail():
@@ -210,11 +210,11 @@ def test_constant_duplicated_and_class_constant_columns_never_fail():
     X = np.column_stack([X, X[:, 0], np.full(200, 7e5), y == "a", X[:, 1] * (y == "b"), X[:, 0] + X[:, 1]])
     g = Geometry.fit(X, y)
     for kind in ("auto", "full", "shared", "diagonal"):
-        spreads = Covariances(g, kind)
+        covariances = Covariances(g, kind)
         for code in range(g.classes.size):
-            spread = spreads.of(code)
-            assert np.isfinite(spread.whitener).all()
-            assert np.isfinite(spread.log_determinant)
-        assert "1 constant columns" in " ".join(spreads.notes())
+            covariance = covariances.of(code)
+            assert np.isfinite(covariance.whitener).all()
+            assert np.isfinite(covariance.log_determinant)
+        assert "1 constant columns" in " ".join(covariances.notes())
     with pytest.raises(InputError, match="constant"):
         Covariances(Geometry.fit(np.ones((4, 2)), [0, 0, 1, 1]))

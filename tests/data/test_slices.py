@@ -13,11 +13,11 @@ from scipy import stats
 
 from classay.data.slices import slices
 from classay.expect import InputError
-from classay.regions.boxes import Half, Pick, pair_counts, selections
-from classay.regions.columns import column
+from classay.regions.boxes import BinnedRows, BinSet, pair_counts, selections_of
+from classay.regions.columns import bin_column
 from classay.regions.conditions import between
-from classay.regions.held_out import q_values
-from classay.regions.outcome import Happens, fisher
+from classay.regions.outcome import BinaryOutcome, fisher_p_value
+from classay.regions.region import q_values
 
 N = 6000
 
@@ -208,36 +208,36 @@ def test_counts_of_all_boxes_equal_brute_force():
     table.loc[::7, "x0"] = np.nan
     table["job"] = table["job"].where(table.index % 9 != 0)
     wrong = errors(table)
-    columns = tuple(column(table[name], 10) for name in ("age", "job", "vip", "x0"))
-    half = Half(columns, Happens(wrong), np.arange(0, 800, 2))
-    choices = [selections(half, place) for place in range(len(columns))]
+    columns = tuple(bin_column(table[name], 10) for name in ("age", "job", "vip", "x0"))
+    binned = BinnedRows(columns, BinaryOutcome(wrong), np.arange(0, 800, 2))
+    selections = [selections_of(binned, place) for place in range(len(columns))]
     for first, second in itertools.combinations(range(len(columns)), 2):
-        sizes, wrongs = pair_counts(half, choices, first, second)
-        parts = itertools.product(enumerate(choices[first].parts), enumerate(choices[second].parts))
-        for (row, one), (place, two) in itertools.islice(parts, 0, None, 7):
-            inside = half.inside((one, two))
+        sizes, wrongs = pair_counts(binned, selections, first, second)
+        sides = itertools.product(enumerate(selections[first].sides), enumerate(selections[second].sides))
+        for (row, one), (place, two) in itertools.islice(sides, 0, None, 7):
+            inside = binned.inside((one, two))
             assert sizes[row, place] == inside.sum()
-            assert wrongs[row, place] == half.outcome.of(inside)
+            assert wrongs[row, place] == binned.outcome.total_in(inside)
 
 
 def test_likelihood_ratio_is_that_of_a_two_by_two_table():
     table = noise(400)
-    half = Half((column(table["job"], 10),), Happens(errors(table, base=0.3)), np.arange(400))
-    inside = half.inside((Pick(0, (0, 2)),))
-    a, n, wrong = half.outcome.of(inside), inside.sum(), half.outcome.total
+    binned = BinnedRows((bin_column(table["job"], 10),), BinaryOutcome(errors(table, base=0.3)), np.arange(400))
+    inside = binned.inside((BinSet(0, (0, 2)),))
+    a, n, wrong = binned.outcome.total_in(inside), inside.sum(), binned.outcome.total
     counts = [[a, n - a], [wrong - a, 400 - n - wrong + a]]
     g = stats.chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
-    ratio = half.outcome.ratio(np.array([n, 400 - n]), np.array([a, wrong - a]))
+    ratio = binned.outcome.ratio_from_counts(np.array([n, 400 - n]), np.array([a, wrong - a]))
     assert ratio.max() == pytest.approx(g)
     assert ratio.min() == 0.0  # of a part and its complement one is below the rest
 
 
 def test_fisher_and_q_values_by_hand():
-    assert fisher(10, 4, 40, 8) == pytest.approx(
+    assert fisher_p_value(10, 4, 40, 8) == pytest.approx(
         stats.fisher_exact([[4, 6], [4, 26]], alternative="greater").pvalue, rel=1e-10
     )
-    assert fisher(10, 0, 40, 8) == 1.0
-    assert fisher(0, 0, 40, 8) == 1.0
+    assert fisher_p_value(10, 0, 40, 8) == 1.0
+    assert fisher_p_value(0, 0, 40, 8) == 1.0
     p = np.array([0.001, 0.008, 0.039, 0.041, 0.9])
     np.testing.assert_allclose(q_values(p), stats.false_discovery_control(p))
     assert q_values([]).size == 0
@@ -338,26 +338,26 @@ def test_infinite_huge_and_hostile_values():
 TABLE = noise(60)
 MISTAKES = {
     "is True in all 60 rows": (TABLE, np.ones(60, dtype=bool), {}),
-    "holds 'yes', 'no'; True or False": (TABLE, ["yes", "no"] * 30, {}),
-    "holds 0.5": (TABLE, np.full(60, 0.5), {}),
+    "contains 'yes', 'no'; expected True or False": (TABLE, ["yes", "no"] * 30, {}),
+    "contains 0.5": (TABLE, np.full(60, 0.5), {}),
     r"missing in 2 of 60 rows \(row 1, 4": (TABLE, [None, True, False, None] + [True] * 56, {}),
-    "has 59 entries and `table` 60 rows": (TABLE, np.ones(59, dtype=bool), {}),
-    "one for each row": (TABLE, np.ones((60, 2), dtype=bool), {}),
+    "has 59 entries but `table` has 60 rows": (TABLE, np.ones(59, dtype=bool), {}),
+    "they must match": (TABLE, np.ones((60, 2), dtype=bool), {}),
     "Did you mean vip": (TABLE, "vpi", {}),
     "no column 'agee'. Did you mean age": (TABLE, "vip", {"columns": ["agee"]}),
     "a list of names": (TABLE, "vip", {"columns": "age"}),
     "`columns` is empty": (TABLE, "vip", {"columns": []}),
-    "says what is wrong": (TABLE, "vip", {"columns": ["vip", "age"]}),
+    "marks the errors": (TABLE, "vip", {"columns": ["vip", "age"]}),
     "0 rows": (TABLE.iloc[:0], [], {}),
-    "pandas DataFrame is expected": ([[1]], [True], {}),
+    "expected a pandas DataFrame": ([[1]], [True], {}),
     "same value in all rows": (pd.DataFrame({"a": [1] * 10}), [True, False] * 5, {}),
-    "columns of the same name": (pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), [True, False] * 2, {}),
-    "`min_size` is 61 and the table has 60 rows": (TABLE, "vip", {"min_size": 61}),
+    "columns with the same name": (pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), [True, False] * 2, {}),
+    "`min_size` is 61 but the table has 60 rows": (TABLE, "vip", {"min_size": 61}),
     "`min_size` is 0": (TABLE, "vip", {"min_size": 0}),
     "`q` is 5": (TABLE, "vip", {"q": 5}),
     "`max_features` is 3": (TABLE, "vip", {"max_features": 3}),
     "`top` is 0": (TABLE, "vip", {"top": 0}),
-    "holds list values": (pd.DataFrame({"a": [[1], [2]] * 30}), [True, False] * 30, {}),
+    "contains list values": (pd.DataFrame({"a": [[1], [2]] * 30}), [True, False] * 30, {}),
 }
 
 

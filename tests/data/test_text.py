@@ -46,7 +46,7 @@ def test_an_unknown_model_suggests_the_nearest():
 )
 def test_a_missing_extra_is_named(monkeypatch, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
-    text._loaded.cache_clear()
+    text._load_model.cache_clear()
     with pytest.raises(InputError, match=extra):
         embed(["a"], "wordllama" if module == "wordllama" else "minilm")
 
@@ -57,7 +57,7 @@ def test_vectors_are_cached_by_content(monkeypatch, tmp_path):
     def load(name):
         return lambda texts: calls.append(len(texts)) or np.array(lengths(texts), dtype=np.float32)
 
-    monkeypatch.setattr(text, "_loaded", load)
+    monkeypatch.setattr(text, "_load_model", load)
     first = embed(["a", "bba"], cache=tmp_path)
     np.testing.assert_array_equal(embed(["a", "bba"], cache=tmp_path), first)
     assert calls == [2]
@@ -68,7 +68,7 @@ def test_vectors_are_cached_by_content(monkeypatch, tmp_path):
 
 def test_wordllama_works_without_a_network():
     pytest.importorskip("wordllama")
-    text._loaded.cache_clear()
+    text._load_model.cache_clear()
     vectors = embed(["play some jazz", "put on jazz music", "what is my balance"])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     assert vectors.shape == (3, 256)

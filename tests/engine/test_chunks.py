@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from classay import InputError
-from classay.engine import archive, chunks
-from classay.engine.chunks import Chunks, read_headers
-from classay.engine.store import DamagedRecordWarning, RecordError, Store, StoreFull
+from classay.engine import archive, store
+from classay.engine.store import Chunks, DamagedRecordWarning, RecordError, Store, StoreFull, unfinished_headers
 
 KEY = "0123456789abcdef" * 4
 
@@ -30,7 +29,7 @@ def test_parts_come_back_by_name(part):
     assert header["subset"] == 1
     assert arrays["a"].tolist() == [0, 1]
     assert part.get("00002") is None
-    assert [(folder.name, header["subset"]) for folder, header in read_headers(part.store)] == [(KEY, 0)]
+    assert [(folder.name, header["subset"]) for folder, header in unfinished_headers(part.store)] == [(KEY, 0)]
     assert part.store.keys() == []  # they are no records
 
 
@@ -52,11 +51,11 @@ def test_a_folder_that_another_process_removed_is_made_again(part, monkeypatch):
     real = archive.write
 
     def once_removed(*given):
-        monkeypatch.setattr(chunks, "write", real)
+        monkeypatch.setattr(store, "write", real)
         part.remove()
         return real(*given)
 
-    monkeypatch.setattr(chunks, "write", once_removed)
+    monkeypatch.setattr(store, "write", once_removed)
     part.put("00001", {}, {})
     assert part.names() == ["00001"]
 
@@ -77,16 +76,16 @@ def test_what_is_being_written_while_another_process_clears_up_is_written_again(
 
 def test_a_store_that_takes_nothing_is_told(tmp_path):
     (tmp_path / "unfinished").touch()
-    with pytest.raises(InputError, match=r"takes nothing: .*unfinished.* cannot be made \(Not a directory\)"):
+    with pytest.raises(InputError, match=r"is not writable: .*unfinished.* cannot be made \(Not a directory\)"):
         Chunks(Store(tmp_path), KEY).put("00000", {}, {})
 
 
 def test_a_damaged_part_counts_as_not_done(part):
     path = part.folder / "00000.classay"
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.warns(DamagedRecordWarning, match="taken as not done"):
+    with pytest.warns(DamagedRecordWarning, match="counts as not done"):
         assert part.get("00000") is None
-    assert list(read_headers(part.store)) == []
+    assert list(unfinished_headers(part.store)) == []
 
 
 def test_a_record_in_the_place_of_a_part_is_refused(part):
@@ -100,8 +99,10 @@ def test_a_full_disk_is_said(part, monkeypatch, number):
     def full(*_):
         raise OSError(number, "no room")
 
-    monkeypatch.setattr(chunks, "write", full)
-    with pytest.raises(StoreFull, match=r"The disk is full: .*runs takes no more\. What was done before is in it"):
+    monkeypatch.setattr(store, "write", full)
+    with pytest.raises(
+        StoreFull, match=r"The disk is full: nothing can be written to .*runs\. What was done before is in it"
+    ):
         part.put("00001", {}, {})
     monkeypatch.setattr("classay.engine.store.write", full)
     with pytest.raises(StoreFull, match="disk is full"):
@@ -113,7 +114,7 @@ def test_other_errors_of_the_disk_are_not_taken_for_that(part, monkeypatch):
     def broken(*_):
         raise OSError(errno.EIO, "broken")
 
-    monkeypatch.setattr(chunks, "write", broken)
+    monkeypatch.setattr(store, "write", broken)
     with pytest.raises(OSError, match="broken"):
         part.put("00001", {}, {})
     monkeypatch.undo()

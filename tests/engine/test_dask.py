@@ -20,11 +20,11 @@ from sklearn.tree import DecisionTreeClassifier
 pytest.importorskip("distributed", reason="a cluster needs the extra dask")
 
 import classay
-from classay.engine import cluster, remote, work
+from classay.engine import dask, remote, work
 from classay.engine.work import Failure, run
 from classay.expect import InputError
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 from dask_cluster import Cluster, until
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def own_cluster(tmp_path):
 
 @pytest.fixture
 def executor(two_workers):
-    with cluster.connect(two_workers.address, timeout=30) as connected:  # an earlier test may have killed workers
+    with dask.connect(two_workers.address, timeout=30) as connected:  # an earlier test may have killed workers
         connected._client.wait_for_workers(2, timeout=30)
         yield connected
 
@@ -224,7 +224,7 @@ def test_compiled_code_that_does_not_return_ends_with_its_worker(executor):
     def stuck(_, task):
         import hashlib
 
-        with work.limit(0.3, grace=0.3):
+        with work.time_limit(0.3, grace=0.3):
             while task == 1:
                 pass  # a thread that is interrupted
             if task == 2:
@@ -252,7 +252,7 @@ def test_when_the_scheduler_is_gone_what_is_done_is_kept(own_cluster, caplog):
             own_cluster.kill(own_cluster.scheduler)
 
     begin = time.monotonic()
-    with cluster.connect(own_cluster.address) as executor:
+    with dask.connect(own_cluster.address) as executor:
         outcome = run(slow, range(200), executor=executor, on_result=end)
         assert outcome.results == {index: index for index in sorted(seen)}
         assert len(seen) >= 6
@@ -265,7 +265,7 @@ def test_when_the_scheduler_is_gone_what_is_done_is_kept(own_cluster, caplog):
     assert caplog.records == []  # Dask's log goes to the terminal, tracebacks and all
     with (
         pytest.raises(InputError, match=f"No scheduler answers at {own_cluster.address} within 1 s"),
-        cluster.connect(own_cluster.address, timeout=1),
+        dask.connect(own_cluster.address, timeout=1),
     ):
         pass
 
@@ -288,7 +288,7 @@ def test_a_record_that_lost_its_cluster_is_not_taken_for_whole(own_cluster, tmp_
 
     ending = threading.Thread(target=end)
     ending.start()
-    with cluster.connect(own_cluster.address) as executor:
+    with dask.connect(own_cluster.address) as executor:
         cut_short = classay.record(Slow(), X, y, executor=executor, **settings)
     ending.join()
     assert 0 < cut_short.present.sum() < 40
@@ -300,8 +300,8 @@ def test_a_record_that_lost_its_cluster_is_not_taken_for_whole(own_cluster, tmp_
 
 
 def test_without_workers_nothing_is_waited_for(own_cluster, monkeypatch):
-    monkeypatch.setattr(remote.Spread, "ALONE", 1.0)
-    monkeypatch.setattr(remote.Spread, "ASK_EVERY", 0.2)
+    monkeypatch.setattr(remote.DaskTransport, "WAIT_FOR_WORKERS", 1.0)
+    monkeypatch.setattr(remote.DaskTransport, "COUNT_EVERY", 0.2)
 
     def slow(_, task):
         time.sleep(0.1)
@@ -311,27 +311,27 @@ def test_without_workers_nothing_is_waited_for(own_cluster, monkeypatch):
         if index == 3:
             own_cluster.kill(own_cluster.nannies)
 
-    with cluster.connect(own_cluster.address) as executor:
+    with dask.connect(own_cluster.address) as executor:
         outcome = run(slow, range(50), executor=executor, on_result=end)
     assert set(outcome.results) <= set(range(10))
     assert outcome.broken == f"the scheduler at {own_cluster.address} has had no worker for 1 s"
     with (
         pytest.raises(InputError, match=r"has no workers\. Start it with .*dask worker tcp://"),
-        cluster.connect(own_cluster.address, timeout=1),
+        dask.connect(own_cluster.address, timeout=1),
     ):
         pass
 
 
 INTERRUPTED = """
     import time
-    from classay.engine import cluster
+    from classay.engine import dask
     from classay.engine.work import run
 
     def slow(_, task):
         time.sleep(10 if task >= 3 else 0)
         return task
 
-    with cluster.connect("ADDRESS") as executor:
+    with dask.connect("ADDRESS") as executor:
         outcome = run(slow, range(50), executor=executor, on_result=lambda index, _: print("done", index, flush=True))
         print("kept", sorted(outcome.results), outcome.failures, outcome.interrupted, flush=True)
 """

@@ -8,27 +8,27 @@ import warnings
 import pytest
 
 from classay.cli.app import run as classay_command
-from classay.engine import cluster
+from classay.engine import dask
 from classay.expect import InputError
 
 
 def test_without_a_scheduler_it_is_the_number_of_workers():
     for workers in (None, 3):
-        with cluster.executor_of(None, workers) as executor:
+        with dask.executor_of(None, workers) as executor:
             assert executor is workers
 
 
 def test_a_scheduler_or_local_workers_not_both():
     with (
-        pytest.raises(InputError, match=r"tcp://a:1\) and 2 local workers were asked for; one of the two"),
-        cluster.executor_of("tcp://a:1", 2),
+        pytest.raises(InputError, match=r"tcp://a:1\) and 2 local workers were given; expected only one"),
+        dask.executor_of("tcp://a:1", 2),
     ):
         pass
 
 
 def test_the_extra_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'classay\[dask\]'"), cluster.connect("tcp://a:1"):
+    with pytest.raises(InputError, match=r"pip install 'classay\[dask\]'"), dask.connect("tcp://a:1"):
         pass
 
 
@@ -38,7 +38,7 @@ def test_the_extra_that_is_missing_is_named(monkeypatch):
 )
 def test_an_address_that_is_none(address):
     pytest.importorskip("distributed", reason="a cluster needs the extra dask")
-    with pytest.raises(InputError, match="The scheduler's address is "), cluster.connect(address, 1):
+    with pytest.raises(InputError, match="The scheduler's address is "), dask.connect(address, 1):
         pass
 
 
@@ -53,12 +53,12 @@ def test_a_scheduler_that_does_not_answer_is_told_within_seconds(listens, capsys
         begin = time.monotonic()
         with (
             pytest.raises(InputError, match=f"No scheduler answers at {address} within 1 s"),
-            cluster.connect(address, 1),
+            dask.connect(address, 1),
         ):
             pass
         assert time.monotonic() - begin < 10
         if not listens:
-            monkeypatch.setattr(cluster, "ANSWERS_WITHIN", 1.0)
+            monkeypatch.setattr(dask, "CONNECT_TIMEOUT", 1.0)
             assert classay_command(["learner", "iris", "--quiet", "--scheduler", address]) == 2
             out, err = capsys.readouterr()
             assert out == ""
@@ -87,7 +87,7 @@ def examined(workers, scheduler=None):
     found = {"client": of(), "scheduler": scheduler or of(), "workers": workers}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        cluster._same_everywhere("tcp://a:1", found)
+        dask._check_versions("tcp://a:1", found)
     return [str(each.message) for each in caught]
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from classay.engine import store
-from classay.engine.frames import LARGEST, pack, unpack
+from classay.engine.archive import MOST_TABLE_BYTES, pack_table, unpack_table
 
 FRAME = pd.DataFrame(
     {
@@ -33,10 +33,10 @@ FRAME = pd.DataFrame(
 
 
 def round_trip(table, tmp_path):
-    header, arrays = pack(table, "rows")
+    header, arrays = pack_table(table, "rows")
     store.write(tmp_path / "file", "test", {"rows": header}, arrays)
     found, arrays = store.read(tmp_path / "file")
-    return unpack(found["rows"], arrays, "rows")
+    return unpack_table(found["rows"], arrays, "rows")
 
 
 def test_every_kind_of_column_comes_back(tmp_path):
@@ -66,10 +66,10 @@ def test_arrays_come_back(dtype, tmp_path):
         pd.DataFrame({"a": ["text", 1]}),
         pd.DataFrame({("a", "b"): [1]}),
         pd.DataFrame({"a": pd.period_range("2020", periods=2, freq="M")}),
-        np.zeros(LARGEST // 8 + 1),
-        pd.DataFrame({"a": np.zeros(LARGEST // 8 + 1)}),
+        np.zeros(MOST_TABLE_BYTES // 8 + 1),
+        pd.DataFrame({"a": np.zeros(MOST_TABLE_BYTES // 8 + 1)}),
     ],
     ids=["objects", "sparse", "lists", "mixed", "tuples", "periods", "large", "large frame"],
 )
 def test_what_cannot_be_kept(table):
-    assert pack(table, "rows") is None
+    assert pack_table(table, "rows") is None

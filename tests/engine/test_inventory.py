@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from classay import InputError
-from classay.engine.chunks import Chunks
-from classay.engine.inventory import inventory, remove, size_of, useless
-from classay.engine.store import Store
+from classay.engine.inventory import inventory, removable, remove, size_of
+from classay.engine.store import Chunks, Store
 
 NOW = {"drawing": 1, "chunks": 1}
 SWEEP, RECORD, WORK, DONE, OLD, FAILED = (f"{number:064x}" for number in range(1, 7))
@@ -56,19 +55,19 @@ def test_everything_is_seen(store):
 
 
 def test_what_is_of_no_use_goes_and_all_else_stays(store):
-    doomed = dict(useless(inventory(store.folder), NOW))
+    doomed = dict(removable(inventory(store.folder), NOW))
     assert {path.name for path in doomed if path.is_dir()} == {DONE, OLD}
     assert sorted(doomed.values()) == [
         "damaged",
         "left over by a process that ended",
         "left over by a process that ended",
-        "parts of what is finished",
-        "parts that this version cannot take up",
+        "parts of finished work",
+        "parts that this version cannot continue",
     ]
     for path in doomed:
         remove(path)
     found = inventory(store.folder)
-    assert list(useless(found, NOW)) == []
+    assert list(removable(found, NOW)) == []
     assert found.keys == {SWEEP, RECORD}
     assert [held.path.name for held in found.unfinished] == [WORK]
     assert sorted(path.name for path in found.others) == ["mine", "mine.classay", "mine.csv"]
@@ -89,7 +88,7 @@ def test_links_and_folders_are_others_whatever_their_names(store, tmp_path):
     inner.mkdir()
     found = inventory(store.folder, thorough=True)
     assert {link, inner} <= set(found.others)
-    for path, _ in useless(found, NOW):
+    for path, _ in removable(found, NOW):
         remove(path)
     assert sorted(folder.iterdir()) == [link, inner]
     assert link.read_text() == "mine"
@@ -99,7 +98,7 @@ def test_work_on_a_lost_record_of_a_sweep_is_not_done(store):
     store.path(RECORD).unlink()
     found = inventory(store.folder)
     assert not any(found.is_done(held) for held in found.unfinished)
-    assert DONE not in {path.name for path, _ in useless(found, NOW)}
+    assert DONE not in {path.name for path, _ in removable(found, NOW)}
 
 
 def test_a_store_may_change_while_it_is_looked_through(store, monkeypatch):
@@ -138,6 +137,6 @@ def test_sizes_are_added_up(store):
 def test_a_store_that_is_none(tmp_path):
     (tmp_path / "file").touch()
     for name, said in (("file", "a file"), ("nowhere", "not there")):
-        with pytest.raises(InputError, match=f"is {said}; a folder of records is expected"):
+        with pytest.raises(InputError, match=f"is {said}; expected a folder of records"):
             inventory(tmp_path / name)
         assert not (tmp_path / "nowhere").exists()

@@ -208,7 +208,7 @@ def test_a_newer_schema_and_another_kind_say_so(path, tmp_path):
 
 @pytest.mark.parametrize("array", [np.array(["a", None]), np.zeros(2, dtype=[("a", int), ("b", object)]), [{"a": 1}]])
 def test_objects_are_refused(tmp_path, array):
-    with pytest.raises(InputError, match=r"'bad' holds Python objects.*astype"):
+    with pytest.raises(InputError, match=r"'bad' contains Python objects.*astype"):
         store.write(tmp_path / "x", "any", {}, {"bad": array})
     assert not list(tmp_path.iterdir())
 

@@ -20,8 +20,8 @@ import loky
 import numpy as np
 import pytest
 
-from classay.engine import limits, pool, progress, remote, shared, work
-from classay.engine.work import Failure, TimeLimitExceeded, limit, run
+from classay.engine import pool, progress, remote, transport, work
+from classay.engine.work import Failure, TimeLimitExceeded, run, time_limit
 from classay.expect import InputError
 
 # Functions for workers are made inside functions, so that they travel by value and no worker imports this.
@@ -137,7 +137,7 @@ def test_what_cannot_travel_back_or_forth_is_listed():
 
 
 def test_data_that_cannot_travel_say_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(shared.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(transport.tempfile, "tempdir", str(tmp_path))
     with pytest.raises(InputError, match=r"cannot be sent .*lock.* executor=1"):
         run(lambda _, task: task, range(3), shared=threading.Lock(), executor=2)
     assert list(tmp_path.iterdir()) == []
@@ -209,12 +209,12 @@ def test_workers_that_die_before_they_begin_do_not_go_on_for_ever(monkeypatch):
     def refuse():
         os._exit(1)
 
-    monkeypatch.setattr(pool, "_settle", refuse)
-    monkeypatch.setattr(pool, "_waiting", [])
+    monkeypatch.setattr(pool, "_init_worker", refuse)
+    monkeypatch.setattr(pool, "_idle", [])
     outcome = run(draw_function(), range(3), shared=TABLE, executor=2)
     assert outcome.results == {}
     assert {failure.message.split(":")[0] for failure in outcome.failures.values()} == {
-        "workers die before they begin a task"
+        "workers die before they start a task"
     }
 
 
@@ -411,10 +411,10 @@ def test_an_executor_of_no_known_kind_is_sent_the_data_once_by_each_worker_that_
     assert outcome.results == {task: float(table[task, 0]) for task in range(40)}
     assert [size > table.nbytes for size in executor.sizes] == [True] + 39 * [False]
     assert max(executor.sizes[1:]) < 500
-    shared._held = None  # as in a worker that joins, or was started again
-    sent = remote.Copy(lambda values, task: task, table)
+    transport._unpacked = None  # as in a worker that joins, or was started again
+    sent = remote.CopyTransport(lambda values, task: task, table)
     assert sent.opened(0, sent.send(executor, 0, 5).result()) == (True, 5)
-    shared._held = None
+    transport._unpacked = None
     assert sent.opened(1, sent.send(executor, 1, 6).result()) is None
     assert sent.opened(1, sent.send(executor, 1, 6).result()) == (True, 6)
     assert [size > table.nbytes for size in executor.sizes[40:]] == [True, False, True]
@@ -427,13 +427,15 @@ def test_large_arrays_are_mapped_and_tasks_are_small(monkeypatch):
             return any("/arrays" in line for line in maps), int(values[1])
 
     sizes = []
-    monkeypatch.setattr(shared.Folder, "send", lambda self, executor, index, task: send(self, executor, index, task))
+    monkeypatch.setattr(
+        transport.FolderTransport, "send", lambda self, executor, index, task: send(self, executor, index, task)
+    )
 
     def send(self, executor, index, task):
         import cloudpickle
 
         sizes.append(len(cloudpickle.dumps((self.address, index, task))))
-        return executor.submit(shared._perform_from_folder, self.address, index, task)
+        return executor.submit(transport._perform_from_folder, self.address, index, task)
 
     values = np.arange(200_000)
     outcome = run(mapped, range(4), shared={"values": 1}, executor=2)
@@ -445,7 +447,7 @@ def test_large_arrays_are_mapped_and_tasks_are_small(monkeypatch):
 
 
 def test_the_folder_is_private_and_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(shared.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(transport.tempfile, "tempdir", str(tmp_path))
     modes = []
     run(
         lambda _, task: task,
@@ -470,7 +472,7 @@ def test_threads_and_this_process_see_the_very_object():
 
 def test_small_jobs_stay_here_and_large_ones_do_not(monkeypatch):
     here = lambda _, task: (time.sleep(task), os.getpid())[1]  # noqa: E731
-    monkeypatch.setattr(pool, "_waiting", [])
+    monkeypatch.setattr(pool, "_idle", [])
     monkeypatch.setattr(loky, "cpu_count", lambda: 2)
     assert set(run(here, [0.001] * 20).results.values()) == {os.getpid()}
     large = set(run(here, [0.5] * 6).results.values())
@@ -518,7 +520,7 @@ def test_a_limit_interrupts_in_the_main_thread_and_restores_what_was_set():
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         begin = time.monotonic()
-        with pytest.raises(TimeLimitExceeded, match=r"limit of 0\.1 s"), limit(0.1):
+        with pytest.raises(TimeLimitExceeded, match=r"limit of 0\.1 s"), time_limit(0.1):
             time.sleep(5)
         assert time.monotonic() - begin < 0.29
         assert rung == []
@@ -530,22 +532,22 @@ def test_a_limit_interrupts_in_the_main_thread_and_restores_what_was_set():
 
 
 def test_limits_nest_and_end():
-    with limit(10), pytest.raises(TimeLimitExceeded), limit(0.05):
+    with time_limit(10), pytest.raises(TimeLimitExceeded), time_limit(0.05):
         time.sleep(5)
-    with pytest.raises(TimeLimitExceeded, match=r"0\.05"), limit(0.05), limit(10):
+    with pytest.raises(TimeLimitExceeded, match=r"0\.05"), time_limit(0.05), time_limit(10):
         time.sleep(0.2)
-    with limit(0.1):
+    with time_limit(0.1):
         pass
-    with limit(None):
+    with time_limit(None):
         time.sleep(0.15)  # nothing rings after leaving
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     for bad in (0, -1, float("nan")):
-        with pytest.raises(InputError, match="time limit"), limit(bad):
+        with pytest.raises(InputError, match="time limit"), time_limit(bad):
             pass
 
 
 def test_a_limit_swallowed_by_the_task_is_raised_at_the_end():
-    with pytest.raises(TimeLimitExceeded), limit(0.05):  # noqa: PT012
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):  # noqa: PT012
         with contextlib.suppress(Exception):
             time.sleep(5)
         time.sleep(0.01)
@@ -553,10 +555,10 @@ def test_a_limit_swallowed_by_the_task_is_raised_at_the_end():
 
 def test_a_limit_in_a_thread_interrupts_what_returns_to_python():
     def busy(_, task):
-        with limit(0.1), limit(20):
+        with time_limit(0.1), time_limit(20):
             while task == 1:
                 pass
-        with limit(0.1):
+        with time_limit(0.1):
             pass
         for _ in range(20):
             time.sleep(0.01)  # what was left behind would fall here
@@ -572,7 +574,7 @@ def test_a_limit_in_a_thread_interrupts_what_returns_to_python():
 
 def test_a_limit_in_a_thread_that_waits_is_told_afterwards():
     def slow(_, task):
-        with limit(0.05):
+        with time_limit(0.05):
             time.sleep(task)
         return "in time"
 
@@ -584,7 +586,7 @@ def test_a_limit_in_a_thread_that_waits_is_told_afterwards():
 
 def test_a_limit_in_a_worker_interrupts_what_returns_to_python():
     def slow(_, task):
-        with limit(0.3):
+        with time_limit(0.3):
             time.sleep(task)
         return os.getpid()
 
@@ -597,10 +599,10 @@ def test_a_limit_in_a_worker_interrupts_what_returns_to_python():
 
 def test_a_limit_in_a_worker_ends_compiled_code_that_does_not_return():
     def stuck(_, task):
-        with limit(0.2, grace=0.3):
+        with time_limit(0.2, grace=0.3):
             if task == 1:
                 hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # minutes, deaf to signals
-        with limit(0.2, grace=0.3), limit(100):
+        with time_limit(0.2, grace=0.3), time_limit(100):
             pass
         time.sleep(0.8)  # longer than limit and grace: what was left behind is called off
         return task
@@ -613,12 +615,12 @@ def test_a_limit_in_a_worker_ends_compiled_code_that_does_not_return():
 
 
 def test_the_backstop_never_ends_the_users_own_process():
-    assert not limits.in_worker
+    assert not pool.in_worker
     with ThreadPoolExecutor(1) as executor:
         for where in (1, executor, Postal()):
             run(lambda _, task: task, range(2), executor=where)
-    assert not limits.in_worker
-    with contextlib.suppress(TimeLimitExceeded), limit(0.01, grace=0.01):
+    assert not pool.in_worker
+    with contextlib.suppress(TimeLimitExceeded), time_limit(0.01, grace=0.01):
         hashlib.pbkdf2_hmac("sha256", b"", b"", 100_000)
 
 

@@ -40,7 +40,7 @@ from sklearn.tree import DecisionTreeClassifier
 import classay
 from classay import HalfSplits, InputError, Labelings, Subsets, orientation, record, seeds
 from classay.engine.store import DamagedRecordWarning
-from classay.learner.schemes import split
+from classay.inputs.splits import split_by_share
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -148,7 +148,7 @@ def test_a_seed_from_a_generator_or_from_nowhere_is_recorded_and_can_be_given_ag
 @pytest.mark.parametrize("scheme", [Subsets(5), Subsets(4, 30, replace=False), HalfSplits(2)])
 def test_labels_and_accuracies_match_a_loop_written_by_hand(scheme):
     labelings = record(RandomForestClassifier(3), X, NAMES, scheme, repeats=2, executor=1, random_state=11)
-    train, test, _ = split(Y, 0.2, 11)
+    train, test = split_by_share(Y, 0.2, 11)
     np.testing.assert_array_equal(labelings.test_rows, test)
     assert labelings.labels.shape == (scheme.n, 2, 30)
     assert labelings.classes[labelings.truth].tolist() == NAMES[test].tolist()
@@ -202,7 +202,7 @@ def test_learners_without_a_seed_are_deterministic(learner):
 def test_a_frozen_seed_makes_it_deterministic_and_says_so():
     labelings = record(DecisionTreeClassifier(max_features=1, random_state=3), X, Y, FEW, repeats=4, executor=1)
     assert labelings.deterministic
-    assert any("random_state is frozen" in note for note in labelings.notes)
+    assert any("random_state is fixed" in note for note in labelings.notes)
     for k, rows in enumerate(labelings.train_rows):
         tree = DecisionTreeClassifier(max_features=1, random_state=3).fit(X[rows], Y[rows])
         np.testing.assert_array_equal(labelings.labels[k, 0], tree.predict(X[labelings.test_rows]))
@@ -421,7 +421,7 @@ def test_answers_in_every_form(form):
 
 
 def test_texts_for_numbers_are_no_answer_but_numbers_for_texts_are():
-    with pytest.raises(InputError, match="it answered '0', which is not among the classes"):
+    with pytest.raises(InputError, match="it predicted '0', which is not one of the classes"):
         record(Answering("text"), X, Y, FEW, executor=1)
     words = Y.astype(str)
     labelings = record(make_pipeline(FunctionTransformer(), Answering("object")), X, words, FEW, executor=1)
@@ -431,12 +431,12 @@ def test_texts_for_numbers_are_no_answer_but_numbers_for_texts_are():
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ("stranger", "ValueError: it answered 77, which is not among the classes"),
-        ("stranger among objects", "ValueError: it answered 77, which is not among the classes"),
-        ("bytes", "ValueError: it answered '0', which is not among the classes"),
+        ("stranger", "ValueError: it predicted 77, which is not one of the classes"),
+        ("stranger among objects", "ValueError: it predicted 77, which is not one of the classes"),
+        ("bytes", "ValueError: it predicted '0', which is not one of the classes"),
         ("nan", "ValueError: it answered nan, which is not among the classes"),
-        ("shares", r"ValueError: it answered an array of shape \(\d+, 3\) for \d+ rows; one label a row"),
-        ("one", r"ValueError: it answered an array of shape \(1,\) for \d+ rows"),
+        ("shares", r"ValueError: it predicted an array of shape \(\d+, 3\) for \d+ rows; expected one label per row"),
+        ("one", r"ValueError: it predicted an array of shape \(1,\) for \d+ rows"),
     ],
 )
 def test_answers_that_are_none(form, said):
@@ -448,13 +448,13 @@ def test_a_fitted_learner_is_used_as_its_settings():
     fitted = DecisionTreeClassifier(max_depth=2).fit(X[:60], Y[:60])
     tree = fitted.tree_
     labelings = record(fitted, X, Y, FEW, repeats=2, executor=1)
-    assert labelings.notes == ("The learner was fitted already; only its settings are used.",)
+    assert labelings.notes == ("The learner was already fitted; only its settings are used.",)
     assert fitted.tree_ is tree
     fresh = record(DecisionTreeClassifier(max_depth=2), X, Y, FEW, repeats=2, executor=1)
     np.testing.assert_array_equal(labelings.labels, fresh.labels)
     assert fresh.notes == ()
     pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(X, Y)
-    assert "fitted already" in record(pipeline, X, Y, FEW, executor=1).notes[0]
+    assert "already fitted" in record(pipeline, X, Y, FEW, executor=1).notes[0]
     stateless = make_pipeline(FunctionTransformer(), Stateless())
     assert record(stateless, X, Y, FEW, executor=1).notes == ()
 
@@ -657,7 +657,7 @@ def test_a_fit_that_takes_too_long_is_listed(executor):
 
 @pytest.mark.parametrize("limit", [0, -1, "5", float("nan"), float("inf"), True])
 def test_time_limits_that_are_none(limit):
-    with pytest.raises(InputError, match=r"`time_limit` is .*seconds above 0 is expected, or None"):
+    with pytest.raises(InputError, match=r"`time_limit` is .*seconds above 0, or None"):
         record(GaussianNB(), X, Y, FEW, executor=1, time_limit=limit)
 
 

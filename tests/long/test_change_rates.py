@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from voters import Voter, crossing_of_votes, first, second
 
 from classay import DriftMonitor, preference
 from classay.engine import work
-from classay.learner.crossing import Search
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "learner"))
-from voters import Voter, crossing_of_votes, first, second
+from classay.learner.preference.crossover import Search
 
 CURVES = {
     "steep": (lambda p: stats.norm.cdf((p - 0.6) / 0.01), 0.6),

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import digamma
+from worlds import NAMES, as_labels, world
 
 import classay
-from classay.learner.orientation import usual_threshold
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "learner"))
-from worlds import NAMES, as_labels, world
+from classay.learner.orientation.orientation import usual_threshold
 
 RUNS = 200
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from classay import accuracy_curve, bayes_accuracy_bound, implied_information, information_bound
-from classay.classes.leads import fit_lead, some_sizes
-from classay.classes.ranks import Ranks
-from classay.classes.tails import lower_bound
+from classay.classes.information.bayes import lower_bound
+from classay.classes.information.channel import fit_mean_top, log_spaced_sizes
+from classay.classes.ranks.ranks import Ranks
 
 RUNS, DRAWS = 300, 1000
 # Classes, rows of each, dimensions, noise: from .07 to .97 accurate, crowded (one dimension) and not.
@@ -37,8 +37,8 @@ def test_gaussian_channels(setting):
     n_classes, _, dimensions, noise = setting
     rng = np.random.default_rng(0)
     curves = [Ranks.from_scores(*gaussian(*setting, rng)).evidence().accuracy() for _ in range(DRAWS)]
-    population, sizes = np.mean(curves, axis=0), some_sizes(n_classes)
-    implied = max(fit_lead(population[sizes - 1], sizes), 0.0) ** 2 / 2
+    population, sizes = np.mean(curves, axis=0), log_spaced_sizes(n_classes)
+    implied = max(fit_mean_top(population[sizes - 1], sizes), 0.0) ** 2 / 2
     truth = dimensions / 2 * math.log1p(noise**-2)
     missed = dict.fromkeys(["guaranteed", "of 5 classes", "jackknife", "information", "too high", "too low"], 0)
     for _ in range(RUNS):

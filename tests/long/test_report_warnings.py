@@ -7,13 +7,12 @@ classes overlap, and labels there look like those of another class; a warning ab
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from planted import QUICK, Rule, gaussians, table
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -22,9 +21,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import characterize
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
-from planted import QUICK, Rule, gaussians, table
 
 RUNS, SEEDS = 25, 10
 SMALL = {"splits": 10, "repeats": 2, "size": "all", "fold_rows": "all", "n_probes": 100, "executor": 1}

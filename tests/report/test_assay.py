@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, characterize
-from classay.report import measuring
+from classay.report import measure
 from classay.report.glossary import TERMS
 
 
@@ -89,7 +89,7 @@ def test_a_budget_decides_where_nothing_is_given():
     made = characterize({"bayes": GaussianNB()}, X, y, budget="20s", n_probes=50, executor=1)
     assert made.report.settings["splits"] == 50
     assert made.report.settings["size"] == "all"
-    assert "budget of 20 s bought" in made.report.sections[-1].lead
+    assert "budget of 20 s allowed" in made.report.sections[-1].lead
 
 
 def test_one_learner_that_fails_does_not_stop_the_others():
@@ -98,7 +98,7 @@ def test_one_learner_that_fails_does_not_stop_the_others():
     assert set(made.learners) == {"rule"}
     assert "max_depth" in made.report.failed["tree"]
     assert findings["L106", "tree"].level == "warning"
-    assert "gave no figures" in findings["L106", "tree"].sentence
+    assert "gave no results" in findings["L106", "tree"].sentence
 
 
 def test_no_learner_fits():
@@ -109,7 +109,7 @@ def test_no_learner_fits():
 
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
     X = table(120)
-    real, asked = measuring.record, []
+    real, asked = measure.record, []
 
     def record(*arguments, **options):
         asked.append(options["name"])
@@ -117,13 +117,13 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    monkeypatch.setattr(measuring, "record", record)
+    monkeypatch.setattr(measure, "record", record)
     made, _ = found({"rule": Rule(), "tree": DecisionTreeClassifier()}, X, X["x0"] > 0)
     assert set(made.learners) == {"rule"}
     assert made.report.settings["interrupted"]
     assert made.report.sections[-1].lead.startswith("Interrupted")
     assert {each.code for each in made.report.unasked} >= {"L101", "D201", "S301"}
-    monkeypatch.setattr(measuring, "record", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(measure, "record", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         found({"rule": Rule()}, X, X["x0"] > 0)
 
@@ -132,10 +132,10 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     ("learners", "told"),
     [
         ({}, "empty"),
-        ([GaussianNB()], "names and learners"),
+        ([GaussianNB()], "expected a dict of names and learners"),
         ({"tree": DecisionTreeClassifier}, "an instance is expected"),
         ({"line": LinearRegression()}, "regressor"),
-        ({3: GaussianNB()}, "a text is expected"),
+        ({3: GaussianNB()}, "expected a string"),
         ({"data": GaussianNB()}, "Rename"),
     ],
 )
@@ -148,7 +148,7 @@ def test_learners_that_are_none(learners, told):
     ("X", "y", "told"),
     [
         (np.eye(2), [0, 1], "a class of its own"),
-        (np.random.default_rng(0).normal(size=(30, 2)), [0, 1] * 15, "30 rows; at least 40"),
+        (np.random.default_rng(0).normal(size=(30, 2)), [0, 1] * 15, "30 rows; a report needs at least 40"),
         (np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(20), 3), "Is the target column right"),
         (np.random.default_rng(0).normal(size=(60, 2)), np.linspace(0, 1, 60), "different numbers"),
         (np.random.default_rng(0).normal(size=(60, 2)), [1] * 60, "1 class"),

@@ -1,4 +1,4 @@
-"""The command `classay`: one file a command."""
+"""The `classay` command: one file per command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code: 0 done, 1 a gate failed, 2 a mistake, 3 partly done."""
+    """Run the command and exit with its code: 0 done, 1 a gate failed, 2 wrong input, 3 partly done."""
     from .app import run
 
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))

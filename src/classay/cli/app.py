@@ -1,4 +1,4 @@
-"""The application: commands, exit codes, and errors in one voice."""
+"""The application: commands, exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 
 from .. import __version__
 from ..expect import InputError
-from . import (
+from . import console
+from .commands import (
     check,
     classes,
-    console,
     data,
     drift,
     identify,
@@ -31,31 +31,31 @@ from . import (
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
 INTERRUPTED = 130
-"""What Typer makes of a Ctrl-C that no command has caught."""
+"""The exit code that Typer uses for a Ctrl-C that no command has caught."""
 COMMANDS: dict[str, dict[str, ModuleType]] = {
-    "The report": {"report": report, "check": check},
-    "Of a learner": {
+    "Report": {"report": report, "check": check},
+    "Learners": {
         "learner": learner,
         "sweep": sweep,
         "stability": stability,
         "preference": preference,
         "drift": drift,
     },
-    "Of data": {"data": data, "slices": slices},
-    "Of networks": {"network": network},
-    "Of label sets": {"classes": classes, "identify": identify},
+    "Data": {"data": data, "slices": slices},
+    "Networks": {"network": network},
+    "Number of classes": {"classes": classes, "identify": identify},
     "Tools": {"runs": runs, "schema": schema},
 }
-"""By what they are about, in the order in which `classay` alone shows them."""
+"""Commands by subject, in the order in which `classay` without arguments lists them."""
 
 app = typer.Typer(
     name="classay",
-    help="Assay classifiers: tell what accuracy does not.",
+    help="Assay classifiers: measure what accuracy hides.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Try: `classay report breast_cancer`. More of a command: `classay report --help`.\n\n"
-    "Results go to stdout, all else to stderr. Exit codes: 0 done, 1 a gate failed, 2 a mistake, 3 partly done.",
+    epilog="Try: `classay report breast_cancer`. Help on a command: `classay report --help`.\n\n"
+    "Results go to stdout, all else to stderr. Exit codes: 0 done, 1 a gate failed, 2 wrong input, 3 partly done.",
 )
 for panel, commands in COMMANDS.items():
     for name, module in commands.items():
@@ -86,7 +86,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        # Not standalone: Typer would print its own boxes, and end with 1, which says that a gate failed.
+        # Not standalone: Typer would print its own boxes, and exit with 1, which means that a gate failed.
         code = app(_spelled_out(arguments) or ["--help"], prog_name="classay", standalone_mode=False)
         console.flush()
     except (InputError, typer.Abort, console.NothingDone) as ended:
@@ -95,9 +95,9 @@ def _run(arguments: list[str]) -> int:
         if isinstance(ended, InputError):
             console.error(str(ended))
             return MISTAKE
-        console.error("Interrupted before anything was done.")
+        console.error("Interrupted before there was any result.")
         return PARTIAL
-    except SystemExit as leaving:  # completion ends so
+    except SystemExit as leaving:  # shell completion ends this way
         return leaving.code if isinstance(leaving.code, int) else DONE
     except console.NobodyReads:
         raise
@@ -107,13 +107,13 @@ def _run(arguments: list[str]) -> int:
         console.error(_told(error))
         return MISTAKE
     if code == INTERRUPTED:
-        console.error("Interrupted before anything was done.")
+        console.error("Interrupted before there was any result.")
         return PARTIAL
     return code if isinstance(code, int) else DONE
 
 
 def _spelled_out(arguments: list[str]) -> list[str]:
-    """The arguments, with --mlflow= for an --mlflow without an address: Typer's options have a value always or never.
+    """The arguments, with --mlflow= for an --mlflow without an address: a Typer option takes a value always or never.
 
     >>> _spelled_out(["report", "--mlflow", "iris"]), _spelled_out(["report", "--mlflow", "sqlite:///a.db"])
     (['report', '--mlflow=', 'iris'], ['report', '--mlflow', 'sqlite:///a.db'])
@@ -128,12 +128,12 @@ def _spelled_out(arguments: list[str]) -> list[str]:
 
 
 def _told(error: Exception) -> str:
-    """What went wrong: a wrong option or command as Typer words it, anything else as a fault of ours."""
+    """The message of an error: a wrong option or command as Typer words it, anything else as a bug in classay."""
     explain = getattr(error, "format_message", None)
     if explain is None:
         return (
-            f"{type(error).__name__}: {error}. This should not have happened and is not your mistake. --debug shows "
-            "where it came from."
+            f"{type(error).__name__}: {error}. This is a bug in classay, not your mistake. Run with --debug for "
+            "the traceback."
         )
     context = getattr(error, "ctx", None)
     command = "classay" if context is None else context.command_path
@@ -141,7 +141,7 @@ def _told(error: Exception) -> str:
 
 
 def _hush() -> None:
-    """Let nothing more be written to a pipe that nobody reads, also not when Python ends."""
+    """Write nothing more to a pipe that nobody reads, not even when Python exits."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

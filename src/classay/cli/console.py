@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, everything else to stderr; colour only on a terminal."""
+"""Where output goes: results to stdout, everything else to stderr; colours only on a terminal."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ..expect import InputError
 from ..intervals import Estimate
 
 PARTIAL = 3
-"""Exit code when only a part was done."""
+"""Exit code when only part of the work was done."""
 
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _stdout: list[TextIO] = []
-"""While a command runs: the stream for its results."""
+"""The stream for results while a command runs."""
 
 
 class NothingDone(Exception):
-    """Ctrl-C came before there was anything to show."""
+    """Ctrl-C was pressed before there was anything to show."""
 
 
 class NobodyReads(Exception):
-    """The reader of a pipe has gone, as `head` does when it has its lines."""
+    """The reader of a pipe has closed it, as `head` does once it has its lines."""
 
 
 class _Console(Console):
@@ -44,7 +44,7 @@ class _Console(Console):
 
 
 def results_alone(command: Callable[P, R]) -> Callable[P, R]:
-    """A command that has stdout to itself: what learners print while it runs goes to stderr."""
+    """Reserve stdout for the results of a command: what learners print while it runs goes to stderr."""
 
     @functools.wraps(command)
     def run(*given: P.args, **named: P.kwargs) -> R:
@@ -61,10 +61,10 @@ def results_alone(command: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def _own_stdout() -> Iterator[TextIO]:
-    """The stream that is stdout now. Compiled code, which writes to the file that is number 1, then gets stderr."""
+    """The current stdout. Compiled code, which writes to file descriptor 1, then writes to stderr."""
     before = sys.stdout
     if before is not sys.__stdout__ or before is None or sys.__stderr__ is None:
-        yield io.StringIO() if before is None else before  # closed, or a test's
+        yield io.StringIO() if before is None else before  # closed, or replaced by a test
         return
     before.flush()
     own = os.dup(1)
@@ -78,13 +78,13 @@ def _own_stdout() -> Iterator[TextIO]:
         finally:
             _flush_compiled()
             os.dup2(own, 1)
-            with suppress(OSError):  # told above
+            with suppress(OSError):  # raised above already
                 stream.close()
             os.close(own)
 
 
 def _written(stream: TextIO) -> None:
-    """Write what is left of the results, also where only a part was done."""
+    """Write the rest of the results, also if only part of the work was done."""
     try:
         stream.flush()
     except BrokenPipeError:
@@ -94,8 +94,8 @@ def _written(stream: TextIO) -> None:
 
 
 def _flush_compiled() -> None:
-    """Have C write now what it holds back, while number 1 is stderr."""
-    with suppress(Exception):  # a courtesy, where there is a C library to ask
+    """Flush the buffers of the C library now, while descriptor 1 is stderr."""
+    with suppress(Exception):  # best effort: there may be no C library
         ctypes.CDLL(None).fflush(None)
 
 
@@ -106,13 +106,13 @@ def out() -> Console:
 
 
 def say(text: str, quiet: bool = False) -> None:
-    """Say something beside the result, on stderr."""
+    """Print a remark on stderr."""
     if not quiet:
         _Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text), style="dim")
 
 
 def error(text: str) -> None:
-    """Say what went wrong, on stderr."""
+    """Print an error on stderr."""
     _Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("classay: ", "bold red"), text))
 
 
@@ -120,7 +120,7 @@ def write_json(content: Any) -> None:
     """Print JSON, and nothing else, on stdout."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     try:
-        # What the terminal's encoding cannot hold is written as JSON escapes, not lost.
+        # Characters that the terminal's encoding lacks are written as JSON escapes, not lost.
         encoding = _results().encoding or "utf-8"
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=_results())
     except BrokenPipeError:
@@ -128,7 +128,7 @@ def write_json(content: Any) -> None:
 
 
 def flush() -> None:
-    """Write what is left, now, while somebody listens to what goes wrong."""
+    """Flush stdout now, while errors can still be reported."""
     try:
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
@@ -141,7 +141,7 @@ def _results() -> TextIO:
 
 
 def table(title: str, columns: list[str], rows: list[list[str]], caption: str = "") -> Table:
-    """A table whose first column is text and whose others are figures. Users' words are never read as markup."""
+    """A table whose first column is text and whose others are numbers. Users' text is never read as markup."""
     made = Table(title=Text(title), caption=Text(caption) if caption else None, title_justify="left")
     made.caption_justify = "left"
     for place, column in enumerate(columns):
@@ -158,7 +158,7 @@ def figure(estimate: Estimate, digits: int = 2) -> str:
 
 
 def writable_folder(folder: Path, option: str) -> Path:
-    """Make a folder ready for output before any work is done."""
+    """Create a folder for output, before any work is done."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".classay-can-write"

@@ -1,4 +1,4 @@
-"""What `classay network` does with each file: read, split, walk, measure."""
+"""The steps of `classay network` for each file: read, split, walk, measure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from ..engine.store import Store
     from ..intervals import Estimate
-    from ..network.labelled import Labelled
-    from ..network.quality import NetworkQuality
-    from ..network.record import Prototypes
-    from ..network.split import Split
+    from ..network.prototypes.record import Prototypes
+    from ..network.quality.quality import NetworkQuality
+    from ..network.quality.rank_networks import LabelledRows
+    from ..network.split.split import Split
 
 
 @dataclass(frozen=True, eq=False)
 class Assayed:
-    """One network of the command: where it is from, how it was split, its record and quality, its true accuracy."""
+    """One network: its file, how it was split, its record and quality, and its true accuracy."""
 
     path: Path
     split: Split
@@ -37,7 +37,7 @@ class Assayed:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user asked for, checked."""
+    """The options of the user, checked."""
 
     arch: str | None
     allow_import: bool
@@ -48,15 +48,15 @@ class Wishes:
     class_names: tuple[str, ...] | None
     walks: dict[str, Any]
     fresh: bool
-    test_set: Labelled | None
+    test_set: LabelledRows | None
     store: Store | None
     quiet: bool
 
 
 def heads_of(paths: dict[str, Path], head: str | None, trust_pickle: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """The heads of all files, with their quality; what cannot be read does not stop the others."""
-    from ..network.head import head_quality
-    from ..network.named_head import read_head
+    """The heads of all files, with their quality; a file that cannot be read does not stop the others."""
+    from ..network.files.head_search import read_head
+    from ..network.quality.head import head_quality
 
     found: dict[str, Any] = {}
     failed: dict[str, str] = {}
@@ -72,7 +72,7 @@ def heads_of(paths: dict[str, Path], head: str | None, trust_pickle: bool) -> tu
 
 
 def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed], dict[str, str], bool]:
-    """Measure every network. One that cannot be does not stop the others; if none can, that is an error."""
+    """Measure every network. One that fails does not stop the others; if all fail, that is an error."""
     found: dict[str, Assayed] = {}
     failed: dict[str, str] = {}
     interrupted = False
@@ -85,10 +85,10 @@ def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except (MemoryError, RuntimeError) as error:
-            # Torch has no class of its own for it on every device.
+            # Not every device has its own exception class in torch.
             if not isinstance(error, MemoryError) and "memory" not in str(error).lower():
                 raise
-            failed[name] = f"Memory does not suffice for {path}, not even for one input at a time."
+            failed[name] = f"Not enough memory for {path}, even with one input at a time."
         except KeyboardInterrupt:
             interrupted = True
         if interrupted:
@@ -102,12 +102,12 @@ def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed
 
 def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
     """Load one network, walk, and measure it."""
-    from ..network.figures import figures
-    from ..network.head import rows_of
-    from ..network.labelled import true_accuracy
-    from ..network.loading import load_network
-    from ..network.quality import network_quality
-    from ..network.untrained import both_records
+    from ..network.files.checkpoint import load_network
+    from ..network.quality.figures import figures
+    from ..network.quality.fresh_record import record_with_fresh
+    from ..network.quality.head import rows_of
+    from ..network.quality.quality import network_quality
+    from ..network.quality.rank_networks import true_accuracy
 
     began = time.monotonic()
     loaded = load_network(
@@ -124,12 +124,12 @@ def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
     given = wishes.class_names
     if given is not None and len(given) != found.classes:
         raise expect.InputError(
-            f"--class-names has {len(given)} names, and the network {found.classes} classes. Give one name a class."
+            f"--class-names has {len(given)} names but the network has {found.classes} classes; they must match."
         )
-    # Before the walks, as a head without direction and a test set that does not fit are mistakes to be told at once.
+    # Before the walks, so that a head without direction or a test set that does not fit is reported at once.
     rows_of(found.weight)
     accuracy = None if wishes.test_set is None else true_accuracy(found, wishes.test_set, wishes.normalize)
-    record, fresh, remarks = both_records(
+    record, fresh, remarks = record_with_fresh(
         found, {**wishes.walks, "name": name}, partial(_record, wishes=wishes), wishes.fresh
     )
     quality = network_quality(record, class_names=wishes.class_names)
@@ -140,8 +140,7 @@ def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
 
 
 def _split(name: str, network: nn.Module, wishes: Wishes) -> Split:
-    from ..network.input_shape import split_by_likely_shape
-    from ..network.split import split
+    from ..network.split.split import split, split_by_likely_shape
 
     if wishes.input_shape is not None:
         return split(network, wishes.input_shape, wishes.head)
@@ -151,17 +150,17 @@ def _split(name: str, network: nn.Module, wishes: Wishes) -> Split:
 
 
 def _record(found: Split, *, wishes: Wishes, name: str, **walks: Any) -> Prototypes:
-    """The prototypes of a network, out of the store if they are there."""
-    from ..network.fingerprint import identity
-    from ..network.prototypes import prototypes
-    from ..network.record import KIND, Prototypes
+    """The prototypes of a network, from the store if they are there."""
+    from ..network.prototypes.prototypes import prototypes
+    from ..network.prototypes.record import KIND, Prototypes
+    from ..network.prototypes.runner import identity
 
     options = {**walks, "normalize": wishes.normalize}
     if wishes.store is None:
         return prototypes(found, **options, progress=not wishes.quiet, name=name)
     key = wishes.store.key({"record": identity(found), **options})
-    if wishes.store.get(key, KIND) is not None:  # a damaged one is as good as none
-        console.say(f"{name}: taken from the store.", wishes.quiet)
+    if wishes.store.get(key, KIND) is not None:  # a damaged one counts as missing
+        console.say(f"{name}: reused from the store.", wishes.quiet)
         kept = Prototypes.load(wishes.store.path(key))
         return replace(kept, about={**kept.about, "network": name})
     record = prototypes(found, **options, store=wishes.store, progress=not wishes.quiet, name=name)

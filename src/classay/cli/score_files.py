@@ -1,4 +1,4 @@
-"""Files of scores as `classay classes` takes them: .npz, .npy beside a file of true classes, or saved ranks."""
+"""Score files for `classay classes`: .npz, .npy with a file of true classes, or saved ranks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import expect
 from ..expect import InputError
 
 if TYPE_CHECKING:
-    from ..classes.ranks import Ranks
+    from ..classes.ranks.ranks import Ranks
 
 SUFFIXES = (".npz", ".npy", ".classay")
 
@@ -26,8 +26,8 @@ class ScoreFile:
     classes: Any = None
 
     def ranks(self, marginal: bool | None, kernel: bool) -> Ranks:
-        """Where the true classes rank."""
-        from ..classes.ranks import Ranks
+        """The ranks of the true classes."""
+        from ..classes.ranks.ranks import Ranks
 
         if isinstance(self.scores, Ranks):
             return self.scores
@@ -51,41 +51,41 @@ def read(source: str, truth: str | None) -> ScoreFile:
     """Read a file of scores. `truth` names the file of true classes, which an .npy needs."""
     path = Path(source).expanduser()
     if not path.is_file():
-        raise InputError(f"There is no file '{path}'.")
+        raise InputError(f"File not found: '{path}'.")
     suffix = path.suffix.lower()
     if suffix == ".classay":
-        from ..classes.ranks import Ranks
+        from ..classes.ranks.ranks import Ranks
 
         return ScoreFile(path.stem, Ranks.load(path), None)
     if suffix == ".npy":
         if truth is None:
             raise InputError(
-                f"'{path}' holds scores alone; the true class of every row is needed, too. Name the file with --truth."
+                f"'{path}' has only scores; the true class of every row is also needed. Give a file with --truth."
             )
         return ScoreFile(path.stem, array(path), _labels(Path(truth).expanduser()))
     found = _arrays(path)
     if "scores" not in found or ("y" not in found and truth is None):
         raise InputError(
-            f"'{path}' has the arrays {expect.shown(found) or 'none'}; `scores` (rows, classes) and `y` are expected, "
-            "and `classes` if `y` holds names: np.savez(path, scores=scores, y=y, classes=classes)."
+            f"'{path}' has the arrays {expect.shown(found) or 'none'}; expected `scores` (rows, classes) and `y`, "
+            "and `classes` if `y` has names: np.savez(path, scores=scores, y=y, classes=classes)."
         )
     y = found["y"] if truth is None else _labels(Path(truth).expanduser())
     return ScoreFile(path.stem, found["scores"], y, found.get("classes"))
 
 
 def array(path: Path) -> Any:
-    """One array of an .npy file, read when it is used and not before."""
+    """The array of an .npy file, memory-mapped."""
     import numpy as np
 
     if not path.is_file():
-        raise InputError(f"There is no file '{path}'.")
+        raise InputError(f"File not found: '{path}'.")
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from None
     if isinstance(loaded, np.lib.npyio.NpzFile):
         loaded.close()
-        raise InputError(f"'{path}' holds several arrays; a file that np.save wrote is expected.")
+        raise InputError(f"'{path}' has several arrays; expected a file written by np.save.")
     return loaded
 
 
@@ -101,7 +101,7 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 
 def _names(path: Path) -> list[str]:
-    """What arrays an .npz has, without reading them."""
+    """The names of the arrays in an .npz file, without reading them."""
     try:
         with zipfile.ZipFile(path) as file:
             return [name.removesuffix(".npy") for name in file.namelist()]
@@ -110,18 +110,18 @@ def _names(path: Path) -> list[str]:
 
 
 def _labels(path: Path) -> Any:
-    """True classes out of an .npy, or of a text with one a line."""
+    """True classes from an .npy file, or from a text file with one per line."""
     import numpy as np
 
     if path.suffix.lower() == ".npy":
         return np.asarray(array(path))
     if not path.is_file():
-        raise InputError(f"There is no file '{path}'.")
+        raise InputError(f"File not found: '{path}'.")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"'{path}' cannot be read as text ({error}). One class a line is expected, or an .npy."
+            f"'{path}' cannot be read as text ({error}); expected one class per line, or an .npy file."
         ) from None
     values = [line.strip() for line in lines if line.strip()]
     whole = bool(values) and all(value.isdecimal() for value in values)
@@ -131,7 +131,7 @@ def _labels(path: Path) -> Any:
 def _unreadable(path: Path, error: Exception) -> InputError:
     if "pickle" in str(error):
         return InputError(
-            f"'{path}' holds Python objects (pickled), or is no array at all. Reading objects could run code, so "
-            "they are not. Save numbers, and names as text: labels.astype(str)."
+            f"'{path}' has pickled Python objects, or is not an array. Reading such objects could run code, so classay "
+            "refuses to. Save numbers, and names as text: labels.astype(str)."
         )
     return InputError(f"'{path}' cannot be read ({type(error).__name__}: {error}). Is it complete?")

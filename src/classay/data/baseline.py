@@ -1,4 +1,4 @@
-"""The baseline: the nearest class wins. What any classifier must beat before it is worth its training."""
+"""The baseline: predict the nearest class. Any trained classifier must beat it to be worth its training."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import expect
+from ..arrays import Floats
 from ..intervals import Estimate
 from ..seeds import settle
 from .complexity import complexity
 from .covariance import COVARIANCES
-from .crossfit import Measuring, assign_folds, candidates, choose
+from .cross_fit import CrossFit, assign_folds, check_temperature, choose_distance
 from .distances import DISTANCES
 from .geometry import Geometry
-from .rows import Floats
-from .temperature import check_temperature
 
 
 class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The class whose geometry is nearest: f(x) = argmin_c δ(x, c), a scikit-learn classifier without training.
+    """Predict the class whose geometry is nearest: f(x) = argmin_c δ(x, c), a scikit-learn classifier without training.
 
     `predict_proba` is the softmax of −δ(x, c)/τ, so that −log of the probability of a row's label is its complexity.
     With `euclidean` it is the nearest-centroid classifier, with `gaussian` quadratic discriminant analysis, with
@@ -34,12 +33,12 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     distance : auto (the lowest cross-fitted mean complexity), euclidean, cosine, mahalanobis, correlation, gaussian or
         whitened_cosine
     temperature : a number, "auto" to fit it by cross-fitting, None for 1; predictions do not depend on it
-    covariance : auto (of each class, shrunk where rows are few), full, shared or diagonal
+    covariance : auto (one per class, shrunk if there are few rows), full, shared or diagonal
     random_state : seed of the folds
 
     Attributes
     ----------
-    classes_, geometry_, distance_, covariance_, temperature_, notes_ : what was found
+    classes_, geometry_, distance_, covariance_, temperature_, notes_ : the fitted values
 
     Examples
     --------
@@ -67,7 +66,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike) -> BaselineClassifier:
-        """Take the geometry of the classes."""
+        """Compute the geometry of the classes."""
         expect.one_of(self.distance, "distance", ("auto", *DISTANCES))
         expect.one_of(self.covariance, "covariance", COVARIANCES)
         tau = check_temperature(self.temperature)
@@ -78,28 +77,24 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             raise expect.InputError(
                 f"`y` has 1 class ({self.classes_[0]!r}); at least 2 are needed. Is the target column right?"
             )
-        # Codes instead of labels: what scikit-learn allows as a label stays as it is in `classes_`.
+        # Codes instead of labels: whatever scikit-learn allows as a label stays unchanged in `classes_`.
         self.geometry_ = Geometry.fit(table, codes)
         seed = settle(self.random_state)
         self.distance_, self.covariance_, self.temperature_ = self.distance, self.covariance, tau or 1.0
         self.notes_: tuple[str, ...] = ()
         if self.distance == "auto" or tau is None:
-            pairs: list[tuple[str, str]] = [(self.distance, self.covariance)]
-            said: list[str] = []
-            if self.distance == "auto":
-                pairs, said = candidates(self.geometry_, codes.size, self.covariance, alone=False)
-            measuring = Measuring(self.geometry_, table, codes, folds=assign_folds(codes, 5, seed))
-            self.distance_, self.covariance_, fitted, self.tried_ = choose(measuring, pairs, seed)
-            self.temperature_ = fitted if tau is None else tau
-            self.notes_ = tuple(said)
-        self._ruler = Measuring(self.geometry_, table, codes).whole_ruler(self.distance_, self.covariance_)
+            rows = CrossFit(self.geometry_, table, codes, folds=assign_folds(codes, 5, seed))
+            choice = choose_distance(rows, self.distance, self.covariance, tau, codes.size, seed)
+            self.distance_, self.covariance_, self.temperature_ = choice.distance, choice.covariance, choice.temperature
+            self.tried_, self.notes_ = choice.tried, choice.notes
+        self._metric = CrossFit(self.geometry_, table, codes).whole_metric(self.distance_, self.covariance_)
         return self
 
     def distances(self, X: Any) -> Floats:
         """(rows, classes) distances, not divided by the temperature."""
         check_is_fitted(self)
         table = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self._ruler.measure(table)[self.distance_]
+        return self._metric.measure(table)[self.distance_]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The nearest class."""
@@ -109,9 +104,9 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     def predict_proba(self, X: Any) -> Floats:
         """Softmax of −δ/τ."""
-        near = -self.distances(X) / self.temperature_
-        near -= near.max(axis=1, keepdims=True)
-        share: Floats = np.exp(near)
+        closeness = -self.distances(X) / self.temperature_
+        closeness -= closeness.max(axis=1, keepdims=True)
+        share: Floats = np.exp(closeness)
         share /= share.sum(axis=1, keepdims=True)
         return share
 
@@ -132,16 +127,16 @@ def baseline_threshold(
 ) -> Estimate:
     """The accuracy that any classifier must beat: that of the nearest class, on rows that its geometry has not seen.
 
-    Share of rows with argmin_c δ(x, c) = y, cross-fitted, with Wilson's interval; 0 to 1, and a trained classifier
-    below its upper end has shown nothing. With `distance="auto"` the distance is chosen on the same rows, by complexity
-    and not by accuracy, which makes the figure very slightly too high: a harder test. It misleads on imbalanced classes
-    as every accuracy does: look at the recall of each in `complexity(X, y).by_class`.
+    Share of rows with argmin_c δ(x, c) = y, cross-fitted, with Wilson's interval; 0 to 1. A trained classifier below
+    its upper end has not shown any benefit. With `distance="auto"` the distance is chosen on the same rows, by
+    complexity and not by accuracy, which makes the figure very slightly too high: a harder test. Like any accuracy, it
+    misleads on imbalanced classes: check the recall of each in `complexity(X, y).by_class`.
 
     >>> from sklearn.datasets import load_iris
     >>> baseline_threshold(*load_iris(return_X_y=True), distance="euclidean")
     0.933 [0.882, 0.963]
     """
-    found = complexity(
+    result = complexity(
         X,
         y,
         distance=distance,
@@ -151,4 +146,4 @@ def baseline_threshold(
         level=level,
         temperature="auto" if distance == "auto" else 1,
     )
-    return found.baseline_accuracy
+    return result.baseline_accuracy

@@ -1,6 +1,6 @@
-"""`complexity`: how hard each row is to tell from the other classes, before anything is trained.
+"""`complexity`: how hard each row is to distinguish from the other classes, before anything is trained.
 
-A row is hard when it is about as near to another class as to its own, and suspect when it is nearer to another.
+A row is hard if it is about as near to another class as to its own, and suspect if it is nearer to another.
 """
 
 from __future__ import annotations
@@ -13,30 +13,46 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
-from ..intervals import Estimate
-from ..result import Result
-from ..seeds import settle
-from . import ask
+from ..arrays import Floats, Ints, Mask
+from ..expect import shown
+from ..inputs.labels import at_least_two, class_labels, encode
+from ..inputs.rows import aligned, matrix
+from ..intervals import Estimate, of_proportion
+from ..result import Result, plain
+from ..seeds import generator, settle
+from . import complexity_tables
 from .covariance import COVARIANCES
-from .crossfit import Measuring
+from .cross_fit import (
+    CrossFit,
+    DistanceChoice,
+    RowComplexities,
+    assign_folds,
+    check_temperature,
+    choose_distance,
+    detail_needed,
+    row_complexities,
+)
 from .distances import DISTANCES
 from .geometry import Geometry
-from .grade import grade
-from .rows import Floats, aligned, at_least_two, encode, labels, matrix
-from .temperature import check_temperature
+
+MOST_DISTANCES = 5 * 10**7
+"""All distances are stored up to this many (400 MB)."""
+AT_ONCE = 5 * 10**6
+RESUBSTITUTED = 5000
+"""Accuracy on the rows that made the geometry is measured on at most this many of them."""
 
 
 @dataclass(frozen=True, repr=False)
-class Complexity(Result):
-    """What `complexity` finds, one entry a row in `values` to `known`.
+class Complexity(Result, chart="data.complexity:draw_complexity"):
+    """The result of `complexity`; `values` to `known` have one entry per row.
 
-    `values` are the complexities h: 0 at best, log 2 ≈ .69 as near to one other class as to its own. `predicted` is the
-    nearest class (the baseline's answer), `nearest` the nearest class other than the row's own: what it looks like.
-    `distances` (rows, classes) are not divided by the temperature; None where they would be too many to keep. `known`
-    is False where a row's class has no geometry without the row. `by_class` has one row a class; `tried` one a distance
+    `values` are the complexities h: 0 at best, log 2 ≈ .69 if another class is as near as its own. `predicted` is the
+    nearest class (the baseline's prediction), `nearest` the nearest class other than the row's own: what it looks like.
+    `distances` (rows, classes) are not divided by the temperature; None if there are too many to store. `known` is
+    False if a row's class has no geometry without the row. `by_class` has one row per class; `tried` one per distance
     that was tried. `measured` says by which geometry: without the row's fold, without the row, with it, or of other
-    rows. `evidence` holds rows and geometry, for the questions below. `notes` says what was done to the data and what
-    the figures cannot tell.
+    rows. `evidence` contains rows and geometry, for the methods below. `notes` says what was done to the data and what
+    the figures cannot show.
     """
 
     values: Floats
@@ -45,7 +61,7 @@ class Complexity(Result):
     nearest: NDArray[Any]
     own_distance: Floats
     nearest_distance: Floats
-    known: NDArray[np.bool_]
+    known: Mask
     distances: Floats | None = field(repr=False)
     classes: NDArray[Any]
     by_class: pd.DataFrame
@@ -59,7 +75,7 @@ class Complexity(Result):
     measured: str
     tried: pd.DataFrame
     notes: tuple[str, ...]
-    evidence: Measuring = field(compare=False)
+    evidence: CrossFit = field(compare=False)
 
     def __len__(self) -> int:
         return int(self.values.size)
@@ -72,74 +88,75 @@ class Complexity(Result):
     def hardest(self, n: int = 20) -> pd.DataFrame:
         """The n rows of highest complexity."""
         order = np.argsort(-self.values, kind="stable")[: expect.whole(n, "n", at_least=1)]
-        return ask.table(self, order)
+        return complexity_tables.row_table(self, order)
 
     def suspects(self, n: int | None = None) -> pd.DataFrame:
-        """Rows whose label may be wrong, the likeliest first, with the class they look like (`nearest`).
+        """Rows whose label may be wrong, the most likely first, with the class they look like (`nearest`).
 
-        A row is suspected when another class is nearer than its own, and so near that the row is at least as probable
+        A row is suspect if another class is nearer than its own, and so near that the row is at least as probable
         there (softmax of −δ/τ) as rows labelled with that class are on average: the rule of confident learning
-        (Northcutt, Jiang & Chuang, 2021), from geometry alone. Hard but rightly labelled rows are among them: look.
+        (Northcutt, Jiang & Chuang, 2021), from geometry alone. It includes hard but correctly labelled rows: check
+        them.
         """
-        rows = np.flatnonzero(ask.suspected(self))
+        rows = np.flatnonzero(complexity_tables.suspected(self))
         rows = rows[np.argsort(-self.values[rows], kind="stable")]
-        return ask.table(self, rows if n is None else rows[: expect.whole(n, "n", at_least=1)])
+        return complexity_tables.row_table(self, rows if n is None else rows[: expect.whole(n, "n", at_least=1)])
 
     def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
         """Which features make rows hard: what each adds to δ(x, own class) − δ(x, nearest other).
 
-        One line a row and feature, largest first; `top` of each row, None for all, whose contributions add up to `gap`.
-        Above 0: the feature speaks for the other class.
+        One line per row and feature, largest first; `top` of each row, None for all, whose contributions add up to
+        `gap`. Above 0: the feature favours the other class.
         """
-        return ask.explain(self, np.atleast_1d(np.asarray(rows)), top)
+        return complexity_tables.explain(self, np.atleast_1d(np.asarray(rows)), top)
 
     def score(self, X: Any, y: ArrayLike | None = None) -> pd.DataFrame:
-        """New rows, one line each: are they like anything in the data?
+        """Compare new rows with the data, one line each: are they like anything in it?
 
         `predicted`, its `probability`, the `distance` to it and `confidence`, which is −distance (equation 7).
-        `unusual` is the share of measured rows, the new one among them, that are at least as far from every class: at
-        most .05 for one in twenty rows of the same kind; for more of them, the data have drifted or are of another
-        domain. With labels `y` also their complexity.
+        `unusual` is the share of measured rows, including the new one, that are at least as far from every class. One
+        in twenty rows of the same kind has at most .05; if more do, the data have drifted or come from another domain.
+        With labels `y` also their complexity.
         """
-        return ask.score(self, X, y)
+        return complexity_tables.score(self, X, y)
 
     def confusion(self) -> pd.DataFrame:
-        """Class by class, how many rows of one (`label`) are nearest to which other class (`nearest`), as a long table.
+        """For each pair of classes, how many rows of `label` have `nearest` as nearest other class, as a long table.
 
         `nearer` counts those for which the other class is nearer than their own.
         """
-        return ask.confusion(self)
+        return complexity_tables.confusion(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
-        return ask.table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
+        """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
+        return complexity_tables.row_table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values. Of distances and geometry, which may be huge, only how large they are."""
-        light = {name: value for name, value in self.__dict__.items() if name not in ("distances", "evidence")}
-        whole = ask.plainly(light)
-        whole["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
-        whole["evidence"] = repr(self.geometry)
-        return whole
+        """Plain JSON values. For distances and geometry, which may be huge, only their size."""
+        small = {name: value for name, value in self.__dict__.items() if name not in ("distances", "evidence")}
+        content: dict[str, Any] = {name: plain(value) for name, value in small.items()}
+        content["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
+        content["evidence"] = repr(self.geometry)
+        return content
 
     def __str__(self) -> str:
-        counts = len(self), self.classes.size
-        hard = int((self.own_distance > self.nearest_distance).sum())
-        # The complexity of a row whose class is not known otherwise is a convention, and would drown the others'.
+        nearer = int((self.own_distance > self.nearest_distance).sum())
+        n_suspects = int(complexity_tables.suspected(self).sum())
+        # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
         mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
-        same = self.resubstitution_accuracy
-        again = f" ({same.value:.3g} on the rows of the geometry)" if same.known else ""
+        resubstitution = self.resubstitution_accuracy
+        resubstituted = f" ({resubstitution.value:.3g} on the rows of the geometry)" if resubstitution.known else ""
         text = (
-            f"{counts[0]} rows in {counts[1]} classes, measured {self.measured} by {self._ruler()}: baseline "
-            f"accuracy {self.baseline_accuracy:.3g}{again}, mean complexity {mean:.3g}; {hard} rows are nearer to "
-            f"another class than to their own, {int(ask.suspected(self).sum())} suspiciously. Class sizes: median "
+            f"{len(self)} rows in {self.classes.size} classes, measured {self.measured} by {self._distance_text()}: "
+            f"baseline accuracy {self.baseline_accuracy:.3g}{resubstituted}, mean complexity {mean:.3g}; {nearer} rows "
+            f"are nearer to another class than to their own, {n_suspects} of them suspect. Class sizes: median "
             f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
         )
         return " ".join([text, *self.notes])
 
     __repr__ = __str__
 
-    def _ruler(self) -> str:
+    def _distance_text(self) -> str:
         plain = self.covariance == "auto" or self.distance in ("euclidean", "cosine", "whitened_cosine")
         return f"{self.distance} distance" + ("" if plain else f" ({self.covariance} covariance)")
 
@@ -156,31 +173,31 @@ def complexity(
     random_state: int | np.random.Generator | None = 0,
     level: float = 0.95,
 ) -> Complexity:
-    """Tell how hard each row is, which class it looks like, and what accuracy any classifier must beat.
+    """Measure how hard each row is, which class it looks like, and what accuracy any classifier must beat.
 
     h(x, y) = δ(x, y)/τ + log Σ_c exp(−δ(x, c)/τ), δ the distance of a row to a class, τ a temperature.
 
     0: far nearer to its own class than to any other; log 2: as near to one other; higher is harder. It needs no
-    training and grows linearly with the rows. `distance="mahalanobis", cross_fit=False, temperature=1` gives the
+    training and takes time linear in the rows. `distance="mahalanobis", cross_fit=False, temperature=1` gives the
     paper's figures. By default rows are measured by the geometry of the other folds, since each row pulls its class
-    towards itself; τ is what makes the mean of h lowest, and `auto` the distance for which it is lowest: h is then a
+    towards itself; τ minimises the mean of h, and `auto` chooses the distance with the lowest mean: h is then a
     cross-entropy.
 
-    It misleads where a class is not one cloud (rings, several clusters): rows may then be easy for a classifier and far
+    It misleads if a class is not one cloud (rings, several clusters): rows may then be easy for a classifier and far
     from their class mean. Values at another τ or distance are not comparable. Mahalanobis is the root, as in the paper,
-    `gaussian` half the square: no temperature turns one into the other, and they rank rows differently.
+    `gaussian` half the square: no temperature converts one into the other, and they rank rows differently.
 
     Parameters
     ----------
-    X : rows of numbers (array, DataFrame, sparse matrix), or a `Geometry` made before
+    X : rows of numbers (array, DataFrame, sparse matrix), or an existing `Geometry`
     y : their labels
     distance : auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine
     X_eval, y_eval : other rows to measure by the geometry of `X`, such as a test set
     cross_fit : number of folds, "loo" for leave-one-out in closed form, or False: rows count in their own geometry
     temperature : a number, "auto" to fit it, None for 1
-    covariance : auto (of each class, shrunk where rows are few), full, shared or diagonal
+    covariance : auto (one per class, shrunk if there are few rows), full, shared or diagonal
     random_state : seed of the folds
-    level : of the intervals
+    level : confidence level of the intervals
 
     Examples
     --------
@@ -199,40 +216,49 @@ def complexity(
     expect.one_of(covariance, "covariance", COVARIANCES)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
-    paper = folds == 0 and tau == 1 and X_eval is None and distance in ("mahalanobis", "correlation")
-    if paper and covariance == "auto":
-        covariance = "full"  # the paper to the letter: shrunk only where it could not be inverted
+    as_in_paper = folds == 0 and tau == 1 and X_eval is None and distance in ("mahalanobis", "correlation")
+    if as_in_paper and covariance == "auto":
+        covariance = "full"  # exactly as in the paper: shrunk only if it could not be inverted
     seed = settle(random_state)
-    if (X_eval is None) != (y_eval is None):
-        raise expect.InputError("`X_eval` and `y_eval` belong together: give both or neither.")
-    if isinstance(X, Geometry):
-        if X_eval is None or y is not None:
-            raise expect.InputError(
-                "`X` is a geometry; the rows to measure are expected as `X_eval` and `y_eval`, and no `y`."
-            )
-        geometry, table, codes = X, None, None
-    else:
-        if y is None:
-            raise expect.InputError("`y` is missing; a label for every row of `X` is expected.")
-        table = matrix(X)
-        own_labels = labels(y, "y", table.shape[0])
-        geometry = Geometry.fit(X, own_labels, detail=ask.detail_for(distance, covariance))
-        codes = encode(own_labels, geometry.classes)
-    at_least_two(geometry.classes)
-    if geometry.counts.max() <= 1:
-        raise expect.InputError(
-            f"Each of the {geometry.n_rows} rows has a class of its own. Is the target column right?"
-        )
-    if X_eval is None or y_eval is None:
-        eval_table, eval_labels = table, own_labels
-    else:
-        eval_table = matrix(aligned(X_eval, geometry.feature_names, "X_eval"), "X_eval", geometry.n_features)
-        eval_labels = labels(y_eval, "y_eval", eval_table.shape[0])
-    eval_codes = encode(eval_labels, geometry.classes)
+    geometry, own, evidence, labels = _inputs(X, y, X_eval, y_eval, _detail(distance, covariance), folds, seed)
+    other_rows = evidence is not own
+    codes = encode(labels, geometry.classes)
+    choice = choose_distance(own or evidence, distance, covariance, tau, codes.size, seed)
+    notes = list(choice.notes)
+    if (distance == "auto" or tau is None) and own is None:
+        notes.append("Distance and temperature were fitted on the measured rows: only a geometry was given.")
+    elif (distance == "auto" or tau is None) and folds == 0 and not other_rows:
+        notes.append("Distance and temperature were fitted on rows that count in their own geometry.")
+    rows, distances, row_notes = _measure(evidence, choice)
+    right = rows.predicted == codes
+    baseline = of_proportion(int(right.sum()), right.size, level)
+    notes += [*row_notes, *_notes_on_unknown(geometry, codes, labels, rows.known)]
+    counts = geometry.counts[geometry.counts > 0]
+    share = counts / counts.sum()
     return Complexity(
-        **grade(
-            geometry, table, codes, eval_table, eval_codes, eval_labels, distance, covariance, tau, folds, seed, level
-        )
+        values=rows.values,
+        labels=labels,
+        predicted=geometry.classes[rows.predicted],
+        nearest=geometry.classes[rows.rival],
+        own_distance=rows.own,
+        nearest_distance=rows.rival_distance,
+        known=rows.known,
+        distances=distances,
+        classes=geometry.classes,
+        by_class=_by_class(geometry.classes, codes, rows),
+        baseline_accuracy=baseline,
+        resubstitution_accuracy=baseline
+        if folds == 0 and not other_rows
+        else _resubstitution(own, choice, seed, level),
+        normalised_entropy=float(-(share * np.log(share)).sum() / np.log(share.size)) if share.size > 1 else 0.0,
+        median_class_size=float(np.median(counts)),
+        distance=choice.distance,
+        covariance=choice.covariance,
+        temperature=float(choice.temperature),
+        measured="by the geometry of other rows" if other_rows else _without(folds),
+        tried=choice.tried,
+        notes=tuple(dict.fromkeys(notes)),
+        evidence=evidence,
     )
 
 
@@ -245,5 +271,129 @@ def _folds(cross_fit: Any) -> int:
     if cross_fit is True:
         return 5
     if isinstance(cross_fit, str):
-        raise expect.InputError(f"`cross_fit` is {cross_fit!r}; a number of folds, 'loo' or False is expected.")
+        raise expect.InputError(f"`cross_fit` is {cross_fit!r}; expected a number of folds, 'loo' or False.")
     return expect.whole(cross_fit, "cross_fit", at_least=2, why="Use cross_fit=False for none, 'loo' for single rows.")
+
+
+def _without(folds: int) -> str:
+    """By which geometry a row of the geometry itself is measured."""
+    return f"without the row's fold of {folds}" if folds > 1 else "without the row" if folds == 1 else "with the row"
+
+
+def _detail(distance: str, covariance: str) -> str:
+    """How much of the scatter the geometry keeps; "auto": as much as is affordable."""
+    needed = detail_needed((distance,), covariance)
+    return "auto" if distance == "auto" or needed == "full" else needed
+
+
+def _inputs(
+    X: Any, y: ArrayLike | None, X_eval: Any, y_eval: ArrayLike | None, detail: str, folds: int, seed: int
+) -> tuple[Geometry, CrossFit | None, CrossFit, NDArray[Any]]:
+    """The geometry, its own rows (None if only a geometry is given), the rows to measure, and their labels."""
+    if (X_eval is None) != (y_eval is None):
+        raise expect.InputError("`X_eval` and `y_eval` belong together: pass both or neither.")
+    if isinstance(X, Geometry):
+        if X_eval is None or y is not None:
+            raise expect.InputError(
+                "`X` is a geometry; expected the rows to measure as `X_eval` and `y_eval`, and no `y`."
+            )
+        geometry, table = X, None
+    else:
+        if y is None:
+            raise expect.InputError("`y` is missing; expected a label for every row of `X`.")
+        table = matrix(X)
+        labels = class_labels(y, "y", table.shape[0])
+        geometry = Geometry.fit(X, labels, detail=detail)
+        codes = encode(labels, geometry.classes)
+    at_least_two(geometry.classes)
+    if geometry.counts.max() <= 1:
+        raise expect.InputError(f"Each of the {geometry.n_rows} rows has its own class. Is the target column right?")
+    eval_table = table
+    if X_eval is not None and y_eval is not None:
+        eval_table = matrix(aligned(X_eval, geometry.feature_names, "X_eval"), "X_eval", geometry.n_features)
+        labels = class_labels(y_eval, "y_eval", eval_table.shape[0])
+    own = None
+    if table is not None:
+        split = assign_folds(codes, folds, seed) if folds > 1 else None
+        own = CrossFit(geometry, table, codes, folds=split, alone=folds == 1)
+        if eval_table is table:
+            return geometry, own, own, labels
+    return geometry, own, CrossFit(geometry, eval_table, encode(labels, geometry.classes), name="X_eval"), labels
+
+
+def _measure(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowComplexities, Floats | None, list[str]]:
+    """The position of every row, all distances if they can be stored, and notes."""
+    n, c = cross_fit.codes.size, cross_fit.geometry.classes.size
+    parts: list[tuple[Ints, RowComplexities]] = []
+    stored = np.empty((n, c)) if n * c <= MOST_DISTANCES else None
+    notes = [] if stored is not None else [f"{n} x {c} distances are too many to store; `distances` is None."]
+    step, zeros = max(1, AT_ONCE // c), 0
+    for number, group in enumerate(cross_fit.groups):
+        metric = cross_fit.metric(number, (choice.distance,), choice.covariance)
+        for start in range(0, group.size, step):
+            rows = group[start : start + step]
+            distances = cross_fit.measure(metric, rows)[choice.distance]
+            parts.append((rows, row_complexities(distances, cross_fit.codes[rows], choice.temperature)))
+            if stored is not None:
+                stored[rows] = distances
+        zeros += metric.zeros
+        if number == 0:  # the other folds are similar
+            notes += metric.notes()
+    if zeros:
+        notes.append(f"{zeros} rows are zero vectors, which have no direction: cosine distance 1 to every class.")
+    order = np.argsort(np.concatenate([rows for rows, _ in parts]))
+    names = RowComplexities.__dataclass_fields__
+    joined = {name: np.concatenate([getattr(part, name) for _, part in parts])[order] for name in names}
+    return RowComplexities(**joined), stored, notes
+
+
+def _resubstitution(own: CrossFit | None, choice: DistanceChoice, seed: int, level: float) -> Estimate:
+    """Accuracy of the baseline on the rows that made the geometry, or on a sample of them."""
+    if own is None:
+        return Estimate(np.nan, 0.0, 1.0, level, "unknown: only a geometry was given")
+    most = min(RESUBSTITUTED, max(AT_ONCE // own.geometry.classes.size, 500))
+    rows = np.sort(generator(seed, "resubstitution").permutation(own.codes.size)[:most])
+    distances = own.whole_metric(choice.distance, choice.covariance).measure(own.table[rows])[choice.distance]
+    return of_proportion(int((distances.argmin(axis=1) == own.codes[rows]).sum()), rows.size, level)
+
+
+def _by_class(classes: NDArray[Any], codes: Ints, measured: RowComplexities) -> pd.DataFrame:
+    """One line per class."""
+    known = codes >= 0
+    size = classes.size
+    rows = np.bincount(codes[known], minlength=size)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a class without rows here has no mean
+        mean = np.bincount(codes[known], measured.values[known], minlength=size) / rows
+        recall = np.bincount(codes[known], (measured.predicted == codes)[known], minlength=size) / rows
+        pairs, counts = np.unique(codes[known] * size + measured.rival[known], return_counts=True)
+        # The most frequent rival of each class: sorted by class, then by count, the last of each.
+        order = np.lexsort((-pairs, counts, pairs // size))
+        last = np.append(np.diff(pairs[order] // size) != 0, True)
+        label, rival, count = (pairs[order] // size)[last], (pairs[order] % size)[last], counts[order][last]
+        share = np.full(size, np.nan)
+        share[label] = count / rows[label]
+    frame = pd.DataFrame({"class": classes, "rows": rows, "complexity": mean, "recall": recall})
+    nearest = np.full(size, None, dtype=object)
+    nearest[label] = [classes[code].item() for code in rival]
+    frame["nearest_other"], frame["nearest_share"] = nearest, share
+    return frame
+
+
+def _notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
+    """Notes on rows whose class has no geometry."""
+    if known.all():
+        return []
+    unseen = np.unique(labels[codes < 0])
+    notes = []
+    if unseen.size:
+        notes.append(
+            f"{int((codes < 0).sum())} rows have labels that are not in `y` ({shown(unseen, 3)}); they count as wrong, "
+            "and as far from their class as from the farthest."
+        )
+    lone = np.unique(codes[(codes >= 0) & ~known])
+    if lone.size:
+        notes.append(
+            f"{lone.size} classes have a single row ({shown(geometry.classes[lone], 3)}): without it the class is "
+            "unknown. Such rows count as wrong, and as far from their class as from the farthest."
+        )
+    return notes

@@ -1,6 +1,6 @@
-"""`slices`: where a classifier's errors gather, as conditions on one or two columns of a table.
+"""`slices`: where a classifier's errors concentrate, as conditions on one or two columns of a table.
 
-A slice is a region of the table in which the outcome is an error; how they are found, `regions.find` says.
+A slice is a region of the table in which the outcome is an error; `regions.find` describes how slices are found.
 """
 
 from __future__ import annotations
@@ -12,26 +12,102 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api import types
 
 from .. import expect
+from ..arrays import Mask
+from ..expect import InputError, nearest, shown
 from ..intervals import Estimate, of_proportion
-from ..regions.find import checked_search, find
-from ..regions.outcome import Happens
-from ..regions.region import RowsOfRegions
-from ..regions.table import checked_table
+from ..regions.columns import checked_table
+from ..regions.conditions import Condition
+from ..regions.find import find_regions, search_options
+from ..regions.outcome import BinaryOutcome
+from ..regions.region import CONDITION_COLUMNS, Region, RegionRows, condition_row, p_value_text, rows_that_meet
 from ..result import Result
-from .slice import FRAME, Slice
-from .wrong import checked_wrong
 
-Mask = NDArray[np.bool_]
+FIGURES = (
+    "size",
+    "share",
+    "errors",
+    "table_rate",
+    "error_rate",
+    "rate_low",
+    "rate_high",
+    "rest_rate",
+    "lift",
+    "p_value",
+    "q_value",
+    "excess_errors",
+    "nested_under",
+    "value",
+)
+FRAME_COLUMNS = (*CONDITION_COLUMNS, *FIGURES)
 
 
 @dataclass(frozen=True)
-class Slices(RowsOfRegions, Result):
-    """What `slices` finds: `slices` by rank, each with q ≤ `q` and none that only repeats another.
+class Slice:
+    """Rows in which errors concentrate.
 
-    `tested` has a row for each slice that was tested, with its p- and q-value and what became of it. `error_rate` is
-    that of all rows. `n_searched` boxes were searched to find those. `notes` says what was left out.
+    `error_rate`, `rest_rate` (outside the slice) and `lift` (error rate over that of all rows) are computed on rows
+    that were not searched, so they are unbiased. `size`, `share`, `errors` and `table_rate` are those of the whole
+    table; `table_rate` is optimistic, as half of it was searched. `p_value` is Fisher's exact test, one-sided;
+    `q_value` corrects it for all slices tested. `excess_errors` = size · (lower end of error_rate − rest_rate), at
+    least 0: a cautious count of the errors that would not occur if the slice were like the rest. `rank` 1 has the most
+    of them. `nested_under` is the rank of a larger slice that contains at least 80 % of these rows, or None.
+    """
+
+    condition: str
+    conditions: tuple[Condition, ...]
+    size: int
+    share: float
+    errors: int
+    table_rate: float
+    error_rate: Estimate
+    rest_rate: float
+    lift: float
+    p_value: float
+    q_value: float
+    excess_errors: float
+    rank: int
+    nested_under: int | None
+
+    @classmethod
+    def of(cls, region: Region) -> Slice:
+        """A region in which the outcome is an error."""
+        common = {name: getattr(region, name) for name in cls.__dataclass_fields__ if hasattr(region, name)}
+        return cls(**common, errors=int(region.total), error_rate=region.rate, excess_errors=region.excess)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns that it uses."""
+        return tuple(condition.feature for condition in self.conditions)
+
+    def rows(self, table: pd.DataFrame) -> Mask:
+        """Which rows of any table with the same columns are in this slice."""
+        return rows_that_meet(self.conditions, table)
+
+    def as_row(self) -> dict[str, Any]:
+        """Its row in `Slices.to_frame()`."""
+        figures = {name: getattr(self, name) for name in FIGURES if hasattr(self, name)}
+        rate = self.error_rate
+        rates = {"error_rate": rate.value, "rate_low": rate.low, "rate_high": rate.high, "value": rate.value}
+        return condition_row(self.rank, self.condition, self.conditions) | figures | rates
+
+    def __str__(self) -> str:
+        rate = self.error_rate
+        inside = f", within rank {self.nested_under}," if self.nested_under else ""
+        return (
+            f"{self.condition}{inside} ({self.size} rows, error rate {rate:.3g}, elsewhere {self.rest_rate:.3g}, "
+            f"q {p_value_text(self.q_value)})"
+        )
+
+
+@dataclass(frozen=True)
+class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
+    """The result of `slices`: `slices` by rank, each with q ≤ `q` and none that only repeats another.
+
+    `tested` has one row per slice that was tested, with its p- and q-value and the outcome of the test. `error_rate` is
+    that of all rows. `n_searched` is the number of boxes that were searched. `notes` says what was left out.
     """
 
     slices: tuple[Slice, ...]
@@ -47,14 +123,14 @@ class Slices(RowsOfRegions, Result):
     notes: tuple[str, ...]
     masks: InitVar[tuple[Mask, ...]]
 
-    CALLED = "slices"
+    NOUN = "slices"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a slice, by rank: its condition on one `feature`, or two (`other_…`), and its figures.
+        """One row per slice, by rank: its condition on one `feature`, or two (`other_…`), and its figures.
 
-        `low` and `high` are the ends of a range, missing where it is open; `values` says which categories.
+        `low` and `high` are the ends of a range, missing if it is open; `values` lists the categories.
         """
-        return pd.DataFrame([each.as_row() for each in self.slices], columns=list(FRAME))
+        return pd.DataFrame([part.as_row() for part in self.slices], columns=list(FRAME_COLUMNS))
 
     def __str__(self) -> str:
         tests = f"{len(self.tested)} slices were tested" if len(self.tested) != 1 else "1 slice was tested"
@@ -62,15 +138,16 @@ class Slices(RowsOfRegions, Result):
             text = f"Nothing to find: none of {self.n_rows} rows is wrong."
         elif not self.slices:
             text = (
-                f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, of {self.n_rows} rows with "
-                f"{self.n_errors} errors."
+                f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with {self.n_errors} errors "
+                f"in {self.n_rows} rows."
             )
         else:
-            told = "; ".join(str(each) for each in self.slices[:3])
+            worst = "; ".join(str(part) for part in self.slices[:3])
             more = f"; {len(self.slices) - 3} more" if len(self.slices) > 3 else ""
             text = (
-                f"Errors concentrate where {told}{more}. Of all {self.n_rows} rows {self.error_rate.value:.3g} are "
-                f"wrong. {tests} on rows that were not searched, at a false-discovery rate of {self.q:.3g}."
+                f"Errors concentrate where {worst}{more}. The error rate of all {self.n_rows} rows is "
+                f"{self.error_rate.value:.3g}. {tests} on rows that were not searched, at a false-discovery rate of "
+                f"{self.q:.3g}."
             )
         return " ".join([text, *self.notes])
 
@@ -87,30 +164,30 @@ def slices(
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> Slices:
-    """Tell where errors gather: ranges or categories of one column, or of two, with a rate above that of the rest.
+    """Find where errors concentrate: ranges or categories of one or two columns with a higher error rate than the rest.
 
-    Boxes are ranked on one half of the rows by the likelihood ratio of their error rate against the rest's, less
-    what the best of so many would gain by chance. On the other half, p = P(at least so many errors in the slice | its
+    Boxes are ranked on one half of the rows by the likelihood ratio of their error rate to the rest's, minus what the
+    best of this many boxes would gain by chance. On the other half, p = P(at least this many errors in the slice | its
     size, rows, errors): Fisher's exact test. Benjamini–Hochberg over the slices tested gives q-values.
 
     Error rates run from 0 to 1; lift 1: as everywhere, higher is worse. Rank 1 has the most excess errors.
 
-    It misleads where rows are not independent: repeated rows, or many rows of one customer, are in both halves, and
+    It misleads if rows are not independent: repeated rows, or many rows of one customer, are in both halves, and
     chance then looks like a finding. Keep one row of each. Half of the rows search and half test, so a slice needs
-    about twice the errors that a slice named beforehand would. Halves are not swapped: a slice would still be tested on
-    half of the rows, and q would have to be halved for each. A column that knows the answer (the true label beside the
-    predicted one) gives slices that are true and useless: leave it out with `columns`.
+    about twice the errors that a slice chosen beforehand would. Halves are not swapped: a slice would still be tested
+    on half of the rows, and q would have to be halved for each. A column that contains the answer (the true label next
+    to the predicted one) gives slices that are true and useless: leave it out with `columns`.
 
     Parameters
     ----------
-    table : any rows with numbers, categories, truth values or dates; missing is a value of its own
+    table : any rows with numbers, categories, booleans or dates; missing counts as a value
     wrong : True where the classifier erred: an array, a Series, or the name of a column
     columns : names of columns to search; default all (except `wrong`)
     max_features : 1 for single columns only, 2 for pairs too
     min_size : fewest rows of a slice; default 0.5 % of the rows, at least 20 (fewer in small tables)
-    q : the false-discovery rate, the share of slices reported that may be chance
-    top : most slices to report
-    level : of the intervals
+    q : the false-discovery rate, the share of reported slices that may be chance
+    top : maximum number of slices to report
+    level : confidence level of the intervals
     random_state : seed of the split into halves
 
     Examples
@@ -127,27 +204,69 @@ def slices(
 
     """
     frame = checked_table(table)
-    mask, named = checked_wrong(frame, wrong)
-    search = checked_search(frame, named, columns, max_features, min_size, q, top, level, random_state)
-    n_errors = int(mask.sum())
-    if n_errors == len(mask):
+    is_wrong, wrong_column = checked_wrong(frame, wrong)
+    options = search_options(frame, wrong_column, columns, max_features, min_size, q, top, level, random_state)
+    n_errors = int(is_wrong.sum())
+    if n_errors == len(is_wrong):
         raise expect.InputError(
-            f"`wrong` is True in all {len(mask)} rows, so no slice can have more errors than another. Is it the right "
-            "way round?"
+            f"`wrong` is True in all {n_errors} rows, so no slice can have more errors than another. Is it inverted?"
         )
-    errors = Happens(mask)
-    found = find(frame, search, errors, errors, "slices")
+    errors = BinaryOutcome(is_wrong)
+    regions = find_regions(frame, options, errors, errors, "slices")
     return Slices(
-        slices=tuple(Slice.of(region) for region in found.regions),
-        tested=found.tested.rename(columns={"rate": "error_rate"}),
-        error_rate=of_proportion(n_errors, len(mask), search.level),
-        n_rows=len(mask),
+        slices=tuple(Slice.of(region) for region in regions.regions),
+        tested=regions.tested.rename(columns={"rate": "error_rate"}),
+        error_rate=of_proportion(n_errors, len(is_wrong), options.level),
+        n_rows=len(is_wrong),
         n_errors=n_errors,
-        n_searched=found.n_searched,
-        min_size=search.least,
-        q=search.q,
-        columns=found.columns,
-        seed=search.seed,
-        notes=found.notes,
-        masks=found.masks,
+        n_searched=regions.n_searched,
+        min_size=options.min_size,
+        q=options.q,
+        columns=regions.columns,
+        seed=options.seed,
+        notes=regions.notes,
+        masks=regions.masks,
+    )
+
+
+def checked_wrong(table: pd.DataFrame, wrong: Any) -> tuple[NDArray[np.bool_], str | None]:
+    """Which rows are wrong, and the name of the column if it is one."""
+    name = None
+    if isinstance(wrong, str):
+        if wrong not in table:
+            raise InputError(
+                f"`wrong` is {wrong!r}, but `table` has no such column.{nearest(wrong, table.columns)} "
+                "Pass the name of a column of True and False, or an array such as table['label'] != table['predicted']."
+            )
+        name, wrong = wrong, table[wrong]
+    elif isinstance(wrong, pd.Series) and len(wrong) == len(table) and not wrong.index.equals(table.index):
+        raise InputError(
+            "`wrong` is a Series with another index than `table`, so its rows cannot be matched. Pass "
+            "wrong.to_numpy() if both are in the same order, or wrong.reindex(table.index)."
+        )
+    entries = wrong if isinstance(wrong, pd.Series) else np.asarray(wrong)
+    if entries.ndim != 1 or len(entries) != len(table):
+        shape = "×".join(map(str, entries.shape)) or "no"
+        raise InputError(f"`wrong` has {shape} entries but `table` has {len(table)} rows; they must match.")
+    values = pd.Series(entries.array if isinstance(entries, pd.Series) else entries)
+    missing = np.flatnonzero(values.isna())
+    if missing.size:
+        raise InputError(
+            f"`wrong` is missing in {missing.size} of {len(values)} rows (row {shown(missing + 1, 5)}, counted from "
+            "1). Drop these rows, or decide: wrong.fillna(True)."
+        )
+    return _as_booleans(values), name
+
+
+def _as_booleans(values: pd.Series[Any]) -> NDArray[np.bool_]:
+    inferred: pd.Series[Any] = values.infer_objects()
+    if types.is_bool_dtype(inferred.dtype):
+        return np.asarray(inferred.to_numpy(dtype=bool))
+    if types.is_numeric_dtype(inferred.dtype) and bool(inferred.isin([0, 1]).all()):
+        return np.asarray(inferred.to_numpy(dtype=float) == 1)
+    distinct = inferred.drop_duplicates()
+    example = distinct.iloc[0]
+    raise InputError(
+        f"`wrong` contains {shown(map(repr, distinct.tolist()), 4)}; expected True or False for each row. Compare it "
+        f"with a value, as in wrong == {example!r}."
     )

@@ -1,6 +1,6 @@
-"""What is in the folder of a store: records, unfinished work, damaged files, left-overs. And how to clear up.
+"""What is in the folder of a store: records, unfinished work, damaged files, leftovers. And how to clean up.
 
-Only files whose names a store gives are its own. Others are counted and never touched.
+Only files with the names of a store are its own. Others are counted and never touched.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from typing import Any
 
 from ..expect import InputError
 from .archive import DamagedRecord, Header, MissingRecord, RecordError, read, read_header
-from .chunks import KIND, PART, TEMPORARY, UNFINISHED, clear
-from .store import SUFFIX
+from .store import CHUNK_FILE, CHUNK_KIND, SUFFIX, TEMPORARY_FILE, UNFINISHED, remove_chunks
 
-RESTING = 600.0
-"""Seconds without a write after which a temporary file is nobody's any more."""
+ABANDONED_AFTER = 600.0
+"""Seconds without a write after which a temporary file is abandoned."""
 KEY = "[0-9a-f]{64}"
 RECORD = re.compile(KEY + re.escape(SUFFIX))
 
 
 @dataclass(frozen=True)
-class Held:
+class StoreEntry:
     """A record, or a piece of unfinished work with `parts` of `of`; `header` is that of the record or of a part."""
 
     path: Path
@@ -38,18 +37,18 @@ class Held:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What it says of itself."""
+        """Its provenance."""
         about = self.header.get("about")
         return about if isinstance(about, dict) else {}
 
 
 @dataclass
 class Inventory:
-    """What is in a store. `damaged` and `left_over` are its own files that are of no use; `others` are not its own."""
+    """What is in a store. `damaged` and `left_over` are its own files that are useless; `others` are not its own."""
 
     folder: Path
-    records: list[Held] = field(default_factory=list)
-    unfinished: list[Held] = field(default_factory=list)
+    records: list[StoreEntry] = field(default_factory=list)
+    unfinished: list[StoreEntry] = field(default_factory=list)
     damaged: list[Path] = field(default_factory=list)
     left_over: list[Path] = field(default_factory=list)
     unreadable: dict[Path, str] = field(default_factory=dict)
@@ -58,59 +57,59 @@ class Inventory:
     @property
     def keys(self) -> set[str]:
         """The keys of all records."""
-        return {held.path.name.removesuffix(SUFFIX) for held in self.records}
+        return {entry.path.name.removesuffix(SUFFIX) for entry in self.records}
 
     @cached_property
-    def settled(self) -> set[str]:
+    def finished_keys(self) -> set[str]:
         """The keys of all records, and of those that will not come: a sweep found that their values cannot be fitted.
 
-        Look once all is listed.
+        Use it only once everything is listed.
         """
-        sweeps = [held.header for held in self.records if held.header["kind"] == "sweep"]
+        sweeps = [entry.header for entry in self.records if entry.header["kind"] == "sweep"]
         return self.keys | {header["records"][place] for header in sweeps for place, _ in header["failed"]}
 
-    def is_done(self, held: Held) -> bool:
-        """Whether unfinished work was finished after all: all of its records are there that can be."""
-        records = held.about.get("records") or []
-        return bool(records) and self.settled.issuperset(records)
+    def is_done(self, entry: StoreEntry) -> bool:
+        """Whether unfinished work was finished after all: all of its possible records are there."""
+        records = entry.about.get("records") or []
+        return bool(records) and self.finished_keys.issuperset(records)
 
 
 def inventory(folder: str | Path, thorough: bool = False) -> Inventory:
-    """Look through a store. `thorough` reads whole files, which finds damage within them, too."""
+    """List the content of a store. `thorough` reads whole files, which also finds damage inside them."""
     place = Path(folder)
     if not place.is_dir():
         what = "a file" if place.exists() else "not there"
-        raise InputError(f"The store {folder} is {what}; a folder of records is expected, as --store makes it.")
-    found = Inventory(place)
+        raise InputError(f"The store {folder} is {what}; expected a folder of records, as --store makes it.")
+    contents = Inventory(place)
     for path in sorted(place.iterdir()):
         if path.is_symlink() or (path.is_dir() and path.name != UNFINISHED):
-            found.others.append(path)
+            contents.others.append(path)
         elif path.is_dir():
-            for work in _inside(path):
-                _look_into(found, work, thorough)
-        elif TEMPORARY.fullmatch(path.name):
-            found.left_over.append(path)
+            for work in _sorted_paths(path):
+                _add_unfinished(contents, work, thorough)
+        elif TEMPORARY_FILE.fullmatch(path.name):
+            contents.left_over.append(path)
         elif RECORD.fullmatch(path.name):
-            header = _header(found, path, None, thorough)
+            header = _header(contents, path, None, thorough)
             if header is not None:
-                found.records.append(Held(path, header, *_size_and_time(path)))
+                contents.records.append(StoreEntry(path, header, *_size_and_time(path)))
         else:
-            found.others.append(path)
-    return found
+            contents.others.append(path)
+    return contents
 
 
-def useless(found: Inventory, current: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """What can be removed without loss, and why. `current`: what unfinished work must say of itself to be taken up."""
-    for held in found.unfinished:
-        if found.is_done(held):
-            yield held.path, "parts of what is finished"
-        elif any(held.about.get(name) != value for name, value in current.items()):
-            yield held.path, "parts that this version cannot take up"
-    for path in found.damaged:
+def removable(contents: Inventory, current: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """What can be removed without loss, and why. `current`: what unfinished work must match to continue."""
+    for entry in contents.unfinished:
+        if contents.is_done(entry):
+            yield entry.path, "parts of finished work"
+        elif any(entry.about.get(name) != value for name, value in current.items()):
+            yield entry.path, "parts that this version cannot continue"
+    for path in contents.damaged:
         yield path, "damaged"
-    for path in found.left_over:
+    for path in contents.left_over:
         with suppress(OSError):
-            if time.time() - path.stat().st_mtime > RESTING:
+            if time.time() - path.stat().st_mtime > ABANDONED_AFTER:
                 yield path, "left over by a process that ended"
 
 
@@ -127,47 +126,47 @@ def size_of(path: Path) -> int:
 def remove(path: Path) -> None:
     """Remove a file of a store, or the parts of a piece of unfinished work."""
     if path.is_dir():
-        clear(path)
+        remove_chunks(path)
     else:
         path.unlink(missing_ok=True)
 
 
-def _look_into(found: Inventory, work: Path, thorough: bool) -> None:
+def _add_unfinished(contents: Inventory, work: Path, thorough: bool) -> None:
     if not re.fullmatch(KEY, work.name) or not work.is_dir() or work.is_symlink():
-        found.others.append(work)
+        contents.others.append(work)
         return
     headers, size, modified = [], 0, 0.0
-    for path in _inside(work):
+    for path in _sorted_paths(work):
         if path.is_symlink() or path.is_dir():
-            found.others.append(path)
-        elif TEMPORARY.fullmatch(path.name):
-            found.left_over.append(path)
-        elif not PART.fullmatch(path.name):
-            found.others.append(path)
-        elif (header := _header(found, path, KIND, thorough)) is not None:
+            contents.others.append(path)
+        elif TEMPORARY_FILE.fullmatch(path.name):
+            contents.left_over.append(path)
+        elif not CHUNK_FILE.fullmatch(path.name):
+            contents.others.append(path)
+        elif (header := _header(contents, path, CHUNK_KIND, thorough)) is not None:
             headers.append(header)
             more, latest = _size_and_time(path)
             size, modified = size + more, max(modified, latest)
     if headers:
-        # Those that were written before it was known that one refit a subset is enough expect more.
+        # Those written before it was known that one refit per subset is enough expect more.
         tasks = min(int(header.get("tasks", 0)) for header in headers)
-        found.unfinished.append(Held(work, headers[-1], size, modified, len(headers), tasks))
+        contents.unfinished.append(StoreEntry(work, headers[-1], size, modified, len(headers), tasks))
 
 
-def _header(found: Inventory, path: Path, kind: str | None, thorough: bool) -> Header | None:
+def _header(contents: Inventory, path: Path, kind: str | None, thorough: bool) -> Header | None:
     try:
         return read(path, kind)[0] if thorough else read_header(path, kind)
     except MissingRecord:
         pass  # its process has removed it meanwhile
     except DamagedRecord:
-        found.damaged.append(path)
+        contents.damaged.append(path)
     except RecordError as error:
-        found.unreadable[path] = str(error)
+        contents.unreadable[path] = str(error)
     return None
 
 
-def _inside(folder: Path) -> list[Path]:
-    """What is in a folder, sorted; nothing if a running process has removed it meanwhile."""
+def _sorted_paths(folder: Path) -> list[Path]:
+    """The content of a folder, sorted; nothing if a running process has removed it meanwhile."""
     try:
         return sorted(folder.iterdir())
     except FileNotFoundError:

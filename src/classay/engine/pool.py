@@ -1,102 +1,112 @@
-"""Our own pool of local processes. It waits for the next run, because several records in a row are common."""
+"""Our own pool of local processes, kept for the next run, and what one task may use: time and one thread.
+
+Several records in a row are common, so workers wait for the next one.
+"""
 
 from __future__ import annotations
 
 import atexit
+import ctypes
+import faulthandler
 import os
 import signal
+import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
+from functools import cache
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
-IDLE = 60  # seconds after which waiting workers end
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+from ..expect import InputError
 
-_waiting: list[tuple[int, int, Any]] = []  # the process that made it, its workers, the executor; at most one
+IDLE_SECONDS = 60  # seconds after which waiting workers end
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
-
-# Before modules are taken down: loky's executors cannot be let go after that without a message on stderr.
-atexit.register(_waiting.clear)
+_idle: list[tuple[int, int, Any]] = []  # the process that made it, its workers, the executor; at most one
 
 
-def is_warm(workers: int) -> bool:
+# Before modules are unloaded: after that, loky's executors cannot be closed without a message on stderr.
+atexit.register(_idle.clear)
+
+
+def has_idle_pool(workers: int) -> bool:
     """Whether a pool of this size is waiting."""
-    return any(made_by == os.getpid() and size == workers for made_by, size, _ in _waiting)
+    return any(made_by == os.getpid() and size == workers for made_by, size, _ in _idle)
 
 
 @contextmanager
-def borrowed(workers: int) -> Iterator[Executor]:
+def local_workers(workers: int) -> Iterator[Executor]:
     """A pool of local processes. On leaving it is kept; if it broke or something was raised, it is killed."""
-    pool = _take_waiting(workers) or _new(workers)
+    pool = _take_idle(workers) or _new_pool(workers)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=True, kill_workers=True)
         raise
-    if _is_broken(pool) or _waiting:
+    if _is_broken(pool) or _idle:
         pool.shutdown(wait=True, kill_workers=True)
     else:
-        _waiting.append((os.getpid(), workers, pool))
+        _idle.append((os.getpid(), workers, pool))
 
 
 def _is_broken(pool: Any) -> bool:
     return pool._flags.broken is not None
 
 
-def _take_waiting(workers: int) -> Any:
-    while _waiting:
-        made_by, size, pool = _waiting.pop()
-        if made_by == os.getpid():  # a fork has no part in its parent's workers
+def _take_idle(workers: int) -> Any:
+    while _idle:
+        made_by, size, pool = _idle.pop()
+        if made_by == os.getpid():  # a fork does not share its parent's workers
             if size == workers and not _is_broken(pool):
                 return pool
             pool.shutdown(wait=True)
     return None
 
 
-def _new(workers: int) -> Any:
+def _new_pool(workers: int) -> Any:
     import multiprocessing.resource_tracker
 
     import loky.backend.resource_tracker
 
-    # Without psutil and pgrep, loky can kill only the worker and not what it started, and says so at length.
+    # Without psutil and pgrep, loky can only kill the worker and not what it started, and warns at length.
     warnings.filterwarnings("ignore", message="Failed to kill subprocesses", module="loky")
-    # The trackers of shared resources lift the hold on Ctrl-C when they start, so they start before it.
+    # The trackers of shared resources reset the handling of Ctrl-C when they start, so they start before it.
     multiprocessing.resource_tracker.ensure_running()
     loky.backend.resource_tracker.ensure_running()
-    with interrupts_held():
-        # For libraries that a task loads later; `limits.one_thread` sees to those that are there.
+    with interrupts_deferred():
+        # For libraries that a task loads later; `one_thread` handles those already loaded.
         # LightGBM asks loky how many cores there are.
-        environment = {**dict.fromkeys(THREADS, "1"), "LOKY_MAX_CPU_COUNT": "1"}
-        return loky.ProcessPoolExecutor(workers, timeout=IDLE, initializer=_settle, env=environment)
+        environment = {**dict.fromkeys(THREAD_VARIABLES, "1"), "LOKY_MAX_CPU_COUNT": "1"}
+        return loky.ProcessPoolExecutor(workers, timeout=IDLE_SECONDS, initializer=_init_worker, env=environment)
 
 
-def _settle() -> None:
+def _init_worker() -> None:
     import loky.process_executor
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends the workers
     with suppress(OSError):  # stderr may be closed
-        os.dup2(2, 1)  # what a learner prints must not get among the results of a command
+        os.dup2(2, 1)  # what a learner prints must not mix with the output of a command
     # Loky restarts a worker that grew by 300 MB, with a warning; here that is the next record's data.
     loky.process_executor._USE_PSUTIL = False
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Put off Ctrl-C until the end, so that a worker is never half started.
+def interrupts_deferred() -> Iterator[None]:
+    """Defer Ctrl-C until the end, so that a worker is never half started.
 
-    The signal is also blocked, which workers inherit: they are deaf to it from the start. That alone would not
-    hold it here, because it may reach another thread (of BLAS, say), and Python then raises in the main one.
+    The signal is also blocked, which workers inherit: they ignore it from the start. That alone would not defer it
+    here, because it may reach another thread (of BLAS, say), and Python then raises in the main one.
     """
     earlier = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(earlier):
         yield
         return
-    came: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
+    deferred: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda number, frame: deferred.append(frame))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
@@ -104,5 +114,161 @@ def interrupts_held() -> Iterator[None]:
         if mask is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, earlier)
-        if came:
-            earlier(signal.SIGINT, came[0])
+        if deferred:
+            earlier(signal.SIGINT, deferred[0])
+
+
+# Limits of one task: on the time of one fit, and one thread for its linear algebra.
+
+
+in_worker = False
+"""Whether this process is a worker, which may be terminated without harm. `transport` sets it, in workers only."""
+
+
+class TimeLimitExceeded(TimeoutError):
+    """One fit took longer than its limit."""
+
+
+@contextmanager
+def time_limit(seconds: float | None, grace: float = 5.0) -> Iterator[None]:
+    """Raise `TimeLimitExceeded` if the block takes longer than `seconds`. None means no limit.
+
+    - In the main thread of a process, on Linux and macOS, an alarm interrupts it. Compiled code is
+      interrupted when it next returns to Python. Elsewhere (other threads, Windows) another thread does it, which
+      cannot interrupt waiting, as in `time.sleep`.
+    - In a worker process, compiled code that does not return within `grace` more seconds is terminated together
+      with its worker; the task then counts as one that killed its worker. Your own process is never terminated.
+
+    Limits can be nested. An alarm that was set before is restored; if it was due meanwhile, it fires on leaving.
+
+    >>> with time_limit(10):
+    ...     sum(range(10))
+    45
+    """
+    if seconds is None:
+        yield
+        return
+    if not seconds > 0:
+        raise InputError(f"The time limit is {seconds!r} seconds; expected a number above 0, or None.")
+    begin = time.monotonic()
+    with _end_worker_at(begin + seconds + grace), _alarm(seconds):
+        yield
+    # Reached if the alarm fired in code that swallows exceptions, or in code that cannot be interrupted.
+    if time.monotonic() - begin > seconds:
+        raise TimeLimitExceeded(_message(seconds))
+
+
+def _message(seconds: float) -> str:
+    return f"took longer than the time limit of {seconds:g} s"
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not possible:
+        with _thread_alarm(seconds):
+            yield
+        return
+    armed = True
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if armed:
+            raise TimeLimitExceeded(_message(seconds))
+
+    begin = time.monotonic()
+    earlier_handler = signal.signal(signal.SIGALRM, ring)
+    # It fires again every second, because a learner may swallow the first one in a broad `except`.
+    earlier_delay, earlier_interval = signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        try:
+            yield
+        finally:
+            armed = False  # from here on a late alarm must not disturb the cleanup
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier_handler)
+        if earlier_delay:
+            left = max(earlier_delay - (time.monotonic() - begin), 1e-6)
+            signal.setitimer(signal.ITIMER_REAL, left, earlier_interval)
+
+
+@contextmanager
+def _thread_alarm(seconds: float) -> Iterator[None]:
+    """The alarm of a thread that gets no signals: another thread raises the exception in it."""
+
+    class Raised(TimeLimitExceeded):
+        def __init__(self) -> None:
+            super().__init__(_message(seconds))
+
+    Raised.__name__ = Raised.__qualname__ = TimeLimitExceeded.__name__
+    here, done, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+
+    def raise_in_thread() -> None:
+        pause = seconds
+        while not done.wait(pause):
+            pause = 1.0  # again every second, like the alarm
+            with lock:
+                if not done.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(here, ctypes.py_object(Raised))
+
+    threading.Thread(target=raise_in_thread, daemon=True).start()
+    try:
+        yield
+    finally:
+        while not done.is_set():
+            try:
+                with lock:
+                    done.set()
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(here, None)  # cancel what was not yet raised
+            except Raised:  # it was raised in between; `time_limit` raises in the end
+                continue
+
+
+_deadlines: list[float] = []  # of the nested limits, since faulthandler has only one timer
+
+
+@contextmanager
+def _end_worker_at(deadline: float) -> Iterator[None]:
+    """Terminate this worker at the deadline. Faulthandler's timer is a thread that needs no interpreter lock."""
+    if not in_worker:
+        yield
+        return
+    _deadlines.append(deadline)
+    _set_end_timer()
+    try:
+        yield
+    finally:
+        _deadlines.remove(deadline)
+        _set_end_timer()
+
+
+def _set_end_timer() -> None:
+    faulthandler.cancel_dump_traceback_later()
+    if _deadlines:
+        left = max(min(_deadlines) - time.monotonic(), 1e-3)
+        faulthandler.dump_traceback_later(left, exit=True, file=_devnull())
+
+
+@cache
+def _devnull() -> IO[str]:
+    return open(os.devnull, "w")  # kept open for the life of the worker
+
+
+_threadpools: tuple[int, Any] | None = None  # modules loaded when libraries were searched; the libraries
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread, so that the bits of a fit do not depend on where it runs.
+
+    A library that is first loaded in between is limited from the next time on. BLAS settings belong to the process,
+    so if threads work concurrently, the thread that started them must use this too.
+    """
+    global _threadpools
+    # Searching takes milliseconds, so it is repeated only after something was imported.
+    if _threadpools is None or _threadpools[0] != len(sys.modules):
+        from threadpoolctl import ThreadpoolController
+
+        _threadpools = len(sys.modules), ThreadpoolController()
+    with _threadpools[1].limit(limits=1):
+        yield

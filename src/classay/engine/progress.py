@@ -1,4 +1,4 @@
-"""How far the work is, on stderr: a bar on a terminal, now and then a plain line elsewhere."""
+"""Progress on stderr: a bar on a terminal, an occasional plain line elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINE_EVERY = 10.0
 
 
 class Progress:
-    """Counts finished tasks. It writes nothing when not wanted, nor for jobs of less than two seconds."""
+    """Counts finished tasks. It writes nothing if not wanted, nor for jobs of less than two seconds."""
 
     def __init__(self, total: int, label: str = "", wanted: bool = True) -> None:
         self.total, self.done, self.label, self.wanted = total, 0, label or "working", wanted
@@ -35,7 +35,7 @@ class Progress:
         self.tick()
 
     def tick(self) -> None:
-        """Show the time that passed; call it a few times a second."""
+        """Show the elapsed time; call it a few times per second."""
         now = time.monotonic()
         if not self.wanted or now - self.begin < APPEARS_AFTER:
             return

@@ -1,13 +1,14 @@
-"""A folder of records addressed by content: asking for the same again finds it. One record: `archive`."""
+"""A folder of records addressed by content: the same request finds the same record. One record: `archive`."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import re
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +48,25 @@ class DamagedRecordWarning(RuntimeWarning):
 
 
 class StoreFull(InputError):
-    """There is no more room in a store; what was done before is in it."""
+    """There is no more space in a store; what was done before is in it."""
 
 
 @contextmanager
-def room_in(folder: Path) -> Iterator[None]:
-    """Say that the disk is full, where that is what a write fails for."""
+def full_disk_as_error(folder: Path) -> Iterator[None]:
+    """Report that the disk is full, if that is why a write fails."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise StoreFull(
-            f"The disk is full: {folder} takes no more. What was done before is in it. Make room and run the same "
-            "again; it goes on from there."
+            f"The disk is full: nothing can be written to {folder}. What was done before is in it. Free some space and "
+            "run the same again to continue from there."
         ) from error
 
 
 class Store:
-    """A folder of records, each found by a key that is made from what it is a record of.
+    """A folder of records, each found by a key that is computed from its description.
 
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
@@ -81,19 +82,19 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"The store {folder} cannot be made: {error.strerror}. A folder, or a new name, is expected."
+                f"The store {folder} cannot be made: {error.strerror}. Expected a folder, or a new name."
             ) from error
 
     def expect_writable(self) -> None:
-        """Raise before long work if nothing can be written; by trying, because rights alone do not tell."""
-        trial = self.folder / f".trial{SUFFIX}.{uuid.uuid4().hex}.part"  # a name that `runs prune` knows
+        """Raise before long work if nothing can be written; by trying, because permissions alone are not enough."""
+        trial = self.folder / f".trial{SUFFIX}.{uuid.uuid4().hex}.part"  # a name that `runs prune` recognises
         try:
-            with room_in(self.folder):
+            with full_disk_as_error(self.folder):
                 trial.touch()
                 trial.unlink()
         except OSError as error:
             raise InputError(
-                f"The store {self.folder} takes nothing ({error.strerror}). A folder that you may write to is expected."
+                f"The store {self.folder} is not writable ({error.strerror}). Expected a folder that you can write to."
             ) from error
 
     def __repr__(self) -> str:
@@ -101,7 +102,7 @@ class Store:
 
     @staticmethod
     def key(description: Mapping[str, Any]) -> str:
-        """The key of what is described by JSON values; the order of names makes no difference."""
+        """The key of a description in JSON values; the order of names makes no difference."""
         text = to_json(description, "The description of a record", separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -113,19 +114,19 @@ class Store:
         return isinstance(key, str) and self.path(key).is_file()
 
     def get(self, key: str, kind: str | None = None) -> tuple[Header, Arrays] | None:
-        """The record, or None if it is not there. A damaged one counts as not there, with a warning."""
+        """The record, or None if it is not there. A damaged one counts as missing, with a warning."""
         try:
             return read(self.path(key), kind)
         except MissingRecord:
             return None
         except DamagedRecord as error:
-            message = f"{error} It is taken as missing and will be overwritten."
+            message = f"{error} It counts as missing and will be overwritten."
             warnings.warn(message, DamagedRecordWarning, stacklevel=2)
             return None
 
     def put(self, key: str, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-        """Write a record. Several processes may write the same one at once; the last to finish stays."""
-        with room_in(self.folder):
+        """Write a record. Several processes may write the same one at once; the last to finish wins."""
+        with full_disk_as_error(self.folder):
             return write(self.path(key), kind, header, arrays)
 
     def keys(self) -> list[str]:
@@ -133,9 +134,109 @@ class Store:
         return sorted(path.name.removesuffix(SUFFIX) for path in self.folder.glob(f"[!.]*{SUFFIX}"))
 
     def __iter__(self) -> Iterator[Header]:
-        """The headers of all records, by key. A file that cannot be read is passed over with a warning."""
+        """The headers of all records, by key. A file that cannot be read is skipped with a warning."""
         for key in self.keys():
             try:
                 yield read_header(self.path(key))
             except RecordError as error:
-                warnings.warn(f"{error} It is passed over.", DamagedRecordWarning, stacklevel=2)
+                warnings.warn(f"{error} It is skipped.", DamagedRecordWarning, stacklevel=2)
+
+
+# Parts of unfinished work, each in the store as soon as it is done, so that a crash loses little.
+#
+# They are files of one folder, ``unfinished/KEY``, next to the records. Each is complete or not there, like records,
+# and is found by its name. When everything is done, records replace them.
+
+
+UNFINISHED = "unfinished"
+CHUNK_KIND = "chunk"
+CHUNK_FILE = re.compile(r"\d[\d+-]*" + re.escape(SUFFIX))
+"""The names of files of parts; others are not a store's own."""
+TEMPORARY_FILE = re.compile(r"\.[\w.+-]+" + re.escape(SUFFIX) + r"\.[0-9a-f]{32}\.part")
+"""The names of files while they are written."""
+ATTEMPTS = 5
+
+
+class Chunks:
+    """The parts of one unfinished piece of work, by name.
+
+    >>> import tempfile
+    >>> chunks = Chunks(Store(tempfile.mkdtemp()), "a" * 64)
+    >>> chunks.put("00000", {"subset": 0}, {"labels": [0, 1]})
+    >>> chunks.names(), chunks.get("00000")[0]["subset"], chunks.remove()
+    (['00000'], 0, None)
+    """
+
+    def __init__(self, store: Store, key: str) -> None:
+        self.store, self.key = store, key
+        self.folder = store.folder / UNFINISHED / key
+
+    def put(self, name: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Write one part. Several processes may write the same one at once; the last to finish wins."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                with full_disk_as_error(self.store.folder):
+                    self._make_folder()
+                    write(self.folder / f"{name}{SUFFIX}", CHUNK_KIND, header, arrays)
+                return
+            except InputError as error:
+                # Another process may have finished the same work and is cleaning up: what was being written, or the
+                # folder, is gone.
+                if not left or not isinstance(error.__cause__, FileNotFoundError):
+                    raise
+
+    def names(self) -> list[str]:
+        """The names of the parts that are there, sorted."""
+        file_names = sorted(path.name for path in self.folder.glob(f"[!.]*{SUFFIX}"))
+        return [name.removesuffix(SUFFIX) for name in file_names if CHUNK_FILE.fullmatch(name)]
+
+    def get(self, name: str) -> tuple[Header, Arrays] | None:
+        """One part, or None if it is not there. One that is damaged or of an older schema counts as missing."""
+        path = self.folder / f"{name}{SUFFIX}"
+        try:
+            header, arrays = read(path, CHUNK_KIND)
+        except MissingRecord:
+            return None
+        except DamagedRecord as error:
+            warnings.warn(f"{error} It counts as not done.", DamagedRecordWarning, stacklevel=2)
+            return None
+        if header["schema"] != SCHEMA:
+            message = f"{path} has the older schema {header['schema']} (now {SCHEMA}). It counts as not done."
+            warnings.warn(message, DamagedRecordWarning, stacklevel=2)
+            return None
+        return header, arrays
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise InputError(
+                f"The store {self.store.folder} is not writable: {self.folder} cannot be made ({error.strerror}). "
+                "Expected a folder that you can write to."
+            ) from error
+
+    def remove(self) -> None:
+        """Remove all parts, and the folders if nothing else is in them."""
+        remove_chunks(self.folder)
+
+
+def remove_chunks(folder: Path) -> None:
+    """Remove the parts in the folder of a piece of work, and the folder if nothing else is in it."""
+    for path in folder.glob("*"):
+        named = CHUNK_FILE.fullmatch(path.name) or TEMPORARY_FILE.fullmatch(path.name)
+        if named and path.is_file() and not path.is_symlink():
+            path.unlink(missing_ok=True)
+    for each in (folder, folder.parent):
+        with suppress(OSError):
+            each.rmdir()
+
+
+def unfinished_headers(store: Store) -> Iterator[tuple[Path, Header]]:
+    """The folder of each unfinished piece of work, and the header of its first part that can be read."""
+    for folder in sorted((store.folder / UNFINISHED).glob("*")):
+        for path in sorted(folder.glob(f"[!.]*{SUFFIX}")):
+            with suppress(RecordError):
+                yield folder, read_header(path, CHUNK_KIND)
+                break

@@ -1,6 +1,6 @@
 """Tasks on any `concurrent.futures.Executor`: crashes are contained, and Ctrl-C keeps what is done.
 
-The engine knows nothing of learners: it calls ``function(shared, task)`` for every task. What a task answers
+The engine knows nothing about learners: it calls ``function(shared, task)`` for every task. The result of a task
 must not depend on where or in which order it runs; then neither does the outcome.
 """
 
@@ -12,22 +12,31 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from .. import expect
-from .job import Enough, Job, Outcome
-from .limits import TimeLimitExceeded, limit, one_thread
-from .pool import borrowed, interrupts_held, is_warm
+from .pool import TimeLimitExceeded, has_idle_pool, interrupts_deferred, local_workers, one_thread, time_limit
 from .progress import Progress
-from .remote import parcel
-from .shared import Failure, Folder, Function, Parcel, Reference, perform
+from .remote import transport_for
+from .transport import Failure, FolderTransport, Function, LostTask, Reply, ThreadTransport, Transport, perform_task
 
-__all__ = ["Failure", "Outcome", "TimeLimitExceeded", "limit", "run"]
-
-PATIENCE = 2.0  # seconds of work that are done here rather than start workers for it
+__all__ = ["Failure", "LostTask", "Outcome", "TimeLimitExceeded", "run", "time_limit"]
+PATIENCE = 2.0  # seconds of work that are done here rather than starting workers for it
 PATIENCE_WARM = 0.2  # the same when workers are waiting from an earlier run
 KILLED = "killed its worker twice: out of memory, or a crash in compiled code?"
+
+
+@dataclass
+class Outcome:
+    """The results of the tasks, by their index. One in neither dict was not wanted, or not finished before the end."""
+
+    results: dict[int, Any] = field(default_factory=dict)
+    failures: dict[int, Failure] = field(default_factory=dict)
+    interrupted: bool = False  # by Ctrl-C
+    stopped: bool = False  # by `on_result`
+    broken: str = ""  # why an executor of yours gave up, if it did
 
 
 def run(
@@ -43,46 +52,46 @@ def run(
     isolate: bool = False,
     window: int | None = None,
 ) -> Outcome:
-    """Call ``function(shared, task)`` for every task and collect what it returns.
+    """Call ``function(shared, task)`` for every task and collect the results.
 
     A task that raises is listed in `failures` and the rest go on. A task whose worker dies is tried again
-    alone; if it kills that worker, too, it is listed. If an executor of yours breaks, what is done is kept,
+    alone; if it kills that worker too, it is listed. If an executor of yours breaks, what is done is kept, and
     the rest is listed. On Ctrl-C what is done is returned, with `interrupted` set; a second Ctrl-C raises.
 
-    - `function` is called in the workers, on one BLAS thread; it must not alter `shared`.
+    - `function` is called in the workers, on one BLAS thread; it must not change `shared`.
     - `tasks`: small picklable objects.
-    - `shared`: data for all tasks. They travel once per worker; classes from a notebook may be among them.
+    - `shared`: data for all tasks. They are sent once per worker; they may include classes from a notebook.
     - `executor`: any `concurrent.futures.Executor`; or a number of local workers, where 1 is this process; or
       None: one worker per core, but a job of less than about two seconds is done in this process.
     - `on_result` is called here, as ``on_result(index, result)``, when a task is done. If it returns a true
-      value the rest is left; if it raises, the rest is left and that is raised.
-    - `wanted` is asked here, by index, just before a task is begun or sent; one that is not wanted is let go.
+      value the rest is skipped; if it raises, the rest is skipped and that is raised.
+    - `wanted` is called here, by index, just before a task is started or sent; one that is not wanted is skipped.
     - `progress`, `label`: show a bar on stderr, and its name.
     - `isolate`: never run a task in this process, so that a crash or a hang in compiled code cannot take it
-      along. Without it, None runs the first task or two here.
+      down. Without it, None runs the first task or two here.
     - `window`: most tasks in flight at once; by default a little more than two per worker.
 
     >>> run(lambda shared, task: shared + task, [1, 2, 3], shared=10, executor=1).results
     {0: 11, 1: 12, 2: 13}
     """
-    listed = list(tasks)
+    task_list = list(tasks)
     outcome = Outcome()
     workers = None if isinstance(executor, Executor) else _workers(executor)
-    with Progress(len(listed), label, progress) as bar:
-        job = Job(function, listed, shared, on_result, wanted, bar, outcome)
-        waiting = deque(range(len(listed)))
+    with Progress(len(task_list), label, progress) as bar:
+        job = Job(function, task_list, shared, on_result, wanted, bar, outcome)
+        waiting = deque(range(len(task_list)))
         try:
             if isinstance(executor, Executor):
-                _on_given(job, waiting, executor, window)
+                _run_on_executor(job, waiting, executor, window)
             elif workers is not None:
                 if workers == 1 and not isolate:
-                    _here(job, waiting, inf)
+                    _run_here(job, waiting, inf)
                 elif executor is None and not isolate:
-                    _here(job, waiting, PATIENCE_WARM if is_warm(workers) else PATIENCE)
-                _on_own(job, waiting, workers, window)
+                    _run_here(job, waiting, PATIENCE_WARM if has_idle_pool(workers) else PATIENCE)
+                _run_on_local_workers(job, waiting, workers, window)
         except KeyboardInterrupt:
             outcome.interrupted = True
-        except Enough:
+        except StopRun:
             outcome.stopped = True
     outcome.results = dict(sorted(outcome.results.items()))
     outcome.failures = dict(sorted(outcome.failures.items()))
@@ -98,135 +107,172 @@ def _workers(executor: Any) -> int:
         return expect.whole(executor, "executor", at_least=1)
     hint = " Pass client.get_executor()." if hasattr(executor, "get_executor") else ""
     raise expect.InputError(
-        f"`executor` is {executor!r}; a concurrent.futures.Executor, a number of local workers, or None for "
-        f"one worker per core is expected.{hint}"
+        f"`executor` is {executor!r}; expected a concurrent.futures.Executor, a number of local workers, or None for "
+        f"one worker per core.{hint}"
     )
 
 
-def _here(job: Job, waiting: deque[int], patience: float) -> None:
+def _run_here(job: Job, waiting: deque[int], patience: float) -> None:
     """Work in this process until what remains would take longer than `patience`."""
     seconds: list[float] = []
-    while job.any_of(waiting):
+    while job.has_wanted(waiting):
         begin = time.perf_counter()
         index = waiting.popleft()
-        job.take(index, perform(job.function, job.shared, job.tasks[index]))
+        job.add_reply(index, perform_task(job.function, job.shared, job.tasks[index]))
         seconds.append(time.perf_counter() - begin)
         if len(seconds) == 1 and seconds[0] < patience / 2:
-            continue  # the first one may have paid for imports; let the second one tell
+            continue  # the first one may include the time of imports; the second one decides
         typical = sum(seconds[1:]) / (len(seconds) - 1) if seconds[1:] else seconds[0]
         if typical * len(waiting) > patience:
             return
 
 
-def _on_given(job: Job, waiting: deque[int], executor: Executor, window: int | None) -> None:
-    """Work on an executor that is not ours, so that it cannot be started anew when it breaks."""
-    sent = parcel(job.function, job.shared, len(job.tasks), executor)
+def _run_on_executor(job: Job, waiting: deque[int], executor: Executor, window: int | None) -> None:
+    """Work on an executor that is not ours, which cannot be restarted when it breaks."""
+    transport = transport_for(job.function, job.shared, len(job.tasks), executor)
     try:
-        with one_thread() if isinstance(sent, Reference) else nullcontext():
-            broken, cause = _across(job, waiting, executor, sent, window)
+        with one_thread() if isinstance(transport, ThreadTransport) else nullcontext():
+            broken, cause = _run_in_flight(job, waiting, executor, transport, window)
         while broken and cause is None:
-            # A cluster that lives on gave these up because workers died; each one alone shows which it was.
+            # A cluster that lives on gave these up because workers died; running each alone shows which it was.
             alone = deque([broken.pop(0)])
-            again, cause = _across(job, alone, executor, sent, 1)
+            killers, cause = _run_in_flight(job, alone, executor, transport, 1)
             if cause is None:
-                job.fail(again, Failure("WorkerDied", KILLED))
+                job.add_failures(killers, Failure("WorkerDied", KILLED))
             else:
-                broken += [*again, *alone]
+                broken += [*killers, *alone]
     finally:
-        sent.remove()
+        transport.remove()
     if cause is not None:
         job.outcome.broken = str(cause)
         message = f"the executor broke before this task was done: {cause}"
-        job.fail(sorted([*broken, *waiting]), Failure("BrokenExecutor", message))
+        job.add_failures(sorted([*broken, *waiting]), LostTask("BrokenExecutor", message))
 
 
-def _on_own(job: Job, waiting: deque[int], workers: int, window: int | None) -> None:
+def _run_on_local_workers(job: Job, waiting: deque[int], workers: int, window: int | None) -> None:
     """Work on local processes, and start new ones when one dies."""
-    if not job.any_of(waiting):
+    if not job.has_wanted(waiting):
         return
-    sent = Folder(job.function, job.shared, len(job.tasks))
+    transport = FolderTransport(job.function, job.shared, len(job.tasks))
     deaths_at_rest = 0
     try:
-        while job.any_of(waiting):
-            with borrowed(workers) as pool:
-                broken, cause = _across(job, waiting, pool, sent, window)
-            suspects = [index for index in broken if sent.was_started(index)]
+        while job.has_wanted(waiting):
+            with local_workers(workers) as pool:
+                broken, cause = _run_in_flight(job, waiting, pool, transport, window)
+            suspects = [index for index in broken if transport.was_started(index)]
             waiting.extendleft(reversed([index for index in broken if index not in suspects]))
             for index in suspects:
-                with borrowed(1) as pool:
-                    if _across(job, deque([index]), pool, sent, 1)[0]:
-                        job.fail([index], Failure("WorkerDied", KILLED))
-            # A worker that dies before it begins a task says nothing about the tasks; do not try for ever.
+                with local_workers(1) as pool:
+                    if _run_in_flight(job, deque([index]), pool, transport, 1)[0]:
+                        job.add_failures([index], Failure("WorkerDied", KILLED))
+            # A worker that dies before it starts a task says nothing about the tasks; do not try forever.
             deaths_at_rest = 0 if suspects else deaths_at_rest + 1
             if deaths_at_rest == 3:
-                job.fail(waiting, Failure("WorkerDied", f"workers die before they begin a task: {cause}"))
+                job.add_failures(waiting, Failure("WorkerDied", f"workers die before they start a task: {cause}"))
                 return
     finally:
-        sent.remove()
+        transport.remove()
 
 
-def _across(
-    job: Job, waiting: deque[int], executor: Executor, sent: Parcel, window: int | None
+def _run_in_flight(
+    job: Job, waiting: deque[int], executor: Executor, transport: Transport, window: int | None
 ) -> tuple[list[int], BaseException | None]:
     """Keep `window` tasks in flight until all are done; return those in flight when it broke, and why.
 
-    Without a cause, the executor goes on, and those that are returned were given up because workers died.
+    Without a cause, the executor goes on, and those returned were given up because workers died.
 
-    The window keeps the suspects few when a worker dies, and the tasks few that Ctrl-C has to cancel.
+    The window limits the suspects when a worker dies, and the tasks that Ctrl-C has to cancel.
     """
-    flying: dict[Future[Any], int] = {}
-    landed: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+    in_flight: dict[Future[Any], int] = {}
+    finished: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
     broken: list[int] = []
     cause: BaseException | None = None
     try:
-        while flying or (cause is None and job.any_of(waiting)):
-            while cause is None and len(flying) < (window or sent.window(executor)) and job.any_of(waiting):
-                with interrupts_held():
+        while in_flight or (cause is None and job.has_wanted(waiting)):
+            while cause is None and len(in_flight) < (window or transport.window(executor)) and job.has_wanted(waiting):
+                with interrupts_deferred():
                     try:
-                        future = sent.send(executor, waiting[0], job.tasks[waiting[0]])
+                        future = transport.send(executor, waiting[0], job.tasks[waiting[0]])
                     except RuntimeError as refusal:  # broken, or shut down
                         cause = refusal
                     else:
-                        flying[future] = waiting.popleft()
-                        future.add_done_callback(landed.put)
-            if not flying:
+                        in_flight[future] = waiting.popleft()
+                        future.add_done_callback(finished.put)
+            if not in_flight:
                 continue
             try:
-                future = landed.get(timeout=0.2)
+                future = finished.get(timeout=0.2)
             except queue.Empty:
                 job.bar.tick()
-                lost = sent.lost()
-                if lost:
-                    cause = BrokenExecutor(lost)
-                    broken += flying.values()
-                    flying = {}
+                lost_reason = transport.lost_reason()
+                if lost_reason:
+                    cause = BrokenExecutor(lost_reason)
+                    broken += in_flight.values()
+                    in_flight = {}
                 continue
-            index = flying.pop(future)
+            index = in_flight.pop(future)
             error = CancelledError("it was cancelled elsewhere") if future.cancelled() else future.exception()
-            if isinstance(error, CancelledError) and sent.lost():
-                error = BrokenExecutor(sent.lost())
+            if isinstance(error, CancelledError) and transport.lost_reason():
+                error = BrokenExecutor(transport.lost_reason())
             if isinstance(error, BrokenExecutor):
                 cause = error
                 broken.append(index)
-            elif error is not None and sent.killed(error):
+            elif error is not None and transport.is_worker_death(error):
                 broken.append(index)
             elif error is not None:
-                job.fail([index], Failure.of(error))
+                job.add_failures([index], Failure.of(error))
             else:
-                answer = sent.opened(index, future.result())
-                if answer is None:
+                reply = transport.unpack_reply(index, future.result())
+                if reply is None:
                     waiting.appendleft(index)
                 else:
-                    job.take(index, answer)
+                    job.add_reply(index, reply)
     except KeyboardInterrupt:
-        with suppress(Enough):
-            for future, index in flying.items():
+        with suppress(StopRun):
+            for future, index in in_flight.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
-                    answer = sent.opened(index, future.result())
-                    if answer is not None:
-                        job.take(index, answer)
+                    reply = transport.unpack_reply(index, future.result())
+                    if reply is not None:
+                        job.add_reply(index, reply)
         raise
     finally:
-        for future in flying:
+        for future in in_flight:
             future.cancel()
     return sorted(broken), cause
+
+
+class StopRun(Exception):
+    """`on_result` has seen enough."""
+
+
+@dataclass
+class Job:
+    """The tasks of a run, and where their results go."""
+
+    function: Function
+    tasks: list[Any]
+    shared: Any
+    on_result: Callable[[int, Any], object] | None
+    wanted: Callable[[int], bool] | None
+    bar: Progress
+    outcome: Outcome
+
+    def has_wanted(self, waiting: deque[int]) -> bool:
+        """Whether anything is waiting, after skipping tasks at its head that are no longer wanted."""
+        while waiting and self.wanted is not None and not self.wanted(waiting[0]):
+            waiting.popleft()
+            self.bar.total -= 1
+        return bool(waiting)
+
+    def add_reply(self, index: int, reply: Reply) -> None:
+        """Store the result of a task."""
+        done, content = reply
+        (self.outcome.results if done else self.outcome.failures)[index] = content
+        self.bar.advance()
+        if done and self.on_result is not None and self.on_result(index, content):
+            raise StopRun
+
+    def add_failures(self, indices: Iterable[int], failure: Failure) -> None:
+        """Record that tasks failed."""
+        for index in indices:
+            self.add_reply(index, (False, failure))

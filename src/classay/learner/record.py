@@ -1,10 +1,12 @@
-"""`record`: fit a learner on many subsets, several times each, and keep what every refit answered.
+"""`record`: fit a learner on many subsets, several times each, and store what every refit predicts.
 
-The only function of the package that fits a learner. Everything else asks the record.
+Every measure of a learner is computed from the record, without further fits.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -14,19 +16,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import expect
-from ..engine.chunks import Chunks
-from ..engine.store import Store
-from . import describe, examine
-from .answer_chunks import ALONE, open_chunks
-from .fitting import Fitting, alone
-from .gathering import gathered
-from .line import HOPELESS, Line
-from .preparing import prepare
-from .refit import Answer, Bench
-from .saved import restored
-from .schemes import Scheme
+from ..arrays import Ints
+from ..engine import archive
+from ..engine.store import Chunks, Store
+from ..estimators.adapters import has_seed
+from ..notes import Note
+from .fitting import checks, provenance
+from .fitting.checkpoints import open_chunks
+from .fitting.codec import LabelCodec
+from .fitting.groups import ALONE
+from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
+from .fitting.schemes import Scheme
+from .fitting.setup import prepare
+from .fitting.task import Bench, SubsetAnswers
+from .records.base import Failure
+from .records.labelings import Labelings
+from .records.predictions import Predictions, restored
 
-Parts = tuple[Chunks, dict[str, Any]]  # where they go, and what they say of the whole
+OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the description of the whole
 
 
 def record(
@@ -45,34 +52,34 @@ def record(
     name: str | None = None,
     n_probes: int = 10_000,
 ) -> Any:
-    """Refit a learner on random subsets of the data and record what each refit answers on the same test points.
+    """Refit a learner on random subsets of the data and record what each refit predicts on the same test points.
 
     The rows are split once into a training and a test part. The scheme draws subsets of the training part; the
-    learner is fitted `repeats` times on each, every time with another `random_state` unless you froze it, and labels
-    the whole test part, and probes if you ask for them. A classifier gives `Labelings`, a regressor `Predictions`. The
-    same seed gives the same bits for any number of workers, executor or order.
+    learner is fitted `repeats` times on each, every time with another `random_state` unless you fixed it, and predicts
+    the whole test part, and the probes if you ask for them. A classifier gives `Labelings`, a regressor `Predictions`.
+    The same seed gives the same bits for any number of workers, executor or order.
 
-    A learner without a free `random_state` whose first two refits agree on everything is taken as deterministic and
-    fitted once a subset. Refits that raise are listed in `failures` and the others go on. Ctrl-C returns what is done.
+    A learner without a free `random_state` whose first two refits agree on everything is treated as deterministic and
+    fitted once per subset. Refits that raise are listed in `failures`; the others go on. Ctrl-C returns what is done.
 
     Parameters
     ----------
     learner : a scikit-learn classifier, regressor or Pipeline; if it is fitted, only its settings are used
     X, y : rows and labels, as scikit-learn takes them: arrays, DataFrames, sparse matrices
     scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement) or `HalfSplits`
-    repeats : refits on each subset; stochasticity needs at least 2, and is told well by 10
+    repeats : refits on each subset; use 2 or more to separate training randomness from data, 10 for good precision
     test_size : share of the rows that no refit sees
-    probes : points on which refits are compared, beside the test part: 'uniform' over the domain of each column,
-        'marginal' (each column drawn on its own), 'data' (the test part), a function of a numpy Generator and a number
-        of rows, or rows with the columns of `X`
-    random_state : the seed of everything
+    probes : points on which refits are compared, besides the test part: 'uniform' over the domain of each column,
+        'marginal' (each column drawn independently), 'data' (the test part), a function of a numpy Generator and a
+        number of rows, or rows with the columns of `X`
+    random_state : seed of everything random
     executor : any `concurrent.futures.Executor` (threads of one process take turns, so they gain nothing); a number
-        of local workers; None: one worker a core
-    store : a folder of records; the same question asked again is answered from it, and one that was stopped goes on
+        of local workers; None: one worker per core
+    store : a folder of records; the same call then reads its result from it, and an interrupted one continues
     progress : show a bar on stderr if it takes more than two seconds
     time_limit : seconds that one fit may take; a refit that takes longer is listed in `failures`
-    name : what to call the learner; default: its class and the parameters that are not default
-    n_probes : how many probes to draw; the agreement of two classifiers on them is off by at most 0.5/√n_probes
+    name : display name of the learner; default: its class and the parameters that are not default
+    n_probes : number of probes; the agreement of two classifiers on them has a standard error of at most 0.5/√n_probes
 
     Examples
     --------
@@ -85,45 +92,112 @@ def record(
     ((20, 1, 30), True)
 
     """
-    given = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
-    about = given.about(name)
-    kept, key, parts = None, "", None
+    setup = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
+    about = setup.about(name)
+    kept_store, key, parts = None, "", None
     if store is not None:
-        kept = Store(store)
-        key = kept.key(describe.address(about, given.time_limit))
-        stored = kept.get(key)
+        kept_store = Store(store)
+        key = kept_store.key(provenance.address(about, setup.time_limit))
+        stored = kept_store.get(key)
         if stored is not None:
-            # The store knows nothing of names, so the one that was stored may be another.
+            # The store does not depend on names, so the stored one may be another.
             return replace(restored(*stored), about=about)
-        kept.expect_writable()
-        parts = open_chunks(kept, [key], ALONE, about)
+        kept_store.expect_writable()
+        parts = open_chunks(kept_store, [key], ALONE, about)
 
-    subsets, more = given.draw()
-    bench = given.bench(given.learner)
-    fits = Fitting(given, subsets, executor, progress, about["learner"]["name"], lambda strand: parts or (None, {}))
-    (line,) = fits.run([alone(given)])
-    answers = {subset: line.answer(bench, 0, subset) for subset in range(len(subsets)) if line.begun(subset)}
-    if line.hopeless() or all(np.isnan(answer.quality).all() for answer in answers.values()):
+    subsets, more = setup.draw()
+    bench = setup.bench(setup.learner)
+    fits = FitRunner(setup, subsets, executor, progress, about["learner"]["name"], lambda group: parts or (None, {}))
+    (state,) = fits.run([alone(setup)])
+    answers = {subset: state.answer(bench, 0, subset) for subset in range(len(subsets)) if state.begun(subset)}
+    if state.hopeless() or all(np.isnan(answer.quality).all() for answer in answers.values()):
         if not any(answer.errors for answer in answers.values()):
             raise KeyboardInterrupt
         if not fits.lost and not fits.interrupted:
             _discard(parts)
-        raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, line))
-    notes = (*given.notes, *more)
-    found = gathered(bench, subsets, answers, line.refits, line.deterministic, fits.interrupted, notes, about)
-    # What a cluster that broke has left undone is not the learner's failure: asked again, it is fitted.
-    if kept is not None and not fits.interrupted and not fits.lost:
-        kept.put(key, found.KIND, *found.to_file())
+        raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, state))
+    notes = (*setup.notes, *more)
+    found = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
+    # What a broken cluster left undone is not the learner's failure: the next call fits it.
+    if kept_store is not None and not fits.interrupted and not fits.lost:
+        kept_store.put(key, found.KIND, *found.to_file())
         _discard(parts)
     return found
 
 
-def _all_failed(name: str, bench: Bench, answers: dict[int, Answer], line: Line) -> str:
+def _all_failed(name: str, bench: Bench, answers: dict[int, SubsetAnswers], state: GroupProgress) -> str:
     why = next(error for _, answer in sorted(answers.items()) for error in answer.errors.values())
-    tried = f" of the first {HOPELESS} subsets" if line.n_subsets > HOPELESS and line.hopeless() else ""
-    return f"{name} failed in every refit{tried}: {why}{examine.advice(bench.X, why)}"
+    tried = f" of the first {HOPELESS} subsets" if state.n_subsets > HOPELESS and state.hopeless() else ""
+    return f"{name} failed in every refit{tried}: {why}{checks.advice(bench.X, why)}"
 
 
-def _discard(parts: Parts | None) -> None:
+def _discard(parts: OpenChunks | None) -> None:
     if parts is not None:
         parts[0].remove()
+
+
+# From the predictions of refits to a record: arrays, failures, and notes.
+
+
+def gathered(
+    bench: Bench,
+    subsets: list[Ints],
+    answers: dict[int, SubsetAnswers],
+    refits: int,
+    deterministic: bool,
+    interrupted: bool,
+    notes: Iterable[Note],
+    about: dict[str, Any],
+) -> Labelings | Predictions:
+    """One record from the predictions of subsets, by their numbers."""
+    found = _arrays(bench, subsets, answers, refits)
+    notes = list(notes)
+    if deterministic and has_seed(bench.learner):
+        notes.append(Note("seed-fixed"))
+    failed, missing = len(found.failures), int((~found.present).sum())
+    if interrupted:
+        notes.append(Note("refits-not-run", count=missing - failed, refits=found.present.size))
+    if failed:
+        notes.append(Note("refits-failed", count=failed, refits=found.present.size))
+    if bench.probes is not None and found.probes is None:
+        notes.append(Note("probes-not-stored"))
+    # The refit that showed a learner to be deterministic is not among the refits of the record.
+    kept_refits = [said for answer in answers.values() for said in answer.warnings[: found.present.shape[1]]]
+    notes += most_common((text for said in kept_refits for text in said), found.present.size)
+    return replace(found, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about)
+
+
+def most_common(warnings: Iterable[str], refits: int, most: int = 3) -> list[Note]:
+    """The most frequent warnings, each with how many of the refits gave it."""
+    counts = sorted(Counter(warnings).items(), key=lambda item: (-item[1], item[0]))
+    return [Note("refits-warned", text, count=times, refits=refits) for text, times in counts[:most]]
+
+
+def _arrays(
+    bench: Bench, subsets: list[Ints], answers: dict[int, SubsetAnswers], refits: int
+) -> Labelings | Predictions:
+    shape, kind = (len(subsets), refits), bench.codec
+    on_test = kind.empty((*shape, bench.test.size))
+    on_probes = None if bench.probes is None else kind.empty((*shape, bench.probes.shape[0]))
+    quality, seconds = np.full((2, *shape), np.nan)
+    failures = []
+    for subset, answer in sorted(answers.items()):
+        here = min(refits, len(answer.seconds))
+        on_test[subset, :here] = answer.test[:here]
+        quality[subset, :here] = answer.quality[:here]
+        seconds[subset, :here] = answer.seconds[:here]
+        if on_probes is not None and answer.probes is not None:
+            on_probes[subset, :here] = answer.probes[:here]
+        failures += [Failure(subset, repeat, error) for repeat, error in sorted(answer.errors.items())]
+    can_keep = bench.probes is not None and archive.pack_table(bench.probes, "probes") is not None
+    common: dict[str, Any] = {
+        "truth": kind.truth(bench.y[bench.test]),
+        "seconds": seconds,
+        "train_rows": tuple(subsets),
+        "test_rows": bench.test,
+        "probes": bench.probes if can_keep else None,
+        "failures": tuple(failures),
+    }
+    if isinstance(kind, LabelCodec):
+        return Labelings(on_test, classes=kind.classes, train_accuracy=quality, probe_labels=on_probes, **common)
+    return Predictions(on_test, train_rmse=quality, probe_values=on_probes, **common)

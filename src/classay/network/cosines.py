@@ -4,31 +4,40 @@ u are features scaled to length one, m_l the mean of those of class l.
 
 - within: M_in = mean over classes of the mean cosine of pairs of one class;
 - between: CS_bt = mean over ordered pairs of classes (l, c) of u·m_c for u in l; M_bt = 1 − CS_bt;
-- bounds of accuracy: above M_in − 2·std(cosines of pairs within), below 1 − (CS_bt + 2·std(u·m_c)).
+- bounds on accuracy: above M_in − 2·std(cosines of pairs within), below 1 − (CS_bt + 2·std(u·m_c)).
 
-Sums and squares are enough for all of it, so that memory does not grow with the square of the rows.
+Sums and squares are enough for all of it, so memory does not grow with the square of the rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from .. import seeds
+from ..arrays import Floats
+
 BINS = 80
 BLOCK = 1 << 22
-"""Cosines held at once."""
+"""Cosines in memory at once."""
 EDGES = np.linspace(-1.0, 1.0, BINS + 1)
+DIRECTION_BLOCK = 2048
+"""Rows compared at once: memory does not grow with the square of the rows."""
+DIRECTION_BINS = 400
+MOST_PAIRS = 10
+Pairs = tuple[tuple[int, int, float], ...]
+"""Pairs of rows with their cosine."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cosines:
-    """What the cosines of n features of c classes are. Classes with fewer than two rows have `within` NaN.
+    """The cosines of n features of c classes. Classes with fewer than two rows have `within` NaN.
 
     `within` (c,) and `between` (c,) are means by class; `means` (c, d) the means of unit features. The histograms count
-    cosines in equal bins from −1 to 1; those within are counted on at most so many rows a class as memory allows.
+    cosines in equal bins from −1 to 1; those within are counted on at most as many rows per class as memory allows.
     """
 
     within: Floats
@@ -51,28 +60,21 @@ class Cosines:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The paper's bounds of accuracy, lower and upper. They may lie outside of 0 to 1, and may cross."""
+        """The paper's bounds on accuracy, lower and upper. They may lie outside of 0 to 1, and may cross."""
         return 1 - (self.cs_bt + 2 * self.between_std), self.m_in - 2 * self.within_std
 
-    def of_pairs(self) -> Floats:
+    def class_cosines(self) -> Floats:
         """(c, c): cosine of every two classes' means."""
         units = unit(self.means)
         pairs: Floats = np.clip(units @ units.T, -1, 1)
         return pairs
 
 
-def unit(rows: Floats) -> Floats:
-    """Rows scaled to length one; rows of zeros stay zero."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    scaled: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return scaled
-
-
 def cosines(features: NDArray[np.floating], codes: NDArray[np.integer], classes: int) -> Cosines:
     """The cosines of `features` (n, d) of classes `codes` (n,), from 0 to `classes` − 1, each with a row or more.
 
-    >>> found = cosines(np.array([[1.0, 0], [2, 0], [0, 3], [0, 1]]), np.array([0, 0, 1, 1]), 2)
-    >>> found.m_in, found.cs_bt, found.bounds
+    >>> measured = cosines(np.array([[1.0, 0], [2, 0], [0, 3], [0, 1]]), np.array([0, 0, 1, 1]), 2)
+    >>> measured.m_in, measured.cs_bt, measured.bounds
     (1.0, 0.0, (1.0, 1.0))
     """
     units = unit(np.asarray(features, dtype=float))
@@ -93,9 +95,9 @@ def cosines(features: NDArray[np.floating], codes: NDArray[np.integer], classes:
         within[one] = total / pairs
         sums += pairs, total, squares
         some = members[: int(BLOCK**0.5)]
-        histogram += np.histogram((some @ some.T)[np.triu_indices(len(some), 1)], EDGES + _slack())[0]
+        histogram += np.histogram((some @ some.T)[np.triu_indices(len(some), 1)], EDGES + _bin_slack())[0]
     between, between_std, counted = _between(units, codes, means)
-    return Cosines(within, _spread(*sums), between, between_std, means, histogram, counted)
+    return Cosines(within, _std(*sums), between, between_std, means, histogram, counted)
 
 
 def _between(units: Floats, codes: NDArray[np.integer], means: Floats) -> tuple[Floats, float, NDArray[np.int64]]:
@@ -108,18 +110,111 @@ def _between(units: Floats, codes: NDArray[np.integer], means: Floats) -> tuple[
         others = codes[start : start + rows, None] != np.arange(classes)
         values = block[others]
         sums += values.size, values.sum(), (values**2).sum()
-        histogram += np.histogram(values, EDGES + _slack())[0]
+        histogram += np.histogram(values, EDGES + _bin_slack())[0]
     products = means @ means.T
     by_class = (products.sum(axis=1) - np.diag(products)) / (classes - 1)
-    return by_class, _spread(*sums), histogram
+    return by_class, _std(*sums), histogram
 
 
-def _spread(count: float, total: float, squares: float) -> float:
+def _std(count: float, total: float, squares: float) -> float:
     return float(np.sqrt(max(squares / count - (total / count) ** 2, 0.0))) if count else float("nan")
 
 
-def _slack() -> Floats:
-    """Room for cosines that rounding put beyond −1 or 1."""
+def _bin_slack() -> Floats:
+    """Space for cosines that rounding put beyond −1 or 1."""
     slack = np.zeros(BINS + 1)
     slack[[0, -1]] = -1e-6, 1e-6
     return slack
+
+
+def unit(rows: Floats) -> Floats:
+    """Rows scaled to length one; rows of zeros stay zero."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    scaled: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return scaled
+
+
+# Cosines and angles of all pairs of rows of a matrix, block by block, and its rank.
+
+
+def row_figures(rows: Floats) -> tuple[dict[str, float], NDArray[np.int64], Pairs, Pairs]:
+    """Every figure of some rows; pairs counted by cosine; the closest and the farthest pairs."""
+    units = rows / np.abs(rows).max(axis=1, keepdims=True)  # first, so that tiny and huge rows have a length
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    classes = len(rows)
+    histogram = np.zeros(DIRECTION_BINS, dtype=np.int64)
+    sums, least, most = np.zeros(3), np.inf, -np.inf
+    near: Pairs = ()
+    far: Pairs = ()
+    simplex = -1 / (classes - 1)
+    for cosines, first, second in _pair_cosines(units):
+        angles = np.degrees(np.arccos(cosines))
+        sums += [angles.sum(), (angles**2).sum(), ((cosines - simplex) ** 2).sum()]
+        least, most = min(least, float(angles.min())), max(most, float(angles.max()))
+        histogram += np.bincount(
+            ((cosines + 1) * (DIRECTION_BINS / 2)).astype(int).clip(max=DIRECTION_BINS - 1), minlength=DIRECTION_BINS
+        )
+        near, far = (
+            _extreme_pairs(known, sign * cosines, first, second, sign) for known, sign in ((near, -1), (far, 1))
+        )
+    count = classes * (classes - 1) / 2
+    # The squared length of the sum of units contains every pair twice, and each unit with itself.
+    mean = float(((units.sum(axis=0) ** 2).sum() - classes) / 2 / count)
+    mean_angle, square, distance = (sums / count).tolist()
+    figures = {
+        "classifier_quality": 1 - mean,
+        "mean_cosine": mean,
+        "cosine_std": float(np.sqrt(max(distance - (mean - simplex) ** 2, 0.0))),
+        "mean_angle": mean_angle,
+        "angle_std": float(np.sqrt(max(square - mean_angle**2, 0.0))),
+        "min_angle": least,
+        "max_angle": most,
+        "simplex_distance": float(np.sqrt(distance)),
+        "effective_rank": effective_rank(rows),
+        "norm": float(np.linalg.norm(rows)),
+    }
+    return figures, histogram, near, far
+
+
+def _pair_cosines(units: Floats) -> Iterator[tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:
+    """Cosines of pairs i < j with i and j, block by block."""
+    for start in range(0, len(units), DIRECTION_BLOCK):
+        for other in range(start, len(units), DIRECTION_BLOCK):
+            cosines = np.clip(
+                units[start : start + DIRECTION_BLOCK] @ units[other : other + DIRECTION_BLOCK].T, -1.0, 1.0
+            )
+            first, second = np.indices(cosines.shape).reshape(2, -1)
+            wanted = first < second if other == start else slice(None)
+            if other > start or len(cosines) > 1:
+                yield cosines.ravel()[wanted], first[wanted] + start, second[wanted] + other
+
+
+def _extreme_pairs(known: Pairs, keys: Floats, first: NDArray[np.int64], second: NDArray[np.int64], sign: int) -> Pairs:
+    """The pairs of least key so far; the key is the cosine times the sign."""
+    order = np.argpartition(keys, min(MOST_PAIRS, keys.size) - 1)[:MOST_PAIRS]
+    pairs = [*known, *((int(first[at]), int(second[at]), sign * float(keys[at])) for at in order)]
+    return tuple(sorted(pairs, key=lambda pair: (sign * pair[2], pair[:2]))[:MOST_PAIRS])
+
+
+def fresh_rows(classes: int, size: int, seed: int, draw: int) -> Floats:
+    """Rows as torch initialises a linear layer: uniform between ±1/√size."""
+    side = 1 / np.sqrt(size)
+    return seeds.generator(seed, "fresh head", draw).uniform(-side, side, (classes, size))
+
+
+def effective_rank(rows: ArrayLike) -> float:
+    """The exponential of the entropy of the singular values' shares (Roy & Vetterli, 2007): 1 to the smaller side.
+
+    >>> round(effective_rank(np.eye(5)), 6), round(effective_rank(np.ones((5, 3))), 6)
+    (5.0, 1.0)
+    """
+    matrix = np.asarray(rows, dtype=float)
+    # From the smaller product of the matrix with itself, which is much cheaper than its singular values.
+    product = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(product), 0.0))
+    # Rounding in the product leaves singular values of about 1e-8 of the largest where there are none.
+    values = values[values > 1e-7 * values.max(initial=0.0)]
+    if not values.size:
+        return 0.0
+    shares = values / values.sum()
+    return float(np.exp(-(shares * np.log(shares)).sum()))

@@ -1,8 +1,8 @@
-"""Every box of one or two columns at once: how many rows and how much of an outcome is in it, and which stand out.
+"""Every box of one or two columns at once: how many rows and how much of an outcome it contains, and which stand out.
 
-Rows and outcome are added up once on the grid of bins. A box selects bins of each column: neighbouring ones of an
-ordered column, a few of an unordered one. With the selections of a column as rows of a 0-1 matrix, the sums of all
-boxes are two products with the grid, which is what a summed-area table gives, for sets of categories too.
+Rows and outcome are summed once on the grid of bins. A box selects bins of each column: adjacent ones of an ordered
+column, a few of an unordered one. With the selections of a column as rows of a 0-1 matrix, the sums of all boxes are
+two products with the grid: like a summed-area table, but for sets of categories too.
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats, Mask
 from .columns import Column
 from .outcome import Outcome
 
 Counts = NDArray[np.int64]
 Sums = NDArray[Any]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 LARGEST_SET = 3
 """Categories that a region may list."""
-FEW = 3
+MOST_BOXES = 3
 """Boxes to keep of each column or pair, no two of them overlapping."""
 
 
 @dataclass(frozen=True)
-class Stretch:
+class CodeRange:
     """Codes `low` to `high` of an ordered column; −1 to −1 is missing."""
 
     column: int
@@ -36,18 +35,21 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Pick:
+class BinSet:
     """Some bins of an unordered column."""
 
     column: int
     bins: tuple[int, ...]
 
 
-Part = Stretch | Pick
-Box = tuple[Part, ...]
+Side = CodeRange | BinSet
+Box = tuple[Side, ...]
+"""What a box selects of each of its columns."""
+ScoredBox = tuple[float, Box]
+"""A box that stands out, after its likelihood ratio."""
 
 
-class Half:
+class BinnedRows:
     """Some rows of the table: codes and bins of its columns, and the outcome of each row."""
 
     def __init__(self, columns: tuple[Column, ...], outcome: Outcome, rows: NDArray[np.int64]) -> None:
@@ -60,25 +62,25 @@ class Half:
 
     def inside(self, box: Box) -> Mask:
         """Which rows are in the box."""
-        found = np.ones(self.n, dtype=bool)
-        for part in box:
-            if isinstance(part, Stretch):
-                codes = self.codes[part.column]
-                found &= (codes >= part.low) & (codes <= part.high)
+        inside = np.ones(self.n, dtype=bool)
+        for side in box:
+            if isinstance(side, CodeRange):
+                codes = self.codes[side.column]
+                inside &= (codes >= side.low) & (codes <= side.high)
             else:
-                wanted = np.zeros(self.columns[part.column].n_bins, dtype=bool)
-                wanted[list(part.bins)] = True
-                found &= wanted[self.bins[part.column]]
-        return found
+                selected = np.zeros(self.columns[side.column].n_bins, dtype=bool)
+                selected[list(side.bins)] = True
+                inside &= selected[self.bins[side.column]]
+        return inside
 
-    def grid(self, first: int, second: int) -> tuple[Counts, Sums]:
+    def cell_counts(self, first: int, second: int) -> tuple[Counts, Sums]:
         """Rows and outcome in each cell of two columns' bins."""
         shape = self.columns[first].n_bins, self.columns[second].n_bins
         cells = self.bins[first].astype(np.int16) * shape[1] + self.bins[second]
         sums = self.outcome.sums(cells, shape[0] * shape[1])
         return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), sums.reshape(shape)
 
-    def tally(self, column: int) -> tuple[Counts, Sums]:
+    def bin_counts(self, column: int) -> tuple[Counts, Sums]:
         """Rows and outcome in each bin of a column."""
         bins, n_bins = self.bins[column], self.columns[column].n_bins
         return np.bincount(bins, minlength=n_bins), self.outcome.sums(bins, n_bins)
@@ -86,90 +88,88 @@ class Half:
 
 @dataclass(frozen=True)
 class Selections:
-    """What can be selected of one column: parts, and the bins of each as a row of `matrix`."""
+    """What can be selected of one column: sides of a box, the bins of each as a row of `matrix`, and which overlap."""
 
-    parts: tuple[Part, ...]
+    sides: tuple[Side, ...]
     matrix: Floats
-    touching: Mask
+    overlapping: Mask
 
 
-def selections(half: Half, place: int) -> Selections:
+def selections_of(binned: BinnedRows, place: int) -> Selections:
     """Ranges of bins, single categories, all but one, and sets of the few with the highest rates."""
-    column = half.columns[place]
-    sizes, sums = half.tally(place)
-    kept = len(column.tops)
-    chosen: list[tuple[int, ...]] = []
-    parts: list[Part] = []
+    column = binned.columns[place]
+    sizes, sums = binned.bin_counts(place)
+    n_bins = len(column.tops)
+    bin_sets: list[tuple[int, ...]] = []
+    sides: list[Side] = []
     if column.ordered:
         starts = np.append(0, column.tops[:-1] + 1)
-        for first in range(kept):
-            for last in range(first, kept):
-                chosen.append(tuple(range(first, last + 1)))
-                parts.append(Stretch(place, int(starts[first]), int(column.tops[last])))
-        chosen.append((kept,))
-        parts.append(Stretch(place, -1, -1))
+        for first in range(n_bins):
+            for last in range(first, n_bins):
+                bin_sets.append(tuple(range(first, last + 1)))
+                sides.append(CodeRange(place, int(starts[first]), int(column.tops[last])))
+        bin_sets.append((n_bins,))
+        sides.append(CodeRange(place, -1, -1))
     else:
-        chosen = [(bin_,) for bin_ in range(kept + 2)]
-        # The best set of categories is always some number of those with the highest rates (Fisher, 1958).
-        by_rate = np.argsort(-(sums[:kept] + 0.5) / (sizes[:kept] + 1.0), kind="stable")
-        chosen += [tuple(sorted(by_rate[:many].tolist())) for many in range(2, min(LARGEST_SET, kept - 1) + 1)]
-        filled = np.flatnonzero(sizes[: kept + 1])
+        bin_sets = [(bin_,) for bin_ in range(n_bins + 2)]
+        # The best set of categories always consists of those with the highest rates (Fisher, 1958).
+        by_rate = np.argsort(-(sums[:n_bins] + 0.5) / (sizes[:n_bins] + 1.0), kind="stable")
+        bin_sets += [tuple(sorted(by_rate[:many].tolist())) for many in range(2, min(LARGEST_SET, n_bins - 1) + 1)]
+        filled = np.flatnonzero(sizes[: n_bins + 1])
         if len(filled) > 2:
-            chosen += [tuple(other for other in range(kept + 1) if other != bin_) for bin_ in range(kept)]
-        if sizes[kept + 1]:
-            chosen.append(tuple(range(kept + 1)))
-        chosen = list(dict.fromkeys(chosen))
-        parts = [Pick(place, bins) for bins in chosen]
-    matrix = np.zeros((len(chosen), column.n_bins))
-    for row, bins in enumerate(chosen):
+            bin_sets += [tuple(other for other in range(n_bins + 1) if other != bin_) for bin_ in range(n_bins)]
+        if sizes[n_bins + 1]:
+            bin_sets.append(tuple(range(n_bins + 1)))
+        bin_sets = list(dict.fromkeys(bin_sets))
+        sides = [BinSet(place, bins) for bins in bin_sets]
+    matrix = np.zeros((len(bin_sets), column.n_bins))
+    for row, bins in enumerate(bin_sets):
         matrix[row, list(bins)] = 1.0
     inside = matrix @ sizes
-    use = np.flatnonzero((inside > 0) & (inside < half.n))
+    use = np.flatnonzero((inside > 0) & (inside < binned.n))
     matrix = matrix[use]
-    return Selections(tuple(parts[row] for row in use), matrix, (matrix * (sizes > 0)) @ matrix.T > 0)
+    return Selections(tuple(sides[row] for row in use), matrix, (matrix * (sizes > 0)) @ matrix.T > 0)
 
 
-Found = tuple[float, Box]
-"""A box that stands out, after its likelihood ratio."""
-
-
-def best_of_column(half: Half, choice: Selections, place: int, least: int) -> list[Found]:
+def best_of_column(binned: BinnedRows, selections: Selections, place: int, min_rows: int) -> list[ScoredBox]:
     """The best few boxes of one column, no two of them overlapping."""
-    sizes, sums = half.tally(place)
-    ratio = _ratio(half, (choice.matrix @ sizes).astype(np.int64), choice.matrix @ sums, least)
-    found: list[Found] = []
-    for _ in range(FEW):
-        best = int(np.argmax(ratio)) if ratio.size else 0
-        if not ratio.size or ratio[best] <= 0:
+    sizes, sums = binned.bin_counts(place)
+    ratios = _large_ratios(binned, (selections.matrix @ sizes).astype(np.int64), selections.matrix @ sums, min_rows)
+    boxes: list[ScoredBox] = []
+    for _ in range(MOST_BOXES):
+        best = int(np.argmax(ratios)) if ratios.size else 0
+        if not ratios.size or ratios[best] <= 0:
             break
-        found.append((float(ratio[best]), (choice.parts[best],)))
-        ratio[choice.touching[best]] = 0.0
-    return found
+        boxes.append((float(ratios[best]), (selections.sides[best],)))
+        ratios[selections.overlapping[best]] = 0.0
+    return boxes
 
 
-def best_of_pair(half: Half, choices: list[Selections], first: int, second: int, least: int) -> list[Found]:
+def best_of_pair(
+    binned: BinnedRows, selections: list[Selections], first: int, second: int, min_rows: int
+) -> list[ScoredBox]:
     """The best few boxes of two columns, no two of them overlapping."""
-    one, two = choices[first], choices[second]
-    sizes, sums = pair_counts(half, choices, first, second)
-    ratio = _ratio(half, sizes, sums, least)
-    found: list[Found] = []
-    for _ in range(FEW):
-        best = int(np.argmax(ratio)) if ratio.size else 0
-        row, column = divmod(best, max(len(two.parts), 1))
-        if not ratio.size or ratio[row, column] <= 0:
+    left, right = selections[first], selections[second]
+    sizes, sums = pair_counts(binned, selections, first, second)
+    ratios = _large_ratios(binned, sizes, sums, min_rows)
+    boxes: list[ScoredBox] = []
+    for _ in range(MOST_BOXES):
+        best = int(np.argmax(ratios)) if ratios.size else 0
+        row, column = divmod(best, max(len(right.sides), 1))
+        if not ratios.size or ratios[row, column] <= 0:
             break
-        found.append((float(ratio[row, column]), (one.parts[row], two.parts[column])))
-        ratio[np.ix_(one.touching[row], two.touching[column])] = 0.0
-    return found
+        boxes.append((float(ratios[row, column]), (left.sides[row], right.sides[column])))
+        ratios[np.ix_(left.overlapping[row], right.overlapping[column])] = 0.0
+    return boxes
 
 
-def pair_counts(half: Half, choices: list[Selections], first: int, second: int) -> tuple[Counts, Sums]:
+def pair_counts(binned: BinnedRows, selections: list[Selections], first: int, second: int) -> tuple[Counts, Sums]:
     """Rows and outcome in every box of two columns: selections of the first by selections of the second."""
-    one, two = choices[first].matrix, choices[second].matrix
-    sizes, sums = (one @ grid @ two.T for grid in half.grid(first, second))
+    left, right = selections[first].matrix, selections[second].matrix
+    sizes, sums = (left @ grid @ right.T for grid in binned.cell_counts(first, second))
     return sizes.astype(np.int64), sums
 
 
-def _ratio(half: Half, sizes: Counts, sums: Sums, least: int) -> Floats:
-    large = (sizes >= least) & (half.n - sizes >= least)
-    return np.where(large, half.outcome.ratio(sizes, sums), 0.0)
+def _large_ratios(binned: BinnedRows, sizes: Counts, sums: Sums, min_rows: int) -> Floats:
+    large = (sizes >= min_rows) & (binned.n - sizes >= min_rows)
+    return np.where(large, binned.outcome.ratio_from_counts(sizes, sums), 0.0)

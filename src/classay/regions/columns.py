@@ -1,11 +1,12 @@
-"""A column as the search for slices sees it: values by their place in order, gathered in a few bins.
+"""A column as the search for slices uses it: values by rank, grouped in a few bins.
 
-Only the order of values counts, so any increasing transform of a column gives the same slices.
+Only the order of values matters, so any increasing transform of a column gives the same slices.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from ..expect import InputError
+from ..expect import InputError, nearest, shown
 from .conditions import Condition, any_of, between, missing, none_of
 
 Codes = NDArray[np.int32]
@@ -25,11 +26,11 @@ ISO_DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?"
 
 @dataclass(frozen=True)
 class Column:
-    """Where each row's value stands (`codes`, −1 if missing) among `values`, and the bin it is in (`bins`).
+    """The rank of each row's value (`codes`, −1 if missing) among `values`, and its bin (`bins`).
 
-    Of an ordered column, `values` are sorted and bin b holds the codes up to `tops[b]`. Of an unordered one, they
-    come by how many rows have them, and each of the first has a bin of its own; one more bin holds all that are rare.
-    The last bin is for missing values.
+    For an ordered column, `values` are sorted and bin b contains the codes up to `tops[b]`. For an unordered one, they
+    are sorted by frequency, and each of the first has its own bin; one more bin contains all rare ones. The last bin is
+    for missing values.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Column:
 
     @property
     def n_bins(self) -> int:
-        """Bins, that for missing values and, if unordered, that for rare ones included."""
+        """Bins, including that for missing values and, if unordered, that for rare ones."""
         return len(self.tops) + (1 if self.ordered else 2)
 
     @property
@@ -55,65 +56,65 @@ class Column:
 
     def among(self, bins: tuple[int, ...]) -> Condition:
         """The condition on bins of an unordered column."""
-        kept = len(self.tops)
-        common = tuple(self.values[:kept])
-        if bins == (kept + 1,):
+        n_common = len(self.tops)
+        common = tuple(self.values[:n_common])
+        if bins == (n_common + 1,):
             return missing(self.name)
         others = tuple(value for place, value in enumerate(common) if place not in bins)
-        # Where no value is rare, all but one is shorter told by that one.
-        if kept in bins or (len(self.values) == kept > 2 and len(others) <= 1):
+        # If no value is rare, all but one is shorter to describe by that one.
+        if n_common in bins or (len(self.values) == n_common > 2 and len(others) <= 1):
             return none_of(self.name, others)
         return any_of(self.name, tuple(sorted((common[place] for place in bins), key=str)))
 
 
-def column(series: pd.Series[Any], least: int) -> Column:
-    """See a column of a table. A category needs `least` rows to have its own bin."""
-    settled = settle(series)
+def bin_column(series: pd.Series[Any], min_rows: int) -> Column:
+    """Read a column of a table. A category needs `least` rows to have its own bin."""
+    typed = infer_type(series)
     name = str(series.name)
-    if is_ordered(settled):
-        codes, values = _ranked(settled)
-        tops = _tops(codes, len(values))
+    if is_ordered(typed):
+        codes, values = _sorted_codes(typed)
+        tops = _bin_tops(codes, len(values))
         # One more at the end, where code −1 finds the bin of missing values.
         bin_of_code = np.append(np.searchsorted(tops, np.arange(len(values))), len(tops)).astype(np.int8)
         return Column(name, values, codes, bin_of_code[codes], tops, ordered=True)
     try:
-        found, values = pd.factorize(settled)
+        raw_codes, values = pd.factorize(typed)
     except TypeError as error:
-        kind = type(settled.dropna().iloc[0]).__name__
+        kind = type(typed.dropna().iloc[0]).__name__
         raise InputError(
-            f"Column {name!r} holds {kind} values; one number or text a row is expected. Spread it over several "
-            "columns or leave it out."
+            f"Column {name!r} contains {kind} values; expected one number or text per row. Spread it over several "
+            "columns or drop it."
         ) from error
-    counts = np.bincount(found[found >= 0], minlength=len(values))
+    counts = np.bincount(raw_codes[raw_codes >= 0], minlength=len(values))
     # By frequency, then by name: the order of rows and columns makes no difference.
     order = sorted(range(len(values)), key=lambda place: (-counts[place], str(values[place])))
     places = np.empty(len(values) + 1, dtype=np.int32)
     places[order] = np.arange(len(values))
     places[-1] = -1
-    codes = places[found]
-    kept = min(int((counts >= least).sum()), MOST_CATEGORIES)
-    bins = np.minimum(codes, kept)
-    bins[codes < 0] = kept + 1
-    return Column(name, pd.Index(values)[order], codes, bins.astype(np.int8), np.arange(kept), ordered=False)
+    codes = places[raw_codes]
+    n_common = min(int((counts >= min_rows).sum()), MOST_CATEGORIES)
+    bins = np.minimum(codes, n_common)
+    bins[codes < 0] = n_common + 1
+    return Column(name, pd.Index(values)[order], codes, bins.astype(np.int8), np.arange(n_common), ordered=False)
 
 
-def settle(series: pd.Series[Any]) -> pd.Series[Any]:
-    """The column with values of one kind where they are hidden: objects that are numbers, texts that are dates."""
+def infer_type(series: pd.Series[Any]) -> pd.Series[Any]:
+    """The column with values of their real type: objects that are numbers, text that is dates."""
     if types.is_object_dtype(series.dtype):
         series = series.infer_objects()
         if types.is_object_dtype(series.dtype) and types.infer_dtype(series, skipna=True) in ("date", "decimal"):
-            return _converted(series)
+            return _dates_or_floats(series)
     if types.is_object_dtype(series.dtype) or isinstance(series.dtype, pd.StringDtype):
-        filled = series.dropna()
-        # Looking at one row first spares ordinary texts the pattern.
-        looks = len(filled) > 0 and isinstance(filled.iloc[0], str) and len(filled.iloc[0]) < 40
-        if looks and filled.iloc[0][:4].isdigit() and filled.astype(str).str.fullmatch(ISO_DATE).all():
-            return _converted(series)
+        present = series.dropna()
+        # Looking at one row first avoids matching the pattern against ordinary text.
+        is_short_text = len(present) > 0 and isinstance(present.iloc[0], str) and len(present.iloc[0]) < 40
+        if is_short_text and present.iloc[0][:4].isdigit() and present.astype(str).str.fullmatch(ISO_DATE).all():
+            return _dates_or_floats(series)
     return series
 
 
 def is_ordered(series: pd.Series[Any]) -> bool:
-    """Whether ranges of the column mean something: numbers, dates, durations and ordered categories."""
+    """Whether ranges of the column are meaningful: numbers, dates, durations and ordered categories."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return bool(dtype.ordered)
@@ -124,40 +125,40 @@ def is_ordered(series: pd.Series[Any]) -> bool:
     return types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
 
 
-def _converted(series: pd.Series[Any]) -> pd.Series[Any]:
+def _dates_or_floats(series: pd.Series[Any]) -> pd.Series[Any]:
     try:
         if types.infer_dtype(series, skipna=True) == "decimal":
             return series.astype(float)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             return cast("pd.Series[Any]", pd.to_datetime(series, format="ISO8601"))
-    except (ValueError, TypeError, Warning):  # no dates after all, or of several time zones
+    except (ValueError, TypeError, Warning):  # not dates after all, or of several time zones
         return series
 
 
-def _ranked(series: pd.Series[Any]) -> tuple[Codes, pd.Index[Any]]:
-    """The place of each value among the sorted different ones, −1 for missing, and those."""
+def _sorted_codes(series: pd.Series[Any]) -> tuple[Codes, pd.Index[Any]]:
+    """The rank of each value among the sorted distinct ones, −1 for missing, and those."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
         numbers = series.to_numpy()
         if numbers.dtype == np.float16:  # which pandas has no index for
             numbers = numbers.astype(np.float32)
-        gone = np.isnan(numbers) if numbers.dtype.kind == "f" else None
-        if gone is None or not gone.any():
+        absent = np.isnan(numbers) if numbers.dtype.kind == "f" else None
+        if absent is None or not absent.any():
             values, codes = np.unique(numbers, return_inverse=True)
             return codes.astype(np.int32), pd.Index(values)
-        values, present = np.unique(numbers[~gone], return_inverse=True)
+        values, present = np.unique(numbers[~absent], return_inverse=True)
         codes = np.full(len(numbers), -1)
-        codes[~gone] = present
+        codes[~absent] = present
         return codes.astype(np.int32), pd.Index(values)
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.cat.remove_unused_categories()
         return series.cat.codes.to_numpy().astype(np.int32), series.cat.categories
-    codes, found = pd.factorize(series, sort=True)
-    return codes.astype(np.int32), pd.Index(found)
+    codes, distinct = pd.factorize(series, sort=True)
+    return codes.astype(np.int32), pd.Index(distinct)
 
 
-def _tops(codes: Codes, n_values: int) -> NDArray[np.int64]:
-    """The highest code of each of about `BINS` bins of as many rows each; one bin a value if values are few."""
+def _bin_tops(codes: Codes, n_values: int) -> NDArray[np.int64]:
+    """The highest code of each of about `BINS` bins of equally many rows; one bin per value if there are few values."""
     if n_values <= BINS:
         return np.arange(n_values, dtype=np.int64)
     upto = np.cumsum(np.bincount(codes[codes >= 0], minlength=n_values))
@@ -165,3 +166,39 @@ def _tops(codes: Codes, n_values: int) -> NDArray[np.int64]:
     after = np.searchsorted(upto, wanted)
     nearer = np.where((after > 0) & (wanted - upto[after - 1] < upto[after] - wanted), after - 1, after)
     return np.unique(np.append(nearer, n_values - 1)).astype(np.int64)
+
+
+# The inputs of a search: a table, and the columns of it to search.
+
+
+def checked_table(table: Any) -> pd.DataFrame:
+    """The table with text as column names; an error if it has no rows or two columns have the same name."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(f"`table` is {type(table).__name__}; expected a pandas DataFrame. Wrap it: pd.DataFrame(...).")
+    frame = table.rename(columns=str)
+    if frame.shape[0] == 0 or frame.shape[1] == 0:
+        rows, columns = frame.shape
+        raise InputError(f"`table` has {rows} rows and {columns} columns; there is nothing to search.")
+    if not frame.columns.is_unique:
+        twins = frame.columns[frame.columns.duplicated()].unique()
+        raise InputError(f"`table` has columns with the same name ({shown(twins)}). Give each its own name.")
+    return frame
+
+
+def checked_columns(table: pd.DataFrame, columns: Iterable[str] | None, without: str | None) -> list[str]:
+    """The columns to search, sorted: their order in the table makes no difference."""
+    if columns is None:
+        return sorted(name for name in table.columns if name != without)
+    if isinstance(columns, str):
+        raise InputError(f"`columns` is the text {columns!r}; expected a list of names: columns=[{columns!r}].")
+    names = [str(name) for name in columns]
+    for name in names:
+        if name not in table:
+            raise InputError(
+                f"`table` has no column {name!r}.{nearest(name, table.columns)} It has {shown(table.columns)}."
+            )
+    if not names:
+        raise InputError("`columns` is empty; pass at least one, or leave it out to search all.")
+    if without in names:
+        raise InputError(f"`columns` includes {without!r}, which marks the errors. Search the others.")
+    return sorted(set(names))

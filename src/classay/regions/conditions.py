@@ -1,6 +1,6 @@
-"""Conditions on one column in the user's own units: which rows meet them, and how they read.
+"""Conditions on one column in the user's own units: which rows meet them, and their text.
 
-Missing is a value of its own: a row without a value meets `Missing` and no other condition.
+Missing counts as a value: a row without a value meets `Missing` and no other condition.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
-LONGEST = 40
-"""Letters of a value or a name in a condition."""
+from ..arrays import Mask
+
+LONGEST_TEXT = 40
+"""Maximum length of a value or a name in a condition."""
 DAY = pd.Timedelta(days=1)
-FINER = 3
-"""Digits more than matter beside the width of a range, where fewer would read as 0."""
+EXTRA_DIGITS = 3
+"""Extra digits beyond those that matter relative to the width of a range, if fewer would read as 0."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """`low` ≤ value ≤ `high`, both values of the data; None: no end on this side. `text` may round them."""
+    """`low` ≤ value ≤ `high`, both values of the data; None: no limit on this side. `text` may round them."""
 
     feature: str
     low: Any
@@ -82,96 +82,98 @@ Condition = Range | AnyOf | NoneOf | Missing
 
 
 def missing(feature: str) -> Missing:
-    """«income is missing»."""
-    return Missing(feature, f"{shown(feature)} is missing")
+    """`income is missing`."""
+    return Missing(feature, f"{short_text(feature)} is missing")
 
 
 def any_of(feature: str, values: tuple[Any, ...]) -> AnyOf:
-    """«job = student», «job in {student, retired}»."""
-    names = ", ".join(map(shown, values))
-    return AnyOf(feature, values, f"{shown(feature)} {f'= {names}' if len(values) == 1 else f'in {{{names}}}'}")
+    """`job = student`, `job in {student, retired}`."""
+    names = ", ".join(map(short_text, values))
+    return AnyOf(feature, values, f"{short_text(feature)} {f'= {names}' if len(values) == 1 else f'in {{{names}}}'}")
 
 
 def none_of(feature: str, values: tuple[Any, ...]) -> NoneOf:
-    """«job ≠ student»; of many values, «city is none of the 24 most common»; of none, «job is not missing»."""
+    """`job ≠ student`; for many values, `city is none of the 24 most common`; for none, `job is not missing`."""
     if not values:
         what = "is not missing"
     elif len(values) == 1:
-        what = f"≠ {shown(values[0])}"
+        what = f"≠ {short_text(values[0])}"
     else:
         what = f"is none of the {len(values)} most common"
-    return NoneOf(feature, values, f"{shown(feature)} {what}")
+    return NoneOf(feature, values, f"{short_text(feature)} {what}")
 
 
 def between(feature: str, values: pd.Index[Any], low: int, high: int) -> Range:
-    """A range from the place of its lowest to that of its highest value among all sorted `values` of a column.
+    """A range from the position of its lowest to that of its highest value among all sorted `values` of a column.
 
-    An end at the first or last value is open. Numbers are shown with as few digits as tell the same rows, and with
-    three that matter beside the width of the range where that would take many; `low` and `high` are exact.
+    An end at the first or last value is open. Numbers are shown with as few digits as select the same rows, and with
+    three significant digits relative to the width of the range if that would take many; `low` and `high` are exact.
 
     >>> ages = pd.Index([21, 29, 30, 37, 45, 46, 60])
     >>> between("age", ages, 2, 4).text, between("age", ages, 0, 3).text, between("age", ages, 5, 6).text
     ('age 30–45', 'age ≤ 40', 'age ≥ 46')
     """
     first, last = low == 0, high == len(values) - 1
-    bottom, top = None if first else _plain(values[low]), None if last else _plain(values[high])
-    name = shown(feature)
+    bottom, top = None if first else _python_value(values[low]), None if last else _python_value(values[high])
+    name = short_text(feature)
     if first and last:
         return Range(feature, None, None, f"{name} is not missing")
     if low == high:
-        return Range(feature, _plain(values[low]), _plain(values[high]), f"{name} = {_exactly(values[low])}")
-    from_text, to_text = _ends(values, low, high)
+        return Range(
+            feature, _python_value(values[low]), _python_value(values[high]), f"{name} = {_exact_text(values[low])}"
+        )
+    from_text, to_text = _end_texts(values, low, high)
     if first:
         return Range(feature, bottom, top, f"{name} ≤ {to_text}")
     if last:
         return Range(feature, bottom, top, f"{name} ≥ {from_text}")
-    # A dash between numbers that have one themselves, as -3–-1 or dates, is hard to read.
+        # A dash between numbers that contain one themselves, as -3–-1 or dates, is hard to read.
     dash = " to " if "-" in from_text + to_text else "–"
     return Range(feature, bottom, top, f"{name} {from_text}{dash}{to_text}")
 
 
-def shown(value: Any) -> str:
-    """A name or value of the user's on one line, cut where it is long."""
+def short_text(value: Any) -> str:
+    """A user's name or value on one line, shortened if it is long."""
     text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(value)).split()) or "''"
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1].rstrip() + "…"
 
 
-def _ends(values: pd.Index[Any], low: int, high: int) -> tuple[str, str]:
+def _end_texts(values: pd.Index[Any], low: int, high: int) -> tuple[str, str]:
     if isinstance(values, pd.DatetimeIndex):
-        long = values[high] - values[low] > 3 * DAY
-        pattern = "%Y-%m-%d" if long else "%Y-%m-%d %H:%M"
+        in_days = values[high] - values[low] > 3 * DAY
+        pattern = "%Y-%m-%d" if in_days else "%Y-%m-%d %H:%M"
         return values[low].strftime(pattern), values[high].strftime(pattern)
     if not pd.api.types.is_numeric_dtype(values.dtype):
-        return shown(values[low]), shown(values[high])
+        return short_text(values[low]), short_text(values[high])
     numbers = values.to_numpy()
-    # An open end is no measure of width: a far outlier would be. The middle of the column then is.
+    # An open end does not define a width: a far outlier would dominate. Use the middle of the column then.
     left = numbers[low] if low > 0 else numbers[len(numbers) // 10]
     right = numbers[high] if high < len(numbers) - 1 else numbers[-1 - len(numbers) // 10]
     width = abs(float(right) - float(left))
     if not (math.isfinite(width) and width > 0):
-        return _exactly(numbers[low]), _exactly(numbers[high])
+        return _exact_text(numbers[low]), _exact_text(numbers[high])
     power = round(math.log10(width)) - 2
     if numbers.dtype.kind in "iu":
         power = max(power, 0)
     before = numbers[low - 1].item() if low > 0 else -math.inf
     after = numbers[high + 1].item() if high < len(numbers) - 1 else math.inf
     # The negative of the high end is a low end: one rule for both.
-    below, fine_below = _round(numbers[low].item(), before, power)
-    above, fine_above = _round(-numbers[high].item(), -after, power)
-    return _digits(below, fine_below), _digits(-above, fine_above)
+    below, fine_below = _roundest(numbers[low].item(), before, power)
+    above, fine_above = _roundest(-numbers[high].item(), -after, power)
+    return _number_text(below, fine_below), _number_text(-above, fine_above)
 
 
-def _round(value: float, before: float, power: int) -> tuple[float, int]:
+def _roundest(value: float, before: float, power: int) -> tuple[float, int]:
     """The roundest number above `before` and up to `value`, and the power of ten that it takes.
 
-    If that takes too many digits, `value` rounded; but not to 0, which many rows may have, if a few digits more tell
-    them apart.
+    If that takes too many digits, `value` rounded; but not to 0, which many rows may have, if a few more digits
+    distinguish them.
     """
     if not math.isfinite(value):
         return value, power
     vanishes = bool(value) and not round(value, -power)
-    for finest in range(power + 2, power - (FINER if vanishes else 0) - 1, -1):
-        # Whole numbers stay whole numbers: beyond 2^53 a float would lose them.
+    for finest in range(power + 2, power - (EXTRA_DIGITS if vanishes else 0) - 1, -1):
+        # Whole numbers stay whole numbers: beyond 2^53 a float would lose precision.
         step = 10**finest if finest >= 0 else 10.0**finest
         rounded = value // step * step if isinstance(value, int) else math.floor(value / step + 1e-9) * step
         if before < rounded <= value:
@@ -179,7 +181,7 @@ def _round(value: float, before: float, power: int) -> tuple[float, int]:
     return round(value, -power), power
 
 
-def _digits(value: float, power: int) -> str:
+def _number_text(value: float, power: int) -> str:
     if isinstance(value, int) or not math.isfinite(value):
         return str(value)
     if value and not 1e-5 <= abs(value) < 1e15:
@@ -188,11 +190,11 @@ def _digits(value: float, power: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _exactly(value: Any) -> str:
+def _exact_text(value: Any) -> str:
     if isinstance(value, pd.Timestamp):
         return str(value.date()) if value == value.normalize() else value.strftime("%Y-%m-%d %H:%M:%S")
-    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else shown(value)
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else short_text(value)
 
 
-def _plain(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value

@@ -1,41 +1,39 @@
-"""`find`: where in a table an outcome is higher than elsewhere, as conditions on one or two columns.
+"""`find_regions`: where in a table an outcome is higher than elsewhere, as conditions on one or two columns.
 
 A region is a box: a range or a few categories of one column, or of each of two. The rows are split in two halves at
 random. All boxes are searched on the first half; the best of them, refined and without repetitions, are tested on the
-second, which the search has not seen. So a p-value is what it says however many boxes were searched, and a
-false-discovery rate over the few that were tested is all that is left to correct.
+second, which the search has not seen. So p-values are valid however many boxes were searched, and only the
+false-discovery rate over the few that were tested needs correction.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .. import expect, seeds
-from .boxes import Half
-from .candidates import candidates
-from .columns import Column, column
-from .held_out import STANDS, Verdict, judged
+from ..arrays import Floats, Mask
+from .boxes import BinnedRows, Box, CodeRange, ScoredBox, best_of_column, best_of_pair, selections_of
+from .columns import Column, bin_column, checked_columns
 from .outcome import Outcome
-from .region import Region, conditions_of, ranked
-from .table import checked_columns
+from .region import STANDS, AcceptedRegions, Region, TestedBox, conditions_of, rank_regions, tested_boxes
 
-Mask = NDArray[np.bool_]
-TESTED = ("condition", "size", "rate", "rest_rate", "p_value", "q_value", "verdict")
+TESTED_COLUMNS = ("condition", "size", "rate", "rest_rate", "p_value", "q_value", "verdict")
 
 
 @dataclass(frozen=True)
-class Search:
-    """How to search, checked: columns, their number in a region, its least rows, rates and seed."""
+class SearchOptions:
+    """Checked search options: columns, their number in a region, its minimum rows, rates and seed."""
 
     names: tuple[str, ...]
     max_features: int
-    least: int
+    min_size: int
     q: float
     top: int
     level: float
@@ -43,8 +41,8 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What `find` found: regions by rank, their rows, all that was tested, and what has to be said."""
+class FoundRegions:
+    """The result of `find_regions`: regions by rank, their rows, all that was tested, and notes."""
 
     regions: tuple[Region, ...]
     masks: tuple[Mask, ...]
@@ -54,7 +52,7 @@ class Found:
     notes: tuple[str, ...]
 
 
-def checked_search(
+def search_options(
     frame: pd.DataFrame,
     without: str | None,
     columns: Iterable[str] | None,
@@ -64,12 +62,12 @@ def checked_search(
     top: int,
     level: float,
     random_state: int | np.random.Generator | None,
-) -> Search:
-    """The options of a search, if they can be met by this table. `without` is a column not to search."""
-    return Search(
+) -> SearchOptions:
+    """The options of a search, checked against the table. `without` is a column not to search."""
+    return SearchOptions(
         names=tuple(checked_columns(frame, columns, without)),
         max_features=expect.one_of(max_features, "max_features", (1, 2)),
-        least=_least(len(frame), min_size),
+        min_size=_min_size(len(frame), min_size),
         q=expect.fraction(q, "q"),
         top=expect.whole(top, "top", at_least=1),
         level=expect.fraction(level, "level"),
@@ -77,85 +75,254 @@ def checked_search(
     )
 
 
-def find(frame: pd.DataFrame, search: Search, searched: Outcome, tested: Outcome, purpose: str) -> Found:
+def find_regions(
+    frame: pd.DataFrame, options: SearchOptions, searched: Outcome, tested: Outcome, purpose: str
+) -> FoundRegions:
     """Search one half of the rows for where `searched` is high, and test on the other half where `tested` is.
 
-    Both are outcomes of all rows of the table, and may be the same. If rows are not all that is random (refits are
-    too), they should come from different draws of that as well. `purpose` names the stream of random numbers.
+    Both are outcomes of all rows of the table, and may be the same. If something besides rows is random (such as
+    refits), they should come from different draws of that too. `purpose` names the stream of random numbers.
     """
     notes: list[str] = []
-    columns = _columns(frame, search, notes)
-    early, late = searched.halves(seeds.generator(search.seed, purpose))
-    first, second = Half(columns, searched, early), Half(columns, tested, late)
+    columns = _columns(frame, options, notes)
+    first_rows, second_rows = searched.halves(seeds.generator(options.seed, purpose))
+    first, second = BinnedRows(columns, searched, first_rows), BinnedRows(columns, tested, second_rows)
     regions: tuple[Region, ...] = ()
     masks: tuple[Mask, ...] = ()
-    verdicts: list[Verdict] = []
+    tests: list[TestedBox] = []
     n_searched = 0
     if first.outcome.total > 0:
-        best = candidates(first, -(-search.least // 2), search.max_features)
-        n_searched = best.n_searched
-        if 1 < best.n_paired < len(columns):
+        candidates = candidate_boxes(first, -(-options.min_size // 2), options.max_features)
+        n_searched = candidates.n_searched
+        if 1 < candidates.n_paired < len(columns):
             notes.append(
-                f"Pairs were searched among {best.n_paired} of {len(columns)} columns, those that tell most by "
-                "themselves. Name others in `columns`."
+                f"Pairs were searched among {candidates.n_paired} of {len(columns)} columns, those with the strongest "
+                "effect alone. Pass others in `columns`."
             )
-        verdicts = judged(best.boxes, second, -(-search.least // 2), search.q, search.level)
-        standing = [each for each in verdicts if each.verdict == STANDS]
-        regions, masks = ranked(standing, columns, tested, second)
-        if len(regions) > search.top:
-            notes.append(f"{len(regions) - search.top} more stand out; raise `top` to see them.")
-    return Found(
-        regions[: search.top],
-        masks[: search.top],
-        _table(verdicts, columns, (first, second)),
+        tests = tested_boxes(candidates.boxes, second, -(-options.min_size // 2), options.q, options.level)
+        significant = [each for each in tests if each.verdict == STANDS]
+        regions, masks = rank_regions(significant, columns, tested, second)
+        if len(regions) > options.top:
+            notes.append(f"{len(regions) - options.top} more stand out; raise `top` to see them.")
+    return FoundRegions(
+        regions[: options.top],
+        masks[: options.top],
+        _table(tests, columns, (first, second)),
         n_searched,
         tuple(each.name for each in columns),
         tuple(notes),
     )
 
 
-def _least(n_rows: int, min_size: int | None) -> int:
+def _min_size(n_rows: int, min_size: int | None) -> int:
     if min_size is None:
         return max(min(20, n_rows // 5), -(-n_rows // 200), 2)
     least = expect.whole(min_size, "min_size", at_least=2)
     if least > n_rows // 2:
         raise expect.InputError(
-            f"`min_size` is {least} and the table has {n_rows} rows; a slice and the rest both need that many. "
+            f"`min_size` is {least} but the table has {n_rows} rows; a slice and the rest both need that many. "
             "Lower it, or leave it out."
         )
     return least
 
 
-def _columns(frame: pd.DataFrame, search: Search, notes: list[str]) -> tuple[Column, ...]:
+def _columns(frame: pd.DataFrame, options: SearchOptions, notes: list[str]) -> tuple[Column, ...]:
     """The columns that can be searched, and a note on the others."""
-    seen = [column(frame[name], search.least) for name in search.names]
-    varied = tuple(each for each in seen if each.varies)
-    constant = [each.name for each in seen if not each.varies and len(each.values) <= 1]
-    scattered = [each.name for each in seen if not each.varies and len(each.values) > 1]
+    binned = [bin_column(frame[name], options.min_size) for name in options.names]
+    varied = tuple(each for each in binned if each.varies)
+    constant = [each.name for each in binned if not each.varies and len(each.values) <= 1]
+    scattered = [each.name for each in binned if not each.varies and len(each.values) > 1]
     if not varied:
         raise expect.InputError(
-            f"There is nothing to search: {expect.shown(search.names)} have the same value in all rows, or none that "
-            f"{search.least} rows share. Pass columns that vary."
+            f"There is nothing to search: {expect.shown(options.names)} have the same value in all rows, or no value "
+            f"that {options.min_size} rows share. Pass columns that vary."
         )
     if constant:
-        notes.append(f"Left out, as all rows have the same value: {expect.shown(constant)}.")
+        notes.append(f"Dropped, because all rows have the same value: {expect.shown(constant)}.")
     if scattered:
-        notes.append(f"Left out, as no value has {search.least} rows: {expect.shown(scattered)}.")
+        notes.append(f"Dropped, because no value has {options.min_size} rows: {expect.shown(scattered)}.")
     return varied
 
 
-def _table(verdicts: list[Verdict], columns: tuple[Column, ...], halves: tuple[Half, Half]) -> pd.DataFrame:
+def _table(tests: list[TestedBox], columns: tuple[Column, ...], halves: tuple[BinnedRows, BinnedRows]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = [
         {
-            "condition": " and ".join(condition.text for condition in conditions_of(each.box, columns)),
-            "size": sum(int(np.count_nonzero(some.inside(each.box))) for some in halves),
-            "rate": each.rate.value,
-            "rest_rate": each.rest_rate,
-            "p_value": each.p_value,
-            "q_value": each.q_value,
-            "verdict": each.verdict,
+            "condition": " and ".join(condition.text for condition in conditions_of(test.box, columns)),
+            "size": sum(int(np.count_nonzero(half.inside(test.box))) for half in halves),
+            "rate": test.rate.value,
+            "rest_rate": test.rest_rate,
+            "p_value": test.p_value,
+            "q_value": test.q_value,
+            "verdict": test.verdict,
         }
-        for each in verdicts
+        for test in tests
     ]
-    frame = pd.DataFrame(rows, columns=list(TESTED))
+    frame = pd.DataFrame(rows, columns=list(TESTED_COLUMNS))
     return frame.sort_values("p_value", kind="stable", ignore_index=True)
+
+
+# Candidates: the regions to test, the best of all columns and pairs in the searched half, without repetitions.
+
+
+MOST_PAIRED = 30
+"""Maximum number of columns whose pairs are searched."""
+MOST_TESTED = 20
+"""Regions to test. Each additional one makes all others harder to distinguish from chance."""
+MOST_EXAMINED = 1000
+
+
+@dataclass(frozen=True)
+class CandidateBoxes:
+    """Boxes in the order of their score, how many boxes were searched, and how many columns were paired."""
+
+    boxes: tuple[Box, ...]
+    n_searched: int
+    n_paired: int
+
+
+def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> CandidateBoxes:
+    """Search all columns, and pairs of those with the strongest effect alone.
+
+    Boxes are ordered by their score, likelihood ratio − Σ 2·log(m·d) over their columns, m the number of selections of
+    the column and d the number of columns: the best of this many boxes without any excess gains about that much. d
+    counts all columns, since those that are paired were chosen on the same rows. So one column can be compared with
+    two, and a column of two categories with one of many ranges.
+    """
+    selections = [selections_of(binned, place) for place in range(len(binned.columns))]
+    alone = [best_of_column(binned, selection, place, min_rows) for place, selection in enumerate(selections)]
+    n_searched = sum(len(selection.sides) for selection in selections)
+    boxes = [box for best in alone for box in best]
+    paired: list[int] = []
+    if max_features > 1:
+        strength = [best[0][0] if best else 0.0 for best in alone]
+        paired = sorted(sorted(range(len(selections)), key=lambda place: -strength[place])[:MOST_PAIRED])
+        for first, second in combinations(paired, 2):
+            boxes += best_of_pair(binned, selections, first, second, min_rows)
+            n_searched += len(selections[first].sides) * len(selections[second].sides)
+    penalties = [2 * math.log(max(len(selection.sides), 1) * len(selections)) for selection in selections]
+    scored = sorted(
+        ((ratio - _penalty(box, penalties), box) for ratio, box in boxes), key=lambda scored_box: -scored_box[0]
+    )
+    return CandidateBoxes(_distinct(scored, binned, min_rows, penalties), n_searched, len(paired))
+
+
+def _distinct(scored: list[ScoredBox], binned: BinnedRows, min_rows: int, penalties: list[float]) -> tuple[Box, ...]:
+    """Take boxes by score, refine their edges, and skip those that add nothing to those already taken."""
+    boxes: list[Box] = []
+    accepted, clear = AcceptedRegions(binned.outcome), AcceptedRegions(binned.outcome)
+    for score, rough in scored[:MOST_EXAMINED]:
+        if len(boxes) == MOST_TESTED:
+            break
+        mask = binned.inside(rough)
+        if accepted.compare(mask).alike or not _adds(mask, clear, _penalty(rough, penalties)):
+            continue
+        box = _simplest(refine_edges(rough, binned, min_rows), binned, min_rows, penalties)
+        mask = binned.inside(box)
+        if not accepted.compare(mask).alike and _adds(mask, clear, _penalty(box, penalties)):
+            boxes.append(box)
+            accepted.add(mask)
+            # What may itself be chance explains nothing away.
+            if score > 0:
+                clear.add(mask)
+    return tuple(boxes)
+
+
+def _simplest(box: Box, binned: BinnedRows, min_rows: int, penalties: list[float]) -> Box:
+    """The box, or one of its parts alone if that scores as well: a part that spans most of a column is not needed."""
+    boxes = [box, *((side,) for side in box if len(box) > 1)]
+    scores = []
+    for candidate in boxes:
+        mask = binned.inside(candidate)
+        size = int(np.count_nonzero(mask))
+        fits = min_rows <= size <= binned.n - min_rows
+        ratio = binned.outcome.likelihood_ratio(mask, np.ones_like(mask))
+        scores.append(ratio - _penalty(candidate, penalties) if fits else -math.inf)
+    best = max(range(len(boxes)), key=lambda place: (scores[place], place))
+    return refine_edges(boxes[best], binned, min_rows) if best else box
+
+
+def _penalty(box: Box, penalties: list[float]) -> float:
+    return sum(penalties[side.column] for side in box)
+
+
+def _adds(mask: Mask, accepted: AcceptedRegions, penalty: float) -> bool:
+    """Whether a region adds more to those already taken than the best of this many would by chance."""
+    comparison = accepted.compare(mask)
+    if comparison.alike or not comparison.overlaps:
+        return not comparison.alike
+    return (
+        max(
+            accepted.outcome.likelihood_ratio(*comparison.outside),
+            accepted.outcome.likelihood_ratio(*comparison.within),
+        )
+        >= penalty
+    )
+
+
+# Edges of a box, moved from bin bounds to values of the data.
+
+
+ROUNDS = 2
+
+
+def refine_edges(box: Box, binned: BinnedRows, min_rows: int) -> Box:
+    """The box with each inner edge moved, by up to a bin, to where the likelihood ratio is highest.
+
+    Edges are moved in turn, twice. Open ends stay open: leaving out the few rows beyond the last one with the outcome
+    would turn `amount ≥ 1200` into a range of two numbers without any gain.
+    """
+    for _ in range(ROUNDS):
+        before = box
+        for place, side in enumerate(box):
+            if not isinstance(side, CodeRange) or side.high < 0:
+                continue
+            others = binned.inside(box[:place] + box[place + 1 :])
+            side = _move_low(side, others, binned, min_rows)
+            side = _move_high(side, others, binned, min_rows)
+            box = (*box[:place], side, *box[place + 1 :])
+        if box == before:
+            break
+    return box
+
+
+def _move_low(side: CodeRange, others: Mask, binned: BinnedRows, min_rows: int) -> CodeRange:
+    if side.low == 0:
+        return side
+    tops = binned.columns[side.column].tops
+    bin_ = int(np.searchsorted(tops, side.low))
+    start = int(tops[bin_ - 2]) + 1 if bin_ > 1 else 0
+    stop = min(int(tops[bin_]), side.high)
+    ratios = _edge_ratios(side, start, stop, others, binned, min_rows)
+    # Positions without a row give the same counts; the last of them is an existing value.
+    best = start + len(ratios) - 1 - int(np.argmax(ratios[::-1]))
+    return replace(side, low=best) if ratios.max() > 0 and best > 0 else side
+
+
+def _move_high(side: CodeRange, others: Mask, binned: BinnedRows, min_rows: int) -> CodeRange:
+    tops = binned.columns[side.column].tops
+    if side.high == tops[-1]:
+        return side
+    bin_ = int(np.searchsorted(tops, side.high))
+    start = max(int(tops[bin_ - 1]) + 1 if bin_ else 0, side.low)
+    stop = int(tops[min(bin_ + 1, len(tops) - 1)])
+    ratios = _edge_ratios(side, start, stop, others, binned, min_rows, high=True)
+    best = start + int(np.argmax(ratios))
+    return replace(side, high=best) if ratios.max() > 0 and best < tops[-1] else side
+
+
+def _edge_ratios(
+    side: CodeRange, start: int, stop: int, others: Mask, binned: BinnedRows, min_rows: int, *, high: bool = False
+) -> Floats:
+    """Likelihood ratio of the box with its low (or high) edge at each of the codes `start` to `stop`."""
+    codes = binned.codes[side.column]
+    rows = np.flatnonzero(others & (codes >= start) & (codes <= stop))
+    fixed = others & ((codes >= side.low) & (codes < start) if high else (codes > stop) & (codes <= side.high))
+    places = codes[rows] - start
+    sizes = np.bincount(places, minlength=stop - start + 1)
+    sums = binned.outcome.sums(places, stop - start + 1, rows)
+    along = slice(None) if high else slice(None, None, -1)
+    sizes = sizes[along].cumsum()[along] + np.count_nonzero(fixed)
+    sums = sums[along].cumsum()[along] + binned.outcome.total_in(fixed)
+    ratios = binned.outcome.ratio_from_counts(sizes, sums)
+    ratios[(sizes < min_rows) | (binned.n - sizes < min_rows)] = 0.0
+    return ratios

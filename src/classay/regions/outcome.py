@@ -1,7 +1,7 @@
-"""What is looked for in regions of a table: `Happens`, true or not in each row, or `Repeated`, seen in several units.
+"""What is searched for in a table: `BinaryOutcome`, true or not per row, or `RepeatedOutcome`, in several units.
 
-A search asks how much of the outcome is in a part of the rows and how well that tells the part from the rest. A test
-asks how likely chance alone gives as much.
+A search needs how much of the outcome is in a part of the rows and how clearly the part differs from the rest. A test
+needs how likely chance alone gives as much.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import xlogy
 
+from ..arrays import Floats, Mask
 from ..intervals import Estimate, crossed_standard_error, of_proportion, share_around
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 ROUNDING = 1e-10
-"""Differences of means between 0 and 1 that are below this are rounding."""
+"""Differences of means between 0 and 1 below this are rounding."""
 
 
 class Outcome(ABC):
@@ -38,18 +37,18 @@ class Outcome(ABC):
 
     @abstractmethod
     def sums(self, keys: NDArray[Any], n_keys: int, rows: Rows | None = None) -> NDArray[Any]:
-        """How much of it each key has; `keys` are of all rows, or of `rows`."""
+        """The sum of it for each key; `keys` are those of all rows, or of `rows`."""
 
     @abstractmethod
-    def of(self, part: Mask) -> float:
-        """How much of it a part of the rows has."""
+    def total_in(self, part: Mask) -> float:
+        """The sum of it in a part of the rows."""
 
     @abstractmethod
-    def terms(self, counts: NDArray[Any]) -> Floats:
+    def k_log_k(self, counts: NDArray[Any]) -> Floats:
         """k·log k for sums of rows or of the outcome."""
 
     @abstractmethod
-    def chance(self, part: Mask, whole: Mask) -> float:
+    def p_value(self, part: Mask, whole: Mask) -> float:
         """How likely chance alone gives a part of a whole as much, as a p-value."""
 
     @abstractmethod
@@ -60,18 +59,18 @@ class Outcome(ABC):
     def halves(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
         """Two halves of the rows at random, each with half of the outcome."""
 
-    def ratio(self, sizes: NDArray[Any], sums: NDArray[Any]) -> Floats:
-        """Twice the log-likelihood gained by a rate of each part's own; 0 where that is not above the rest's."""
-        h, n, e = self.terms, np.int64(self.n), self.total
+    def ratio_from_counts(self, sizes: NDArray[Any], sums: NDArray[Any]) -> Floats:
+        """Twice the log-likelihood gained by a separate rate for each part; 0 if that is not above the rest's."""
+        h, n, e = self.k_log_k, np.int64(self.n), self.total
         own = h(sums) + h(sizes - sums) - h(sizes)
         rest = h(e - sums) + h(n - e - sizes + sums) - h(n - sizes)
         gain = 2 * (own + rest - (h(np.asarray(e)) + h(np.asarray(n - e)) - h(np.asarray(n)))) / self.dispersion
         return np.where(sums * n > sizes * e, gain, 0.0)
 
-    def gain(self, part: Mask, whole: Mask) -> float:
-        """The likelihood ratio of a part of a whole against the rest of it; 0 where its rate is not higher."""
+    def likelihood_ratio(self, part: Mask, whole: Mask) -> float:
+        """The likelihood ratio of a part of a whole against the rest of it; 0 if its rate is not higher."""
         size, n = int(np.count_nonzero(part)), int(np.count_nonzero(whole))
-        inside, total = self.of(part), self.of(whole)
+        inside, total = self.total_in(part), self.total_in(whole)
         if not 0 < size < n or inside * n <= size * total:
             return 0.0
 
@@ -81,7 +80,7 @@ class Outcome(ABC):
         return 2 * (fit(inside, size) + fit(total - inside, n - size) - fit(total, n)) / self.dispersion
 
 
-class Happens(Outcome):
+class BinaryOutcome(Outcome):
     """True or not in each row. Chance by Fisher's exact test, rates with Wilson's interval."""
 
     dispersion = 1.0
@@ -89,39 +88,39 @@ class Happens(Outcome):
     def __init__(self, values: Mask) -> None:
         self.values = values
         self.n, self.total = len(values), int(values.sum())
-        # Of all whole numbers that may occur: a likelihood ratio is eight of them.
+        # Precomputed for all whole numbers that may occur: a likelihood ratio needs eight of them.
         whole = np.arange(self.n + 1, dtype=float)
-        self._terms: Floats = xlogy(whole, whole)
+        self._k_log_k: Floats = xlogy(whole, whole)
 
-    def at(self, rows: Rows) -> Happens:
-        return Happens(self.values[rows])
+    def at(self, rows: Rows) -> BinaryOutcome:
+        return BinaryOutcome(self.values[rows])
 
     def sums(self, keys: NDArray[Any], n_keys: int, rows: Rows | None = None) -> NDArray[Any]:
         return np.bincount(keys[self.values if rows is None else self.values[rows]], minlength=n_keys)
 
-    def of(self, part: Mask) -> int:
+    def total_in(self, part: Mask) -> int:
         return int(np.count_nonzero(part & self.values))
 
-    def terms(self, counts: NDArray[Any]) -> Floats:
-        return self._terms[counts.astype(np.int64)]
+    def k_log_k(self, counts: NDArray[Any]) -> Floats:
+        return self._k_log_k[counts.astype(np.int64)]
 
-    def chance(self, part: Mask, whole: Mask) -> float:
+    def p_value(self, part: Mask, whole: Mask) -> float:
         size, n = int(np.count_nonzero(part)), int(np.count_nonzero(whole))
-        return fisher(size, self.of(part), n, self.of(whole))
+        return fisher_p_value(size, self.total_in(part), n, self.total_in(whole))
 
     def rate(self, part: Mask, level: float) -> Estimate:
-        found = of_proportion(self.of(part), int(np.count_nonzero(part)), level)
-        return replace(found, kind="of a proportion, rows not searched")
+        share = of_proportion(self.total_in(part), int(np.count_nonzero(part)), level)
+        return replace(share, kind="of a proportion, rows not searched")
 
     def halves(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
-        return _dealt([generator.permutation(np.flatnonzero(self.values == value)) for value in (True, False)])
+        return _split_groups([generator.permutation(np.flatnonzero(self.values == value)) for value in (True, False)])
 
 
-class Repeated(Outcome):
-    """A table of units x rows: what each unit, such as a split of the data, saw in each row.
+class RepeatedOutcome(Outcome):
+    """A table of units x rows: what each unit, such as a split of the data, measured in each row.
 
-    Rows share the units and units the rows, so chance is told by units: the difference of a part from the rest in each
-    of them, with the variance over units and over rows, and Student's t. `values` are the means over units.
+    Rows share the units and units the rows, so chance is judged by units: the difference of a part from the rest in
+    each of them, with the variance over units and over rows, and Student's t. `values` are the means over units.
     """
 
     def __init__(self, table: Floats) -> None:
@@ -129,40 +128,40 @@ class Repeated(Outcome):
         self.values: Floats = table.mean(axis=0).clip(0.0, 1.0)
         self.n, self.total = len(self.values), float(self.values.sum())
         mean = self.total / self.n
-        # Means over units vary less than single answers would, so the same excess tells more.
+        # Means over units vary less than single observations would, so the same excess is stronger evidence.
         self.dispersion = max(float(self.values.var()) / (mean * (1 - mean)), 1e-9) if 0 < mean < 1 else 1.0
 
-    def at(self, rows: Rows) -> Repeated:
-        return Repeated(self.table[:, rows])
+    def at(self, rows: Rows) -> RepeatedOutcome:
+        return RepeatedOutcome(self.table[:, rows])
 
     def sums(self, keys: NDArray[Any], n_keys: int, rows: Rows | None = None) -> NDArray[Any]:
         return np.bincount(keys, weights=self.values if rows is None else self.values[rows], minlength=n_keys)
 
-    def of(self, part: Mask) -> float:
+    def total_in(self, part: Mask) -> float:
         return float(self.values[part].sum())
 
-    def terms(self, counts: NDArray[Any]) -> Floats:
+    def k_log_k(self, counts: NDArray[Any]) -> Floats:
         # Sums in another order may miss 0 by rounding.
         positive = np.maximum(counts, 0.0)
         return np.asarray(xlogy(positive, positive), dtype=float)
 
-    def chance(self, part: Mask, whole: Mask) -> float:
+    def p_value(self, part: Mask, whole: Mask) -> float:
         inside, rest = self.table[:, part], self.table[:, whole & ~part]
         units = len(self.table)
         if units < 2 or inside.shape[1] < 2 or rest.shape[1] < 2:
             return 1.0
         excess = inside.mean(axis=1) - rest.mean(axis=1)
         by_unit = float(excess.var(ddof=1)) / units
-        by_row = both = 0.0
-        for some in (inside, rest):
-            means = some.mean(axis=0)
-            residual = some - some.mean(axis=1, keepdims=True) - means + some.mean()
+        by_row = residual_variance = 0.0
+        for table in (inside, rest):
+            means = table.mean(axis=0)
+            residual = table - table.mean(axis=1, keepdims=True) - means + table.mean()
             by_row += float(means.var(ddof=1)) / means.size
-            both += float((residual**2).sum()) / ((units - 1) * (means.size - 1)) / some.size
-        error = math.sqrt(max(by_unit + by_row - both, by_unit, by_row))
+            residual_variance += float((residual**2).sum()) / ((units - 1) * (means.size - 1)) / table.size
+        error = math.sqrt(max(by_unit + by_row - residual_variance, by_unit, by_row))
         mean = float(excess.mean())
         if error < ROUNDING:
-            # So many units cannot tell more than that all of them point the same way.
+            # This many units cannot show more than that all of them point the same way.
             return 1.0 if mean < ROUNDING else 0.5**units
         return float(stats.t.sf(mean / error, units - 1))
 
@@ -179,14 +178,14 @@ class Repeated(Outcome):
         return first, np.setdiff1d(np.arange(self.n), first)
 
 
-def fisher(size: int, inside: int, n: int, total: int) -> float:
-    """P(at least so many in a part | its size, and rows and how many of the whole): Fisher's exact test."""
+def fisher_p_value(size: int, inside: int, n: int, total: int) -> float:
+    """P(at least this many in a part | its size, and rows and sum of the whole): Fisher's exact test."""
     if not 0 < size < n:
         return 1.0
     return min(float(stats.hypergeom.sf(inside - 1, n, total, size)), 1.0)
 
 
-def _dealt(groups: list[Rows]) -> tuple[Rows, Rows]:
+def _split_groups(groups: list[Rows]) -> tuple[Rows, Rows]:
     first, second = (
         np.sort(np.concatenate([rows[: len(rows) // 2] if early else rows[len(rows) // 2 :] for rows in groups]))
         for early in (True, False)

@@ -1,4 +1,7 @@
-"""`Region`: rows of a table in which an outcome is higher than elsewhere, with its figures and its rank."""
+"""`Region`: rows of a table in which an outcome is higher than elsewhere, with its figures and its rank.
+
+Then how boxes become regions: their test on rows that were not searched, and what each adds to the others.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +10,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Floats, Mask
 from ..expect import InputError
 from ..intervals import Estimate
-from .boxes import Box, Half, Stretch
-from .columns import Column, settle
-from .conditions import Condition, Range, shown
-from .held_out import Verdict
+from .boxes import BinnedRows, Box, CodeRange
+from .columns import Column, checked_columns, checked_table, infer_type
+from .conditions import Condition, Range, short_text
 from .outcome import Outcome
-from .repeats import nesting
-from .table import checked_columns, checked_table
 
-Mask = NDArray[np.bool_]
 EDGES = ("feature", "low", "high", "values")
-WHERE = ("rank", "condition", *EDGES, *(f"other_{name}" for name in EDGES))
+CONDITION_COLUMNS = ("rank", "condition", *EDGES, *(f"other_{name}" for name in EDGES))
 
 
 @dataclass(frozen=True)
 class Region:
     """Rows in which an outcome is higher than elsewhere.
 
-    `rate` is of rows that were not searched, so it is honest, and so are `rest_rate` (those outside the region) and
-    `lift` (rate over that of all rows). `size`, `share`, `total` and `table_rate` are of the whole table; `table_rate`
+    `rate`, `rest_rate` (outside the region) and `lift` (rate over that of all rows) are computed on rows that were not
+    searched, so they are unbiased. `size`, `share`, `total` and `table_rate` are those of the whole table; `table_rate`
     is optimistic, as half of it was searched. `q_value` corrects `p_value` for all regions tested. `excess` = size ·
     (lower end of rate − rest_rate), at least 0; `rank` 1 has the most of it. `nested_under` is the rank of a larger
-    region that holds at least 80 % of these rows, or None.
+    region that contains at least 80 % of these rows, or None.
     """
 
     condition: str
@@ -52,107 +52,250 @@ class Region:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns that it is about."""
+        """The columns that it uses."""
         return tuple(condition.feature for condition in self.conditions)
 
     def rows(self, table: pd.DataFrame) -> Mask:
         """Which rows of any table with the same columns are in it."""
         return rows_that_meet(self.conditions, table)
 
-    def where(self) -> dict[str, Any]:
-        """Its rank and conditions as a row of a table, under the names of `WHERE`."""
-        return where(self.rank, self.condition, self.conditions)
+    def condition_row(self) -> dict[str, Any]:
+        """Its rank and conditions as a row of a table, under the names of `CONDITION_COLUMNS`."""
+        return condition_row(self.rank, self.condition, self.conditions)
 
 
-class RowsOfRegions:
-    """For results with regions: which rows are in each of them. It comes first among the bases.
+class RegionRows:
+    """For results with regions: which rows are in each of them. Must be the first base class.
 
-    A truth value for every row and region does not belong into to_dict(), so `masks` is no field but an InitVar.
+    One boolean per row and region does not belong in to_dict(), so `masks` is not a field but an InitVar.
     """
 
-    CALLED: ClassVar[str] = "regions"
+    NOUN: ClassVar[str] = "regions"
 
     def __post_init__(self, masks: tuple[Mask, ...]) -> None:
         object.__setattr__(self, "_masks", masks)
 
     def rows(self, i: int) -> Mask:
-        """Which rows of the table are in the region at place `i`, counted from 0."""
+        """Which rows of the table are in the region at position `i`, counted from 0."""
         masks: tuple[Mask, ...] = self._masks  # type: ignore[attr-defined]
         if not isinstance(i, (int, np.integer)) or not 0 <= i < len(masks):
-            raise InputError(f"`i` is {i!r}; there are {len(masks)} {self.CALLED}, counted from 0.")
+            raise InputError(f"`i` is {i!r}; there are {len(masks)} {self.NOUN}, counted from 0.")
         return masks[i].copy()
 
 
-def where(rank: int, condition: str, conditions: tuple[Condition, ...]) -> dict[str, Any]:
+def condition_row(rank: int, condition: str, conditions: tuple[Condition, ...]) -> dict[str, Any]:
     """A rank and conditions as a row of a table."""
     row: dict[str, Any] = {"rank": rank, "condition": condition}
-    for prefix, each in zip(("", "other_"), conditions):
-        row[f"{prefix}feature"] = each.feature
-        if isinstance(each, Range):
-            row |= {f"{prefix}low": each.low, f"{prefix}high": each.high}
+    for prefix, part in zip(("", "other_"), conditions):
+        row[f"{prefix}feature"] = part.feature
+        if isinstance(part, Range):
+            row |= {f"{prefix}low": part.low, f"{prefix}high": part.high}
         else:
-            row[f"{prefix}values"] = each.text.removeprefix(shown(each.feature)).strip()
+            row[f"{prefix}values"] = part.text.removeprefix(short_text(part.feature)).strip()
     return row
 
 
 def rows_that_meet(conditions: tuple[Condition, ...], table: pd.DataFrame) -> Mask:
     """Which rows of a table meet all of the conditions."""
     frame = checked_table(table)
-    names = checked_columns(frame, tuple(each.feature for each in conditions), None)
-    settled = {name: settle(frame[name]) for name in names}
+    names = checked_columns(frame, tuple(condition.feature for condition in conditions), None)
+    columns = {name: infer_type(frame[name]) for name in names}
     inside = np.ones(len(frame), dtype=bool)
-    for each in conditions:
-        inside &= each.rows(settled[each.feature])
+    for condition in conditions:
+        inside &= condition.rows(columns[condition.feature])
     return inside
 
 
-def told_small(value: float) -> str:
-    """«= 0.012», or «< 1e-15»: beyond that, digits tell nothing."""
+def p_value_text(value: float) -> str:
+    """`= 0.012`, or `< 1e-15`: beyond that, digits are meaningless."""
     return f"= {value:.2g}" if value >= 1e-15 else "< 1e-15"
 
 
-def ranked(
-    standing: list[Verdict], columns: tuple[Column, ...], outcome: Outcome, half: Half
+def rank_regions(
+    significant: list[TestedBox], columns: tuple[Column, ...], outcome: Outcome, binned: BinnedRows
 ) -> tuple[tuple[Region, ...], tuple[Mask, ...]]:
-    """Regions in the order of their excess, and which rows of the table are in them; `half` is what tested them."""
-    whole = Half(columns, outcome, np.arange(outcome.n))
-    made = []
-    for each in standing:
-        conditions = conditions_of(each.box, columns)
-        rows = whole.inside(each.box)
-        size, total = int(rows.sum()), outcome.of(rows)
-        one = Region(
+    """Regions in the order of their excess, and which rows of the table each has; `binned` has the tested rows."""
+    whole = BinnedRows(columns, outcome, np.arange(outcome.n))
+    with_rows = []
+    for test in significant:
+        conditions = conditions_of(test.box, columns)
+        rows = whole.inside(test.box)
+        size, total = int(rows.sum()), outcome.total_in(rows)
+        region = Region(
             condition=" and ".join(condition.text for condition in conditions),
             conditions=conditions,
             size=size,
             share=size / outcome.n,
             total=total,
             table_rate=total / size,
-            rate=each.rate,
-            rest_rate=each.rest_rate,
-            lift=each.rate.value / (half.outcome.total / half.n),
-            p_value=each.p_value,
-            q_value=each.q_value,
-            excess=size * max(each.rate.low - each.rest_rate, 0.0),
+            rate=test.rate,
+            rest_rate=test.rest_rate,
+            lift=test.rate.value / (binned.outcome.total / binned.n),
+            p_value=test.p_value,
+            q_value=test.q_value,
+            excess=size * max(test.rate.low - test.rest_rate, 0.0),
             rank=0,
             nested_under=None,
         )
-        made.append((one, rows))
-    made.sort(key=lambda pair: (-pair[0].excess, pair[0].p_value))
-    masks = tuple(rows for _, rows in made)
-    holders = nesting(list(masks))
+        with_rows.append((region, rows))
+    with_rows.sort(key=lambda pair: (-pair[0].excess, pair[0].p_value))
+    masks = tuple(rows for _, rows in with_rows)
+    enclosing = enclosing_regions(list(masks))
     regions = (
-        replace(one, rank=place + 1, nested_under=None if holder is None else holder + 1)
-        for place, ((one, _), holder) in enumerate(zip(made, holders))
+        replace(region, rank=place + 1, nested_under=None if outer is None else outer + 1)
+        for place, ((region, _), outer) in enumerate(zip(with_rows, enclosing))
     )
     return tuple(regions), masks
 
 
 def conditions_of(box: Box, columns: tuple[Column, ...]) -> tuple[Condition, ...]:
-    """What a box says, column by column."""
+    """The conditions of a box, column by column."""
     return tuple(
-        columns[part.column].range(part.low, part.high)
-        if isinstance(part, Stretch)
-        else columns[part.column].among(part.bins)
-        for part in box
+        columns[side.column].range(side.low, side.high)
+        if isinstance(side, CodeRange)
+        else columns[side.column].among(side.bins)
+        for side in box
     )
+
+
+# The test on rows that were not searched.
+
+
+CLEAR = 0.01
+"""The p-value that a region which shares rows or outcome with others needs in order not to be a repetition of them."""
+CHANCE, REPEATS, STANDS = "may be chance", "repeats another", "stands out"
+
+
+@dataclass(frozen=True)
+class TestedBox:
+    """A box on the held-out rows: how many of them it contains, the rate of the outcome there, and the verdict."""
+
+    box: Box
+    size: int
+    rate: Estimate
+    rest_rate: float
+    p_value: float
+    q_value: float
+    verdict: str
+
+
+def tested_boxes(boxes: tuple[Box, ...], binned: BinnedRows, min_rows: int, q: float, level: float) -> list[TestedBox]:
+    """Test the boxes, in order, that have at least `min_rows` rows.
+
+    The number of rows in a box is known without their outcome, so leaving out the small ones does not bias the test.
+    """
+    masks = [binned.inside(box) for box in boxes]
+    sizes = [int(np.count_nonzero(mask)) for mask in masks]
+    large = [place for place, size in enumerate(sizes) if min_rows <= size < binned.n]
+    outcome, everything = binned.outcome, np.ones(binned.n, dtype=bool)
+    p_values = [outcome.p_value(masks[place], everything) for place in large]
+    tests = []
+    accepted = AcceptedRegions(outcome)
+    for place, p_value, q_value in zip(large, p_values, q_values(p_values)):
+        verdict = CHANCE
+        if q_value <= q:
+            comparison = accepted.compare(masks[place])
+            verdict = REPEATS if comparison.alike else STANDS
+            if verdict == STANDS and (comparison.overlaps or comparison.explained):
+                clear = min(outcome.p_value(*comparison.outside), outcome.p_value(*comparison.within)) <= CLEAR
+                verdict = STANDS if clear else REPEATS
+        if verdict == STANDS:
+            accepted.add(masks[place])
+        rate = outcome.rate(masks[place], level)
+        rest = (outcome.total - outcome.total_in(masks[place])) / (binned.n - sizes[place])
+        tests.append(TestedBox(boxes[place], sizes[place], rate, rest, p_value, float(q_value), verdict))
+    return tests
+
+
+def q_values(p_values: ArrayLike) -> Floats:
+    """Benjamini and Hochberg's: the lowest false-discovery rate at which each is still a discovery.
+
+    >>> q_values([0.01, 0.04, 0.03, 0.5]).round(3).tolist()
+    [0.04, 0.053, 0.053, 0.5]
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(-p)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
+    return adjusted.clip(max=1.0)
+
+
+# Overlap: whether a region shows something that others do not.
+
+
+PartOfWhole = tuple[Mask, Mask]
+NO_ROWS: Mask = np.zeros(0, dtype=bool)
+ALIKE = 0.7
+"""Rows in common, of the rows in either, from which two regions count as one."""
+OVERLAP = 0.5
+"""Rows in common, of the rows of one of them, from which a region has to show what it adds."""
+INSIDE = 0.8
+"""Share of a region's rows in a larger one, from which it is shown as a part of that."""
+
+
+@dataclass(frozen=True)
+class RegionComparison:
+    """What a region adds to others: a part of the rows, and the whole it is a part of.
+
+    `outside`: its rows in none of the others, of all rows that are in none. `within`: its rows in the other region that
+    it shares most with, of all rows of that one. `alike`: it nearly equals one of the others. `overlaps`: it has half
+    of its rows in others, or half of another's. `explained`: it has half of its outcome in others.
+    """
+
+    alike: bool = False
+    overlaps: bool = False
+    explained: bool = False
+    outside: PartOfWhole = (NO_ROWS, NO_ROWS)
+    within: PartOfWhole = (NO_ROWS, NO_ROWS)
+
+
+class AcceptedRegions:
+    """Regions taken so far, as masks over the same rows."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self.masks: list[Mask] = []
+        self.sizes: list[int] = []
+        self.uncovered = np.ones(outcome.n, dtype=bool)
+
+    def add(self, mask: Mask) -> None:
+        """Take one more."""
+        self.masks.append(mask)
+        self.sizes.append(_count(mask))
+        self.uncovered &= ~mask
+
+    def compare(self, mask: Mask) -> RegionComparison:
+        """Compare a region with those taken."""
+        if not self.masks:
+            return RegionComparison()
+        size = _count(mask)
+        shared = [_count(mask & other) for other in self.masks]
+        if any(common >= ALIKE * (size + own - common) for common, own in zip(shared, self.sizes)):
+            return RegionComparison(alike=True)
+        covers = any(common >= OVERLAP * own for common, own in zip(shared, self.sizes))
+        alone, nearest = mask & self.uncovered, self.masks[int(np.argmax(shared))]
+        total = self.outcome.total_in(mask)
+        return RegionComparison(
+            overlaps=covers or size - _count(alone) >= OVERLAP * size,
+            explained=total - self.outcome.total_in(alone) >= OVERLAP * total,
+            outside=(alone, self.uncovered.copy()),
+            within=(mask & nearest, nearest),
+        )
+
+
+def enclosing_regions(masks: list[Mask]) -> list[int | None]:
+    """For each region the smallest larger one that contains most of its rows, or None."""
+    sizes = [_count(mask) for mask in masks]
+    enclosing: list[int | None] = []
+    for place, mask in enumerate(masks):
+        larger = [
+            other
+            for other in range(len(masks))
+            if sizes[other] > sizes[place] and _count(mask & masks[other]) >= INSIDE * sizes[place]
+        ]
+        enclosing.append(min(larger, key=lambda other: sizes[other], default=None))
+    return enclosing
+
+
+def _count(mask: Mask) -> int:
+    return int(np.count_nonzero(mask))

@@ -1,1 +1,1 @@
-"""The report: what every room says of learners, data, label set and networks, in words first, on one page."""
+"""The report: all measurements of learners, data, classes and networks, on one page, text first."""

@@ -1,4 +1,4 @@
-"""`characterize`: everything that classay can tell of learners and data, in one call and one page."""
+"""`characterize`: everything that classay measures of learners and data, in one call and on one page."""
 
 from __future__ import annotations
 
@@ -8,56 +8,59 @@ from dataclasses import InitVar, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import expect, seeds
+from ..estimators.adapters import kind_of
+from ..expect import InputError, counted, shown
+from ..inputs.rows import is_sparse
+from ..learner.fitting import checks
 from ..result import Result
-from . import given
-from .document import Report
-from .finding import Finding
-from .measuring import measure
-from .parts import Learner, Parts
-from .plan import seconds_of
-from .writing import report_of
+from .budget import seconds_of
+from .build import report_of
+from .document import Finding, Report
+from .measure import measure
+from .results import DataResults, LearnerResults, Results
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from ..network.quality import NetworkQuality
+    from ..network.quality.quality import NetworkQuality
 
 
 @dataclass(frozen=True)
 class Assay(Result):
-    """What `characterize` finds: `report` is the document, `parts` the live results of every room behind it.
+    """Result of `characterize`: `report` is the document, `parts` has the result objects behind it.
 
-    `parts.learners["tree"].stability` and the like can be asked further; they are not saved with the report.
+    Use `parts.learners["tree"].stability` and the like for further analysis; they are not saved with the report.
     """
 
     report: Report
-    found: InitVar[Parts]
+    found: InitVar[Results]
 
-    def __post_init__(self, found: Parts) -> None:
+    def __post_init__(self, found: Results) -> None:
         object.__setattr__(self, "_parts", found)
 
     @property
-    def parts(self) -> Parts:
-        """The live results: `learners`, `complexity`, `kinship`, `classes`, `networks`."""
-        parts: Parts = self._parts  # type: ignore[attr-defined]
+    def parts(self) -> Results:
+        """The result objects: `learners`, `complexity`, `kinship`, `classes`, `networks`."""
+        parts: Results = self._parts  # type: ignore[attr-defined]
         return parts
 
     @property
-    def learners(self) -> dict[str, Learner]:
-        """What was found of each learner."""
+    def learners(self) -> dict[str, LearnerResults]:
+        """The results of each learner."""
         return self.parts.learners
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the figures say, in order of weight."""
+        """The findings, most important first."""
         return self.report.findings
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a figure: subject, of, figure, value, low, high, level, kind."""
+        """One row per figure: subject, of, figure, value, low, high, level, kind."""
         return self.report.to_frame()
 
     def plot(self, **options: Any) -> alt.TopLevelMixin:
@@ -65,7 +68,7 @@ class Assay(Result):
         return self.report.plot(**options)
 
     def save(self, path: str | Path, *, force: bool = True) -> Path:
-        """Write the report as the suffix says: .html (the page), .json, or .md (a section for a model card)."""
+        """Write the report in the format of the suffix: .html (page), .json, or .md (section for a model card)."""
         return self.report.save(path, force=force)
 
     def __str__(self) -> str:
@@ -95,38 +98,39 @@ def characterize(
     notes: Sequence[str] = (),
     command: str | None = None,
 ) -> Assay:
-    """Tell of learners on data what accuracy does not: findings in words, then figures, all on one page.
+    """Measure what accuracy hides about learners on data: findings in words, then figures, all on one page.
 
-    Each learner is refitted on halves of a training part, several times, and asked on the rest and on probes; and once
-    a fold on all other rows. From that come accuracy, stability, bias, expressivity, capacity, stochasticity, kinship,
-    slices with many errors, and where refits disagree; from the rows alone complexity, baseline and suspected labels;
-    with 5 classes or more, what more of them would do.
+    Each learner is refitted several times on halves of a training part, and predicts the test part and the probes. It
+    is also fitted once per cross-validation fold on all other rows. From these predictions come accuracy, stability,
+    bias, expressivity, capacity, stochasticity, kinship, slices with many errors, and where refits disagree. From the
+    rows alone come complexity, baseline and suspected labels. With 5 classes or more, the report also forecasts the
+    accuracy for more classes.
 
-    A finding is a warning only if the intervals say so at a level at which all warnings of a page together are wrong
-    in at most 5 % of pages. What misleads about each figure stands in its own docstring.
+    A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
+    wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
 
-    How many refits there are depends on the budget and so on the machine. `report.settings` has the numbers that were
-    chosen: given them, and the same seed, the figures are the same to the last bit.
+    The number of refits depends on the budget, and so on the machine. `report.settings` has the numbers that were
+    chosen: with these and the same seed, the figures are the same to the last bit.
 
     Parameters
     ----------
     learners : name -> an unfitted scikit-learn classifier or Pipeline; text and missing values are encoded for it
     X, y : rows (a DataFrame or an array) and labels
-    networks : name -> what `network_quality` returned, for a section on networks
-    budget : seconds, or as in "2m"; it sets what follows unless you do
-    splits, repeats : splits of the training part into halves, and refits on each half
-    size : rows of each half that are used, or "all"
-    n_probes : points spread over the columns' ranges, on which refits are compared besides the test part
-    fold_rows : rows of each of the five cross-validated fits, or "all"
-    test_size : share of the rows that no refit sees
-    random_state : the seed of everything
-    executor : as in `classay.record`: an Executor, a number of local workers, or None for one a core
-    store : a folder of records; what is there is not fitted again
-    progress : tell stages and bars on stderr
-    time_limit : seconds that one refit may take
-    name, target : what to call the data and the labels
-    notes : remarks on the data to be shown
-    command : the command that made it, to be shown; default: this call
+    networks : name -> result of `network_quality`, for a section on networks
+    budget : target time in seconds, or as in "2m"; it sets the next five parameters unless you do
+    splits, repeats : number of splits of the training part into halves, and refits on each half
+    size : number of rows to use from each half, or "all"
+    n_probes : number of points spread over the columns' ranges, on which refits are compared besides the test part
+    fold_rows : number of rows for each of the five cross-validated fits, or "all"
+    test_size : share of the rows held out from every refit
+    random_state : the seed of all random numbers
+    executor : as in `classay.record`: an Executor, a number of local workers, or None for one per core
+    store : a folder of records; fits found there are reused
+    progress : show stages and progress bars on stderr
+    time_limit : time limit for one refit, in seconds
+    name, target : names of the data and of the labels, for display
+    notes : remarks on the data, for display
+    command : the command that made the report, for display; default: this call
 
     Examples
     --------
@@ -148,8 +152,8 @@ def characterize(
         "fold_rows": _rows(fold_rows, "fold_rows"),
         "test_size": expect.fraction(test_size, "test_size"),
     }
-    chosen = given.learners(learners)
-    data = given.data(X, y, name, target, notes)
+    chosen = learners_from(learners)
+    data = data_from(X, y, name, target, notes)
     parts = measure(data, chosen, networks or {}, wanted, seed, executor, store, progress, time_limit, command)
     return Assay(report_of(parts), parts)
 
@@ -158,3 +162,79 @@ def _rows(rows: Any, name: str) -> Any:
     if rows is None or rows == "all":
         return rows
     return expect.whole(rows, name, at_least=4, why='Or "all".')
+
+
+# Checks of the arguments of `characterize`, before any fit.
+
+
+LEAST_ROWS = 40
+LEAST_OF_A_CLASS = 4
+"""Number of rows that a class needs to be in both halves of the training part and in the test part."""
+
+
+def data_from(X: Any, y: ArrayLike, name: str, target: str, notes: Sequence[str]) -> DataResults:
+    """The rows as a table with class codes, without classes that are too rare."""
+    if is_sparse(X):
+        raise InputError(
+            "`X` is a sparse matrix; expected a DataFrame or array, as a report shows rows and columns. Use "
+            "X.toarray() if it fits into memory, or `classay.record`, which accepts sparse matrices."
+        )
+    rows, labels, more = checks.data(X, y)
+    frame = rows if isinstance(rows, pd.DataFrame) else _framed(rows)
+    frame = frame.rename(columns=str).reset_index(drop=True)
+    if not frame.columns.is_unique:
+        twins = frame.columns[frame.columns.duplicated()].unique()
+        raise InputError(f"`X` has several columns with the same name ({shown(twins)}). Give each column its own name.")
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    checks.refuse_classes(classes, codes)
+    said = [*notes, *more]
+    rare = counts < LEAST_OF_A_CLASS
+    if rare.any():
+        kept = ~rare[codes]
+        said.append(
+            f"Dropped: {int(rare.sum())} of {counted(classes.size, 'class', 'classes')} with fewer "
+            f"than {LEAST_OF_A_CLASS} rows ({shown(classes[rare], 4)}), {int((~kept).sum())} of {codes.size} rows."
+        )
+        if (~rare).sum() < 2:
+            raise InputError(
+                f"`y` has {classes.size} classes, of which {int((~rare).sum())} have {LEAST_OF_A_CLASS} rows or more; "
+                "expected at least 2 such classes. Is the target column right? Bin numeric targets first."
+            )
+        frame, labels = frame[kept].reset_index(drop=True), labels[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
+    if len(frame) < LEAST_ROWS:
+        raise InputError(
+            f"There are {counted(len(frame), 'row')}; a report needs at least {LEAST_ROWS}, of which two fifths are "
+            "held out. Add rows."
+        )
+    return DataResults(name, frame, codes.astype(np.int64), classes, target, tuple(said))
+
+
+def learners_from(given: Any) -> dict[str, Any]:
+    """Learners by name, each checked."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"`learners` is {type(given).__name__}; expected a dict of names and learners, as in "
+            '{"tree": DecisionTreeClassifier()}.'
+        )
+    if not given:
+        raise InputError("`learners` is empty; expected at least one, as in {'tree': DecisionTreeClassifier()}.")
+    found = {}
+    for name, one in given.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"`learners` has the name {name!r}; expected a string that is not empty.")
+        try:
+            found[name], _ = checks.learner(one)
+        except InputError as mistake:
+            raise InputError(f"{name!r}: {mistake}") from None
+        if kind_of(found[name]) == "regressor":
+            raise InputError(f"{name!r} is a regressor; expected a classifier. Use `classay.stability` for regressors.")
+    if "data" in found or "classes" in found:
+        raise InputError(
+            "A learner is named 'data' or 'classes', but these names are reserved for other figures. Rename it."
+        )
+    return found
+
+
+def _framed(rows: Any) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])])

@@ -1,4 +1,4 @@
-"""`Report`: an assay as a document. The page, the JSON file, the model card and the gates are all made of it alone."""
+"""`Report`: an assay as a document. The page, the JSON file, the model card and the gates are all made from it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ import pandas as pd
 from ..expect import counted
 from ..intervals import Estimate
 from ..result import Result, plain
-from .finding import LEVELS, Finding, Unasked
 
 if TYPE_CHECKING:
     import altair as alt
 
 SCHEMA = 1
-"""Of the JSON file; it grows when a reader of the former one would misread it."""
+"""Version of the JSON format; it grows when readers of the previous version would misread a file."""
 Cell = str | int | float | bool | Estimate | None
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: whose it is, which (a name of the glossary), and its estimate.
+    """One figure: its subject, its name in the glossary, and its estimate.
 
-    `subject` is learner, data, classes or network; `of` the name of the learner or network, else the subject again.
+    `subject` is learner, data, classes or network; `of` is the name of the learner or network, else the subject again.
     """
 
     subject: str
@@ -37,10 +36,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: names of columns (of the glossary, where they are figures), rows of cells, and a remark.
+    """A table: column names (from the glossary, if they are figures), rows of cells, and a remark.
 
-    `of` has the learner or network of each row, or is empty; `details` a sheet for each row that opens with it, or is
-    empty. `sort` is whether readers may sort it: the order of others is part of what they say.
+    `of` has the learner or network of each row, or is empty; `details` has a sheet to open for each row, or is empty.
+    `sort` is whether readers can sort it; it is false where the order itself has a meaning.
     """
 
     key: str
@@ -55,7 +54,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart as a Vega-Lite specification, what it shows in one sentence, and the same as a table."""
+    """A chart as a Vega-Lite specification, one sentence on what it shows, and the same data as a table."""
 
     key: str
     title: str
@@ -66,7 +65,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a lead paragraph, then pictures and sheets in order. `absent` says why there are none."""
+    """A section of the page: a lead paragraph, then charts and tables in order. `absent` says why there are none."""
 
     key: str
     title: str
@@ -75,16 +74,17 @@ class Section:
     sheets: tuple[Sheet, ...] = ()
     absent: str = ""
     group: str = ""
-    """The learner or network it is about, where a section is one of several of a kind."""
+    """The learner or network that the section is about, if there is one section for each."""
 
 
 @dataclass(frozen=True)
 class Report(Result):
-    """What an assay found, ready to be read, saved, and held against gates.
+    """The results of an assay, ready to be read, saved, and checked against gates.
 
-    `about` is the data (name, rows, columns, target, classes), `findings` are in order of weight, `unasked` those
-    that do not apply, `figures` every figure with its interval, `sections` the body of the page, `failed` why learners
-    gave no figures, `settings` what the budget bought, seed, versions and the command that repeats it.
+    `about` describes the data (name, rows, columns, target, classes); `findings` has the findings, most important
+    first; `unasked` has the checks that do not apply; `figures` has every figure with its interval; `sections` is the
+    body of the page; `failed` says why learners gave no results; `settings` has the numbers that the budget set, the
+    seed, versions and the command that reproduces the report.
     """
 
     title: str
@@ -98,7 +98,7 @@ class Report(Result):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Findings to act on."""
+        """The findings of level warning."""
         return tuple(each for each in self.findings if each.level == "warning")
 
     @property
@@ -113,19 +113,21 @@ class Report(Result):
         found = {each.name: each.estimate for each in self.figures if each.of == of}
         if not found:
             known = dict.fromkeys(each.of for each in self.figures)
-            raise InputError(f"There are no figures of {of!r}.{nearest(of, known)} There are some of {shown(known)}.")
+            raise InputError(
+                f"There are no figures for {of!r}.{nearest(of, known)} There are figures for {shown(known)}."
+            )
         if name not in found:
             raise InputError(f"{of!r} has no figure {name!r}.{nearest(name, found)} It has {shown(found, 20)}.")
         return found[name]
 
     def sheets(self) -> Iterator[Sheet]:
-        """Every sheet of the page, also those behind pictures."""
+        """Every table of the page, including those of charts."""
         for section in self.sections:
             yield from (picture.sheet for picture in section.pictures if picture.sheet is not None)
             yield from section.sheets
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a figure: subject, of, figure, value, low, high, level, kind."""
+        """One row per figure: subject, of, figure, value, low, high, level, kind."""
         rows = [
             {
                 "subject": each.subject,
@@ -158,8 +160,8 @@ class Report(Result):
         return alt.Chart.from_dict(pictures[str(key)].spec)
 
     def save(self, path: str | Path, *, force: bool = True) -> Path:
-        """Write it as the suffix says: .html (the page), .json, or .md (a section for a model card)."""
-        from .files import save
+        """Write it in the format of the suffix: .html (page), .json, or .md (section for a model card)."""
+        from .export.files import save
 
         return save(self, path, force)
 
@@ -171,3 +173,46 @@ class Report(Result):
             f"{self.title}: {counted(counts['warning'], 'warning')}, {counted(counts['note'], 'note')}, "
             f"{counted(counts['fine'], 'check')} passed. {first}{more}".rstrip()
         )
+
+
+# `Finding`: one conclusion from the figures, with what it is compared with and what to do next.
+
+
+LEVELS = ("warning", "note", "fine")
+"""Act on it; good to know; checked, no problem."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One plain conclusion that the figures support.
+
+    `code` is stable over versions (`L102`); its letter is the subject: L learner, D data, S slices, C classes,
+    N network. `level` is warning, note or fine. `of` is the learner or network that it is about, or "data" or
+    "classes". `sentence` states the finding, `value` is the figure, `reference` is what to compare it with (chance
+    for this number of classes, the baseline of this data, another learner), and `action` is what to do next ("" if
+    nothing).
+    """
+
+    code: str
+    level: str
+    of: str
+    title: str
+    sentence: str
+    value: Estimate
+    reference: str
+    action: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (f"{self.code} {self.of}: {self.sentence}", self.action) if part)
+
+
+@dataclass(frozen=True)
+class Unasked:
+    """A check that could not be made, and why, in one line."""
+
+    code: str
+    title: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.title}: {self.why}"

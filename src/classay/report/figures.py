@@ -1,4 +1,4 @@
-"""Every figure of a report, by subject: what the tables, the gates and the JSON file are made of."""
+"""Every figure of a report, by subject: the source of the tables, the gates and the JSON file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..intervals import Estimate, difference, exact, of_proportion, within_limits
-from ..learner.orientation import usual_threshold
+from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
-from .parts import Data, Learner, Parts
+from .results import DataResults, LearnerResults, Results
 
 
-def figures_of(parts: Parts) -> tuple[Figure, ...]:
-    """All of them, learners first."""
+def figures_of(parts: Results) -> tuple[Figure, ...]:
+    """All figures, learners first."""
     found: list[Figure] = []
     for name, one in parts.learners.items():
         found += [Figure("learner", name, figure, value) for figure, value in of_learner(one, parts.data).items()]
@@ -40,7 +40,7 @@ def figures_of(parts: Parts) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def of_learner(one: Learner, data: Data) -> dict[str, Estimate]:
+def of_learner(one: LearnerResults, data: DataResults) -> dict[str, Estimate]:
     """The figures of one learner."""
     oriented, steady = one.orientation, one.stability
     values = {"accuracy": steady.accuracy}
@@ -63,21 +63,21 @@ def of_learner(one: Learner, data: Data) -> dict[str, Estimate]:
     return values
 
 
-def gap(one: Learner) -> Estimate:
-    """Accuracy on its own rows less accuracy on test points."""
+def gap(one: LearnerResults) -> Estimate:
+    """Accuracy on its own training rows minus accuracy on test points."""
     made = difference(one.orientation.train_accuracy, one.stability.accuracy, "over subsets and points")
     return within_limits(made, -1.0, 1.0)
 
 
-def dice(one: Learner) -> Estimate:
+def dice(one: LearnerResults) -> Estimate:
     """Share of test points on which refits on the same rows differ."""
     if one.labelings.deterministic:
-        return exact(0.0, "it has no dice")
+        return exact(0.0, "no training randomness")
     same = one.stability.same_subset
     return replace(same, value=1 - same.value, low=1 - same.high, high=1 - same.low)
 
 
-def of_data(parts: Parts) -> dict[str, Estimate]:
+def of_data(parts: Results) -> dict[str, Estimate]:
     """The figures of the rows."""
     data = parts.data
     counts = np.bincount(data.codes)
@@ -97,21 +97,21 @@ def of_data(parts: Parts) -> dict[str, Estimate]:
     return values
 
 
-def repeated(data: Data) -> tuple[int, int]:
-    """Rows that contradict an equal one beyond what a classifier could get right, and rows that only repeat one."""
+def repeated(data: DataResults) -> tuple[int, int]:
+    """Rows that contradict an equal one beyond what a classifier could get right, and rows that are mere duplicates."""
     pairs = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).value_counts().rename("times").reset_index()
     by_row = pairs.groupby("row")["times"]
     return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())
 
 
-def contradicted(data: Data) -> NDArray[np.bool_]:
+def contradicted(data: DataResults) -> NDArray[np.bool_]:
     """Which rows are equal in every column to a row with another label."""
     labels = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).groupby("row")["code"]
     return np.asarray(labels.transform("nunique") > 1)
 
 
-def _fingerprints(data: Data) -> NDArray[np.uint64]:
-    # Numbers are hashed as they are; of anything else, what it reads as.
+def _fingerprints(data: DataResults) -> NDArray[np.uint64]:
+    # Numbers are hashed as they are, anything else as text.
     columns = {
         name: values if pd.api.types.is_numeric_dtype(values.dtype) else values.astype(object).map(str)
         for name, values in data.X.items()

@@ -1,1 +1,1 @@
-"""What the figures say: one rule a finding, by subject."""
+"""Findings: conclusions from the figures, by subject."""

@@ -1,1 +1,1 @@
-"""The body of a report: one function a section, which words what was found and picks pictures and tables."""
+"""The body of a report: one function per section, which writes the text and chooses charts and tables."""

@@ -10,12 +10,12 @@ import altair as alt
 from ... import charts
 from ...expect import counted
 from ...intervals import Estimate
-from ...learner.orientation import usual_threshold
-from ...learner.stability_table import stabilities
+from ...learner.orientation.orientation import usual_threshold
+from ...learner.stability.comparison import stabilities
 from ..document import Cell, Picture, Section, Sheet
 from ..figures import of_learner
-from ..parts import Learner, Parts
-from ..saying import joined, percent, quoted
+from ..phrases import joined, percent, quoted
+from ..results import LearnerResults, Results
 
 OVERVIEW = (
     "accuracy", "cv_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity", "gap", "seconds_per_fit",
@@ -23,14 +23,14 @@ OVERVIEW = (
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """A chart as the page needs it."""
+    """A chart as a specification for the page."""
     made: dict[str, Any] = chart.to_dict()
-    made.pop("$schema", None)  # an address, though nobody goes there
+    made.pop("$schema", None)  # a URL, although it is never loaded
     return made
 
 
-def sheet_of(key: str, title: str, names: Sequence[str], parts: Parts, note: str = "") -> Sheet:
-    """Figures of all learners, one line each."""
+def sheet_of(key: str, title: str, names: Sequence[str], parts: Results, note: str = "") -> Sheet:
+    """Figures of all learners, one row per learner."""
     unknown = Estimate(float("nan"), float("nan"), float("nan"), kind="unknown")
     rows: list[tuple[Cell, ...]] = []
     for name, one in parts.learners.items():
@@ -39,8 +39,8 @@ def sheet_of(key: str, title: str, names: Sequence[str], parts: Parts, note: str
     return Sheet(key, title, ("learner", *names), tuple(rows), note, tuple(parts.learners))
 
 
-def learners_section(parts: Parts) -> Section:
-    """The overview, and learners beside each other in pictures."""
+def learners_section(parts: Results) -> Section:
+    """The overview, and charts that compare the learners."""
     learners = parts.learners
     oriented = next(iter(learners.values())).orientation
     threshold = usual_threshold(oriented.holdout_size)
@@ -49,23 +49,23 @@ def learners_section(parts: Parts) -> Section:
         "Learners side by side",
         OVERVIEW,
         parts,
-        f"Bias: at least {threshold} of {oriented.holdout_size} test labels right, beyond guessing. Bits: of the "
-        f"labels of {oriented.holdout_size} test points. Small figures: 95 % interval.",
+        f"Bias: at least {threshold} of {oriented.holdout_size} test predictions right, beyond chance. Bits: for the "
+        f"predictions on {oriented.holdout_size} test points. Small numbers: 95 % interval.",
     )
     table = stabilities({name: one.stability for name, one in learners.items()})
     pictures = [
         Picture(
             "plane",
             "Accuracy against stability",
-            "How often each learner is right, and how often two refits of it give the same answer. Best is top right.",
+            "How often each learner is right, and how often two refits of it predict the same. Best is top right.",
             spec_of(charts.stability_plane(table)),
             sheet_of("plane", "Accuracy and stability", ("accuracy", "stability", "kappa", "stability_probes"), parts),
         ),
         Picture(
             "expressivity",
-            "Why answers vary",
-            "How far the answers of each learner spread over refits, split into what depends on the rows drawn "
-            "(capacity) and the learner's own dice (stochasticity).",
+            "Why predictions vary",
+            "How much the predictions of each learner vary over refits, split into the part that depends on the "
+            "training sample (capacity) and the part due to training randomness (stochasticity).",
             spec_of(charts.expressivity_chart(*(one.orientation for one in learners.values()))),
             sheet_of("split", "Bits by source", ("expressivity", "capacity", "stochasticity", "dice"), parts),
         ),
@@ -74,41 +74,41 @@ def learners_section(parts: Parts) -> Section:
         kin = parts.kinship
         distances = Sheet(
             "kinship",
-            "Jensen–Shannon distance between answers",
+            "Jensen–Shannon distance between predictions",
             ("learner", *kin.names),
             tuple((name, *(float(value) for value in row)) for name, row in zip(kin.names, kin.jensen_shannon)),
-            "0: the same answers, 1: nothing in common.",
+            "0: the same predictions, 1: nothing in common.",
             kin.names,
         )
         drawn = charts.kinship_heatmap(kin) if len(kin.names) < 3 else charts.kinship_map(kin)
-        pictures.append(Picture("kinship", "Which learners answer alike", str(kin), spec_of(drawn), distances))
+        pictures.append(Picture("kinship", "Which learners predict alike", str(kin), spec_of(drawn), distances))
     best = max(learners.values(), key=lambda one: one.stability.accuracy.value)
     steady = max(learners.values(), key=lambda one: one.stability.stability.value)
     lead = (
-        f"{quoted(best.name)} is the most accurate, with {percent(best.stability.accuracy)} of test points right after "
-        f"training on {_trained(parts)}. "
+        f"{quoted(best.name)} is the most accurate: trained on {_trained(parts)}, it predicts "
+        f"{percent(best.stability.accuracy)} of the test points correctly. "
     )
     lead += "It is also the most stable: " if best is steady else f"{quoted(steady.name)} is the most stable: "
-    lead += f"two refits of it agree on {percent(steady.stability.stability)} of the points."
+    lead += f"two of its refits agree on {percent(steady.stability.stability)} of the points."
     if len(learners) == 1:
         lead = (
-            f"{quoted(best.name)} labels {percent(best.stability.accuracy)} of test points rightly after training on "
-            f"{_trained(parts)}; two refits agree on {percent(best.stability.stability)} of them."
+            f"Trained on {_trained(parts)}, {quoted(best.name)} predicts {percent(best.stability.accuracy)} of the "
+            f"test points correctly; two refits agree on {percent(best.stability.stability)} of them."
         )
     return Section("learners", "Learners", lead, tuple(pictures), (overview,))
 
 
-def _trained(parts: Parts) -> str:
-    """On what the refits were fitted."""
+def _trained(parts: Results) -> str:
+    """The rows on which refits were trained."""
     size = parts.settings.get("size", "all")
     return "half of the training part" if size == "all" else f"{size:,} rows"
 
 
-def disagreement_section(parts: Parts) -> Section:
+def disagreement_section(parts: Results) -> Section:
     """Where refits of each learner disagree."""
     sheets, lacking = [], []
     for name, one in parts.learners.items():
-        if one.regions is None:  # for all of them, mostly, and for the same reason
+        if one.regions is None:  # mostly for all learners and for the same reason
             lacking.append(one.why.get("regions", "unknown"))
             continue
         sheets.append(_regions(name, one))
@@ -118,8 +118,8 @@ def disagreement_section(parts: Parts) -> Section:
     on = next(one.regions.on for one in parts.learners.values() if one.regions is not None)
     spread = " (points spread evenly over the range of every column)" if on == "uniform probes" else ""
     lead = (
-        f"Ranges and categories in which two refits answer differently more often than elsewhere, on {on}{spread}: "
-        "found with half of the refits and points, confirmed with the others."
+        f"Ranges and categories in which two refits disagree more often than elsewhere, on {on}{spread}: "
+        "found with half of the refits and points, confirmed with the other half."
     )
     if empty:
         lead += f" For {joined([quoted(name) for name in empty])} no region stands out."
@@ -127,7 +127,7 @@ def disagreement_section(parts: Parts) -> Section:
     return Section("disagreement", "Where refits disagree", lead, _plane(parts), filled)
 
 
-def _regions(name: str, one: Learner) -> Sheet:
+def _regions(name: str, one: LearnerResults) -> Sheet:
     assert one.regions is not None
     rows = tuple(
         (each.condition, each.share, each.rate, each.rest_rate, each.lift, each.q_value) for each in one.regions.regions
@@ -142,7 +142,7 @@ def _regions(name: str, one: Learner) -> Sheet:
     )
 
 
-def _plane(parts: Parts) -> tuple[Picture, ...]:
+def _plane(parts: Results) -> tuple[Picture, ...]:
     """The least stable learner with a region of two numeric columns, drawn on them."""
     for name, one in sorted(parts.learners.items(), key=lambda item: item[1].stability.stability.value):
         if one.regions is None or one.on_probes is None or not one.regions.regions:
@@ -153,6 +153,6 @@ def _plane(parts: Parts) -> tuple[Picture, ...]:
             drawn = charts.disagreement_plane(source, X=rows, regions=one.regions)
         except ValueError:
             continue
-        text = f"Where refits of {name} disagree, on the two columns that tell it best."
+        text = f"Where refits of {name} disagree, on the two columns that show it best."
         return (Picture("where", f"Where refits of {name} disagree", text, spec_of(drawn), _regions(name, one)),)
     return ()

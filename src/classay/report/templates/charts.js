@@ -1,5 +1,5 @@
 "use strict";
-// Charts: drawn when they come near, the rest when the browser has time. The library is read only for the first one.
+// Charts: drawn when they come near the viewport, the rest when the browser is idle. The library is loaded for the first.
 (() => {
   const waiting = new Set(document.querySelectorAll(".chart"));
   if (!waiting.size) return;
@@ -13,11 +13,11 @@
     document.head.append(script);
   };
 
-  // Pictures within charts are part of the file; nothing else is ever asked for.
-  const nothing = () => Promise.reject(new Error("A page of classay loads nothing."));
+  // Images within charts are part of the file; nothing else is ever requested.
+  const nothing = () => Promise.reject(new Error("A classay page loads nothing."));
   const sanitize = (uri) => (uri.startsWith("data:image/") ? Promise.resolve({ href: uri }) : nothing());
   const loader = { load: nothing, sanitize };
-  // `ast`: its own interpreter of expressions, as the page lets nobody make code of text.
+  // `ast`: Vega interprets expressions itself, as the policy of the page forbids eval.
   const options = {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, tooltip: { theme: "classay" }, loader,
   };
@@ -29,7 +29,7 @@
     try {
       load();
       const picture = sections[chart.dataset.section].pictures[chart.dataset.picture];
-      // The page says the title, has its own colours, and takes no options from a chart.
+      // The page shows the title, has its own colours, and accepts no options from a chart.
       const { $schema, title, config, usermeta, ...spec } = picture.spec;
       if (spec.hconcat && chart.parentElement.clientWidth < 700) {
         spec.vconcat = spec.hconcat;
@@ -54,7 +54,7 @@
       chart.removeAttribute("aria-label");
       const words = document.createElement("p");
       const table = figure.querySelector(":scope > details");
-      words.textContent = `This chart could not be drawn${table ? "; here are its figures" : ""}.`;
+      words.textContent = `This chart could not be drawn${table ? "; its data are in the table" : ""}.`;
       chart.replaceChildren(words);
       if (table) table.open = true;
     }
@@ -69,7 +69,7 @@
     const next = waiting.values().next().value;
     if (next) draw(next).then(() => idle(rest));
   };
-  // After the first paint, which the library must not hold up.
+  // After the first paint, which the library must not delay.
   requestAnimationFrame(() => setTimeout(() => {
     waiting.forEach((chart) => near.observe(chart));
     idle(rest);

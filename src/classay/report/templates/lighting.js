@@ -1,5 +1,5 @@
 "use strict";
-// Hovering or focusing a learner anywhere lights it everywhere; pressing its name keeps it lit until pressed again.
+// Hovering over or focusing a learner highlights it everywhere; pressing its name keeps it until it is pressed again.
 const classay = {};
 (() => {
   const told = JSON.parse(document.getElementById("classay-page").textContent);
@@ -14,7 +14,7 @@ const classay = {};
   let lit = null;
   let kept = null;
 
-  // Whom a mark of a chart is about: its row of data names them.
+  // The learners that a mark of a chart is about: its row of data names them.
   const whose = (mark) => {
     const datum = mark.__data__ && mark.__data__.datum;
     if (!datum) return [];

@@ -1,9 +1,9 @@
 "use strict";
-// The page: light or dark, definitions beside what they define, where one is, copying, and printing all of it.
+// The page: light or dark mode, definitions, the current section, copying, and printing everything.
 (() => {
   const root = document.documentElement;
 
-  // What is wider than the page can be scrolled, by keyboard too.
+  // Content wider than the page can be scrolled, also by keyboard.
   classay.reach = (box) => {
     const wide = box.scrollWidth > box.clientWidth + 1;
     for (const [name, value] of [["tabindex", "0"], ["role", "region"]]) {
@@ -25,14 +25,14 @@
     try {
       localStorage.setItem("classay-theme", root.dataset.theme);
     } catch {
-      // Not kept, then.
+      // The choice is not saved.
     }
     told();
   });
   night.addEventListener("change", told);
   told();
 
-  // Definitions: the browser opens and closes them by press and Escape; this puts them in place, and opens on hover.
+  // Definitions: the browser opens and closes them by click and Escape; this code places them, and opens them on hover.
   let hovered = null;
   let timer = 0;
   const noteOf = (button) => document.getElementById(button.getAttribute("popovertarget"));
@@ -66,7 +66,7 @@
     area.addEventListener("pointerleave", leave);
     noteOf(button).addEventListener("pointerleave", leave);
     button.addEventListener("click", (event) => {
-      if (hovered === button) event.preventDefault(); // it is open already, and now stays so
+      if (hovered === button) event.preventDefault(); // it is open already, and now stays open
       hovered = null;
       last = button;
     });

@@ -1,5 +1,5 @@
 "use strict";
-// Before anything is painted: what needs scripts may show, and the reader's choice of light or dark holds.
+// Before the first paint: show what needs scripts, and apply the reader's choice of light or dark mode.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");

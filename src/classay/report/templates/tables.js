@@ -1,5 +1,5 @@
 "use strict";
-// Tables: sorting by a column, rows that open, and long ones shown in part at first.
+// Tables: sort by a column, open rows, and show only the first rows of long tables at first.
 (() => {
   const FIRST = 25;
   const MANY = 32;
@@ -62,7 +62,7 @@
       button.setAttribute("aria-expanded", String(below.classList.toggle("opened")));
     }
   });
-  // A press anywhere on a row that opens will do; its button is for the keyboard and for screen readers.
+  // A click anywhere on a row opens it; its button is for the keyboard and for screen readers.
   document.addEventListener("click", (event) => {
     if (event.target.closest("button, a, summary, details, .opens") || String(getSelection())) return;
     const row = event.target.closest("tr.row");

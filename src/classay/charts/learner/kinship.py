@@ -1,0 +1,165 @@
+"""Kinship of learners: a heat map of distances, and a map."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+import numpy as np
+from scipy.cluster import hierarchy
+
+from ...expect import one_of
+from ...learner.orientation.kinship import DISTANCES, Kinship
+from ..kinds import Kinds, check_kind
+from ..style import placement, theme
+from ..style.theme import figure, labels, printable
+
+SIDE = 360
+MOST_VALUES = 14
+"""With more learners than this, values are in tooltips only."""
+CALLED = {
+    "jensen_shannon": ("Jensen–Shannon distance between predictions", "0 the same, 1 nothing in common"),
+    "euclidean": ("Euclidean distance between predictions", "0 the same, 1.41 the most"),
+    "angle": ("Angle between predictions, in degrees", "0 the same, 90 nothing in common"),
+}
+LARGEST = {"jensen_shannon": 1.0, "euclidean": math.sqrt(2), "angle": 90.0}
+KINDS: Kinds = {"both": ("distance",), "heatmap": ("distance",), "map": ()}
+
+
+def draw_kinship(kinship: Kinship, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: both, heatmap (both take a distance), map."""
+    check_kind(kind, KINDS, options)
+    if kind == "map":
+        return kinship_map(kinship)
+    heatmap = kinship_heatmap(kinship, **options)
+    return heatmap if kind == "heatmap" else theme.beside(heatmap, kinship_map(kinship))
+
+
+def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon") -> alt.LayerChart:
+    """Draw the distances between learners, similar ones next to each other. In brackets: not above chance."""
+    one_of(distance, "distance", DISTANCES)
+    short = labels(kinship.names)
+    order = alt.Scale(domain=[short[place] for place in hierarchy.leaves_list(kinship.linkage).tolist()])
+    x = alt.X("other:N", title=None, scale=order, axis=alt.Axis(domain=False, ticks=False, labelAngle=-40))
+    y = alt.Y("learner:N", title=None, scale=order, axis=alt.Axis(domain=False, ticks=False))
+    step = min(54, max(16, 480 // len(short)))
+    called, meaning = CALLED[distance]
+    fill = alt.Color(
+        "value:Q",
+        scale=alt.Scale(domain=[0, LARGEST[distance]], range=["#f1f5f9", "#9fbfdc", "#3d7ab5", "#08306b"]),
+        legend=alt.Legend(title=None, gradientLength=min(step * len(short), 180), tickCount=5),
+    )
+    tooltips = theme.tooltips(
+        learner_name="learner", other_name="other", figure="distance", chance="chance alone", verdict="verdict"
+    )
+    cells = _cells(kinship, distance, short)
+    layers: list[Any] = [
+        theme.chart_of(cells).mark_rect(stroke="white", strokeWidth=1).encode(x=x, y=y, color=fill, tooltip=tooltips)
+    ]
+    pairs = [cell for cell in cells if cell["learner"] != cell["other"]]
+    for clear, style, ink in ((True, "normal", "#1f2933"), (False, "italic", "#5c6773")):
+        chosen = [cell for cell in pairs if cell["clear"] is clear]
+        if chosen and len(short) <= MOST_VALUES:
+            # The text colour is fixed because the cells below it are, on a dark page too.
+            ink_by_cell = alt.condition("datum.dark", alt.value("white"), alt.value(ink))
+            text = theme.chart_of(chosen).mark_text(fontSize=11, fontStyle=style)
+            layers.append(text.encode(x=x, y=y, text="text:N", color=ink_by_cell))
+    marked = "In brackets" if len(short) <= MOST_VALUES else "Some, see the tooltips"
+    doubtful = "" if all(cell["clear"] for cell in pairs) else f" {marked}: no more than chance alone would give."
+    return theme.finished(
+        layers,
+        alt.Step(step),
+        alt.Step(step),
+        theme.titled(
+            "Which learners predict alike",
+            f"{called}: {meaning}. Similar ones are next to each other.{doubtful}",
+            width=max(step * len(short) + 120, 380),
+        ),
+    )
+
+
+def kinship_map(kinship: Kinship) -> alt.LayerChart:
+    """Draw learners on a plane: close ones predict alike. Only distances have a meaning, not directions."""
+    short = labels(kinship.names)
+    legend = theme.legend_below(short) if len(short) > placement.MOST else None
+    # One unit is equally long in both directions. Learners that are all alike are not magnified to fill the map.
+    reach = max(float(np.ptp(kinship.coordinates, axis=0).max()) / 2, 0.05) * 1.25
+    middle = (kinship.coordinates.max(axis=0) + kinship.coordinates.min(axis=0)) / 2
+    rows = [
+        {"learner": printable(name), "label": label, "x": across, "y": up}
+        for name, label, (across, up) in zip(kinship.names, short, (kinship.coordinates - middle).tolist())
+    ]
+    frame = placement.Frame(SIDE, SIDE, (-reach, reach), (-reach, reach))
+    scale = alt.Scale(domain=[-reach, reach], nice=False, zero=False)
+
+    def across(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", scale=scale, axis=None)
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", scale=scale, axis=None)
+
+    length, corner = _round_below(reach / 2), -0.94 * reach
+    ruler = theme.chart_of([{"x": corner, "to": corner + length, "y": corner, "text": f"{length:g}"}])
+    layers: list[Any] = [
+        theme.chart_of([{"x": -reach, "to_x": reach, "y": -reach, "to_y": reach}])
+        .mark_rect(style="possible")
+        .encode(x=across("x"), x2="to_x:Q", y=up("y"), y2="to_y:Q"),
+        ruler.mark_rule(style="reference").encode(x=across("x"), x2="to:Q", y=up("y")),
+        ruler.mark_text(style="note", align="left", dy=-8).encode(x=across("x"), y=up("y"), text="text:N"),
+        *placement.names(frame, rows, ("x", "y"), across, up, room=30),
+        theme.chart_of(rows)
+        .mark_point(size=70, filled=True, opacity=1)
+        .encode(
+            x=across("x"),
+            y=up("y"),
+            color=theme.colour(short, legend),
+            shape=theme.shape(short, legend),
+            tooltip=theme.tooltips(learner="learner"),
+        ),
+    ]
+    kept = "over 99%" if 0.995 <= kinship.kept < 1 - 1e-9 else f"{kinship.kept:.0%}"
+    return theme.finished(
+        layers,
+        SIDE,
+        SIDE,
+        theme.titled(
+            "A map of learners: close ones predict alike",
+            f"Only distances matter, not directions; this plane preserves {kept} of their variation. "
+            f"The bar: a Jensen–Shannon distance of {length:g}.",
+            width=SIDE + 40,
+        ),
+    )
+
+
+def _cells(kinship: Kinship, distance: str, short: list[str]) -> list[theme.Row]:
+    matrix, floor = getattr(kinship, distance), kinship.floor[distance]
+    spec = ".0f" if distance == "angle" else ".2f"
+    cells = []
+    for a in range(len(short)):
+        for b in range(len(short)):
+            # If chance is unknown (NaN), nothing can be above it.
+            value, chance = float(matrix[a, b]), float(floor[a, b])
+            clear = value > chance
+            cells.append(
+                {
+                    "learner": short[a],
+                    "other": short[b],
+                    "learner_name": printable(kinship.names[a]),
+                    "other_name": printable(kinship.names[b]),
+                    "value": value,
+                    "figure": figure(value),
+                    "chance": figure(chance),
+                    "clear": clear,
+                    "dark": value > 0.55 * LARGEST[distance],
+                    "text": f"{value:{spec}}" if clear else f"({value:{spec}})",
+                    "verdict": "the same" if a == b else "different" if clear else "indistinguishable",
+                }
+            )
+    return cells
+
+
+def _round_below(length: float) -> float:
+    """The largest of 1, 2 or 5 times a power of ten that is not longer."""
+    power = 10.0 ** math.floor(math.log10(length))
+    return max(scale * power for scale in (1, 2, 5) if scale * power <= length)

@@ -1,0 +1,192 @@
+"""A learner along a parameter: bias by threshold, entropies, accuracies, with their bands; two parameters as a map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from ...expect import InputError, one_of
+from ...intervals import Estimate
+from ...learner.fitting.groups import is_numeric
+from ...learner.orientation.orientation import Orientation
+from ...learner.sweep.result import Sweep
+from ..kinds import Kinds, check_kind
+from ..style import theme
+from ..style.theme import cut, estimate_text, figure, printable, within
+
+WIDTH, HEIGHT, CELL = 360, 260, 34
+MOST_LINES = 7
+MOST_POINTS = 60
+"""With more points than this on a chart, only lines are drawn."""
+ENTROPIES = ("expressivity", "capacity", "stochasticity")
+ACCURACIES = {"training rows": "train_accuracy", "test points": "accuracy"}
+MAPPED = {"test accuracy": "accuracy", "capacity": "capacity", "stochasticity": "stochasticity"}
+KINDS: Kinds = {"all": (), "bias": (), "entropy": (), "accuracy": (), "map": ("metric",)}
+MAP_KINDS: Kinds = {**KINDS, "all": ("metric",)}
+"""The kinds of a sweep over two parameters, whose default is the map."""
+
+
+def draw_sweep(sweep: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: all (of one parameter: bias, entropy, accuracy; of two: map), either alone; map takes a metric."""
+    check_kind(kind, MAP_KINDS if len(sweep.parameters) == 2 else KINDS, options)
+    if kind == "map" or (kind == "all" and len(sweep.parameters) == 2):
+        return sweep_map(sweep, **options)
+    charts = {"bias": sweep_bias, "entropy": sweep_entropies, "accuracy": sweep_accuracies}
+    return charts[kind](sweep) if kind in charts else theme.beside(*(chart(sweep) for chart in charts.values()))
+
+
+def sweep_bias(sweep: Sweep) -> alt.LayerChart:
+    """Draw the bias at each threshold along the parameter: the paper's figures 2, 5, 6, 9 and 10."""
+    first = _first(sweep)
+    size = first.holdout_size
+    most = min(size, MOST_LINES)
+    shown = sorted({max(round(size * part / most), 1) for part in range(1, most + 1)})
+    lines = {
+        f"{threshold} of {size} right": (
+            {value: one.bias[threshold] for value, one in sweep.orientations.items()},
+            (first.bounds[threshold - 1].bias_low, first.bounds[threshold - 1].bias_high),
+        )
+        for threshold in shown
+    }
+    axis = alt.Axis(labelExpr=theme.SIGNED, tickCount=7)
+    return _chart(
+        sweep,
+        lines,
+        "algorithmic bias",
+        axis,
+        "How much more often right than by guessing",
+        f"Lines: at least this many of {size} labels right, minus the chance of that; +0.5 is 50 times in 100 more.",
+    )
+
+
+def sweep_entropies(sweep: Sweep) -> alt.LayerChart:
+    """Draw expressivity, capacity and stochasticity along the parameter."""
+    most = _first(sweep).log2_labelings
+    lines = {
+        name: ({value: getattr(one, name) for value, one in sweep.orientations.items()}, (0.0, most))
+        for name in ENTROPIES
+    }
+    return _chart(
+        sweep,
+        lines,
+        "bits",
+        alt.Axis(tickCount=6),
+        "How much predictions vary, and why",
+        f"Expressivity, of {most:.3g} bits possible, is capacity (variation with the data) plus stochasticity "
+        "(training randomness).",
+    )
+
+
+def sweep_accuracies(sweep: Sweep) -> alt.LayerChart:
+    """Draw accuracy on training rows and on test points along the parameter."""
+    lines = {
+        label: ({value: getattr(one, name) for value, one in sweep.orientations.items()}, (0.0, 1.0))
+        for label, name in ACCURACIES.items()
+    }
+    return _chart(sweep, lines, "accuracy", alt.Axis(tickCount=6), "Accuracy", "Between the lines: the train–test gap.")
+
+
+def sweep_map(sweep: Sweep, metric: str = "test accuracy") -> alt.LayerChart:
+    """Draw one figure over two parameters, as coloured cells."""
+    one_of(metric, "metric", MAPPED)
+    if len(sweep.parameters) != 2:
+        raise InputError(f"This sweep has one parameter ({sweep.parameters[0]}); a map needs two.")
+    rows: list[theme.Row] = []
+    for (across, up), one in sweep.orientations.items():
+        estimate: Estimate = getattr(one, MAPPED[metric])
+        rows.append(
+            {
+                "x": _word(across),
+                "y": _word(up),
+                "value": estimate.value if estimate.known else None,
+                "text": figure(estimate.value),
+                "value_text": estimate_text(estimate),
+            }
+        )
+    by_place = [list(dict.fromkeys(_word(point[place]) for point in sweep.values)) for place in (0, 1)]
+    x = alt.X("x:O", sort=by_place[0], title=printable(sweep.parameters[0]), axis=alt.Axis(labelAngle=0))
+    y = alt.Y("y:O", sort=by_place[1][::-1], title=printable(sweep.parameters[1]))
+    known = [row["value"] for row in rows if row["value"] is not None]
+    middle = (min(known) + max(known)) / 2 if known else 0.0
+    base = theme.chart_of(rows).encode(x=x, y=y)
+    colour = alt.Color("value:Q", title=metric, scale=alt.Scale(scheme="tealblues", zero=False), legend=None)
+    text = alt.condition(f"datum.value > {float(middle)!r}", alt.value("white"), alt.value("#2b333d"))
+    layers: list[Any] = [
+        base.mark_rect().encode(color=colour, tooltip=theme.tooltips(x="first", y="second", value_text=metric)),
+        base.mark_text(fontSize=10).encode(text="text:N", color=text),
+    ]
+    width = max(CELL * len(by_place[0]), 220)
+    title = theme.titled(f"{cut(sweep.learner)}: {metric}", "All cells use the same subsets.", width=width + 40)
+    return theme.finished(layers, width, CELL * len(by_place[1]), title)
+
+
+def _first(sweep: Sweep) -> Orientation:
+    if len(sweep.parameters) != 1:
+        raise InputError(
+            f"This sweep has two parameters ({', '.join(sweep.parameters)}); kind='map' draws one figure over both."
+        )
+    return next(iter(sweep.orientations.values()))
+
+
+Lines = dict[str, tuple[dict[Any, Estimate], tuple[float, float]]]
+
+
+def _chart(sweep: Sweep, lines: Lines, unit: str, axis: alt.Axis, title: str, how: str) -> alt.LayerChart:
+    numeric = is_numeric(sweep.values)
+    rows: list[theme.Row] = []
+    for label, (estimates, (least, most)) in lines.items():
+        for value, estimate in estimates.items():
+            low, high = within(estimate, least, most)
+            if estimate.known:
+                at = value if numeric else _word(value)
+                row = {"label": label, "x": at, "value": estimate.value, "low": low, "high": high}
+                rows.append({**row, "at": _word(value), "value_text": estimate_text(estimate)})
+    level = next(iter(_first(sweep).bias.values())).level
+    names = list(lines)
+    legend = theme.legend_below(names)
+    x, colour = _across(sweep), theme.colour(names, legend)
+    # A figure that is nearly constant would otherwise appear to jump.
+    y = alt.Y("value:Q", title=unit, axis=axis, scale=alt.Scale(zero=unit == "bits", nice=True))
+    base = theme.chart_of(rows).encode(x=x, color=colour)
+    layers: list[Any] = [
+        base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_line(strokeWidth=2).encode(y=y),
+    ]
+    points = base.mark_point(size=30, filled=True, opacity=1 if len(rows) <= MOST_POINTS else 0)
+    tooltip = theme.tooltips(label="figure", at=printable(sweep.parameters[0]), value_text="value")
+    layers.append(points.encode(y=y, shape=theme.shape(names, legend), tooltip=tooltip))
+    whole = f"{cut(sweep.learner)}: {title[0].lower()}{title[1:]}"
+    return theme.finished(
+        layers, WIDTH, HEIGHT, theme.titled(whole, f"{how} Bands: {level:.0%} intervals.", width=WIDTH + 40)
+    )
+
+
+def _across(sweep: Sweep) -> alt.X:
+    name = printable(sweep.parameters[0])
+    if not is_numeric(sweep.values):
+        return alt.X("x:O", sort=[_word(value) for value in sweep.values], title=name, axis=alt.Axis(labelAngle=0))
+    if logarithmic(sweep.values):
+        axis = alt.Axis(format="~g", labelOverlap=True, tickCount=6)
+        return alt.X("x:Q", title=f"{name} (logarithmic)", scale=alt.Scale(type="log", nice=False), axis=axis)
+    return alt.X(
+        "x:Q", title=name, scale=alt.Scale(zero=False, nice=False, padding=8), axis=alt.Axis(labelOverlap=True)
+    )
+
+
+def logarithmic(values: tuple[Any, ...]) -> bool:
+    """Whether values are spaced over decades by ratios rather than by differences.
+
+    >>> logarithmic((0.1, 1, 10, 100)), logarithmic(tuple(range(1, 201, 5)))
+    (True, False)
+    """
+    numbers = np.sort(np.array(values, dtype=float))
+    if numbers.size < 3 or numbers[0] <= 0 or numbers[-1] / numbers[0] < 20:
+        return False
+    steps, ratios = np.diff(numbers), np.diff(np.log(numbers))
+    return bool(ratios.std() / ratios.mean() < steps.std() / steps.mean())
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else printable(str(value))

@@ -1,0 +1,194 @@
+"""Charts that several results share: figures with their intervals, a histogram over points, and ranked bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from ...intervals import Estimate
+from . import theme
+from .theme import cut, estimate_text, figure, printable, within
+
+# A few figures of one result, each a point with its interval.
+
+
+FIGURES_WIDTH, FIGURES_STEP = 320, 32
+
+
+def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *sentences: str) -> alt.LayerChart:
+    """Draw named figures one below the other on one axis that starts at 0, or at the lowest figure, down to −1.
+
+    Unknown ones show their possible range.
+    """
+    ends = [end for each in estimates.values() for end in (each.value, each.high) if math.isfinite(end)]
+    most = max([*ends, 0.0]) * 1.05 or 1.0
+    least = max(min([0.0, *(end for each in estimates.values() if each.known for end in (each.value, each.low))]), -1.0)
+    known: list[theme.Row] = []
+    unknown: list[theme.Row] = []
+    for name, each in estimates.items():
+        low, high = within(each, least, most)
+        row = {"name": name, "low": low, "high": high, "figure": figure(each.value, ".2f")}
+        row["value_text"] = estimate_text(each)
+        if each.known:
+            known.append(row | {"value": max(each.value, least)})
+        else:
+            unknown.append(row)
+    scale = alt.Scale(domain=[least, most], nice=False)
+    y = alt.Y(
+        "name:N",
+        title=None,
+        scale=alt.Scale(domain=list(estimates)),
+        axis=alt.Axis(ticks=False, domain=False),
+    )
+
+    def across(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", scale=scale, title=unit, axis=alt.Axis(tickCount=6))
+
+    def of(rows: list[theme.Row]) -> alt.Chart:
+        return theme.chart_of(rows).encode(y=y, tooltip=theme.tooltips(name="figure", value_text="value"))
+
+    points = of(known).mark_point(size=60, filled=True, opacity=1, color=theme.COLOURS[0])
+    layers: list[Any] = [
+        of(known).mark_rule(style="interval").encode(x=across("low"), x2="high:Q"),
+        of(unknown).mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("low"), x2="high:Q"),
+        points.encode(x=across("value")),
+        of(known + unknown)
+        .mark_text(style="name", align="left")
+        .encode(x=alt.value(FIGURES_WIDTH + 8), text="figure:N"),
+    ]
+    if unknown:
+        sentences = (" ".join([*sentences, "Dashed: unknown, somewhere along the line."]),)
+    return theme.finished(
+        layers, FIGURES_WIDTH, alt.Step(FIGURES_STEP), theme.titled(title, *sentences, width=FIGURES_WIDTH + 140)
+    )
+
+
+# The distribution of a figure over points.
+
+
+HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 300, 190
+BARS = 20
+
+
+def histogram(
+    values: NDArray[np.float64], span: tuple[float, float], unit: str, mean: float, title: str, *sentences: str
+) -> alt.LayerChart:
+    """Draw bars for the share of points in each twentieth of `span`, and a line at `mean`; `unit` is the axis."""
+    low, high = span
+    edges = np.linspace(low, high, BARS + 1)
+    # The last bar includes everything beyond.
+    counts = np.histogram(values.clip(low, high), edges)[0]
+    rows = [
+        {
+            "from": float(left),
+            "to": float(right),
+            "none": 0.0,
+            "share": count / values.size,
+            "range": f"{figure(float(left))} to {figure(float(right))}",
+            "count_text": f"{count:,} of {values.size:,} ({count / values.size:.1%})",
+        }
+        for left, right, count in zip(edges, edges[1:], counts.tolist())
+        if count
+    ]
+
+    def across(field: str) -> alt.X:
+        scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+        return alt.X(f"{field}:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=6))
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title="share of points", axis=alt.Axis(format="%", tickCount=5))
+
+    line = theme.chart_of([{"mean": float(np.clip(mean, low, high)), "text": f"mean {figure(mean)}"}])
+    layers: list[Any] = [
+        theme.chart_of(rows)
+        .mark_rect(color=theme.COLOURS[0], opacity=0.75, x2Offset=-0.8)
+        .encode(
+            x=across("from"),
+            x2="to:Q",
+            y=up("share"),
+            y2="none:Q",
+            tooltip=theme.tooltips(range=unit, count_text="points"),
+        ),
+        line.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("mean")),
+        line.mark_text(style="note", align="center").encode(x=across("mean"), y=alt.value(-7), text="text:N"),
+    ]
+    return theme.finished(
+        layers, HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT, theme.titled(title, *sentences, width=HISTOGRAM_WIDTH + 40)
+    )
+
+
+# Regions of a table as ranked bars: the rate in each with its interval, and a line at the rate of all rows.
+
+
+BARS_WIDTH, BARS_STEP = 320, 34
+LONGEST, LETTER = 52, 6.4
+"""Characters of a condition next to its bar, and the width of one in pixels."""
+
+
+def ranked_bars(
+    rows: Sequence[theme.Row],
+    overall: Estimate,
+    unit: str,
+    tooltips: dict[str, str],
+    titles: tuple[str, str],
+) -> alt.LayerChart:
+    """Draw a bar for each row (label, value, low, high, figure) and a line at the overall rate; `unit` is the axis."""
+    names = [row["label"] for row in rows]
+    most = min(max([*(row["high"] for row in rows), overall.value]) * 1.08, 1.0) or 1.0
+    scale = alt.Scale(domain=[0, most], nice=False)
+    room = LETTER * max(map(len, names)) + 10
+    y = alt.Y(
+        "label:N",
+        title=None,
+        scale=alt.Scale(domain=names),
+        axis=alt.Axis(ticks=False, domain=False, labelLimit=room, labelPadding=6),
+    )
+
+    def across(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=6))
+
+    bars = theme.chart_of([{"none": 0.0, **row} for row in rows]).encode(y=y, tooltip=theme.tooltips(**tooltips))
+    line = theme.chart_of([{"overall": overall.value, "overall_text": f"all: {estimate_text(overall)}"}])
+    layers: list[Any] = [
+        bars.mark_bar(height=BARS_STEP - 14, color=theme.COLOURS[1], opacity=0.85).encode(
+            x=across("none"), x2="value:Q"
+        ),
+        bars.mark_rule(style="interval").encode(x=across("low"), x2="high:Q"),
+        *(
+            bars.mark_tick(style="interval", size=8, thickness=1.4, opacity=1).encode(x=across(end))
+            for end in ("low", "high")
+        ),
+        line.mark_rule(style="reference", strokeDash=[4, 3]).encode(
+            x=across("overall"), tooltip=theme.tooltips(overall_text=unit)
+        ),
+        bars.mark_text(style="name", align="left").encode(x=alt.value(BARS_WIDTH + 8), text="figure:N"),
+    ]
+    return theme.finished(
+        layers, BARS_WIDTH, alt.Step(BARS_STEP), theme.titled(*titles, width=int(BARS_WIDTH + room + 110))
+    )
+
+
+def bar(rank: int, condition: str, rate: Estimate, figure: str) -> theme.Row:
+    """The row of a region. The rank distinguishes labels that are the same after cutting."""
+    low, high = within(rate, 0.0, 1.0)
+    return {
+        "label": f"{rank}. {cut(condition, LONGEST)}",
+        "condition": printable(condition),
+        "value": rate.value,
+        "low": low,
+        "high": high,
+        "figure": figure,
+        "rate": estimate_text(rate),
+    }
+
+
+def bar_of_all(label: str, rate: Estimate, figure: str) -> theme.Row:
+    """One bar for everything, if no region stands out."""
+    low, high = within(rate, 0.0, 1.0)
+    ends = {"value": rate.value, "low": low, "high": high}
+    return {"label": label, "condition": label, "figure": figure, "rate": estimate_text(rate)} | ends

@@ -1,0 +1,242 @@
+"""`accuracy_curve`: average accuracy over all label sets of every size, with an interval over classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.special import betaincinv
+
+from ... import expect
+from ...arrays import Floats
+from ...intervals import Estimate
+from ...result import Result, plain
+from ..ranks.evidence import TIES, Evidence
+from ..ranks.ranks import Ranks
+from .resample import contributions, leave_groups_out
+from .retrain import Retrained
+
+KIND = "over classes"
+KNOTS = 200
+"""Sizes at which limits are computed; between them they are interpolated, since they are smooth in log k."""
+LEAST_CLASSES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Curve(Result, chart="classes.curve:curve_chart"):
+    """The result of `accuracy_curve`: `accuracy[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
+
+    `ranks` is the record it comes from, `ties` how ties were counted, `retrained` the accuracy of the learner refitted
+    on some label sets, if requested.
+    """
+
+    accuracy: Floats
+    low: Floats
+    high: Floats
+    ties: str
+    level: float
+    ranks: Ranks
+    retrained: tuple[Retrained, ...] = ()
+
+    @property
+    def n_classes(self) -> int:
+        """K, the number of observed classes."""
+        return int(self.accuracy.size)
+
+    def at(self, k: int) -> Estimate:
+        """Accuracy with k classes, 1 ≤ k ≤ K."""
+        k = expect.whole(k, "k", at_least=1)
+        if k > self.n_classes:
+            raise expect.InputError(
+                f"`k` is {k} but {self.n_classes} classes were observed. Use `classay.extrapolate(curve, {k})`."
+            )
+        place = k - 1
+        return Estimate(float(self.accuracy[place]), float(self.low[place]), float(self.high[place]), self.level, KIND)
+
+    def evidence(self) -> Evidence:
+        """The evidence of all rows, with ties as they were counted here."""
+        return self.ranks.evidence(self.ties)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per size: figure, k, value, low, high, level, kind; retrained learners below."""
+        frame = pd.DataFrame(
+            {
+                "figure": "accuracy",
+                "k": np.arange(1, self.n_classes + 1),
+                "value": self.accuracy,
+                "low": self.low,
+                "high": self.high,
+                "level": self.level,
+                "kind": KIND,
+            }
+        )
+        if not self.retrained:
+            return frame
+        rows = [
+            {
+                "figure": "retrained accuracy",
+                "k": one.k,
+                **{name: getattr(one.accuracy, name) for name in frame.columns[2:]},
+            }
+            for one in self.retrained
+        ]
+        return pd.concat([frame, pd.DataFrame(rows)], ignore_index=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; only a summary of the record."""
+        figures = {
+            name: plain(getattr(self, name)) for name in ("accuracy", "low", "high", "ties", "level", "retrained")
+        }
+        return {**figures, "ranks": self.ranks.summary()}
+
+    def __str__(self) -> str:
+        sizes = sorted({k for k in (2, 10, 100, 1000, 10_000) if k < self.n_classes})
+        some = ", ".join(f"{self.at(k)} with {k}" for k in sizes)
+        text = (
+            f"{self.ranks.name}: accuracy {self.at(self.n_classes)} with all {self.n_classes} classes"
+            + (f"; {some}" if some else "")
+            + f". Average over all label sets of each size; intervals are {KIND}, from {self.ranks.truth.size} test "
+            f"rows. {self.ranks.marginal_in_words()}"
+        )
+        if self.retrained:
+            anew = ", ".join(f"{one.accuracy} with {one.k} ({self.accuracy[one.k - 1]:.3g})" for one in self.retrained)
+            text += f" Refitted on random label sets it reaches (in brackets: the curve): {anew}."
+        return " ".join([text, *self.ranks.notes])
+
+
+def accuracy_curve(
+    scores: Any,
+    y: ArrayLike | None = None,
+    *,
+    classes: ArrayLike | None = None,
+    ties: str = "random",
+    marginal: bool | None = None,
+    level: float = 0.95,
+) -> Curve:
+    """Measure the accuracy with 2, 3, …, K classes, from scores with K.
+
+    accuracy_k = mean over test rows, with equal weight per class, of the share of label sets of k classes that contain
+    the true one in which it scores highest: C(L, k−1)/C(K−1, k−1) for a row that beats L of K − 1 others.
+
+    From 1 (k = 1) down to the accuracy with all classes; it never rises with k. The interval is over classes: what
+    another random sample of classes from the same source would give.
+
+    It misleads if the scores of a class depend on which others there are (softmax, trees): a learner fitted on k
+    classes alone would give other scores. `marginal=True` says that they do not, as in naive Bayes, discriminant
+    analysis and nearest means; for a learner, `curve_of_learner(..., retrain=True)` compares. If classes were not drawn
+    at random (the most frequent, the easiest), the curve holds for such classes only.
+
+    Parameters
+    ----------
+    scores : (n, K) array or memory map, higher means more likely; or a `Ranks`, and then nothing else
+    y : (n,) true classes, as names or column numbers
+    classes : names of the columns, in order; may be left out if `y` has column numbers
+    ties : a tie with the true class counts as "random" (broken at random), "wrong" or "right"
+    marginal : whether the score of a class does not depend on which others there are
+    level : confidence level of the intervals
+
+    Examples
+    --------
+    >>> scores = [[3.0, 1, 2, 0], [2, 1, 3, 0], [0, 1, 2, 1], [3, 2, 1, 0]]
+    >>> accuracy_curve(scores, [0, 1, 2, 3]).accuracy.round(3)
+    array([1.   , 0.583, 0.5  , 0.5  ])
+
+    References
+    ----------
+    Zheng, Achanta & Benjamini (2018), Extrapolating expected accuracies for large multi-class problems, JMLR 19.
+
+    """
+    expect.one_of(ties, "ties", TIES)
+    expect.fraction(level, "level")
+    return curve_of(ranks_of(scores, y, classes, marginal), ties, level)
+
+
+def expect_curve(curve: Any, name: str = "curve") -> Curve:
+    """Return the curve if it is one, of 2 classes or more."""
+    if not isinstance(curve, Curve):
+        raise expect.InputError(
+            f"`{name}` is of type {type(curve).__name__}; expected a curve from `accuracy_curve(scores, y)`."
+        )
+    if curve.n_classes < 2:
+        raise expect.InputError(f"`{name}` has 1 class; at least 2 are needed to measure information.")
+    return curve
+
+
+def ranks_of(scores: Any, y: ArrayLike | None, classes: ArrayLike | None, marginal: bool | None) -> Ranks:
+    """A record from scores, or the record itself."""
+    if isinstance(scores, Ranks):
+        surplus = [
+            name for name, value in (("y", y), ("classes", classes), ("marginal", marginal)) if value is not None
+        ]
+        if surplus:
+            raise expect.InputError(f"`scores` is a record of ranks, which has its own {surplus[0]}. Leave that out.")
+        return scores
+    if y is None:
+        raise expect.InputError("`y` is missing; expected the true class of every row of `scores`.")
+    return Ranks.from_scores(scores, y, classes, marginal)
+
+
+def curve_of(ranks: Ranks, ties: str, level: float, retrained: tuple[Retrained, ...] = ()) -> Curve:
+    """The curve of a record."""
+    accuracy = ranks.evidence(ties).accuracy()
+    low, high = band(ranks, accuracy, ties, level)
+    return Curve(accuracy, low, high, ties, level, ranks, retrained)
+
+
+# Intervals over classes.
+
+
+def band(ranks: Ranks, accuracy: Floats, ties: str, level: float) -> tuple[Floats, Floats]:
+    """Lower and upper limits for k = 1, …, K, from the rows that are stored in detail.
+
+    The variance over the choice of classes comes from a jackknife over groups of classes. It gives the number of
+    independent trials with the same uncertainty, n* = a(1 − a)/variance; the interval is that of a proportion in n*
+    trials (Korn & Graubard, 1998, with Jeffreys' limits). So it stays within 0 and 1, and has a width even without any
+    error.
+    """
+    n_classes = ranks.n_classes
+    with_rows = np.unique(ranks.truth).size
+    if with_rows < LEAST_CLASSES:  # two classes say nothing about others
+        return np.where(np.arange(n_classes) == 0, accuracy, 0.0), np.ones(n_classes)
+    knots = np.unique(np.geomspace(2, n_classes, KNOTS).round().astype(np.int64))
+    values = np.array([accuracy_up_to(evidence, knots) for evidence in leave_groups_out(ranks, ties, statistics=False)])
+    parts = contributions(values, np.bincount(ranks.group))
+    most = ranks.truth.size * (n_classes - 1)  # number of comparisons in all
+    low, high = interval_limits(accuracy[knots - 1], parts, with_rows, most, level)
+    at, sizes = np.log(knots), np.log(np.arange(1, n_classes + 1))
+    low, high = np.interp(sizes, at, low), np.interp(sizes, at, high)
+    low[0] = high[0] = 1.0  # one class alone is always right
+    return np.minimum(low, accuracy), np.maximum(high, accuracy)
+
+
+def accuracy_up_to(evidence: Evidence, sizes: NDArray[np.int64]) -> Floats:
+    """The curve without some classes; a size that no longer exists is replaced by the largest that does.
+
+    Fewer classes vary more, so the error is rather too large than too small (Efron & Stein, 1981).
+    """
+    return evidence.accuracy(np.minimum(sizes, evidence.n_classes))
+
+
+def interval_limits(accuracy: Floats, parts: Floats, n_classes: int, most: int, level: float) -> tuple[Floats, Floats]:
+    """Limits of accuracies whose variance is the mean of `parts` (G, …), estimated from `n_classes` classes.
+
+    The spread of the parts shows how precisely the variance is known and sets the degrees of freedom: few if one group
+    of classes makes all the errors.
+    """
+    n_groups, tail = parts.shape[0], (1 - level) / 2
+    variance = parts.mean(axis=0)
+    varies = (variance > 0) & (accuracy > 0) & (accuracy < 1 - 1e-12)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kurtosis = (parts**2).mean(axis=0) / variance**2
+        freedom = np.where(kurtosis > 1, 2 * n_groups / (kurtosis - 1), np.inf)
+        freedom = np.clip(freedom, 1, n_groups - 1)
+        wider = stats.norm.ppf(1 - tail) / stats.t.ppf(1 - tail, freedom)
+        # If all is right, or all wrong, every class counts as one trial: its rows may be fully dependent.
+        trials = np.where(varies, np.minimum(accuracy * (1 - accuracy) / variance, most) * wider**2, n_classes)
+    right = accuracy * trials
+    low, high = (betaincinv(right + 0.5, trials - right + 0.5, q) for q in (tail, 1 - tail))
+    return np.where(accuracy == 0, 0.0, low), np.where(accuracy > 1 - 1e-12, 1.0, high)

@@ -1,0 +1,118 @@
+"""`Retrained`: the accuracy of a learner refitted on random label sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ... import seeds
+from ...engine import work
+from ...estimators.adapters import short_name
+from ...expect import InputError, whole
+from ...intervals import Estimate, exact, of_mean, within_limits
+from ...notes import Note
+from ...result import Result
+from ..ranks.ranks import Ranks
+from ..ranks.scores import LearnerSplit, rank_split
+
+KIND = "over label sets of these classes"
+SIZES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Retrained(Result, chart="classes.curve:retrained_chart"):
+    """Accuracy of a learner refitted on random label sets of `k` classes; `draws` has that of each."""
+
+    k: int
+    accuracy: Estimate
+    draws: NDArray[np.float64]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per draw."""
+        return pd.DataFrame({"k": self.k, "draw": np.arange(self.draws.size), "value": self.draws})
+
+    def __str__(self) -> str:
+        return f"Refitted on {self.draws.size} random label sets of {self.k} classes: accuracy {self.accuracy}."
+
+
+def retrain_on_label_sets(
+    split: LearnerSplit,
+    sizes: Sequence[int] | None,
+    draws: int,
+    ties: str,
+    level: float,
+    executor: Executor | int | None,
+    progress: bool,
+) -> tuple[tuple[Retrained, ...], list[Note]]:
+    """Fit the learner on `draws` random label sets of each size, and test it on the test rows of the same classes.
+
+    Returns the results by size, and notes.
+    """
+    testable = np.unique(split.codes[split.test])
+    wanted = label_set_sizes(sizes, testable.size)
+    draws = whole(draws, "draws", at_least=1)
+    tasks = [(k, draw, ties) for k in wanted for draw in range(draws)]
+    outcome = work.run(
+        accuracy_on_label_set,
+        tasks,
+        shared=split,
+        executor=executor,
+        progress=progress,
+        label=f"{short_name(split.learner)} on label sets",
+    )
+    if not outcome.results:
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        raise InputError(f"No label set could be learned: {next(iter(outcome.failures.values()))}")
+    notes = []
+    if outcome.failures:
+        first = next(iter(outcome.failures.values()))
+        notes.append(Note("label-sets-failed", str(first), count=len(outcome.failures), sets=len(tasks)))
+    if outcome.interrupted:
+        notes.append(Note("label-sets-interrupted", count=len(outcome.results), sets=len(tasks)))
+    by_size = []
+    for k in wanted:
+        values = np.array(
+            [outcome.results[at] for at, task in enumerate(tasks) if task[0] == k and at in outcome.results]
+        )
+        if values.size == 1:
+            by_size.append(Retrained(k, exact(values[0], "one label set", level), values))
+        elif values.size:
+            by_size.append(Retrained(k, within_limits(of_mean(values, level, KIND), 0.0, 1.0), values))
+    return tuple(by_size), notes
+
+
+def accuracy_on_label_set(split: LearnerSplit, task: tuple[int, int, str]) -> float:
+    """Accuracy with one random label set. Runs in a worker."""
+    k, draw, ties = task
+    testable = np.unique(split.codes[split.test])
+    chosen = seeds.generator(split.seed, "label set", k, draw).choice(testable, k, replace=False)
+    inside = np.isin(split.codes, chosen)
+    own = replace(
+        split,
+        train=split.train[inside[split.train]],
+        test=split.test[inside[split.test]],
+        seed=seeds.integers(split.seed, "fit on label set", k, draw, count=1)[0],
+    )
+    ranks: Ranks = rank_split(own)
+    return float(ranks.evidence(ties).accuracy([ranks.n_classes])[0])
+
+
+def label_set_sizes(sizes: Sequence[int] | None, n_classes: int) -> list[int]:
+    """Sizes of label sets: those given, or a few below all classes, evenly on a log scale."""
+    if n_classes < 2:
+        raise InputError("All test rows are of one class; at least 2 classes with test rows are needed to retrain on.")
+    if sizes is None:
+        spaced = np.unique(np.geomspace(2, n_classes, SIZES + 1).round().astype(int))
+        return [int(k) for k in spaced[:-1]] or [2]
+    wanted = sorted({whole(k, "sizes", at_least=2) for k in sizes})
+    if not wanted or wanted[-1] > n_classes:
+        raise InputError(
+            f"`sizes` is {list(sizes)!r}; expected sizes from 2 to {n_classes}, the classes with test rows."
+        )
+    return wanted

@@ -1,0 +1,278 @@
+"""`risk_curve`: expected cost over all label sets of every size, if some errors cost more than others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from ... import expect
+from ...arrays import AnyInts, Floats
+from ...inputs.labels import column_names, columns_of, table_of
+from ...intervals import Estimate
+from ...result import Result
+from ..ranks.counts import blocks, check_scores, class_groups, class_weights, notes_of_empty_classes
+from ..ranks.evidence import TIES, mean_over_label_sets, spread_weights
+from .resample import jackknife_error
+
+KIND = "over classes"
+GROUPS = 20
+"""Classes are left out in this many groups; fewer than for accuracy, because all is counted again for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve(Result, chart="classes.curve:risk_chart"):
+    """The result of `risk_curve`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes."""
+
+    name: str
+    risk: Floats
+    low: Floats
+    high: Floats
+    ties: str
+    level: float
+    n_rows: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_classes(self) -> int:
+        """K, the number of observed classes."""
+        return int(self.risk.size)
+
+    def at(self, k: int) -> Estimate:
+        """Expected cost with k classes, 1 ≤ k ≤ K."""
+        place = expect.whole(k, "k", at_least=1) - 1
+        if k > self.n_classes:
+            raise expect.InputError(f"`k` is {k} but {self.n_classes} classes were observed; expected 1 to that many.")
+        return Estimate(float(self.risk[place]), float(self.low[place]), float(self.high[place]), self.level, KIND)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per size: figure, k, value, low, high, level, kind."""
+        return pd.DataFrame(
+            {
+                "figure": "risk",
+                "k": np.arange(1, self.n_classes + 1),
+                "value": self.risk,
+                "low": self.low,
+                "high": self.high,
+                "level": self.level,
+                "kind": KIND,
+            }
+        )
+
+    def __str__(self) -> str:
+        sizes = [k for k in (2, 10, 100, 1000, 10_000) if k < self.n_classes]
+        some = "".join(f", {self.at(k)} with {k}" for k in sizes)
+        text = (
+            f"{self.name}: expected cost {self.at(self.n_classes)} with all {self.n_classes} classes{some}. Average "
+            f"over all label sets of each size; intervals are {KIND}, from {self.n_rows} test rows."
+        )
+        return " ".join([text, *self.notes])
+
+
+def risk_curve(
+    scores: Any,
+    y: ArrayLike,
+    costs: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    ties: str = "random",
+    level: float = 0.95,
+    name: str = "scores",
+) -> RiskCurve:
+    """Measure the expected cost with 2, 3, …, K classes, from scores with K and the cost of each confusion.
+
+    risk_k = mean over test rows, with equal weight per class, and over all label sets of k classes that contain the
+    true one, of costs[prediction, truth]. A class j that scores higher than the true one is predicted in
+    C(R_j − 2, k−2)/C(K−1, k−1) of them, R_j the number of classes that score as high as j or lower.
+
+    Between the least and the greatest cost; lower is better. With cost 0 for right and 1 for wrong it is
+    1 − accuracy.
+
+    It misleads as `accuracy_curve` does: if the scores of a class depend on which others there are. The prediction is
+    the class with the highest score, not the one with the lowest cost.
+
+    Parameters
+    ----------
+    scores : (n, K) array or memory map, higher means more likely
+    y : (n,) true classes, as names or column numbers
+    costs : (K, K), costs[predicted, true], in the order of the columns of `scores`, or a DataFrame labelled by class
+    classes : names of the columns, in order; may be left out if `y` has column numbers
+    ties : a tie with the true class counts as "random", "wrong" or "right"; other ties are broken at random
+    level : confidence level of the intervals
+    name : display name
+
+    Examples
+    --------
+    >>> scores, costs = [[3.0, 1, 2], [2, 1, 0], [0, 1, 2]], [[0, 9, 1], [1, 0, 1], [1, 1, 0]]
+    >>> risk_curve(scores, [0, 1, 2], costs).risk
+    array([0. , 1.5, 3. ])
+
+    References
+    ----------
+    Zheng (2017), Information, Prediction, and Supervised Learning, thesis, Stanford University, sections 2.3 and 3.3.
+
+    """
+    expect.one_of(ties, "ties", TIES)
+    expect.fraction(level, "level")
+    table = table_of(scores)
+    names = column_names(scores, y, classes)
+    truth = columns_of(y, names, table.shape[0])
+    if not truth.size:
+        raise expect.InputError("There are no test rows; expected at least one row of scores.")
+    if isinstance(costs, pd.DataFrame) and set(costs.index) == set(costs.columns) == set(names.tolist()):
+        costs = costs.loc[names.tolist(), names.tolist()]
+    matrix = _cost_matrix(costs, names.size)
+    group, weights = class_groups(names.size, GROUPS), class_weights(truth, names.size)
+    whole, without = count_costs(table, truth, weights, matrix, group, ties)
+    risk = whole.curve()
+    reach = stats.t.ppf(0.5 + level / 2, len(without) - 1) * _standard_errors(without, group, truth)
+    least, most = matrix.min(), matrix.max()
+    low, high = np.clip(risk - reach, least, most), np.clip(risk + reach, least, most)
+    return RiskCurve(name, risk, low, high, ties, level, int(truth.size), notes_of_empty_classes(truth, names.size))
+
+
+def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
+    try:
+        matrix = np.asarray(costs, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise expect.InputError(f"`costs` is not a table of numbers ({error}).") from error
+    if matrix.shape != (n_classes, n_classes):
+        raise expect.InputError(
+            f"`costs` has shape {matrix.shape} and there are {n_classes} classes; expected (predicted, true), "
+            f"{(n_classes, n_classes)}."
+        )
+    if not np.isfinite(matrix).all():
+        raise expect.InputError("`costs` has NaN or infinite values; expected finite costs.")
+    return matrix
+
+
+def _standard_errors(without: list[CostCounts], group: NDArray[np.integer], truth: NDArray[np.integer]) -> Floats:
+    """Standard errors from the costs without each group; missing sizes are replaced by the largest that is left."""
+    has_rows = np.bincount(truth, minlength=group.size) > 0
+    values = []
+    for left_out, counts in enumerate(without):
+        share = has_rows[group != left_out].sum() / has_rows.sum()
+        if counts.n_classes < 2 or share == 0:
+            return np.full(group.size, np.inf)  # too few classes for an error
+        values.append(counts.curve()[np.minimum(np.arange(group.size), counts.n_classes - 1)] / share)
+    return np.asarray(jackknife_error(np.array(values), np.bincount(group)))
+
+
+# Expected cost over all label sets of each size, for a cost matrix. Pure arrays.
+#
+# A row of true class y, scored against K classes. In a label set around y the prediction is j, scored higher, if j is
+# in it and all others but y are among the classes below j. With inclusive ranks R (how many classes score as high or
+# lower) the share of sets of k classes that predict j is C(R_j − 2, k−2)/C(K−1, k−1), and y C(R_y − 1, k−1)/C(K−1,
+# k−1). Only the scores that are at least the true one are sorted.
+
+
+@dataclass
+class ScoreRuns:
+    """Runs of equal scores, in order, from the true class up; the first of each row contains the true class.
+
+    `lower` counts the classes below a run, `size` those in it, `cost` is their cost as predictions, weighted.
+    """
+
+    lower: AnyInts
+    size: AnyInts
+    cost: Floats
+
+
+class CostCounts:
+    """Costs of wrong predictions by how many classes but y are below them; of right ones by how many are below y."""
+
+    def __init__(self, n_classes: int, ties: str) -> None:
+        self.n_classes, self.ties = n_classes, ties
+        self.wrong, self.right = np.zeros(max(n_classes - 1, 1)), np.zeros(n_classes)
+
+    def curve(self) -> Floats:
+        """(K,): expected cost with k = 1, …, K classes."""
+        sizes = np.arange(1, self.n_classes + 1)
+        costs = _signed_mean(self.right, sizes)
+        # C(n, k−2)/C(K−1, k−1) = (k−1)/(K−1) · C(n, k−2)/C(K−2, k−2): the same average, with one class less.
+        costs[1:] += sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
+        return costs
+
+    def add_above(self, runs: ScoreRuns) -> None:
+        """Runs above the true class; ties among them are broken at random."""
+        self.wrong += spread_weights(runs.lower - 1, runs.size - 1, runs.cost, self.wrong.size)
+
+    def add_own(self, runs: ScoreRuns, of_right: Floats) -> None:
+        """Runs of the true class and those it ties with; `of_right` is the cost of the right prediction."""
+        lower, tied, of_ties = runs.lower, runs.size - 1, runs.cost - of_right
+        some = tied > 0
+        if self.ties == "right":
+            self.right += np.bincount(lower + tied, of_right, self.right.size)
+        elif self.ties == "wrong":
+            self.right += np.bincount(lower, of_right, self.right.size)
+            self.wrong += spread_weights(lower[some], tied[some] - 1, of_ties[some], self.wrong.size)
+        else:
+            self.right += spread_weights(lower, tied, of_right, self.right.size)
+            # At place p of t + 1, from 0, a tied class is above y with chance p/t, and lower + p − 1 others are below.
+            lower, tied, of_ties = lower[some], tied[some], of_ties[some]
+            place = np.arange(tied.sum()) - np.repeat(np.cumsum(tied) - tied, tied) + 1
+            parts = np.repeat(of_ties / (tied * (tied + 1)), tied) * place
+            self.wrong += np.bincount(np.repeat(lower, tied) + place - 1, parts, self.wrong.size)
+
+
+def count_costs(
+    scores: NDArray[Any], truth: AnyInts, weights: Floats, costs: Floats, group: AnyInts, ties: str
+) -> tuple[CostCounts, list[CostCounts]]:
+    """Costs of all rows, and the same without the classes of each group. `costs[j, y]`: predicting j if y is true.
+
+    Weights are those of all rows; without a group they no longer sum to 1.
+    """
+    n_classes, sizes = scores.shape[1], np.bincount(group)
+    whole, without = CostCounts(n_classes, ties), [CostCounts(int(n_classes - size), ties) for size in sizes]
+    members = np.zeros((n_classes, sizes.size), dtype=np.float32)
+    members[np.arange(n_classes), group] = 1
+    for part, block in blocks(scores):
+        rows, y = np.arange(block.shape[0]), truth[part]
+        check_scores(block, rows, part.start)
+        own = block[rows, y][:, None]
+        # Counts below 2^24 are exact in single precision, and a matrix product counts by group fastest.
+        below_in = ((block < own).astype(np.float32) @ members).astype(np.int64)
+        row, column = np.nonzero(block >= own)
+        order = np.lexsort((block[row, column], row))
+        row, column = row[order], column[order]
+        values = block[row, column]
+        is_first = np.r_[True, row[1:] != row[:-1]]
+        is_start = is_first | np.r_[True, values[1:] != values[:-1]]
+        number, starts = np.cumsum(is_start) - 1, np.flatnonzero(is_start)
+        cost = weights[part][row] * costs[column, y[row]]
+        # By run and group: classes, their cost, and the classes below.
+        at, shape = number * sizes.size + group[column], (starts.size, sizes.size)
+        size_in = np.bincount(at, minlength=starts.size * sizes.size).reshape(shape)
+        cost_in = np.bincount(at, cost, starts.size * sizes.size).reshape(shape)
+        run_row, run_first = row[starts], number[is_first]
+        earlier = np.cumsum(size_in, axis=0) - size_in
+        lower_in = below_in[run_row] + earlier - earlier[run_first][run_row]
+
+        runs = ScoreRuns(lower_in.sum(axis=1), size_in.sum(axis=1), cost_in.sum(axis=1))
+        above = np.ones(starts.size, dtype=bool)
+        above[run_first] = False
+        of_right = weights[part] * costs[y, y]
+        _add_costs(whole, runs, np.flatnonzero(above), run_first, of_right)
+        for left_out, counts in enumerate(without):
+            rest = ScoreRuns(
+                runs.lower - lower_in[:, left_out], runs.size - size_in[:, left_out], runs.cost - cost_in[:, left_out]
+            )
+            stays = group[y] != left_out
+            there = np.flatnonzero(above & (rest.size > 0) & stays[run_row])
+            _add_costs(counts, rest, there, run_first[stays], of_right[stays])
+    return whole, without
+
+
+def _add_costs(counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats) -> None:
+    counts.add_above(ScoreRuns(runs.lower[above], runs.size[above], runs.cost[above]))
+    counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right)
+
+
+def _signed_mean(weights: Floats, sizes: NDArray[np.int64]) -> Floats:
+    """The average for weights that may be negative, as costs that are gains are."""
+    mean = mean_over_label_sets(np.maximum(weights, 0.0), sizes)
+    return mean if (weights >= 0).all() else mean - mean_over_label_sets(np.maximum(-weights, 0.0), sizes)

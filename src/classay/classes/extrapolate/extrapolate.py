@@ -1,0 +1,392 @@
+"""`extrapolate`: the accuracy with more classes than were observed, with an interval, or that it is not identified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.special import expit
+
+from ... import expect, seeds
+from ...arrays import Floats
+from ...intervals import Estimate
+from ...result import Result, plain
+from ..curve.curve import Curve, band, expect_curve
+from ..curve.resample import class_samples, standard_error
+from ..information.channel import inverse_mean_top, mean_top
+from ..ranks.evidence import Evidence
+from .methods import METHODS as BY_NAME
+from .methods import Method, best_bandwidth, calibrated, logit_of, moments, shrunk_normal
+
+METHODS = ("auto", *BY_NAME)
+DEFAULT = "combined"
+WIDEST = 0.6
+"""A wider interval is not a useful forecast: it is reported as not identified."""
+OF_ERROR, OF_GAP = 0.85, 0.6
+"""Weights of the jackknife's error and of the gap between two methods: set so that intervals hold in simulations."""
+MOST_CLASSES = 10**12
+STEPS = 24
+"""Sizes from K to the largest requested k, for a chart."""
+LEAST_CLASSES = 5
+"""Fewer classes are not enough of a curve to extrapolate."""
+SHARES = (0.5, 0.25)
+DRAWS = 10
+TOLERANCE = 0.05
+MOST_RATIO = 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class BackTest:
+    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth."""
+
+    n_classes: int
+    ratio: float
+    actual: float
+    foreseen: Floats
+
+    @property
+    def error(self) -> float:
+        """Root of the mean squared error."""
+        return math.sqrt(float(np.mean((self.foreseen - self.actual) ** 2)))
+
+    @property
+    def lean(self) -> float:
+        """Mean error: above 0 if the prediction was too high."""
+        return float(np.mean(self.foreseen) - self.actual)
+
+
+@dataclass(frozen=True, eq=False)
+class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
+    """The result of `extrapolation`.
+
+    `estimates[i]` is the accuracy with `k[i]` classes; `by_method` that of each method for the same sizes, `path_k` and
+    `path` the curve up to there for a chart. `back_tests` report how well the method predicted the accuracy with all
+    classes from some of them, `trusted` the largest k/K at which its error is expected to stay within .05.
+    """
+
+    k: tuple[int, ...]
+    estimates: tuple[Estimate, ...]
+    method: str
+    by_method: dict[str, Floats]
+    path_k: tuple[int, ...]
+    path: tuple[Estimate, ...]
+    back_tests: tuple[BackTest, ...]
+    trusted: float
+    notes: tuple[str, ...]
+    curve: Curve
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: figure, k, method, value, low, high, level, kind; back-tests also have `actual`."""
+        rows: list[dict[str, Any]] = [
+            {"figure": "accuracy", "k": k, "method": self.method, **_estimate_row(estimate)}
+            for k, estimate in zip(self.k, self.estimates)
+        ]
+        for name, values in self.by_method.items():
+            rows += [
+                {"figure": "by method", "k": k, "method": name, "value": value} for k, value in zip(self.k, values)
+            ]
+        for test in self.back_tests:
+            rows += [
+                {
+                    "figure": f"back-test from {test.n_classes} classes",
+                    "k": self.curve.n_classes,
+                    "method": self.method,
+                    "value": value,
+                    "actual": test.actual,
+                }
+                for value in test.foreseen
+            ]
+        columns = ["figure", "k", "method", "value", "low", "high", "level", "kind", "actual"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; only a summary of the curve."""
+        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes")
+        tests = [{**plain(test), "error": test.error, "lean": test.lean} for test in self.back_tests]
+        curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
+        return {**{name: plain(getattr(self, name)) for name in names}, "back_tests": tests, "curve": curve}
+
+    def __str__(self) -> str:
+        here = self.curve.n_classes
+        estimates = "; ".join(f"{_estimate_text(estimate)} with {k:,}" for k, estimate in zip(self.k, self.estimates))
+        text = f"Accuracy {self.curve.at(here)} with the {here:,} observed classes, and by {self.method}: {estimates}."
+        for test in self.back_tests:
+            text += (
+                f" Back-test: sets of {test.n_classes} classes predicted {np.mean(test.foreseen):.3g} for all "
+                f"{here:,}; the actual accuracy is {test.actual:.3g} (typical error {test.error:.2g})."
+            )
+        return " ".join([text, *self.notes])
+
+
+def extrapolate(
+    curve: Curve, k: int, method: str = "auto", level: float = 0.95, random_state: int | None = 0
+) -> Estimate:
+    """Estimate the accuracy with k classes, drawn from the same source as these K.
+
+    Accuracy with k classes is E[U^(k−1)], U the share of all classes that a row beats. The distribution of U is
+    estimated from the observed curve, and from the scores, by one of:
+
+    - "auto", which is "combined": the mean, on the logit scale, of a normal Φ⁻¹(U) whose spread stays near 1 and of
+      "calibrated"; the two err in opposite directions;
+    - "calibrated": Φ⁻¹(U) = a + b·z with the standardised true scores z of the rows;
+    - "two_parameter": Φ⁻¹(U) normal; "implied": the same with spread 1, the curve of implied information;
+    - "moments": a mixture of many normal parts, their width by resampling half of the classes;
+    - "kernel": a kernel density of the other classes' scores (needs ranks made with `kernel=True`);
+    - "line": a straight line in log k, for comparison.
+
+    From 0 to 1. The interval is over classes, on the logit scale: the root of (.85·e)² + (.6·g)², times Student's
+    quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
+    between the two combined methods; `tests/long/test_extrapolation_coverage.py` measures its coverage. A value of NaN
+    is *not identified*: all predictions were right, or the interval is wider than .6. With k ≤ K the value is the exact
+    average over label sets, and nothing is extrapolated.
+
+    It misleads if the new classes are of another kind than the old, or if a learner would be retrained and the score of
+    each class depends on the others; and more so, the larger k/K: `extrapolation` back-tests it and reports how far to
+    trust it.
+
+    Parameters
+    ----------
+    curve : from `accuracy_curve`, with 5 classes or more
+    k : number of classes
+    method : one of the above
+    level : confidence level of the interval
+    random_state : the seed of resampling (only for "moments")
+
+    Examples
+    --------
+    >>> from classay.classes.curve import accuracy_curve
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
+    >>> extrapolate(accuracy_curve(scores, np.arange(600) % 60), k=1000)    # in truth .243
+    0.274 [0.231, 0.321]
+
+    References
+    ----------
+    Zheng, Achanta & Benjamini (2018), Extrapolating expected accuracies for large multi-class problems, JMLR 19; Kay et
+    al. (2008), Identifying natural images from human brain activity.
+
+    """
+    chosen, _ = _method_and_seed(curve, [k], method, level, random_state)
+    return forecast(curve, [k], chosen, level)[0]
+
+
+def extrapolation(
+    curve: Curve, k: Sequence[int], method: str = "auto", level: float = 0.95, random_state: int | None = 0
+) -> Extrapolation:
+    """Estimate the accuracy with several numbers of classes, by every method, and how far to trust it.
+
+    As `extrapolate`, with a back-test: random halves and quarters of the classes predict the accuracy with all of them.
+    Its error shows up to which k/K errors are expected to stay within .05 (`trusted`).
+
+    Parameters
+    ----------
+    curve, method, level, random_state : as in `extrapolate`
+    k : numbers of classes
+
+    Examples
+    --------
+    >>> from classay.classes.curve import accuracy_curve
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
+    >>> ahead = extrapolation(accuracy_curve(scores, np.arange(600) % 60), k=[100, 1000])
+    >>> ahead.estimates, round(ahead.trusted) > 2
+    ((0.532 [0.491, 0.573], 0.274 [0.231, 0.321]), True)
+
+    """
+    wanted = list(np.atleast_1d(np.asarray(k, dtype=object)))
+    chosen, seed = _method_and_seed(curve, wanted, method, level, random_state)
+    name = DEFAULT if method == "auto" else method
+    tests = back_test(curve, chosen, seed)
+    # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
+    trusted = trusted_ratio(tests) if 0 < curve.accuracy[-1] < 1 else math.nan
+    here, most = curve.n_classes, max(wanted)
+    path_k: tuple[int, ...] = ()
+    if most > here:
+        path_k = tuple(int(size) for size in np.unique(np.geomspace(here, most, STEPS).round().astype(np.int64)))[1:]
+    forecasts = forecast(curve, [*wanted, *path_k], chosen, level)
+    estimates = tuple(forecasts[: len(wanted)])
+    return Extrapolation(
+        tuple(int(size) for size in wanted),
+        estimates,
+        name,
+        _all_methods(curve, wanted, seed),
+        path_k,
+        tuple(forecasts[len(wanted) :]),
+        tests,
+        trusted,
+        _notes(curve, wanted, estimates, trusted),
+        curve,
+    )
+
+
+def forecast(curve: Curve, k: Sequence[int], method: Method, level: float) -> list[Estimate]:
+    """An estimate for each size: exact up to K, extrapolated beyond."""
+    if level != curve.level:
+        low, high = band(curve.ranks, curve.accuracy, curve.ties, level)
+        curve = replace(curve, low=low, high=high, level=level)
+    here = curve.n_classes
+    ahead = np.array(sorted({size for size in k if size > here}), dtype=float)
+    by_size = dict(zip(ahead.tolist(), _extrapolated(curve, ahead, method, level))) if ahead.size else {}
+    return [by_size[float(size)] if size > here else _observed(curve, size) for size in k]
+
+
+def _observed(curve: Curve, k: int) -> Estimate:
+    at = curve.at(k)
+    return Estimate(at.value, at.low, at.high, at.level, "over classes; not extrapolated: an average over label sets")
+
+
+def _extrapolated(curve: Curve, k: Floats, method: Method, level: float) -> list[Estimate]:
+    here, accuracy = curve.n_classes, float(curve.accuracy[-1])
+    if accuracy >= 1 or accuracy <= 0:
+        low = (
+            mean_top(inverse_mean_top(max(float(curve.low[-1]), 1e-12), here), k)
+            if accuracy >= 1
+            else np.zeros(k.shape)
+        )
+        high = np.ones(k.shape) if accuracy >= 1 else np.full(k.shape, float(curve.high[-1]))
+        why = f"not identified: {'every' if accuracy >= 1 else 'no'} prediction was right among {here:,} classes"
+        return [Estimate(math.nan, float(a), float(b), level, why) for a, b in zip(low, high)]
+    evidence = curve.evidence()
+    value = method(evidence, k)
+    centre = logit_of(value)
+
+    def on_logit_scale(part: Evidence) -> Floats:
+        return logit_of(method(part, k)) if part.lower.size else np.full(k.shape, math.nan)
+
+    error = standard_error(curve.ranks, on_logit_scale, curve.ties)
+    # Methods that fit the same curve and continue differently show how little the curve determines.
+    gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
+    reach = float(stats.t.ppf(0.5 + level / 2, max(curve.ranks.n_groups - 1, 1))) * np.hypot(
+        OF_ERROR * error, OF_GAP * gap
+    )
+    low, high = expit(centre - reach), expit(centre + reach)
+    high = np.minimum(high, max(float(curve.high[-1]), accuracy))  # more classes are not easier
+    estimates = []
+    for one, least, most in zip(value, low, high):
+        least, most = float(min(least, one)), float(max(most, one))
+        if not math.isfinite(least + most) or most - least > WIDEST:
+            least, most = (0.0, float(curve.high[-1])) if not math.isfinite(least + most) else (least, most)
+            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {most:.2g} possible"
+            estimates.append(Estimate(math.nan, least, most, level, why))
+        else:
+            estimates.append(Estimate(float(one), least, most, level, "over classes, extrapolated"))
+    return estimates
+
+
+def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]:
+    """The estimate of every method; the exact value up to K."""
+    evidence, by_method = curve.evidence(), {}
+    if curve.n_classes < LEAST_CLASSES:
+        return {}
+    sizes = np.array(k, dtype=np.int64)
+    ahead = sizes > curve.n_classes
+    for name, method in BY_NAME.items():
+        values = np.full(sizes.size, math.nan)
+        values[~ahead] = curve.accuracy[sizes[~ahead] - 1]
+        if ahead.any():
+            if name == "kernel" and not np.isfinite(evidence.kernel).any():
+                continue
+            chosen = partial(moments, bandwidth=_bandwidth(curve, seed)) if name == "moments" else method
+            values[ahead] = chosen(evidence, sizes[ahead].astype(float))
+        by_method[name] = values
+    return by_method
+
+
+def _method_and_seed(
+    curve: Any, k: Sequence[Any], method: str, level: float, random_state: int | None
+) -> tuple[Method, int]:
+    """Check the inputs; return the method as a function, and the seed."""
+    expect_curve(curve)
+    expect.one_of(method, "method", METHODS)
+    expect.fraction(level, "level")
+    if not k:
+        raise expect.InputError("`k` is empty; expected at least one number of classes.")
+    for size in k:
+        if expect.whole(size, "k", at_least=1) > MOST_CLASSES:
+            raise expect.InputError(f"`k` is {size}; expected at most {MOST_CLASSES:.0e}.")
+    if curve.n_classes < LEAST_CLASSES and max(k) > curve.n_classes:
+        raise expect.InputError(
+            f"The curve has {curve.n_classes} classes; at least {LEAST_CLASSES} are needed to extrapolate to more."
+        )
+    seed = seeds.settle(random_state)
+    name = DEFAULT if method == "auto" else method
+    if name == "moments":
+        return partial(moments, bandwidth=_bandwidth(curve, seed)), seed
+    if name == "kernel":
+        BY_NAME["kernel"](curve.evidence(), [1])  # raises if it was not stored
+    return BY_NAME[name], seed
+
+
+def _bandwidth(curve: Curve, seed: int) -> float:
+    parts = [part for part in class_samples(curve.ranks, curve.ties, 5, seed) if part.n_classes > 2 and part.lower.size]
+    return best_bandwidth(parts, curve.n_classes, float(curve.accuracy[-1]))
+
+
+def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], trusted: float) -> tuple[str, ...]:
+    notes, here = [], curve.n_classes
+    if max(k) > here:
+        if math.isnan(trusted) and not 0 < curve.accuracy[-1] < 1:
+            every = "Every" if curve.accuracy[-1] > 0 else "No"
+            notes.append(
+                f"{every} prediction was right, so a back-test is uninformative: how far to trust it is unknown."
+            )
+        elif math.isnan(trusted):
+            notes.append(f"{here} classes are too few for a back-test: how far to trust it is unknown.")
+        else:
+            notes.append(
+                f"By the back-test, errors are expected to stay within {TOLERANCE:g} up to about {trusted * here:,.0f} "
+                f"classes ({trusted:.2g} x)."
+            )
+            beyond = [f"{size:,}" for size in k if size > trusted * here]
+            if beyond:
+                notes.append(f"Beyond that: {', '.join(beyond)}.")
+    if curve.ranks.marginal is False and max(k) > here:
+        notes.append(
+            "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
+            "other scores: the theory does not hold, and `curve_of_learner(..., retrain=True)` shows how far off it is."
+        )
+    return (*notes, *curve.ranks.notes)
+
+
+def _estimate_text(estimate: Estimate) -> str:
+    return str(estimate) if estimate.known else f"not identified [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def _estimate_row(estimate: Estimate) -> dict[str, Any]:
+    return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "kind")}
+
+
+# Back-test: forecast the accuracy with all classes from half and from a quarter of them.
+
+
+def back_test(curve: Curve, method: Method, seed: int) -> tuple[BackTest, ...]:
+    """Predict accuracy with all K classes from random halves and quarters of them, if these have 5 classes or more."""
+    tests = []
+    ranks, n_classes = curve.ranks, curve.n_classes
+    for share in SHARES:
+        if round(share * ranks.n_groups) < 2 or share * n_classes < LEAST_CLASSES:
+            continue
+        parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
+        foreseen = np.array([float(method(part, [n_classes])[0]) for part in parts])
+        if foreseen.size:
+            seen = round(float(np.mean([part.n_classes for part in parts])))
+            tests.append(BackTest(seen, n_classes / seen, float(curve.accuracy[-1]), foreseen))
+    return tuple(tests)
+
+
+def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE) -> float:
+    """The largest k/K at which the error is expected to stay within `tolerance`; NaN without a back-test.
+
+    The error is assumed to grow as log(k/K), as fast as in the worse of the back-tests. That is conservative, since a
+    back-test uses fewer classes than the whole. At most 100: nothing further was tested.
+    """
+    if not tests:
+        return math.nan
+    fastest = max(test.error / math.log(test.ratio) for test in tests)
+    return min(math.exp(min(tolerance / max(fastest, 1e-9), 50.0)), MOST_RATIO)

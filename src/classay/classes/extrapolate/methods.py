@@ -1,0 +1,253 @@
+"""Methods that estimate the accuracy with more classes than were observed: pure functions of evidence.
+
+Each takes evidence and sizes k and returns the accuracy for them. `combined` is the default of `extrapolate`: the mean,
+on the logit scale, of two that err in opposite directions; no single one is better on as many kinds of data
+(`benchmarks/extrapolation.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
+from scipy.special import expit, log_ndtr, logit, ndtri
+
+from ...arrays import Floats, Ints
+from ...expect import InputError
+from ..information.channel import fit_mean_top, log_spaced_sizes, mean_top
+from ..ranks.evidence import Evidence
+
+SIZES = 40
+SHRINK = 0.3
+"""How far the spread of the combined normal member may deviate from 1, as a standard deviation of its logarithm."""
+UPPER_PART = 0.3
+"""The combined normal member is fitted to sizes from this share of the classes on."""
+PLACES = 150
+"""Scores of many rows are summarised by this many quantiles, which does not change the fit noticeably."""
+MOST_STEPS = 60
+PARTS = 40
+BANDWIDTHS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+USUAL_BANDWIDTH = 0.5
+RIDGE = 1e-4
+_LIMITS = np.array([[-8.0, -4.0], [30.0, 3.0]])
+_LOG_ROOT = 0.5 * math.log(2 * math.pi)
+Method = Callable[[Evidence, ArrayLike], Floats]
+
+
+def combined(evidence: Evidence, k: ArrayLike) -> Floats:
+    """The mean of `shrunk_normal` and `calibrated` on the logit scale."""
+    accuracy: Floats = expit((logit_of(shrunk_normal(evidence, k)) + logit_of(calibrated(evidence, k))) / 2)
+    return accuracy
+
+
+def calibrated(evidence: Evidence, k: ArrayLike) -> Floats:
+    """Φ⁻¹(U) = a + b·z with the rows' own standardised scores z."""
+    family = family_of_scores(evidence.z, evidence.weights)
+    # If scores carry no more than their order, a normal shape is used instead of theirs.
+    return _from_family(evidence, k, family or normal_family(), math.inf, 0.0)
+
+
+def shrunk_normal(evidence: Evidence, k: ArrayLike) -> Floats:
+    """Φ⁻¹(U) normal, with a spread near 1, that of implied information, and fitted to the larger sizes."""
+    return _from_family(evidence, k, normal_family(), SHRINK, UPPER_PART)
+
+
+def two_parameter(evidence: Evidence, k: ArrayLike) -> Floats:
+    """Φ⁻¹(U) normal with any mean and spread."""
+    return _from_family(evidence, k, normal_family(), math.inf, 0.0)
+
+
+def implied(evidence: Evidence, k: ArrayLike) -> Floats:
+    """One parameter: π̄_k(√(2ι)) with the implied information ι of the whole curve."""
+    sizes = log_spaced_sizes(evidence.n_classes, SIZES)
+    return mean_top(fit_mean_top(evidence.accuracy(sizes), sizes), k)
+
+
+def moments(evidence: Evidence, k: ArrayLike, bandwidth: float = USUAL_BANDWIDTH) -> Floats:
+    """Accuracy for each k by moment regression with parts of this width (Zheng, Achanta & Benjamini).
+
+    The distribution of U is a sum, with non-negative weights, of Φ((Φ⁻¹(u) − t_l)/b) over places t_l, plus a part at 1.
+    Its moments are then the same sum of the moments of the parts, so the weights follow from the observed curve by
+    non-negative least squares.
+    """
+    n_classes, wanted = evidence.n_classes, np.asarray(k, dtype=float)
+    sizes = np.unique(np.geomspace(1, n_classes, 100).round().astype(np.int64))
+    reach = float(ndtri(1 - 1 / n_classes**2))
+    places = np.linspace(-reach, reach, PARTS)
+
+    def basis(at: NDArray[np.number]) -> Floats:
+        family, log_width = normal_family(), float(np.log(bandwidth))
+        parts = [family.accuracy(place, log_width, at) for place in places]
+        return np.stack([*parts, np.ones(at.shape)], axis=1)
+
+    # One class alone is always right, whatever the rest: a separate column takes what is missing there.
+    design = np.column_stack([basis(sizes), sizes == 1])
+    # Neighbouring parts are nearly equal; a little ridge makes the search end if there are many solutions.
+    ridge = RIDGE * np.eye(design.shape[1])
+    goal = np.concatenate([evidence.accuracy(sizes), np.zeros(len(ridge))])
+    weights = nnls(np.concatenate([design, ridge]), goal, maxiter=100 * len(ridge))[0][:-1]
+    return np.clip(basis(wanted.ravel()) @ weights, 0.0, 1.0).reshape(wanted.shape)
+
+
+def best_bandwidth(parts: Iterable[Evidence], n_classes: int, accuracy: float) -> float:
+    """The width with which parts of the classes best predict the accuracy with all of them."""
+    some = list(parts)
+    if not some:
+        return USUAL_BANDWIDTH
+    misses = [
+        float(np.mean([(moments(part, [n_classes], width)[0] - accuracy) ** 2 for part in some]))
+        for width in BANDWIDTHS
+    ]
+    return BANDWIDTHS[int(np.argmin(misses))]
+
+
+def kernel(evidence: Evidence, k: ArrayLike) -> Floats:
+    """E[U^(k−1)] with U from a kernel density of the other classes' scores of each row (Kay et al.)."""
+    known = np.isfinite(evidence.kernel)
+    if not known.any():
+        raise InputError(
+            'method="kernel" needs smoothed counts, and there are none: make the record with '
+            "`Ranks.from_scores(scores, y, kernel=True)`, from scores that do not have a −inf in every row."
+        )
+    wanted = np.asarray(k, dtype=float)
+    weights = evidence.weights[known] / evidence.weights[known].sum()
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(np.log(evidence.kernel[known]), -1e280)  # times 1e12 is still a number
+    accuracy = [float(weights @ np.exp(logs * (size - 1))) for size in wanted.ravel()]
+    return np.reshape(accuracy, wanted.shape).clip(0.0, 1.0)
+
+
+def log_linear(evidence: Evidence, k: ArrayLike) -> Floats:
+    """A straight line in log k, through the curve by least squares; clipped to what is possible."""
+    sizes = log_spaced_sizes(evidence.n_classes, SIZES)
+    slope, level = np.polyfit(np.log(sizes), evidence.accuracy(sizes), 1)
+    accuracy: Floats = np.clip(level + slope * np.log(np.asarray(k, dtype=float)), 0.0, 1.0)
+    return accuracy
+
+
+METHODS: dict[str, Method] = {
+    "combined": combined,
+    "calibrated": calibrated,
+    "two_parameter": two_parameter,
+    "implied": implied,
+    "moments": moments,
+    "kernel": kernel,
+    "line": log_linear,
+}
+
+
+def logit_of(share: ArrayLike) -> Floats:
+    """The logit, finite even at 0 and 1."""
+    logits: Floats = logit(np.clip(share, 1e-300, 1 - 1e-15))
+    return logits
+
+
+# Families of accuracy curves.
+
+
+@dataclass(frozen=True, eq=False)
+class CurveFamily:
+    """A family of accuracy curves that continue beyond the observed classes.
+
+    With U the share of all classes that a row beats, accuracy with k classes is E[U^(k−1)]. A family defines the
+    distribution of U: U = Φ(a + b·T), where T has a given shape with mean 0 and spread 1 (normal, or that of the rows'
+    own scores): `places` of T with `weights` that sum to 1. Two numbers, a and b, are fitted to the observed curve; the
+    family then gives the accuracy for any k.
+    """
+
+    places: Floats
+    weights: Floats
+
+    def accuracy(self, a: float, log_b: float, k: ArrayLike) -> Floats:
+        """E[Φ(a + b·T)^(k−1)] for each k, which need not be whole."""
+        powers = np.asarray(k, dtype=float) - 1
+        logs = np.maximum(log_ndtr(a + math.exp(log_b) * self.places), -1e300)
+        accuracy: Floats = self.weights @ np.exp(logs[:, None] * powers.ravel())
+        return accuracy.reshape(powers.shape)
+
+
+def normal_family() -> CurveFamily:
+    """T normal: the two-parameter family. b = 1 is the curve of implied information with c = a."""
+    places = np.linspace(-8.0, 8.0, 161)
+    weights = np.exp(-(places**2) / 2)
+    return CurveFamily(places, weights / weights.sum())
+
+
+def family_of_scores(scores: Floats, weights: Floats) -> CurveFamily | None:
+    """T distributed as the standardised true scores of the rows; None if fewer than two are known and differ."""
+    known = np.isfinite(scores)
+    if np.count_nonzero(known) < 2:
+        return None
+    scores, weights = scores[known], weights[known] / weights[known].sum()
+    order = np.argsort(scores, kind="stable")
+    scores, weights = scores[order], weights[order]
+    # The middle of each row's share of the cumulative weight determines its quantile.
+    part = np.minimum((np.cumsum(weights) - weights / 2) * PLACES, PLACES - 1).astype(np.int64)
+    mass = np.bincount(part, weights, PLACES)
+    places = np.bincount(part, weights * scores, PLACES)[mass > 0] / mass[mass > 0]
+    mass = mass[mass > 0] / mass.sum()
+    places -= mass @ places
+    spread = math.sqrt(float(mass @ places**2))
+    if not spread > 1e-12 * max(1.0, float(np.abs(scores).max())):
+        return None
+    return CurveFamily(places / spread, mass)
+
+
+def fit_family(
+    family: CurveFamily, sizes: Ints, accuracy: Floats, uncertainty: float, shrink: float = math.inf
+) -> tuple[float, float]:
+    """(a, log b) of the member that is closest to the curve, by damped least squares.
+
+    uncertainty : how far off the curve may be, which sets its weight relative to the prior
+    shrink : standard deviation of a normal prior for log b around 0; infinite: practically none
+    """
+    scale = 1 / (uncertainty * math.sqrt(sizes.size))
+    powers = sizes - 1.0
+    pull = np.array([1e-2, max(1 / shrink, 1e-2)])
+
+    def parts(place: Floats) -> tuple[Floats, Floats]:
+        """Residuals, and their slopes in a and log b."""
+        b = math.exp(place[1])
+        z = place[0] + b * family.places
+        logs = log_ndtr(z)
+        fitted = family.weights @ np.exp(logs[:, None] * powers)
+        steep = np.exp(logs[:, None] * (powers - 1) - z[:, None] ** 2 / 2 - _LOG_ROOT) * powers
+        slopes = np.stack([family.weights @ steep, (family.weights * b * family.places) @ steep], axis=1)
+        residuals = np.concatenate([(fitted - accuracy) * scale, (place - [1.5, 0.0]) * pull])
+        return residuals, np.concatenate([slopes * scale, np.diag(pull)])
+
+    starts = np.linspace(-1.0, 8.0, 19)
+    misses = [float(((family.accuracy(a, 0.0, sizes) - accuracy) ** 2).sum()) for a in starts]
+    place = np.array([starts[int(np.argmin(misses))], 0.0])
+    residuals, slopes = parts(place)
+    best, damping = float(residuals @ residuals), 1e-3
+    for _ in range(MOST_STEPS):
+        square, down = slopes.T @ slopes, slopes.T @ residuals
+        for _ in range(12):
+            step = -np.linalg.solve(square + damping * np.diag(np.diag(square) + 1e-12), down)
+            tried = np.clip(place + np.clip(step, [-2, -1], [2, 1]), *_LIMITS)
+            next_residuals, next_slopes = parts(tried)
+            cost = float(next_residuals @ next_residuals)
+            if cost < best:
+                break
+            damping *= 5
+        else:
+            break
+        settled = best - cost < 1e-10 * (1 + best)
+        place, residuals, slopes, best, damping = tried, next_residuals, next_slopes, cost, max(damping / 5, 1e-10)
+        if settled:
+            break
+    return float(place[0]), float(place[1])
+
+
+def _from_family(evidence: Evidence, k: ArrayLike, family: CurveFamily, shrink: float, share: float) -> Floats:
+    sizes = log_spaced_sizes(evidence.n_classes, SIZES, share)
+    accuracy = evidence.accuracy(sizes)
+    # How far the last point may be off, with every class as one trial; the prior is weighted against that.
+    last = min(float(accuracy[-1]), 1.0)
+    uncertainty = max(math.sqrt(last * (1 - last) / evidence.n_classes), 0.5 / evidence.n_classes)
+    return np.clip(family.accuracy(*fit_family(family, sizes, accuracy, uncertainty, shrink), k), 0.0, 1.0)

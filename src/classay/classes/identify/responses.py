@@ -1,0 +1,244 @@
+"""Stimuli and the responses to them, checked once: as numbers, with repeats identified, and split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import linalg
+
+from ... import expect, seeds
+from ...arrays import Floats, Ints
+from ...expect import InputError
+
+AMOUNTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.06, 0.03, 0.01, 3e-3, 1e-3)
+"""Shrinkages tried. The last is not 0: two responses that are copies of each other have a singular covariance."""
+FOLDS, CANDIDATES = 5, 100
+EXACT = 1e-7
+"""Residuals below this share of a response's own deviation count as this large: nothing is measured more exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """n rows of a stimulus (p numbers) and the response to it (q numbers), columns scaled by powers of two.
+
+    `shown[i]` is the number of row i's stimulus among the distinct ones, of which `first[s]` is the first row.
+    """
+
+    stimuli: Floats
+    responses: Floats
+    shown: Ints
+    first: Ints
+
+    @property
+    def n_distinct(self) -> int:
+        """The number of different stimuli."""
+        return int(self.first.size)
+
+
+def trials_of(stimuli: Any, responses: Any) -> Trials:
+    """Both tables as finite numbers, if they match and vary."""
+    x, y = _table(stimuli, "stimuli"), _table(responses, "responses")
+    if len(x) != len(y):
+        raise InputError(
+            f"`stimuli` has {len(x)} rows but `responses` has {len(y)}; they must match, each row of one with its row "
+            "of the other."
+        )
+    if len(x) < 2:
+        raise InputError("There is 1 row; at least two stimuli are needed to compare them.")
+    shown, first = distinct_rows(x)
+    if first.size < 2:
+        raise InputError(f"All {len(x)} rows of `stimuli` are the same; different ones are needed to compare them.")
+    if (y == y[0]).all():
+        raise InputError(f"All {len(y)} rows of `responses` are the same; they cannot distinguish stimuli.")
+    return Trials(x, y, shown, first)
+
+
+def distinct_rows(table: Floats) -> tuple[Ints, Ints]:
+    """For each row the number of its content, counted by first appearance, and the first row of each content.
+
+    >>> [numbers_of_rows.tolist() for numbers_of_rows in distinct_rows(np.array([[5.0], [7.0], [5.0]]))]
+    [[0, 1, 0], [0, 1]]
+    """
+    numbers: dict[bytes, int] = {}
+    # Adding 0 makes −0 equal to 0, since only the bytes are compared.
+    numbers_of_rows = np.array(
+        [numbers.setdefault((row + 0.0).tobytes(), len(numbers)) for row in table], dtype=np.int64
+    )
+    return numbers_of_rows, np.unique(numbers_of_rows, return_index=True)[1].astype(np.int64)
+
+
+def candidate_splits(n_distinct: int, test_size: float | int | None, folds: int, seed: int) -> list[Ints]:
+    """Which distinct stimuli are candidates, in one split or in each of several; equally many in each.
+
+    test_size : a share or number of the stimuli, for one split; None: `folds` of them
+    """
+    order = seeds.generator(seed, "identify").permutation(n_distinct)
+    if test_size is None:
+        parts = expect.whole(folds, "folds", at_least=2, why="Use `test_size` for one split.")
+        size = n_distinct // parts
+        if size < 2:
+            raise InputError(
+                f"{n_distinct} different stimuli in {parts} folds leave {size} in each to choose among; at least 2 are "
+                f"needed. Use {f'at most {n_distinct // 2} folds, or ' if n_distinct > 3 else ''}more stimuli."
+            )
+        return [np.sort(order[part * size : (part + 1) * size]) for part in range(parts)]
+    size = (
+        expect.whole(test_size, "test_size", at_least=2)
+        if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool)
+        else round(expect.fraction(test_size, "test_size", why="Or a whole number of stimuli.") * n_distinct)
+    )
+    if not 2 <= size <= n_distinct - 2:
+        raise InputError(
+            f"`test_size` is {test_size!r}: {size} of {n_distinct} different stimuli to choose among, and "
+            f"{n_distinct - size} to fit on; at least 2 are needed for each."
+        )
+    return [np.sort(order[:size])]
+
+
+def _table(values: Any, name: str) -> Floats:
+    if isinstance(values, (pd.DataFrame, pd.Series)):
+        words = [str(column) for column, kind in pd.DataFrame(values).dtypes.items() if kind.kind not in "biuf"]
+        if words:
+            raise InputError(
+                f"`{name}` has columns that are not numbers ({expect.shown(words, 4)}). Encode them first."
+            )
+    try:
+        array = np.asarray(values)
+        table = np.ascontiguousarray(array, dtype=np.float64) if array.dtype.kind in "biufO" else None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`{name}` is not a table of numbers ({error}); expected (rows, columns).") from error
+    if table is None:
+        raise InputError(f"`{name}` contains {array.dtype} values; expected real numbers. Encode them first.")
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or 0 in table.shape:
+        hint = " Flatten each row: values.reshape(len(values), -1)." if table.ndim > 2 else ""
+        raise InputError(f"`{name}` has shape {table.shape}; expected (rows, columns), at least one of each.{hint}")
+    strange = ~np.isfinite(table)
+    if strange.any():
+        row, column = np.argwhere(strange)[0]
+        kind = "NaN (missing)" if np.isnan(table[row, column]) else "infinite"
+        raise InputError(
+            f"`{name}` is {kind} in row {row}, column {column}, and in {strange.sum() - 1} more places; expected "
+            "finite numbers. Drop or impute such rows in both tables."
+        )
+    # Powers of two change no digit, and values far from 1 would overflow when squared. Units make no difference.
+    exponents = np.frexp(np.abs(table).max(axis=0))[1]
+    scaled: Floats = np.ldexp(table, -exponents)
+    return scaled
+
+
+# The distribution of real responses around predicted ones: a covariance that can always be inverted.
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseCovariance:
+    """A residual covariance, shrunk toward its diagonal: D ((1 − λ) R + λ I) D, R the correlation, D the deviations.
+
+    Stored as axes: along `axes` (q, r) the standardised residuals have the variances `along` before shrinkage, and none
+    in any other direction. So q² numbers are never needed, and nothing singular is ever inverted. `scale` is D; it is
+    infinite for constant responses, which therefore have no effect.
+    """
+
+    scale: Floats
+    axes: Floats
+    along: Floats
+    shrinkage: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether the axes span every direction."""
+        return bool(self.axes.shape[0] == self.axes.shape[1])
+
+    def weights(self, shrinkage: float) -> Floats:
+        """The inverse of the shrunk variance along each axis."""
+        return np.asarray(1 / ((1 - shrinkage) * self.along + shrinkage))
+
+    def whiten(self, responses: Floats) -> Floats:
+        """Responses times the inverse square root of the covariance: the result has no scale and no correlation.
+
+        Squared distances between whitened rows are Mahalanobis distances.
+        """
+        standardised = responses / self.scale
+        inside, weights = standardised @ self.axes, np.sqrt(self.weights(self.shrinkage))
+        if self.complete:
+            return np.asarray((inside * weights) @ self.axes.T)
+        rest = 1 / np.sqrt(self.shrinkage)
+        return np.asarray(standardised * rest + (inside * (weights - rest)) @ self.axes.T)
+
+
+def choose_covariance(responses: Floats, residuals: Floats, deviations: Floats, seed: int = 0) -> NoiseCovariance:
+    """The covariance with the shrinkage that identifies best.
+
+    In five folds, responses of one are identified among the stimuli of the same fold with the covariance of the other
+    four; λ is the one with the highest mean log posterior of the right stimulus. (With many responses and few rows,
+    likelihood and Ledoit & Wolf's formula shrink too little for this task: with 200 responses that share noise and 150
+    rows, 31 % and 17 % were identified among 200 stimuli, 42 % by this; `benchmarks/identification.py`.)
+
+    responses, residuals : (n, q); their difference is what was predicted
+    deviations, seed : as in `shrink_covariance`; of the folds
+    """
+    n = len(responses)
+    order = seeds.generator(seed, "shrinkage").permutation(n)
+    gain = np.zeros(len(AMOUNTS))
+    for held in np.array_split(order, min(FOLDS, max(n // 2, 1))):
+        others = np.setdiff1d(order, held, assume_unique=True)
+        if held.size < 2 or others.size < 2:
+            continue
+        noise = shrink_covariance(residuals[others], deviations, AMOUNTS[-1])
+        for some in np.array_split(held, -(-held.size // CANDIDATES)):
+            gain += _log_posteriors(noise, responses[some], responses[some] - residuals[some])
+    return shrink_covariance(residuals, deviations, AMOUNTS[int(gain.argmax())])
+
+
+def shrink_covariance(residuals: Floats, deviations: Floats, shrinkage: float) -> NoiseCovariance:
+    """The covariance of residuals, standardised, shrunk toward no correlation, rescaled.
+
+    residuals : (n, q), around 0
+    deviations : (q,) of the responses themselves; 0 or infinite for those that do not vary
+    shrinkage : from 0, as observed, to 1, no correlation; 0 becomes the smallest that is tried if it would be singular
+
+    >>> rng = np.random.default_rng(0)
+    >>> shrink_covariance(rng.normal(size=(20, 50)), np.ones(50), 0.3).whiten(np.ones((3, 50))).shape
+    (3, 50)
+    """
+    n, q = residuals.shape
+    varies = np.isfinite(deviations) & (deviations > 0)
+    scale = np.where(varies, np.maximum(np.sqrt((residuals**2).mean(axis=0)), EXACT * deviations), np.inf)
+    standardised = residuals / scale
+    # The smaller of the two product tables has all that is needed.
+    wide = q > n
+    products = (standardised @ standardised.T if wide else standardised.T @ standardised) / n
+    values, vectors = linalg.eigh(products)
+    kept = values > q * np.finfo(float).eps * max(float(values[-1]), 1e-300)
+    values = values[kept]
+    axes = standardised.T @ (vectors[:, kept] / np.sqrt(n * values)) if wide else vectors[:, kept]
+    singular = shrinkage == 0 and values.size < q
+    return NoiseCovariance(scale, np.asarray(axes), values, AMOUNTS[-1] if singular else float(shrinkage))
+
+
+def _log_posteriors(noise: NoiseCovariance, responses: Floats, predicted: Floats) -> Floats:
+    """For each amount of shrinkage, the sum over rows of the log posterior of the row's own stimulus among all."""
+    observed, expected = responses / noise.scale, predicted / noise.scale
+    inside_observed, inside_expected = observed @ noise.axes, expected @ noise.axes
+    outside = (
+        0.0
+        if noise.complete
+        else _half_distances(observed, expected) - _half_distances(inside_observed, inside_expected)
+    )
+    sums = []
+    for amount in AMOUNTS:
+        root = np.sqrt(noise.weights(amount))
+        scores = -_half_distances(inside_observed * root, inside_expected * root) - outside / amount
+        ahead = scores - np.diag(scores)[:, None]
+        top = np.maximum(ahead.max(axis=1), 0.0)
+        sums.append(-float((top + np.log(np.exp(ahead - top[:, None]).sum(axis=1))).sum()))
+    return np.array(sums)
+
+
+def _half_distances(observed: Floats, expected: Floats) -> Floats:
+    """Half the squared distances between rows, up to a constant per row that all candidates share."""
+    return np.asarray((expected**2).sum(axis=1) / 2 - observed @ expected.T)

@@ -1,0 +1,297 @@
+"""`bayes_accuracy_bound`: a lower bound on the accuracy of the best possible classifier, for random classes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import cumulative_simpson
+from scipy.optimize import brentq
+
+from ... import expect
+from ...arrays import Floats
+from ...intervals import Estimate, share_around
+from ..curve.curve import Curve, expect_curve
+from ..curve.resample import paired_error
+from .channel import mean_of_curve
+
+METHODS = ("guaranteed", "jackknife")
+GUARANTEED = "lower bound, guaranteed for any number of classes and rows"
+ASYMPTOTIC = "lower bound, jackknife over classes, for many classes"
+
+
+def bayes_accuracy_bound(
+    curve: Curve | None = None,
+    *,
+    correct: ArrayLike | None = None,
+    trials: ArrayLike | None = None,
+    n_classes: int | None = None,
+    k: int | None = None,
+    alpha: float = 0.05,
+    method: str = "guaranteed",
+    tried: int = 1,
+) -> Estimate:
+    """Bound from below the accuracy of the best possible classifier, on average over random sets of k classes.
+
+    The classifier at hand is right less often than the best one, and both depend on chance in their classes and rows.
+    `low` is the lowest average Bayes accuracy ABA_k at which so good a result has a probability above `alpha`: one
+    bound on the moment generating function over classes and rows together (see `classay.classes.information.bayes`).
+    `value` is the measured accuracy, `high` is 1: there is no upper bound.
+
+    From 1/k, nothing learned, to 1; higher is better. "guaranteed" holds for every sample size and any channel, and is
+    therefore wide: 50 classes of 10 rows at .635 give .453, where the thesis has .12. "jackknife" takes the spread over
+    classes from the data (.56 there): an approximation for many classes, and for scores that do not change when a
+    class is removed. Both need classes drawn at random from many, and test rows separate from the training rows; they
+    say nothing about a fixed label set, whose accuracy is what was measured. If several classifiers were tried on the
+    same rows, say how many: the best of 10 needs `tried=10`.
+
+    Parameters
+    ----------
+    curve : from `accuracy_curve`; or pass counts:
+    correct, trials : rows right and rows in all, for each class; or in total, if all classes have the same number
+    n_classes : K, with totals
+    k : classes in a set, by default all K; fewer need a curve. Choose it before looking at the results
+    alpha : how often the bound may fail
+    method : "guaranteed" or "jackknife"
+    tried : how many classifiers were tried (Bonferroni)
+
+    Examples
+    --------
+    >>> bayes_accuracy_bound(correct=318, trials=500, n_classes=50)
+    0.636 [0.454, 1]
+
+    References
+    ----------
+    Zheng (2017), Information, Prediction, and Supervised Learning, Section 2.5; Boucheron, Lugosi & Massart (2000), A
+    sharp concentration inequality with applications.
+
+    """
+    expect.one_of(method, "method", METHODS)
+    level = 1 - expect.fraction(alpha, "alpha")
+    alpha_each = alpha / expect.whole(tried, "tried", at_least=1)
+    measured = measure_accuracy(curve, correct, trials, n_classes, k)
+    if method == "guaranteed":
+        low = lower_bound(measured.achieved, math.log(alpha_each), measured.k, measured.rows)
+        return Estimate(measured.accuracy, low, 1.0, level, GUARANTEED)
+    if curve is None:
+        raise expect.InputError(
+            'method="jackknife" needs a curve: it leaves classes out, which totals do not allow. Pass '
+            "`accuracy_curve(scores, y)`."
+        )
+    return Estimate(measured.accuracy, _jackknife_bound(curve, measured, alpha_each), 1.0, level, ASYMPTOTIC)
+
+
+@dataclass(frozen=True)
+class MeasuredAccuracy:
+    """An accuracy over sets of k classes, and the number of test `rows` of each of the K classes behind it."""
+
+    accuracy: float
+    k: int
+    rows: NDArray[np.int64]
+
+    @property
+    def achieved(self) -> float:
+        """The accuracy with every class without test rows counted as always wrong: a lower limit."""
+        return self.accuracy * np.count_nonzero(self.rows) / self.rows.size
+
+
+def measure_accuracy(
+    curve: Any,
+    correct: ArrayLike | None = None,
+    trials: ArrayLike | None = None,
+    n_classes: int | None = None,
+    k: int | None = None,
+) -> MeasuredAccuracy:
+    """The measured accuracy, from a curve or from counts."""
+    if curve is None and correct is not None and trials is not None:
+        accuracy, rows = _accuracy_of_counts(correct, trials, n_classes)
+        if k is not None and expect.whole(k, "k", at_least=2) != rows.size:
+            raise expect.InputError(
+                f"`k` is {k} but there are {rows.size} classes; fewer than all need a curve, since counts do not show "
+                "which classes were confused. Pass `accuracy_curve(scores, y)`."
+            )
+        return MeasuredAccuracy(accuracy, int(rows.size), rows)
+    if not isinstance(curve, Curve) or correct is not None or trials is not None or n_classes is not None:
+        raise expect.InputError(
+            f"`curve` is of type {type(curve).__name__}; expected a curve from `accuracy_curve`, or `correct` "
+            "and `trials`, by class or in total with `n_classes`."
+        )
+    if curve.ties == "right":
+        raise expect.InputError(
+            'The curve counts ties as right, which no classifier can reach. Make it with ties="random" or "wrong".'
+        )
+    size = expect_curve(curve).n_classes if k is None else expect.whole(k, "k", at_least=2)
+    rows = np.bincount(curve.ranks.truth, minlength=curve.n_classes)
+    return MeasuredAccuracy(curve.at(size).value, size, rows.astype(np.int64))
+
+
+def _accuracy_of_counts(
+    correct: ArrayLike, trials: ArrayLike, n_classes: int | None
+) -> tuple[float, NDArray[np.int64]]:
+    """Accuracy and rows by class, from counts by class or in total."""
+    right, rows = np.asarray(correct, dtype=float), np.asarray(trials, dtype=float)
+    if right.shape != rows.shape or right.ndim > 1:
+        raise expect.InputError(
+            f"`correct` has shape {right.shape} and `trials` {rows.shape}; expected one number of each, or one per "
+            "class."
+        )
+    whole = (rows == np.floor(rows)).all()
+    if not (whole and (rows >= 0).all() and (right >= 0).all() and (right <= rows).all() and rows.sum() >= 1):
+        raise expect.InputError(
+            "`trials` must be whole numbers and `correct` between 0 and `trials`: rows tested, and rows right."
+        )
+    if right.ndim == 1:
+        if right.size < 2 or n_classes not in (None, right.size):
+            raise expect.InputError(
+                f"`correct` has {right.size} classes but `n_classes` is {n_classes}; they must match, and be at "
+                "least 2."
+            )
+        tested = rows > 0
+        return float((right[tested] / rows[tested]).mean()), rows.astype(np.int64)
+    if n_classes is None:
+        raise expect.InputError("`n_classes` is missing; totals need the number of classes too.")
+    size = expect.whole(n_classes, "n_classes", at_least=2)
+    if rows % size:
+        raise expect.InputError(
+            f"{rows:g} rows of {size} classes are not the same number for each. Pass `correct` and `trials` by class."
+        )
+    return float(right / rows), np.full(size, int(rows) // size)
+
+
+def _jackknife_bound(curve: Curve, measured: MeasuredAccuracy, alpha: float) -> float:
+    """Student's lower limit on the logit scale."""
+    accuracy, least = measured.accuracy, 1 / measured.k
+    if curve.n_classes < 3:
+        raise expect.InputError('method="jackknife" needs at least 3 classes; the curve has 2. Use "guaranteed".')
+    if accuracy <= least:
+        return least
+    if accuracy >= 1:
+        # No error, no spread: what K classes without an error exclude.
+        return max(alpha ** (1 / np.count_nonzero(measured.rows)), least)
+    error = paired_error(curve.ranks, mean_of_curve(np.array([measured.k]), np.ones(1)), curve.ties)
+    if not math.isfinite(error):
+        return least
+    # A one-sided limit is an end of the two-sided interval at twice the level.
+    both = share_around(accuracy, error, max(1 - 2 * alpha, 1e-9), draws=curve.ranks.n_groups)
+    return max(both.low, least)
+
+
+# How far chance can lift a measured accuracy above the average Bayes accuracy. Pure functions, for any sample size.
+#
+# K classes are drawn at random, a classifier f is made, and it predicts independent test rows. Let A be the accuracy
+# over all label sets of k of the classes (k = K: the plain accuracy), BA(S) the accuracy of the best possible
+# classifier on the set S and m = E BA(S) = ABA_k, the target. Rows and classes are handled in one step, by the moment
+# generating function; no level has to be split between the two.
+#
+# 1. *Sets.* A is an average, over the orders of the classes, of means of B = ⌊K/k⌋ disjoint sets. By Jensen's
+# inequality    E e^(λA) is at most that of one order (Hoeffding, 1963).
+# 2. *Rows.* Given classes and classifier, the rows of a set are independent, between 0 and 1, with mean GA(f) ≤ BA(S):
+#    E e^(n·log(1+x)·A) ≤ (1 + x·GA)^n ≤ (1 + x·BA)^n ≤ (1 + xm)^n·e^(θ(BA−m)), θ = nx/(1+xm), by the tangent.
+# 3. *Classes.* BA(S) of disjoint sets are independent, and log E e^(θ(BA−m)) ≤ Ψ_m(θ), the smallest of the following.
+#
+# So log P(A ≥ a) ≤ B·{n·log(1+xm) − n·a·log(1+x) + Ψ_m(θ)} for every x > 0. The m at which the smallest of these is log
+# α is a lower confidence bound. Every x gives a valid bound on this probability, and so does the minimum over any grid.
+#
+# Ψ is the smallest of four. Write Z = k·BA = ∫ max p_i, a function of k independent classes, s = θ/k:
+#
+# - replacing one class moves Z by at most 1: s²k/8 (McDiarmid);
+# - Z is self-bounding: km·(e^s − 1 − s) (Boucheron, Lugosi & Massart, 2000);
+# - the error E = k − Z loses between 0 and 1 if a class is left out, and in all, over the classes,
+#   k − ∫(max − second) = E + ∫second ≤ 2E. Their modified logarithmic Sobolev inequality then gives, for H(s) =
+#   log E e^(−sE), (s + 2φ(s))·H' ≤ H with φ(s) = e^s − s − 1, and so H ≤ −k(1−m)·g(s), where log g is the integral of
+#   1/(u + 2φ(u)) with g(s)/s → 1 at 0. For accuracies near 1 this is by far the best;
+# - BA lies between 1/k and 1: the two-point distribution on these with mean m (for k = 2).
+
+
+_GRID = np.geomspace(1e-4, 1e4, 600)
+"""Values of x, relative to what a normal deviation would need."""
+
+
+def lower_bound(accuracy: float, log_alpha: float, k: int, rows: NDArray[np.integer]) -> float:
+    """The lowest average Bayes accuracy with k classes at which such an accuracy has a probability above α.
+
+    accuracy : mean over all sets of k classes; a class without rows counted as always wrong
+    log_alpha : log of the level
+    rows : (K,) test rows of each class
+    """
+    design = SampleDesign(k, rows)
+    least = 1 / k
+    if accuracy <= least or design.log_tail(least, accuracy) > log_alpha:
+        return least
+    # Up to the accuracy itself the tail rises from below α to 1.
+    return float(brentq(lambda m: design.log_tail(m, accuracy) - log_alpha, least, accuracy, xtol=1e-12))
+
+
+def lower_bound_fixed_classes(accuracy: float, log_alpha: float, rows: NDArray[np.integer]) -> float:
+    """The same for the accuracy of this classifier on these classes: only the rows are random."""
+    design = SampleDesign(rows.size, rows, classes_drawn=False)
+    if accuracy <= 0:
+        return 0.0
+    return float(brentq(lambda m: design.log_tail(m, accuracy) - log_alpha, 1e-12, accuracy, xtol=1e-12))
+
+
+class SampleDesign:
+    """How many classes and rows an accuracy is based on."""
+
+    def __init__(self, k: int, rows: NDArray[np.integer], classes_drawn: bool = True):
+        """`rows` of each class; `classes_drawn=False` takes the classes as fixed."""
+        self.k, self.blocks, self.classes_drawn = k, rows.size // k, classes_drawn
+        tested = np.sort(rows[rows > 0])
+        # Rows of a class have weight 1/(k·n_i), n_i their number. Scaled by the fewest they lie between 0 and 1; a set
+        # has at most as many as the k largest classes, and more rows of the same sum can only vary more.
+        self.n = int(tested[-k:].sum())
+        self.evenness = min(k * int(tested[0]) / self.n, 1.0)
+        # Σ of squared weights in a set, for Hoeffding's inequality: better if the classes differ much in rows.
+        self.spread = float((1 / tested[: self.blocks * k]).sum()) / (self.blocks * k * k)
+
+    def log_tail(self, m: float, accuracy: float) -> float:
+        """Bound on log P(A ≥ accuracy) if the average Bayes accuracy is m."""
+        if accuracy <= m:
+            return 0.0
+        drawn = 1 / self.k if self.classes_drawn else 0.0
+        n, evenness = self.n, self.evenness
+        # 4·gap/(1 + …) is what two normal deviations would need; the grid extends far to both sides.
+        x = _GRID * 4 * (accuracy - m) / (1 + n * drawn)
+        scaled = n * evenness
+        chernoff = n * np.log1p(evenness * m * x) - scaled * accuracy * np.log1p(x)
+        chernoff += self._class_term(scaled * x / (1 + evenness * m * x), m)
+        slope = _GRID * 4 * (accuracy - m) / (self.spread + drawn)
+        hoeffding = slope**2 * self.spread / 8 + self._class_term(slope, m) - slope * (accuracy - m)
+        return self.blocks * float(min(chernoff.min(), hoeffding.min(), 0.0))
+
+    def _class_term(self, theta: Floats, m: float) -> Floats:
+        """Ψ_m(θ)."""
+        if not self.classes_drawn:
+            return np.zeros_like(theta)
+        k, s = self.k, theta / self.k
+        with np.errstate(over="ignore"):
+            swapped = theta**2 / (8 * k)
+            bounding = k * m * (np.expm1(s) - s)
+            from_errors = k * (1 - m) * (s - error_exponent(s))
+            top = (m - 1 / k) / (1 - 1 / k)
+            two_points = np.logaddexp(_log(top) + theta * (1 - m), _log(1 - top) - theta * (m - 1 / k))
+        least: Floats = np.minimum(np.minimum(swapped, bounding), np.minimum(from_errors, two_points))
+        return least
+
+
+def _log(share: float) -> float:
+    return math.log(share) if share > 0 else -math.inf
+
+
+def error_exponent(s: Floats) -> Floats:
+    """g(s) = s·exp(−∫₀ˢ (1/u − 1/(u + 2φ(u))) du): about s − s² near 0, .6208 at infinity; concave."""
+    places, values = _exponent_table()
+    return np.interp(s, places, values)  # chords lie below a concave curve: conservative
+
+
+@cache
+def _exponent_table() -> tuple[Floats, Floats]:
+    places = np.linspace(0.0, 40.0, 8001)
+    u = places[1:]
+    doubled = 2 * (np.expm1(u) - u)
+    lost = cumulative_simpson(np.concatenate([[1.0], doubled / (u * (u + doubled))]), dx=places[1], initial=0.0)
+    return places, places * np.exp(-lost)

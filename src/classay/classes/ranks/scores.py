@@ -1,0 +1,253 @@
+"""Ranks from a learner or from embeddings: fitted on some rows of every class, scored on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from ... import seeds
+from ...arrays import Ints
+from ...estimators.adapters import kind_of, short_name
+from ...estimators.scores import fit_scorer
+from ...expect import InputError, fraction, one_of, shown
+from ...inputs.labels import label_array
+from ...inputs.rows import take
+from ...inputs.splits import split_every_class
+from ...notes import Note
+from .ranks import Ranks
+
+METRICS = ("cosine", "euclidean")
+CHUNK = 2**22
+"""Scores to compute at a time."""
+
+MOST_WARNINGS = 3
+
+
+@dataclass(frozen=True)
+class LearnerSplit:
+    """A learner, labelled rows as codes of `classes`, and which of them are for training and which for testing."""
+
+    learner: Any
+    X: Any
+    codes: Ints
+    classes: NDArray[Any]
+    train: Ints
+    test: Ints
+    seed: int
+
+
+def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_state: Any) -> LearnerSplit:
+    """Check the inputs, and split them by class."""
+    if isinstance(learner, type) or not all(hasattr(learner, verb) for verb in ("fit", "get_params")):
+        raise InputError(
+            f"`learner` is {learner!r}; expected an unfitted scikit-learn classifier, such as GaussianNB()."
+        )
+    if kind_of(learner) == "regressor":
+        raise InputError(f"`learner` is {short_name(learner)}, a regressor; expected a classifier.")
+    seed = seeds.settle(random_state)
+    X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
+    classes, codes = classes_of(y, X.shape[0])
+    return LearnerSplit(
+        clone(learner), X, codes, classes, *split_every_class(codes, fraction(test_size, "test_size"), seed), seed
+    )
+
+
+def rank_learner(
+    learner: Any,
+    X: Any,
+    y: ArrayLike,
+    test_size: float = 0.5,
+    marginal: bool | None = None,
+    kernel: bool = False,
+    random_state: int | np.random.Generator | None = 0,
+    name: str | None = None,
+) -> Ranks:
+    """Fit a learner on some rows of every class, and rank the true classes of the others by its scores.
+
+    Scores are `decision_function`, else `predict_log_proba`, else `predict_proba`. Whether they are marginal is
+    inferred from the type of learner unless you specify it.
+    """
+    return rank_split(split_learner(learner, X, y, test_size, random_state), marginal, kernel, name)
+
+
+def rank_split(
+    split: LearnerSplit, marginal: bool | None = None, kernel: bool = False, name: str | None = None
+) -> Ranks:
+    """Fit, score and rank."""
+    scorer = fit_scorer(split.learner, take(split.X, split.train), split.classes[split.codes[split.train]], split.seed)
+    notes = [Note("fit-warned", text) for text in scorer.warnings[:MOST_WARNINGS]]
+    known = np.isin(split.classes, scorer.classes)
+    test = split.test[known[split.codes[split.test]]]
+    if not known.all():
+        notes.append(
+            Note(
+                "classes-not-scored",
+                shown(split.classes[~known], 4),
+                count=int((~known).sum()),
+                classes=known.size,
+                rows=split.test.size - test.size,
+            )
+        )
+
+    def chunks() -> Iterator[tuple[Any, NDArray[Any]]]:
+        step = max(1, CHUNK // split.classes.size)
+        for start in range(0, test.size, step):
+            rows = test[start : start + step]
+            yield scorer.scores(take(split.X, rows)), split.classes[split.codes[rows]]
+
+    why = ""
+    if marginal is None:
+        marginal, why = is_marginal(split.learner)
+    called = name or short_name(split.learner)
+    ranks = Ranks.from_chunks(chunks(), scorer.classes, marginal, kernel, called, why)
+    return replace(ranks, notes=(*notes, *ranks.notes))
+
+
+def rank_embeddings(
+    embeddings: Any,
+    y: ArrayLike,
+    test_size: float = 0.5,
+    metric: str = "cosine",
+    kernel: bool = False,
+    random_state: int | np.random.Generator | None = 0,
+    name: str | None = None,
+) -> Ranks:
+    """Rank the true classes of some rows by their distance to the class means of the others.
+
+    By cosine similarity, or by squared Euclidean distance. Each class is scored by its own mean alone: marginal.
+    """
+    one_of(metric, "metric", METRICS)
+    try:
+        table = np.asarray(embeddings.toarray() if hasattr(embeddings, "toarray") else embeddings, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"`embeddings` is not a table of numbers ({error}). Expected a row of numbers for every test item."
+        ) from error
+    if table.ndim != 2:
+        raise InputError(f"`embeddings` has shape {table.shape}; expected (rows, dimensions).")
+    if not np.isfinite(table).all():
+        rows = np.unique(np.argwhere(~np.isfinite(table))[:, 0])
+        raise InputError(f"`embeddings` has NaN or infinite values in {rows.size} rows (first: {shown(rows, 3)}).")
+    classes, codes = classes_of(y, table.shape[0])
+    train, test = split_every_class(codes, fraction(test_size, "test_size"), seeds.settle(random_state))
+    # The length of a row, or a common offset, makes no difference; near the origin precision is higher.
+    table = _unit(table) if metric == "cosine" else table - table.mean(axis=0)
+    means = np.zeros((classes.size, table.shape[1]))
+    np.add.at(means, codes[train], table[train])
+    means /= np.bincount(codes[train], minlength=classes.size)[:, None]
+    means = _unit(means) if metric == "cosine" else means
+    offset = 0.0 if metric == "cosine" else (means**2).sum(axis=1) / 2
+    step = max(1, CHUNK // classes.size)
+    parts = (test[start : start + step] for start in range(0, test.size, step))
+    chunks = ((table[rows] @ means.T - offset, classes[codes[rows]]) for rows in parts)
+    called, why = name or f"nearest mean ({metric})", "Each class is scored by its own mean, as the theory requires."
+    return Ranks.from_chunks(chunks, classes, True, kernel, called, why)
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of length 1; a row of zeros stays unchanged."""
+    unit: NDArray[np.float64] = rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-300)
+    return unit
+
+
+def classes_of(y: ArrayLike, rows: int) -> tuple[NDArray[Any], Ints]:
+    """The classes, sorted, and the code of every row."""
+    labels = label_array(y, "y")
+    if labels.ndim != 1 or labels.size != rows:
+        raise InputError(f"`X` has {rows} rows and `y` shape {labels.shape}; expected one label per row.")
+    if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
+        raise InputError("`y` has numbers with decimals; expected class labels. For a continuous target, bin it.")
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if classes.size < 2:
+        raise InputError(f"`y` has only {shown(classes) or 'no labels'}; at least 2 classes are needed.")
+    if counts.max() == 1:
+        raise InputError(
+            f"Each of the {classes.size} rows has its own class; at least 2 rows of a class are needed, one to "
+            "train and one to test. Is the target column right?"
+        )
+    return classes, codes.astype(np.int64)
+
+
+# Is a learner *marginal*: is the score of a class independent of which others there are?
+#
+# The theory of label sets needs that: some of the columns must be what the learner, fitted on those classes, would
+# give.
+
+
+MARGINAL = {
+    "BernoulliNB": "by its own model",
+    "CategoricalNB": "by its own model",
+    "GaussianNB": "by its own model",
+    "MultinomialNB": "by its own model",
+    "NearestCentroid": "by its own centre",
+    "QuadraticDiscriminantAnalysis": "by its own model",
+}
+NEARLY_MARGINAL = {
+    "LinearDiscriminantAnalysis": "the covariance is shared",
+    "LinearSVC": "each class is compared with all others together",
+    "OneVsRestClassifier": "each class is compared with all others together",
+    "PassiveAggressiveClassifier": "each class is compared with all others together",
+    "Perceptron": "each class is compared with all others together",
+    "RidgeClassifier": "each class is compared with all others together",
+    "RidgeClassifierCV": "each class is compared with all others together",
+    "SGDClassifier": "each class is compared with all others together",
+}
+NOT_MARGINAL = {
+    "AdaBoostClassifier",
+    "BaggingClassifier",
+    "CalibratedClassifierCV",
+    "CatBoostClassifier",
+    "ComplementNB",
+    "DecisionTreeClassifier",
+    "ExtraTreeClassifier",
+    "ExtraTreesClassifier",
+    "GaussianProcessClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "KNeighborsClassifier",
+    "LGBMClassifier",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "MLPClassifier",
+    "NuSVC",
+    "OneVsOneClassifier",
+    "RadiusNeighborsClassifier",
+    "RandomForestClassifier",
+    "SVC",
+    "StackingClassifier",
+    "VotingClassifier",
+    "XGBClassifier",
+}
+
+
+def is_marginal(learner: Any) -> tuple[bool | None, str]:
+    """True, False, or None if the type of learner is unknown; and a sentence about it.
+
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> is_marginal(LinearDiscriminantAnalysis())
+    (True, 'LinearDiscriminantAnalysis is treated as marginal, which it nearly is: the covariance is shared.')
+    """
+    inner = learner
+    while True:  # a pipeline counts as its last step, and a search as its estimator
+        if getattr(inner, "steps", None):
+            inner = inner.steps[-1][1]
+        elif hasattr(inner, "estimator") and type(inner).__name__.endswith("SearchCV"):
+            inner = inner.estimator
+        else:
+            break
+    name = type(inner).__name__
+    if name in MARGINAL:
+        return True, f"{name} is marginal: each class is scored {MARGINAL[name]}."
+    if name in NEARLY_MARGINAL:
+        return True, f"{name} is treated as marginal, which it nearly is: {NEARLY_MARGINAL[name]}."
+    if name in NOT_MARGINAL:
+        return False, f"{name} is not marginal: its scores compare all classes together."
+    return None, ""

@@ -1,5 +1,0 @@
-"""`python -m classay.cli`."""
-
-from . import main
-
-main()

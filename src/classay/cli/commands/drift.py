@@ -1,0 +1,284 @@
+"""`classay drift`: do batches of data show a change of the process, or only the learner's own instability?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ... import __version__, expect
+from ...tables.read import read_frame, read_table
+from .. import console, options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ...learner.drift.monitor import DriftMonitor
+    from ...learner.drift.verdict import Drift
+
+EXAMPLES = """
+**Examples**
+
+    classay drift batches/*.csv --target low_yield --learner "DecisionTreeClassifier(max_depth=4)"
+
+    classay drift week*.csv --reference year.csv --target low_yield --rate 0.01 --charts charts/
+
+    classay drift batches/*.csv --target low_yield --state monitor.classay
+
+With --state, the monitor is saved in that file; run the same command with more files to continue after the last batch.
+"""
+COLUMNS = [
+    "batch",
+    "rows",
+    "agrees with\nreference",
+    "alarm\nbelow",
+    "agrees with\nlast batch",
+    "alarm\nbelow",
+    "p",
+    "accuracy of\nold concept",
+    "verdict",
+]
+
+
+def command(
+    files: list[str] = typer.Argument(
+        ..., metavar="FILE", help="Batches, ordered by the numbers in their names; the first is the reference."
+    ),
+    target: options.Target = None,
+    learner: str = typer.Option(
+        "DecisionTreeClassifier(max_depth=4)",
+        "--learner",
+        "-l",
+        help="A scikit-learn classifier, as NAME or NAME(argument=value).",
+    ),
+    reference: str = typer.Option(None, help="File with the reference. Default: the first FILE."),
+    rate: float = typer.Option(0.05, help="False-alarm rate per batch."),
+    probes: str = typer.Option(
+        "uniform",
+        help="Points on which fitted models (concepts) are compared: uniform, marginal or data (reference rows).",
+    ),
+    n_probes: int = typer.Option(2_000, help="Number of probes to draw."),
+    draws: int = typer.Option(
+        None, help="Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
+    ),
+    min_stability: float = typer.Option(None, help="Lowest stability at which the learner is trusted to monitor."),
+    state: Path = typer.Option(None, help="File to save the monitor in, and to continue from."),
+    sort: bool = typer.Option(True, help="Sort the files by name, numbers as numbers, or keep the order given."),
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    time_limit: options.TimeLimit = None,
+    charts: options.Charts = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    allow_import: options.AllowImport = False,
+    debug: options.Debug = False,
+) -> None:
+    """Detect whether batches of data show a change of the process, or only the usual variation of the learner."""
+    from ...estimators.encoder import encoded
+    from ...estimators.spec import learner_from_text
+    from ...learner.drift.monitor import DriftMonitor, packed
+
+    name, unfitted = learner_from_text(learner, allow_import)
+    if charts is not None:
+        console.writable_folder(charts, "--charts")
+    if state is not None:
+        console.writable_folder(state.resolve().parent, "--state")
+    ordered = sorted(files, key=natural) if sort else list(files)
+    first = ordered.pop(0) if reference is None else reference
+    start = read_reference(first, target)
+    console.say(f"Reference {start.name}: {len(start.y)} rows, {start.X.shape[1]} columns.", quiet)
+    for note in start.notes:
+        console.say(note, quiet)
+    # All files are read before anything is fitted, so that a bad one is reported at once.
+    batches = [read_batch(file, start) for file in ordered]
+    ready = encoded(unfitted, start.X)
+    monitor = DriftMonitor(
+        ready,
+        probes=probes,
+        n_probes=n_probes,
+        false_alarm_rate=rate,
+        min_stability=min_stability,
+        draws=draws,
+        random_state=seed,
+        executor=workers,
+        progress=not quiet,
+        time_limit=time_limit,
+        name=name,
+    )
+    if state is not None:
+        packed(start.X, "rows")  # refuses what cannot be saved, before anything is fitted
+    if state is not None and state.exists():
+        kept = DriftMonitor.load(state, ready, executor=workers, progress=not quiet)
+        new = _not_seen(kept, monitor, start, batches, state)
+        if len(new) < len(batches):
+            console.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.", quiet)
+        monitor, batches = kept, new
+    elif not batches:
+        raise expect.InputError(
+            "Only one file was given, and it is the reference; expected at least one batch after it."
+        )
+    interrupted = _run(monitor, start, batches, state)
+    found = monitor.history
+    if as_json:
+        console.write_json(
+            {"classay": __version__, "reference": start.name, **found.to_dict(), "interrupted": interrupted}
+        )
+    else:
+        _show(found, start.name)
+    if charts is not None and found.updates:
+        from ... import charts as drawing
+
+        drawn = drawing.drift_chart(found)
+        for suffix in ("svg", "png"):
+            console.say(f"Saved {drawing.save(drawn, charts / f'drift.{suffix}')}", quiet)
+    if interrupted:
+        console.error("Interrupted: only the batches above are done.")
+        raise typer.Exit(console.PARTIAL)
+
+
+def _not_seen(kept: DriftMonitor, wanted: DriftMonitor, start: Batch, batches: list[Batch], state: Path) -> list[Batch]:
+    """The batches that a saved monitor has not seen, if it has the same reference and settings."""
+    if not kept.knows(start.X, start.y):
+        raise expect.InputError(
+            f"{state} was saved with another reference than {start.name}. Use the same reference, or another --state."
+        )
+    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "draws", "seed"):
+        before, now = getattr(kept, name), getattr(wanted, name)
+        if before != now:
+            raise expect.InputError(
+                f"{state} was saved with {name} = {before}, but it is now {now}. Keep it, or use another --state."
+            )
+    return [each for each in batches if not kept.has_seen(each.X, each.y)]
+
+
+def _run(monitor: DriftMonitor, start: Batch, batches: list[Batch], state: Path | None) -> bool:
+    """Process the batches, saving the state after each. Return whether Ctrl-C was pressed."""
+    try:
+        if not monitor.fitted:
+            monitor.fit(start.X, start.y)
+        for each in batches:
+            try:
+                monitor.update(each.X, each.y, name=each.name)
+            except expect.InputError as mistake:
+                raise expect.InputError(f"{each.name}: {mistake}") from mistake
+            if state is not None:
+                monitor.save(state)
+    except KeyboardInterrupt:
+        if not monitor.fitted or not monitor.history.updates:
+            raise console.NothingDone from None
+        return True
+    return False
+
+
+def _show(found: Drift, reference: str) -> None:
+    out = console.out()
+    out.print(str(found), markup=False)
+    if not found.updates:
+        return
+    rows = [
+        [
+            update.name,
+            str(update.n_rows),
+            f"{update.agreement_reference:.3f}",
+            f"{update.alarm_below_reference:.3f}",
+            "" if update.number == 1 else f"{update.agreement_last:.3f}",
+            "" if update.number == 1 else f"{update.alarm_below_last:.3f}",
+            f"{update.p_value:.3f}",
+            f"{update.accuracy_reference:.3f}",
+            update.verdict.upper() if update.alarm else update.verdict,
+        ]
+        for update in found.updates
+    ]
+    last = found.updates[-1]
+    out.print()
+    out.print(
+        console.table(
+            f"Batches after {reference} ({found.n_reference} rows)",
+            COLUMNS,
+            rows,
+            f"Agreement: share of probes ({found.probes}) on which two concepts predict the same. Without a change, "
+            f"batches of {last.n_rows} rows agree on {last.stability:.3f}, and the accuracy of the old concept is "
+            f"{last.usual_accuracy:.3f}. An alarm at the usual accuracy may come from rows that moved.",
+        )
+    )
+    for note in dict.fromkeys(note for update in found.updates for note in update.notes):
+        names = [update.name for update in found.updates if note in update.notes]
+        out.print(f"{expect.shown(names)}: {note}", markup=False)
+
+
+# Batches as files: their order, and how to read them so that they match the reference.
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows and labels of one file."""
+
+    name: str
+    X: pd.DataFrame
+    y: Any
+
+
+@dataclass(frozen=True)
+class Reference(Batch):
+    """The reference: also the column with the labels, the columns that were dropped, and notes on it."""
+
+    target: str
+    left_out: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """Sort key for file names: numbers sort as numbers, so that batch 10 comes after batch 9.
+
+    >>> sorted(["b10.csv", "b9.csv", "a.csv"], key=natural)
+    ['a.csv', 'b9.csv', 'b10.csv']
+    """
+    parts = re.split(r"(\d+)", name)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
+
+
+def read_reference(file: str, target: str | None) -> Reference:
+    """The reference from a file."""
+    table = read_table(file, target)
+    left_out = set(read_frame(file).columns) - set(table.X.columns) - {table.target}
+    return Reference(table.name, table.X, table.y, table.target, frozenset(left_out), table.notes)
+
+
+def read_batch(file: str, start: Reference) -> Batch:
+    """A batch from a file, with the columns of the reference; an error names the file."""
+    import numpy as np
+
+    from ...inputs.labels import plain_labels
+    from ...learner.drift import calibration
+
+    try:
+        table = read_table(file, start.target)
+        frame = read_frame(file)
+        # `read` may drop a column from this file only, such as one without values, that the reference has.
+        kept = [name for name in frame if name in start.X or (name in table.X and name not in start.left_out)]
+        X = frame[kept].copy()
+        for name in X.columns.intersection(start.X.columns):
+            X[name] = _in_words_of(start.X[name], X[name])
+        found = Batch(table.name, X, _in_words_of(start.y, table.y))
+        calibration.batch(found.X, found.y, start.X, np.unique(plain_labels(start.y.to_numpy())))
+    except expect.InputError as mistake:
+        raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
+    return found
+
+
+def _in_words_of(like: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
+    """Convert numbers to text where the reference has text: a file in which every code is a number does not show it."""
+    from pandas.api import types
+
+    from ...learner.drift.calibration import kind
+
+    if kind(like) != "texts" or str(like.dtype) == "category" or kind(column) != "numbers":
+        return column
+    known = column.dropna()
+    # In a column with missing values, integers were read as 1.0.
+    if types.is_float_dtype(known.dtype) and (known == known.round()).all():
+        known = known.astype("int64")
+    return known.astype(str).reindex(column.index)

@@ -1,0 +1,222 @@
+"""`classay report`: all measurements of learners and data, on one page."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ... import expect
+from ...tables.read import read_table
+from .. import console, options
+
+if TYPE_CHECKING:
+    from ...network.quality.quality import NetworkQuality
+    from ...report.document import Report
+
+EXAMPLES = """
+**Examples**
+
+    classay report breast_cancer
+
+    classay report credit.csv --target default --learner DecisionTreeClassifier --learner GaussianNB -o credit.html
+
+    classay report openml:credit-g --budget 10m -o credit.html -o credit.json -o card.md
+
+    classay report digits --network net.safetensors --arch timm:resnet18 --input 3x32x32 -o digits.html
+
+    classay report credit.csv --mlflow sqlite:///mlflow.db
+
+The budget is a target; pilot fits estimate what it allows. The page shows the command that reproduces its figures.
+"""
+MARKS = {"warning": ("bold red", "warning"), "note": ("yellow", "note"), "fine": ("green", "fine")}
+
+
+def command(
+    data: options.Data,
+    target: options.Target = None,
+    learner: options.Learners = None,
+    output: list[Path] = typer.Option(
+        None, "--output", "-o", help="File to save to: .html, .json or .md. Repeat for more. Default: NAME.html."
+    ),
+    budget: str = typer.Option("2m", help="Target time, such as 90s, 2m or 1h. It sets the next five options."),
+    splits: int = typer.Option(None, help="Number of random splits of the training part into two halves to fit on."),
+    repeats: int = typer.Option(
+        None, "--repeats", "-r", help="Refits on each half. Use 2 or more to separate training randomness from data."
+    ),
+    size: str = typer.Option(None, help="Number of rows to use from each half, or all."),
+    n_probes: int = typer.Option(None, help="Number of probes: comparison points for refits."),
+    fold_rows: str = typer.Option(None, help="Number of rows for each of the five cross-validated fits, or all."),
+    network: list[Path] = typer.Option(None, "--network", help="Network weights to include. Repeat for more."),
+    arch: str = typer.Option(
+        None, help="Its architecture: timm:NAME or torchvision:NAME, with arguments in parentheses."
+    ),
+    builder: str = typer.Option(
+        None, help="Function that returns the network, as module:function. Needs --allow-import."
+    ),
+    input: str = typer.Option(None, "--input", help="Shape of one input of the network, such as 3x32x32."),
+    test_size: options.TestSize = 0.3,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    time_limit: options.TimeLimit = None,
+    store: options.Records = None,
+    mlflow: options.Mlflow = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    allow_import: options.AllowImport = False,
+    debug: options.Debug = False,
+) -> None:
+    """Report on learners and data on one page: findings first, then charts, then tables."""
+    from ...estimators.spec import learners_from_texts
+    from ...report.assay import characterize
+    from ...report.budget import seconds_of
+    from ...report.export.files import ready
+    from ..options import USUAL, tell
+
+    learners = learners_from_texts(learner or USUAL, allow_import)
+    seconds = seconds_of(budget)
+    paths = [ready(path, force) for path in output or [Path(f"{_stem(data)}.html")]]
+    if mlflow is not None:
+        from ...report.export.mlflow_log import ready as mlflow_ready
+
+        mlflow_ready(mlflow or None)
+    table = read_table(data, target)
+    tell(table, quiet)
+    nets = _networks(network, arch, builder, input, allow_import, seed, seconds, quiet) if network else {}
+    try:
+        assay = characterize(
+            learners,
+            table.X,
+            table.y,
+            networks=nets,
+            budget=seconds,
+            splits=splits,
+            repeats=repeats,
+            size=_rows(size, "--size"),
+            n_probes=n_probes,
+            fold_rows=_rows(fold_rows, "--fold-rows"),
+            test_size=test_size,
+            random_state=seed,
+            executor=workers,
+            store=store,
+            progress=not quiet,
+            time_limit=time_limit,
+            name=table.name,
+            target=table.target,
+            notes=table.notes,
+            command=_typed(),
+        )
+    except KeyboardInterrupt:
+        raise console.NothingDone from None
+    report = assay.report
+    saved = [report.save(path, force=True) for path in paths]
+    if mlflow is not None:
+        from ...report.export.mlflow_log import log_to_mlflow
+
+        console.say(f"Logged to MLflow: {log_to_mlflow(report, mlflow or None)}", quiet)
+    if as_json:
+        console.write_json(_document(report))
+    else:
+        _show(report)
+    for path in saved:
+        console.say(f"Saved {path.resolve()}", quiet)
+    for name, why in report.failed.items():
+        console.error(f"{name}: no results. {why}")
+    if report.settings["interrupted"]:
+        console.error("Interrupted: the report covers only what had finished.")
+    if report.failed or report.settings["interrupted"]:
+        raise typer.Exit(console.PARTIAL)
+
+
+def _document(report: Report) -> dict[str, Any]:
+    from ...report.export.json_format import document
+
+    return document(report)
+
+
+def _show(report: Report) -> None:
+    """Findings on the terminal, warnings first; the page has the rest."""
+    from rich.text import Text
+
+    out = console.out()
+    fine = [each for each in report.findings if each.level == "fine"]
+    for each in report.findings:
+        if each.level == "fine":
+            continue
+        style, word = MARKS[each.level]
+        out.print(Text.assemble((f"{each.code} {word}", style), f"  {each.of}: {each.title}"))
+        out.print(Text(f"    {each.sentence}"))
+        if each.action:
+            out.print(Text(f"    → {each.action}"))
+    if fine:
+        told = "; ".join(f"{each.title} ({each.code})" for each in fine)
+        out.print(Text.assemble(("Checks passed: ", "green"), told))
+
+
+def _networks(
+    files: list[Path],
+    arch: str | None,
+    builder: str | None,
+    shape: str | None,
+    allow_import: bool,
+    seed: int,
+    seconds: float,
+    quiet: bool,
+) -> dict[str, NetworkQuality]:
+    """The quality of each network, before anything is fitted, so that errors are reported early."""
+    from ..network_assay import Wishes, assay_all
+    from .network import named, read_shape
+
+    if arch and builder:
+        raise expect.InputError("--arch and --builder are both given; expected one of them.")
+    wishes = Wishes(
+        arch=arch or builder,
+        allow_import=allow_import,
+        trust_pickle=False,
+        input_shape=read_shape(shape) if shape else None,
+        normalize=None,
+        head=None,
+        class_names=None,
+        walks={"starts": 3, "step": None, "origins": None, "box": False, "budget": seconds / (4 * len(files))}
+        | {"random_state": seed},
+        fresh=False,
+        test_set=None,
+        store=None,
+        quiet=quiet,
+    )
+    found, failed, _ = assay_all(named([str(file) for file in files]), wishes)
+    for name, why in failed.items():
+        console.error(f"{name}: no results. {why}")
+    return {name: each.quality for name, each in found.items()}
+
+
+def _rows(text: str | None, option: str) -> int | str | None:
+    if text is None or text == "all":
+        return text
+    if not text.isdigit():
+        raise expect.InputError(f"{option} is {text!r}; expected a number of rows, or all.")
+    return int(text)
+
+
+def _stem(data: str) -> str:
+    """The name of the page: that of the data without folder and suffixes."""
+    name = Path(data.removeprefix("openml:")).name
+    return name.split(".")[0] or "report"
+
+
+def _typed() -> str:
+    """The command as typed, without the options that the budget sets, which are added again later."""
+    kept: list[str] = []
+    skip = False
+    for part in sys.argv[1:]:
+        if skip:
+            skip = False
+        elif part in ("--splits", "--repeats", "-r", "--size", "--n-probes", "--fold-rows"):
+            skip = True
+        elif not part.startswith(("--splits=", "--repeats=", "--size=", "--n-probes=", "--fold-rows=")):
+            kept.append(part)
+    return shlex.join(["classay", *kept])

@@ -1,0 +1,20 @@
+"""`classay schema`: the format of the JSON of a report."""
+
+from __future__ import annotations
+
+from .. import console, options
+
+EXAMPLES = """
+**Examples**
+
+    classay schema > classay-report.schema.json
+
+    check-jsonschema --schemafile classay-report.schema.json iris.json
+"""
+
+
+def command(debug: options.Debug = False) -> None:
+    """Print the JSON Schema of a report."""
+    from ...report.export.json_format import schema
+
+    console.write_json(schema())

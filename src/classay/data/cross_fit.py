@@ -1,0 +1,409 @@
+"""Rows measured by a geometry that has not seen them: from the other folds, without the row, or from other rows.
+
+`CrossFit` has the geometry for every row, `choose_distance` picks the distance that works best on rows measured so, and
+`row_complexities` turns distances into complexities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from ..arrays import Floats, Ints
+from ..expect import InputError
+from ..inputs.rows import blocks, take
+from ..inputs.splits import folds_by_class
+from ..seeds import generator
+from .covariance import Covariances
+from .distances import BY_CLASS, DistanceMetric
+from .geometry import Geometry
+
+Pair = tuple[str, str]
+"""A distance and a kind of covariance."""
+
+
+class CrossFit:
+    """Rows, and the geometry by which each is measured.
+
+    folds : fold of every row, which is measured without the rows of its fold; None: all rows count
+    alone : leave-one-out, each row is measured without itself
+    """
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        table: Any,
+        codes: Ints,
+        *,
+        folds: Ints | None = None,
+        alone: bool = False,
+        name: str = "X",
+    ) -> None:
+        self.geometry, self.table, self.codes, self.name = geometry, table, codes, name
+        self.folds, self.alone = folds, alone
+        if folds is None:
+            self.groups = [np.arange(codes.size)]
+        else:
+            self.groups = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
+        self._whole: dict[Pair, DistanceMetric] = {}
+        self._by_group: dict[tuple[int, str], Geometry] = {}
+
+    def metric(self, group: int, distances: tuple[str, ...], covariance: str) -> DistanceMetric:
+        """The metric for the rows of one group."""
+        return DistanceMetric(self.geometry_for(group, detail_needed(distances, covariance)), distances, covariance)
+
+    def geometry_for(self, group: int, detail: str = "full") -> Geometry:
+        """The geometry by which a group is measured, with no more detail than needed."""
+        whole = self.geometry.lowered(detail)
+        if self.folds is None:
+            return whole
+        key = (group, whole.detail)
+        if key not in self._by_group:
+            # One at a time: a geometry of each fold may be large.
+            self._by_group = {key: whole.without(self._part(self.groups[group], whole))}
+        return self._by_group[key]
+
+    def geometry_without(self, row: int, detail: str = "full") -> Geometry:
+        """The geometry by which one row is measured."""
+        if self.alone:
+            whole = self.geometry.lowered(detail)
+            return whole.without(self._part(np.array([row]), whole))
+        return self.geometry_for(0 if self.folds is None else int(self.folds[row]), detail)
+
+    def whole_metric(self, distance: str, covariance: str) -> DistanceMetric:
+        """The metric of all rows, for new ones. It is kept: its matrices are expensive."""
+        key = (distance, covariance)
+        if key not in self._whole:
+            geometry = self.geometry.lowered(detail_needed((distance,), covariance))
+            self._whole = {key: DistanceMetric(geometry, (distance,), covariance)}
+        return self._whole[key]
+
+    def measure(self, metric: DistanceMetric, rows: Ints) -> dict[str, Floats]:
+        """Distances of rows of the metric's group."""
+        part = take(self.table, rows)
+        measured = metric.measure(part, self.name)
+        if self.alone:
+            for distance, distances in measured.items():
+                leave_one_out(metric, distance, distances, part, self.codes[rows])
+        return measured
+
+    def _part(self, rows: Ints, whole: Geometry) -> Geometry:
+        part = Geometry(whole.detail, whole.most_numbers)
+        return part.partial_fit(take(self.table, rows), whole.classes[self.codes[rows]], whole.classes)
+
+
+def assign_folds(codes: Ints, folds: int, seed: int) -> Ints:
+    """A fold for every row: at random, of equal size, and with equal shares of each class."""
+    return folds_by_class(codes, folds, generator(seed, "folds"))
+
+
+def detail_needed(distances: tuple[str, ...], covariance: str) -> str:
+    """How much of the scatter these distances need."""
+    by_class = set(distances) & set(BY_CLASS)
+    if by_class and covariance in ("auto", "full"):
+        return "full"
+    return "shared" if (by_class and covariance == "shared") or "whitened_cosine" in distances else "diagonal"
+
+
+# Leave-one-out in closed form: distances of rows to their own class without themselves.
+#
+# Removing row x from its class of n rows moves the mean away from it, x − μ₋ = a·(x − μ) with a = n/(n − 1), and takes
+# a·(x − μ)(x − μ)ᵀ from the scatter, whose inverse follows by a rank-one step (Sherman & Morrison). Other classes stay.
+
+CLOSED_FORMS = ("euclidean", "cosine", "mahalanobis", "gaussian")
+
+
+def leave_one_out(metric: DistanceMetric, distance: str, distances: Floats, table: Any, codes: Ints) -> None:
+    """Replace the distance of each row to its own class by that to the class without it, in place.
+
+    A class of one row does not exist without it: infinitely far.
+    """
+    rows, geometry = np.arange(codes.size), metric.geometry
+    counts = geometry.counts[codes].astype(float)
+    grown = counts / np.maximum(counts - 1, 1)
+    if distance == "euclidean":
+        own = distances[rows, codes] * grown
+    elif distance == "cosine":
+        own = _cosine_without(table, geometry.means[codes], counts)
+    elif distance in CLOSED_FORMS:
+        own = _mahalanobis_without(metric, distance, distances[rows, codes], codes, counts, grown)
+    else:
+        raise InputError(
+            f"`distance` is {distance!r}, which has no leave-one-out in closed form; {', '.join(CLOSED_FORMS)} do. "
+            "Use cross_fit=5."
+        )
+    distances[rows, codes] = np.where(counts > 1, own, np.inf)
+
+
+def _cosine_without(table: Any, means: Floats, counts: Floats) -> Floats:
+    distances = np.empty(counts.size)
+    for place, block in blocks(table):
+        rest = counts[place, None] * means[place] - block  # (n − 1)·μ₋, of which only the direction matters
+        lengths = np.linalg.norm(rest, axis=1) * np.linalg.norm(block, axis=1)
+        distances[place] = 1 - np.einsum("ij,ij->i", rest, block) / np.where(lengths == 0, 1.0, lengths)
+    return distances
+
+
+def _mahalanobis_without(
+    metric: DistanceMetric, distance: str, own: Floats, codes: Ints, counts: Floats, grown: Floats
+) -> Floats:
+    covariances = metric.covariances
+    assert covariances is not None
+    if not _unshrunk(covariances, np.unique(codes)):
+        raise InputError(
+            "Leave-one-out in closed form needs the unchanged covariance of each class, but some are shrunk or shared. "
+            "Use cross_fit=5, or covariance='full' if each class has many more rows than there are columns."
+        )
+    if distance == "mahalanobis":
+        squared = own**2
+    else:
+        offsets = np.array(
+            [metric.class_offset(covariances.of(int(code)), int(code)) for code in range(metric.geometry.classes.size)]
+        )
+        squared = 2 * (own - offsets[codes])
+    leverage = np.minimum(grown * squared / counts, 1 - 1e-12)  # 1: only this row varies in some direction
+    without = grown**2 * (counts - 1) / counts * squared / (1 - leverage)
+    if distance == "mahalanobis":
+        root: Floats = np.sqrt(without)
+        return root
+    d = covariances.columns.size
+    log_determinant = np.log1p(-leverage) + d * np.log(grown)
+    # Own share (n_c − 1)/(n − 1) over that of the others, n_c'/(n − 1): the common n − 1 cancels in every softmax.
+    density: Floats = 0.5 * without + offsets[codes] + 0.5 * log_determinant + np.log(grown)
+    return density
+
+
+def _unshrunk(covariances: Covariances, codes: Iterable[int]) -> bool:
+    """Whether each of these classes has its own covariance, as it is."""
+    return covariances.kind in ("auto", "full") and all(covariances.of(int(code)).shrinkage == 0 for code in codes)
+
+
+# Complexity h from distances, and the temperature τ at which it is lowest.
+#
+# h(x, y) = −log softmax_y(−δ(x, ·)/τ). The mean of h over rows is a cross-entropy: convex in 1/τ, so the minimum is
+# found safely, and comparable between distances of any scale, so the best of them can be chosen by it.
+
+SOFTEST, SHARPEST = 1e4, 30.0
+"""τ is at most this many times the typical gap between the own class and the next, and at least this part of it.
+
+Classes that never overlap would have it at 0, where all rows are equally easy; this keeps an order among them.
+"""
+CELLS, LEAST_ROWS = 10**6, 300
+
+
+@dataclass(frozen=True)
+class RowComplexities:
+    """Positions of rows: `own` distance, the nearest other class (`rival`), its distance, and the nearest of all.
+
+    `known` is False if the own class has no geometry; such rows count as being as far from it as from the farthest.
+    """
+
+    own: Floats
+    rival: Ints
+    rival_distance: Floats
+    predicted: Ints
+    known: NDArray[np.bool_]
+    values: Floats
+    """Complexity h, at the given temperature."""
+
+
+def row_complexities(distances: Floats, codes: Ints, temperature: float) -> RowComplexities:
+    """Positions of rows with these codes. A code of -1, and a class at infinity, is unknown."""
+    rows = np.arange(codes.size)
+    own, known = _own_distances(distances, codes)
+    predicted = distances.argmin(axis=1)
+    others = distances.copy()
+    others[rows[codes >= 0], codes[codes >= 0]] = np.inf
+    rival = others.argmin(axis=1)
+    rival_distance = others[rows, rival]
+    ahead = np.subtract(own[:, None], others, out=others)
+    return RowComplexities(
+        own=own,
+        rival=rival,
+        rival_distance=rival_distance,
+        predicted=predicted,
+        known=known,
+        values=_complexity(ahead, 1 / temperature),
+    )
+
+
+def _own_distances(distances: Floats, codes: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+    """Distance to the own class, and whether that class exists."""
+    own = distances[np.arange(codes.size), codes]
+    known = (codes >= 0) & np.isfinite(own)
+    if not known.all():
+        strange = distances[~known]
+        own = own.copy()
+        own[~known] = np.where(np.isfinite(strange), strange, -np.inf).max(axis=1)
+    return own, known
+
+
+def _complexity(ahead: Floats, sharpness: float) -> Floats:
+    """Complexity from how much nearer each other class is than the own one: a form that stays precise near 0."""
+    scaled = ahead * sharpness
+    most = scaled.max(axis=1)
+    base = np.where(np.isfinite(most), most, 0.0)
+    scaled -= base[:, None]
+    with np.errstate(divide="ignore"):  # no other class within reach: log 0, and h is 0
+        total = np.log(np.exp(scaled, out=scaled).sum(axis=1))
+    values: Floats = np.logaddexp(0.0, total + base)
+    return values
+
+
+def fit_temperature(distances: Floats, codes: Ints) -> tuple[float, float, Floats]:
+    """τ at which the mean of h is lowest, that mean, and the h of each row.
+
+    Rows whose class is unknown are left out. With many rows only the first are used: expects a random order.
+    """
+    own, known = _own_distances(distances, codes)
+    rows = np.flatnonzero(known)
+    rows = rows[: max(LEAST_ROWS, CELLS // distances.shape[1])]
+    if rows.size == 0:
+        return 1.0, math.nan, np.empty(0)
+    ahead = own[rows, None] - distances[rows]
+    ahead[np.arange(rows.size), codes[rows]] = -np.inf
+    gaps = np.abs(ahead.max(axis=1))
+    typical = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 1.0
+
+    def mean_complexity(log_sharpness: float) -> float:
+        return float(_complexity(ahead, math.exp(log_sharpness)).mean())
+
+    bounds = (-math.log(typical * SOFTEST), -math.log(typical / SHARPEST))
+    minimum = minimize_scalar(mean_complexity, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    return math.exp(-minimum.x), float(minimum.fun), _complexity(ahead, math.exp(minimum.x))
+
+
+def check_temperature(value: Any) -> float | None:
+    """A temperature, or None if it has to be fitted."""
+    if value == "auto":
+        return None
+    if value is None:
+        return 1.0
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not 0 < value < math.inf:
+        raise InputError(f"`temperature` is {value!r}; expected a number above 0, 'auto' to fit it, or None for 1.")
+    return float(value)
+
+
+# The choice of a distance: the one with the lowest mean h on a pilot sample of rows.
+
+TRIED_COLUMNS = ["distance", "covariance", "temperature", "mean_complexity", "accuracy", "rows"]
+PILOT, PILOT_CELLS = 3000, 10**7
+"""Distance and temperature are chosen on at most this many rows, and on fewer with very many classes."""
+LEAST_PILOT, MOST_ERRORS_BEHIND = 200, 4.0
+"""A distance is dropped if it is this many standard errors behind the best, after this many rows."""
+MOST_COLUMNS = 2000
+MOST_WORK = 10**13
+"""Distances with one covariance per class are not tried beyond this many columns, or operations (minutes)."""
+
+
+@dataclass(frozen=True)
+class DistanceChoice:
+    """A distance with its covariance and temperature, the table of all that were tried, and notes."""
+
+    distance: str
+    covariance: str
+    temperature: float
+    tried: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def choose_distance(
+    cross_fit: CrossFit, distance: str, covariance: str, temperature: float | None, n_rows: int, seed: int
+) -> DistanceChoice:
+    """The given distance and temperature; if "auto" or None, those with the lowest mean h on a pilot sample of rows.
+
+    n_rows : number of rows to measure afterwards, which decides what is affordable
+    """
+    if distance != "auto" and temperature is not None:
+        return DistanceChoice(distance, covariance, temperature, pd.DataFrame(columns=TRIED_COLUMNS))
+    pairs, notes = [(distance, covariance)], list[str]()
+    if distance == "auto":
+        pairs, notes = _candidates(cross_fit.geometry, n_rows, covariance, cross_fit.alone)
+    tried = _try_distances(cross_fit, pairs, seed)
+    best = tried.iloc[0]
+    return DistanceChoice(
+        str(best["distance"]),
+        str(best["covariance"]),
+        float(best["temperature"]) if temperature is None else temperature,
+        tried,
+        tuple(notes),
+    )
+
+
+def _candidates(geometry: Geometry, n_rows: int, covariance: str, alone: bool) -> tuple[list[Pair], list[str]]:
+    """(distance, covariance) pairs that are worth trying, and notes."""
+    d, c = geometry.n_features, geometry.classes.size
+    simple = [("euclidean", covariance), ("cosine", covariance)]
+    if alone:
+        covariances = Covariances(geometry, covariance) if geometry.detail == "full" and d <= MOST_COLUMNS else None
+        if covariances and _unshrunk(covariances, range(c)):
+            return [*simple, ("mahalanobis", covariance), ("gaussian", covariance)], []
+        return simple, ["Leave-one-out has a closed form for euclidean and cosine only if covariances are shrunk."]
+    if geometry.detail == "diagonal" or d > MOST_COLUMNS:
+        return simple, [f"{d} columns are too many for distances with a covariance; euclidean and cosine were tried."]
+    tried = [*simple, ("whitened_cosine", covariance)]
+    if covariance in ("shared", "diagonal"):
+        return [*tried, *((distance, covariance) for distance in BY_CLASS)], []
+    tried += [("mahalanobis", "shared"), ("gaussian", "shared")]
+    median = float(np.median(geometry.counts[geometry.counts > 0]))
+    if median < d:
+        why = f"half of the classes have no more than {median:g} rows for {d} columns"
+    elif geometry.detail != "full" or c * n_rows * d**2 > MOST_WORK:
+        why = f"{c} classes x {d} columns is too much work"
+    else:
+        return [*tried, *((distance, covariance) for distance in BY_CLASS)], []
+    return tried, [f"Distances with one covariance per class were not tried: {why}."]
+
+
+def _try_distances(cross_fit: CrossFit, pairs: list[Pair], seed: int) -> pd.DataFrame:
+    """One row per (distance, covariance) pair, the lowest mean h first. Pairs far behind are dropped on the way."""
+    measured: dict[Pair, list[Floats]] = {pair: [] for pair in pairs}
+    rows: list[Ints] = []
+    table: dict[Pair, tuple[float, float, float, int]] = {}
+    promising = list(pairs)
+    most = min(PILOT, max(PILOT_CELLS // cross_fit.geometry.classes.size, 500))
+    for number, group in enumerate(cross_fit.groups):
+        quota = most - sum(part.size for part in rows)
+        if quota <= 0:
+            break
+        rows.append(generator(seed, "pilot", number).permutation(group)[:quota])
+        for covariance in dict.fromkeys(covariance for _, covariance in promising):
+            names = tuple(distance for distance, other in promising if other == covariance)
+            by_distance = cross_fit.measure(cross_fit.metric(number, names, covariance), rows[-1])
+            for distance, distances in by_distance.items():
+                measured[distance, covariance].append(distances)
+        codes = cross_fit.codes[np.concatenate(rows)]
+        order = generator(seed, "pilot order", number).permutation(codes.size)
+        by_row = {}
+        for pair in promising:
+            distances = np.concatenate(measured[pair])[order]
+            temperature, mean, by_row[pair] = fit_temperature(distances, codes[order])
+            right = float((distances.argmin(axis=1) == codes[order]).mean())
+            table[pair] = (temperature, mean, right, codes.size)
+        promising = _still_promising(by_row)
+    tried = pd.DataFrame([(*pair, *figures) for pair, figures in table.items()], columns=TRIED_COLUMNS)
+    # Those dropped earlier were measured on fewer rows, and are sorted last.
+    tried["left"] = [pair in promising for pair in table]
+    tried = tried.sort_values(["left", "mean_complexity"], ascending=[False, True], ignore_index=True, kind="stable")
+    return tried.drop(columns="left")
+
+
+def _still_promising(by_row: dict[Pair, Floats]) -> list[Pair]:
+    """Those that may still turn out best: not far behind on the rows so far."""
+    if not next(iter(by_row.values())).size:  # no row so far has a class with other rows
+        return list(by_row)
+    best = min(by_row, key=lambda pair: float(by_row[pair].mean()))
+    behind = {pair: values - by_row[best] for pair, values in by_row.items()}
+    return [
+        pair
+        for pair, gap in behind.items()
+        if pair == best or gap.size < LEAST_PILOT or gap.mean() <= MOST_ERRORS_BEHIND * gap.std() / np.sqrt(gap.size)
+    ]

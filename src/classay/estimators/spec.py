@@ -1,0 +1,254 @@
+"""Learners by name, as on a command line: `KNeighborsClassifier(n_neighbors=5)`.
+
+The text is parsed and never run. Names are looked up among scikit-learn's classifiers (and those of xgboost,
+lightgbm and catboost where installed); arguments are literals, or learners written in the same way. Your own code,
+`module:name`, is imported only if that is allowed.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import re
+import warnings
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.pipeline import make_pipeline
+
+from ..expect import InputError, nearest, shown
+
+ELSEWHERE = {
+    "XGBClassifier": "xgboost",
+    "XGBRFClassifier": "xgboost",
+    "LGBMClassifier": "lightgbm",
+    "CatBoostClassifier": "catboost",
+}
+SILENT: dict[str, dict[str, Any]] = {
+    "LGBMClassifier": {"verbose": -1},
+    "CatBoostClassifier": {"verbose": False, "allow_writing_files": False},
+}
+"""Defaults unless set otherwise: these print at every fit, or leave files behind."""
+LONGEST, DEEPEST = 10_000, 30
+CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
+"""A user's name before an equals sign, which no learner has in front of its brackets."""
+EXAMPLE = 'for example "KNeighborsClassifier(n_neighbors=5)"'
+
+
+def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dict[str, BaseEstimator]:
+    """Learners by their names, or by your own name before an equals sign; a repeated name gets " (2)".
+
+    >>> list(learners_from_texts(["GaussianNB", "SVC( C = 2 )", "bayes=GaussianNB", "GaussianNB()"]))
+    ['GaussianNB', 'SVC(C=2)', 'bayes', 'GaussianNB (2)']
+    """
+    learners: dict[str, BaseEstimator] = {}
+    for text in texts:
+        called = CALLED.match(text)
+        name, learner = learner_from_text(text[called.end() :] if called else text, allow_import)
+        name = called[1].strip() if called else name
+        unique, count = name, 1
+        while unique in learners:
+            count += 1
+            unique = f"{name} ({count})"
+        learners[unique] = learner
+    return learners
+
+
+def learner_from_text(text: str, allow_import: bool = False) -> tuple[str, BaseEstimator]:
+    """The learner that a text describes, and the text in its normal spelling, as a name.
+
+    text: `NAME`, `NAME(argument=literal, ...)`, `make_pipeline(TRANSFORMER(...), ..., NAME(...))`, or with
+        `allow_import` also `module.path:NAME(...)`, a class, a function that returns a learner, or a learner.
+    allow_import: whether code may be imported from any module.
+
+    >>> learner_from_text("AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=2))")[1].estimator
+    DecisionTreeClassifier(max_depth=2)
+    """
+    text = text.strip()
+    if len(text) > LONGEST:
+        raise InputError(f"A learner of {len(text)} characters was given; the limit is {LONGEST}.")
+    foreign = re.match(r"([A-Za-z_][\w.]*):(?=[A-Za-z_])", text)
+    if foreign and not allow_import:
+        raise InputError(f"{_short(text)!r} would import code from {foreign[1]!r}. Add --allow-import if you trust it.")
+    try:
+        node = _parse(text[foreign.end() :] if foreign else text)
+        if _depth(node) > DEEPEST:
+            raise RecursionError
+        learner = _imported(foreign[1], node) if foreign else _known(node)
+        return (foreign[0] if foreign else "") + ast.unparse(node).removesuffix("()"), learner
+    except (RecursionError, MemoryError) as error:
+        raise InputError(f"The learner {_short(text)!r} is nested too deeply to be read.") from error
+
+
+def _parse(text: str) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a stray backslash in a string is not worth a warning here
+            node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise InputError(
+            f"The learner {_short(text)!r} cannot be read ({reason}); expected a name with or without arguments, "
+            f"{EXAMPLE}."
+        ) from error
+    if not isinstance(node.func if isinstance(node, ast.Call) else node, ast.Name):
+        raise InputError(f"The learner {_short(text)!r} is not a name with or without arguments; write {EXAMPLE}.")
+    return node
+
+
+def _depth(node: ast.AST) -> int:
+    level, depth = [node], 0
+    while level:  # level by level: a recursion would fail on exactly what is to be detected
+        level, depth = [child for parent in level for child in ast.iter_child_nodes(parent)], depth + 1
+    return depth
+
+
+def _known(node: ast.expr, role: str = "classifier") -> Any:
+    """Build what `NAME` or `NAME(...)` describes. The role is transformer only for steps of a pipeline."""
+    name = _name(node)
+    if name == "make_pipeline" and role == "classifier":
+        return _pipeline(node)
+    return _call(name, _lookup(name, role), node)
+
+
+def _name(node: ast.expr) -> str:
+    """The name of `NAME` or `NAME(...)`, or nothing."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _lookup(name: str, role: str) -> Any:
+    known = _estimators(role)
+    if name in known:
+        return known[name]
+    if role == "classifier" and name in ELSEWHERE:
+        package = ELSEWHERE[name]
+        if importlib.util.find_spec(package) is None:
+            raise InputError(f"{name} needs {package}, which is not installed. Run `pip install {package}`.")
+        try:
+            return getattr(importlib.import_module(package), name)
+        except (ImportError, OSError) as error:  # a part of it is missing, or a system library
+            raise InputError(f"{name} needs {package}, which cannot be imported: {error}.") from error
+    for other in ("regressor", "transformer", "classifier"):
+        if other != role and name in _estimators(other):
+            alike = re.sub("Regressor$", "Classifier", name)
+            hint = f" Did you mean {alike}?" if alike != name and alike in known else nearest(name, known)
+            if other == "transformer":
+                hint = f" Use it before one: make_pipeline({name}(), LogisticRegression())."
+            raise InputError(f"{name} is a {other}; expected a {role}.{hint}")
+    hint = nearest(name, [*known, *(ELSEWHERE if role == "classifier" else ())])
+    raise InputError(
+        f"{name!r} is not a {role} of scikit-learn.{hint or f' There are {shown(known)}.'}"
+        + (" Write your own code as module:name." if role == "classifier" and not hint else "")
+    )
+
+
+@cache
+def _estimators(role: str) -> dict[str, Any]:
+    from sklearn.utils import all_estimators  # imports all of scikit-learn, so only when it is needed
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dict(all_estimators(type_filter=role))
+
+
+def _pipeline(node: ast.expr) -> Any:
+    steps = node.args if isinstance(node, ast.Call) else []
+    if not steps or (isinstance(node, ast.Call) and node.keywords):
+        raise InputError(
+            "make_pipeline takes only its steps, for example make_pipeline(StandardScaler(), LogisticRegression())."
+        )
+    for step in steps:
+        if not _name(step):
+            raise InputError(f"The step {_short(ast.unparse(step))!r} of make_pipeline is not an estimator name.")
+    return make_pipeline(*(_known(step, "transformer") for step in steps[:-1]), _known(steps[-1]))
+
+
+def _call(name: str, make: Any, node: ast.expr) -> Any:
+    """Call a class or a function with the arguments of a node, checked against its parameters."""
+    given = node.keywords if isinstance(node, ast.Call) else []
+    if isinstance(node, ast.Call) and node.args:
+        raise InputError(
+            f"{name} was given {_short(ast.unparse(node.args[0]))!r} without a name; write argument=value, {EXAMPLE}."
+        )
+    arguments: dict[str, Any] = {}
+    takes = inspect.signature(make).parameters
+    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in takes.values())
+    for keyword in given:
+        if keyword.arg is None or keyword.arg in arguments:
+            raise InputError(f"{name} takes each argument once, as argument=value, {EXAMPLE}.")
+        if keyword.arg not in takes and not open_ended:
+            raise InputError(
+                f"{name} has no parameter {keyword.arg!r}.{nearest(keyword.arg, takes)} "
+                f"It has {shown(takes, most=40) or 'none'}."
+            )
+        arguments[keyword.arg] = _value(keyword.value, f"{keyword.arg} of {name}")
+    wanting = [
+        key
+        for key, parameter in takes.items()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        and key not in arguments
+    ]
+    if wanting:
+        raise InputError(f"{name} needs a value for {shown(wanting)}.")
+    try:
+        made = make(**{**SILENT.get(name, {}), **arguments})
+        # Private to scikit-learn, so others lack it: it reports a wrong value now, not later in every refit.
+        if hasattr(made, "_parameter_constraints"):
+            made._validate_params()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} does not accept its arguments: {_short(str(error), 300)}") from error
+    return made
+
+
+def _value(node: ast.expr, what: str) -> Any:
+    """A literal, a learner, or a list of both."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        if isinstance(node, (ast.List, ast.Tuple)):
+            items = [_value(item, what) for item in node.elts]
+            return items if isinstance(node, ast.List) else tuple(items)
+        name = _name(node)
+        is_learner = name == "make_pipeline" or name in ELSEWHERE or name in _estimators("classifier")
+        if name and (is_learner or name in _estimators("regressor") or name in _estimators("transformer")):
+            return _known(node)
+        raise InputError(
+            f"The argument {what} is {_short(ast.unparse(node))!r}; expected a number, a quoted text, True, False, "
+            "None, a list of these or a classifier. Expressions are not run."
+        ) from None
+
+
+def _imported(path: str, node: ast.expr) -> Any:
+    """A learner from any module. Only reached if importing was allowed."""
+    try:
+        module = importlib.import_module(path)
+    except Exception as error:  # an import runs the user's code, which can fail in any way
+        raise InputError(f"{path!r} cannot be imported: {type(error).__name__}: {error}") from error
+    name = _name(node)
+    if not hasattr(module, name):
+        raise InputError(f"{path!r} has no {name!r}.{nearest(name, vars(module))}")
+    found = getattr(module, name)
+    if hasattr(found, "fit") and not isinstance(found, type) and isinstance(node, ast.Name):
+        made = found
+    elif callable(found):
+        made = _call(name, found, node)
+    else:
+        raise InputError(f"{path}:{name} is a {type(found).__name__}; expected a class or a function.")
+    if isinstance(made, RegressorMixin):
+        raise InputError(f"{path}:{name} is a regressor; expected a classifier.")
+    if not all(hasattr(made, method) for method in ("fit", "predict", "get_params")):
+        raise InputError(
+            f"{path}:{name} gives a {type(made).__name__}; expected a classifier with `fit`, `predict` and "
+            "`get_params`."
+        )
+    return made
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[:most] + "…"

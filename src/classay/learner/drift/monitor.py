@@ -1,0 +1,377 @@
+"""`DriftMonitor`: whether a change between refits comes from the process, or only from the learner.
+
+Each batch of data gives a concept. Its agreement with the concept of the reference, and with that of the previous
+batch, is compared with the agreement of concepts when nothing changes: the learner's own stability at that batch size,
+estimated from the reference. A learner whose concepts differ as much without change cannot monitor anything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ... import expect, seeds
+from ...engine import archive, store, work
+from ...estimators.adapters import free_seeds, kind_of, short_name
+from ...expect import InputError
+from ...intervals import Estimate
+from ...result import plain
+from ..fitting import checks
+from ..fitting.codec import LabelCodec
+from ..fitting.probes import KINDS, probes
+from ..fitting.provenance import fingerprint, parameters
+from ..fitting.task import Bench, refit
+from .calibration import Calibration, batch, calibrate, draws_needed, reference
+from .verdict import Drift, Update, judge
+
+Codings = NDArray[np.integer]
+
+
+class DriftMonitor:
+    """Monitor batches of data for a change of the concept that a learner finds in them.
+
+    `fit` takes the reference; each `update` learns a concept from a batch and compares it, on probes, with that of the
+    reference and with that of the previous batch. An alarm is raised if either agreement is lower than is usual for
+    batches without change, at the stated false-alarm rate per update (both comparisons together). The verdict is
+    "no change", "change", or "cannot monitor": when not even a concept unrelated to the reference would disagree enough
+    for an alarm, or when stability is below `min_stability`.
+
+    It misleads in two ways. A batch from another region of the attribute space gives another concept where it has no
+    rows, so a change of the rows alone may raise an alarm: check `accuracy_reference` of the update, the accuracy of
+    the old concept on the new rows. And "no change" does not prove that there is none: `alarm_below` shows what would
+    have been detected.
+
+    Parameters
+    ----------
+    learner : a scikit-learn classifier
+    probes : 'uniform' over the domain of each column, 'marginal', 'data' (the reference's rows), or as in `record`
+    n_probes : how many to draw
+    false_alarm_rate : for each update
+    min_stability : stability below which the learner is not trusted to monitor, or None
+    draws : blocks of the reference to fit for estimating chance; None for as many as the rate needs
+    random_state, executor, progress, time_limit, name : as in `record`
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(800, 2))
+    >>> monitor = DriftMonitor(LogisticRegression(), executor=1).fit(X[:600], X[:600, 0] > 0, batch_size=100)
+    >>> monitor.update(X[600:700], X[600:700, 0] > 0).verdict, monitor.update(X[700:], X[700:, 1] > 0).verdict
+    ('no change', 'change')
+
+    References
+    ----------
+    Turney, Technical Note: Bias and the Quantification of Stability, Machine Learning 20 (1995), section 2.3.
+
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        probes: Any = "uniform",
+        n_probes: int = 2_000,
+        false_alarm_rate: float = 0.05,
+        min_stability: float | None = None,
+        draws: int | None = None,
+        random_state: int | np.random.Generator | None = 0,
+        executor: Executor | int | None = None,
+        progress: bool = False,
+        time_limit: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.learner, _ = checks.learner(learner)
+        if kind_of(self.learner) == "regressor":
+            raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; expected a classifier.")
+        if isinstance(probes, str):
+            expect.one_of(probes, "probes", KINDS)
+        self.probes = probes
+        self.n_probes = expect.whole(n_probes, "n_probes", at_least=2)
+        self.false_alarm_rate = expect.fraction(false_alarm_rate, "false_alarm_rate")
+        self.min_stability = None if min_stability is None else expect.fraction(min_stability, "min_stability")
+        self.draws = None if draws is None else expect.whole(draws, "draws", at_least=20)
+        self.seed = seeds.settle(random_state)
+        self.executor, self.progress = executor, progress
+        self.time_limit = checks.time_limit(time_limit)
+        self.name = name or short_name(learner)
+        self._state: State | None = None
+
+    def fit(self, X: Any, y: ArrayLike, batch_size: int | None = None) -> DriftMonitor:
+        """Set the reference and forget all batches. With `batch_size`, chance is estimated now and not later.
+
+        X, y : rows of the process as it should be, at least three times a batch; more is better
+        batch_size : rows of future batches
+        """
+        rows, labels, classes = reference(X, y)
+        checks.codec(self.learner, labels)
+        drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
+        if drawn is None:
+            raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
+        state = State(rows, labels, classes, drawn.rows, drawn.kind)
+        (state.reference_answers,) = self._ask(state, [(rows, labels, 0, drawn.rows)])
+        self._state = state
+        if batch_size is not None:
+            self._calibrated(expect.whole(batch_size, "batch_size", at_least=2))
+        return self
+
+    def update(self, X: Any, y: ArrayLike, name: str | None = None) -> Update:
+        """Learn a concept from a batch and report whether it shows a change."""
+        state = self._fitted()
+        rows, labels = batch(X, y, state.rows, state.classes)
+        calibration = self._calibrated(len(labels))
+        number = len(state.updates) + 1
+        asked = [(rows, labels, number, state.probes), (state.rows, state.labels, 0, rows)]
+        if state.last is not None:
+            asked.append((state.last.rows, state.last.labels, number - 1, rows))
+        answers, *on_batch = self._ask(state, asked)
+        truth = LabelCodec(state.classes).truth(labels)
+        agreements = {"reference": float((answers == state.reference_answers).mean())}
+        calibrations = {"reference": calibration}
+        if state.last is not None:
+            agreements["last"] = float((answers == state.last.answers).mean())
+            # The smaller of the two sizes: concepts from few rows agree less, so this errs on the side of no alarm.
+            calibrations["last"] = self._calibrated(min(len(labels), len(state.last.labels)))
+        update = judge(
+            name=str(number) if name is None else str(name),
+            number=number,
+            n_rows=len(labels),
+            agreements=agreements,
+            accuracies=[float((each == truth).mean()) for each in on_batch],
+            calibrations=calibrations,
+            rate=self.false_alarm_rate,
+            min_stability=self.min_stability,
+            learner=self.name,
+            n_reference=len(state.labels),
+            fingerprint=fingerprint(rows, labels),
+        )
+        state.updates.append(update)
+        state.last = Last(rows, labels, answers)
+        return update
+
+    @property
+    def fitted(self) -> bool:
+        """Whether there is a reference."""
+        return self._state is not None
+
+    def knows(self, X: Any, y: ArrayLike) -> bool:
+        """Whether these are the rows of the reference."""
+        state = self._fitted()
+        rows, labels, _ = reference(X, y)
+        return fingerprint(rows, labels) == fingerprint(state.rows, state.labels)
+
+    def has_seen(self, X: Any, y: ArrayLike) -> bool:
+        """Whether these rows have already been a batch."""
+        state = self._fitted()
+        seen = fingerprint(*batch(X, y, state.rows, state.classes))
+        return any(update.fingerprint == seen for update in state.updates)
+
+    @property
+    def history(self) -> Drift:
+        """All updates so far."""
+        state = self._fitted()
+        return Drift(self.name, state.probe_kind, self.false_alarm_rate, len(state.labels), tuple(state.updates))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the state to one file, without pickle: the rows from which concepts are learned again, all figures."""
+        return save(self, self._fitted(), Path(path))
+
+    @classmethod
+    def load(
+        cls, path: str | Path, learner: Any, *, executor: Executor | int | None = None, progress: bool = False
+    ) -> DriftMonitor:
+        """Continue from a file that `save` wrote, with the same learner: the next update is bit for bit the same."""
+        settings, state = load(Path(path), learner)
+        monitor = cls(learner, executor=executor, progress=progress, **settings)
+        monitor._state = state
+        return monitor
+
+    def _fitted(self) -> State:
+        if self._state is None:
+            raise expect.InputError("The monitor has no reference yet. Call fit(X, y) with rows of the process first.")
+        return self._state
+
+    def _bench(self, state: State, rows: Any, labels: NDArray[Any], asked: Any, seed: int) -> Bench:
+        free = tuple(free_seeds(self.learner))
+        answers, none = LabelCodec(state.classes), np.empty(0, dtype=np.int64)
+        return Bench(self.learner, rows, labels, answers, none, asked, free, seed, self.time_limit)
+
+    def _ask(self, state: State, asked: list[tuple[Any, NDArray[Any], int, Any]]) -> list[Codings]:
+        """What the concepts of some rows, each with its number, predict on other rows.
+
+        A concept is learned again whenever it is needed: its rows and seed define it, so it is saved without pickle.
+        """
+        benches = [self._bench(state, rows, labels, points, self.seed) for rows, labels, _, points in asked]
+        tasks = [(place, number) for place, (_, _, number, _) in enumerate(asked)]
+        outcome = work.run(_learn, tasks, shared=benches, executor=1)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        failed = [*outcome.failures.values(), *outcome.results.values()]
+        errors = [str(each) for each in failed if not isinstance(each, np.ndarray)]
+        if errors:
+            raise expect.InputError(f"{self.name} failed: {errors[0]}{checks.advice(state.rows, errors[0])}")
+        return list(outcome.results.values())
+
+    def _calibrated(self, size: int) -> Calibration:
+        """What chance does at a batch size; estimated once."""
+        state = self._fitted()
+        if size not in state.calibrations:
+            (seed,) = seeds.integers(self.seed, "calibration", size, count=1)
+            bench = self._bench(state, state.rows, state.labels, state.probes, seed)
+            draws = self.draws or draws_needed(self.false_alarm_rate / 2, len(state.labels) / size)
+            state.calibrations[size] = calibrate(bench, size, draws, self.executor, self.progress, self.name)
+        return state.calibrations[size]
+
+
+def _learn(benches: list[Bench], task: tuple[int, int]) -> Codings | str:
+    """The predictions of one concept, or why it could not be learned."""
+    place, number = task
+    bench = benches[place]
+    found = refit(bench, (number, np.arange(len(bench.y)), (0,)))
+    for error in found.errors.values():
+        return error
+    assert found.probes is not None
+    answers: Codings = found.probes[0]
+    return answers
+
+
+# The state of a drift monitor, and how it is written to a file without pickle.
+#
+# A concept is stored as the rows it was learned from: with the same learner and seed it is learned again, bit for bit.
+
+
+KIND = "drift"
+SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "draws", "time_limit", "name")
+PARTS = ("reference", "last", "accuracy")
+
+
+@dataclass
+class Last:
+    """The last batch, and what its concept predicts on the probes."""
+
+    rows: Any
+    labels: NDArray[Any]
+    answers: NDArray[np.integer]
+
+
+@dataclass
+class State:
+    """The reference, the probes, the calibration by batch size, all updates, and the last batch."""
+
+    rows: Any
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    probes: Any
+    probe_kind: str
+    reference_answers: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    calibrations: dict[int, Calibration] = field(default_factory=dict)
+    updates: list[Update] = field(default_factory=list)
+    last: Last | None = None
+
+
+def save(monitor: DriftMonitor, state: State, path: Path) -> Path:
+    """Write a monitor's settings and state."""
+    tables = {"rows": state.rows, "probes": state.probes}
+    arrays: dict[str, NDArray[Any]] = {
+        "labels": state.labels,
+        "classes": state.classes,
+        "reference_answers": state.reference_answers,
+    }
+    if state.last is not None:
+        tables["last_rows"] = state.last.rows
+        arrays |= {"last_labels": state.last.labels, "last_answers": state.last.answers}
+    forms = {}
+    for name, table in tables.items():
+        forms[name], content = packed(table, name)
+        arrays |= content
+    for size, each in state.calibrations.items():
+        arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
+    header = {
+        "learner": parameters(monitor.learner),
+        "settings": {name: plain(getattr(monitor, name)) for name in SETTINGS} | {"random_state": monitor.seed},
+        "probe_kind": state.probe_kind,
+        "tables": forms,
+        "calibrations": [[each.size, each.blocks, each.chance] for each in state.calibrations.values()],
+        "updates": [update.to_dict() for update in state.updates],
+    }
+    return store.write(path, KIND, header, arrays)
+
+
+def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Rows as a file stores them: a description, and arrays whose names start with `name`."""
+    found = archive.pack_table(table, name)
+    if found is None:
+        raise InputError(
+            "The monitor cannot be saved: it has too many rows (more than 64 MB), or a column contains something other "
+            "than numbers, booleans, text, times and categories."
+        )
+    return found
+
+
+def load(path: Path, learner: Any) -> tuple[dict[str, Any], State]:
+    """Settings and state from a file that `save` wrote with the same learner."""
+    header, arrays = store.read(path, KIND)
+    fresh, _ = checks.learner(learner)
+    try:
+        if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
+            raise InputError(
+                f"{path} was saved with {header['settings']['name']}; this learner is another one, or has other "
+                "parameters. Pass the same learner."
+            )
+        tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
+        state = State(
+            rows=tables["rows"],
+            labels=arrays["labels"],
+            classes=arrays["classes"],
+            probes=tables["probes"],
+            probe_kind=header["probe_kind"],
+            reference_answers=arrays["reference_answers"],
+            calibrations={
+                size: Calibration(
+                    size=size,
+                    blocks=blocks,
+                    chance=chance,
+                    **{part: arrays[f"calibration.{size}.{part}"] for part in PARTS},
+                )
+                for size, blocks, chance in header["calibrations"]
+            },
+            updates=[_update(each) for each in header["updates"]],
+        )
+        if "last_rows" in tables:
+            state.last = Last(tables["last_rows"], arrays["last_labels"], arrays["last_answers"])
+        # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
+        drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
+        return {**header["settings"], "probes": drawn}, state
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error
+
+
+def _update(saved: dict[str, Any]) -> Update:
+    """An update from its JSON, where NaN was None."""
+    made: dict[str, Any] = {}
+    for each in dataclasses.fields(Update):
+        value = saved[each.name]
+        if isinstance(value, dict):
+            value = Estimate(**value)
+        elif each.name == "notes":
+            value = tuple(value)
+        elif value is None:
+            value = math.nan
+        made[each.name] = value
+    return Update(**made)
+
+
+def _without_versions(described: Any) -> Any:
+    """The description of a learner without package versions: rows and parameters determine the concept."""
+    if isinstance(described, dict):
+        return {key: _without_versions(part) for key, part in described.items() if key != "version"}
+    return [_without_versions(part) for part in described] if isinstance(described, list) else described

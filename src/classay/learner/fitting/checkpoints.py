@@ -1,0 +1,102 @@
+"""The result of one task of `record` or `sweep`, written to a file of the store and read back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine.store import Chunks, Store
+from .provenance import DRAWING
+from .task import SubsetAnswers
+
+Place = tuple[int, tuple[int, ...]]  # a subset, and some of its refits
+
+FORMAT = 2
+"""Raise it when chunks are divided or written differently: older chunks must not be reused then."""
+
+
+NAME = re.compile(r"(\d{5,})-(\d{3,})\+(\d{1,6})")
+
+
+def chunk_name(subset: int, refits: tuple[int, ...]) -> str:
+    """The file name of a task.
+
+    >>> chunk_name(7, (0, 1, 2))
+    '00007-000+3'
+    """
+    return f"{subset:05d}-{refits[0]:03d}+{len(refits)}"
+
+
+def place_of(name: str) -> Place | None:
+    """The subset and refits that a file name stands for; None if the file is not one of ours.
+
+    >>> place_of("00007-000+3"), place_of("copy of 00007-000+3")
+    ((7, (0, 1, 2)), None)
+    """
+    found = NAME.fullmatch(name)
+    if found is None:
+        return None
+    subset, first, count = map(int, found.groups())
+    return subset, tuple(range(first, first + count))
+
+
+def packed(
+    answers: list[SubsetAnswers], said: list[set[str]], about: dict[str, Any], tasks: int
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Header and arrays of the predictions of a task, one entry per value; values are the first axis of each array.
+
+    `said`: warnings of fits that several values share, by refit. `about` and `tasks`: what these results are a part of
+    and how many parts that has, for those who inspect the store.
+    """
+    arrays = {name: np.stack([getattr(one, name) for one in answers]) for name in ("test", "quality", "seconds")}
+    if answers[0].probes is not None:
+        arrays["probes"] = np.stack([one.probes for one in answers if one.probes is not None])
+    header = {
+        "errors": [[[repeat, why] for repeat, why in sorted(one.errors.items())] for one in answers],
+        "warnings": [[sorted(each) for each in one.warnings] for one in answers],
+        "said": [sorted(each) for each in said],
+        "drew": [one.drew for one in answers],
+        "about": about,
+        "tasks": tasks,
+    }
+    return header, arrays
+
+
+def unpacked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[list[SubsetAnswers], list[set[str]]]:
+    """Undo `packed`: the predictions, and the warnings."""
+    answers = [
+        SubsetAnswers(
+            arrays["test"][place],
+            arrays["probes"][place] if "probes" in arrays else None,
+            arrays["quality"][place],
+            arrays["seconds"][place],
+            {int(repeat): str(why) for repeat, why in errors},
+            [set(each) for each in warned],
+            bool(drew),
+        )
+        for place, (errors, warned, drew) in enumerate(zip(header["errors"], header["warnings"], header["drew"]))
+    ]
+    return answers, [set(each) for each in header["said"]]
+
+
+def open_chunks(
+    store: Store, keys: list[str], path: str, about: dict[str, Any], **more: Any
+) -> tuple[Chunks, dict[str, Any]]:
+    """Where the parts of records with these keys, which are fitted together, are stored, and their description."""
+    which = {"records": keys, "path": path, "chunks": FORMAT}
+    told = {**about, **more, "records": keys, "path": path, "drawing": DRAWING, "chunks": FORMAT}
+    return Chunks(store, store.key(which)), told
+
+
+def taken_up(chunks: Chunks | None) -> dict[Place, tuple[list[SubsetAnswers], list[set[str]]]]:
+    """What an earlier run has left in the store, by subset and refits."""
+    found = {}
+    for name in [] if chunks is None else chunks.names():
+        place = place_of(name)
+        part = chunks.get(name) if chunks is not None and place is not None else None
+        if place is not None and part is not None:
+            found[place] = unpacked(*part)
+    return found

@@ -1,0 +1,231 @@
+"""Checks of the inputs of `record` before any fit: learner, rows, labels, probes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from ...estimators.adapters import kind_of
+from ...expect import InputError, nearest, shown
+from ...inputs.labels import labels
+from ...inputs.rows import is_sparse
+from ...notes import Note
+from .codec import Codec, LabelCodec, NumberCodec
+
+
+def learner(given: Any) -> tuple[Any, list[Note]]:
+    """An unfitted copy of the learner, and notes about it."""
+    if isinstance(given, type):
+        raise InputError(f"`learner` is the class {given.__name__}; expected an instance: {given.__name__}().")
+    # Some learners, such as StackingClassifier, have `predict` only once they are fitted.
+    kind = kind_of(given)
+    needed = ["fit", *["predict"] * (kind not in ("classifier", "regressor")), "get_params"]
+    lacking = [verb for verb in needed if not hasattr(given, verb)]
+    if lacking:
+        raise InputError(
+            f"`learner` is {given!r}, which has no {' and no '.join(lacking)}; expected a scikit-learn classifier or "
+            "regressor."
+        )
+    if kind not in ("classifier", "regressor", None):
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise InputError(
+            f"`learner` is {type(given).__name__}, {article} {kind.replace('_', ' ')}; expected a classifier or a "
+            "regressor. Is there one of the same family?"
+        )
+    try:
+        fresh = clone(given)
+    except (RuntimeError, TypeError) as error:
+        raise InputError(
+            f"{type(given).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0].rstrip('.')}. "
+            "Pass its parameters in a form that it keeps unchanged (such as tuples for lists), or wrap it in a class."
+        ) from error
+    # An estimator that needs no fitting, such as a Pipeline of stateless steps, always counts as fitted, even a copy.
+    fitted = _is_fitted(given) and not _is_fitted(fresh)
+    return fresh, [Note("learner-was-fitted")] if fitted else []
+
+
+def _is_fitted(learner: Any) -> bool:
+    try:
+        check_is_fitted(learner)
+    except (NotFittedError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[Note]]:
+    """Rows and labels ready to be indexed, and notes about them."""
+    if is_sparse(X):
+        X = X.tocsr()
+    elif not isinstance(X, pd.DataFrame):
+        X = _array(X, "X")
+    if X.ndim != 2:
+        raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
+    values = labels(y)
+    if values.size != X.shape[0]:
+        raise InputError(f"`X` has {X.shape[0]} rows but `y` has {values.size} labels; they must match.")
+    if X.shape[0] == 0:
+        raise InputError("`X` and `y` have no rows. Were all of them dropped earlier?")
+    if X.shape[1] == 0:
+        raise InputError("`X` has no columns; expected at least one.")
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        twins = X.columns[X.columns.duplicated()].unique()
+        raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
+    _refuse_infinite(X)
+    constant = _constant_columns(X)
+    if len(constant) == X.shape[1]:
+        raise InputError(f"Every column of `X` is constant ({X.shape[1]} in all); nothing can be learned from that.")
+    code = "constant-column" if len(constant) == 1 else "constant-columns"
+    notes = [Note(code, shown(constant, 4), count=len(constant))] if constant else []
+    return X, values, notes
+
+
+def codec(learner: Any, y: NDArray[Any]) -> tuple[Codec, NDArray[np.int64]]:
+    """How the learner's predictions are stored, and the class of each row for the split (one if a regressor)."""
+    if kind_of(learner) == "regressor":
+        _refuse_target(learner, y)
+        return NumberCodec(), np.zeros(y.size, dtype=np.int64)
+    found, codes = np.unique(y, return_inverse=True)
+    refuse_classes(found, codes)
+    return LabelCodec(found), codes
+
+
+def _refuse_target(learner: Any, y: NDArray[Any]) -> None:
+    """Refuse a target that is not a quantity."""
+    if y.dtype.kind == "U":
+        raise InputError(
+            f"`y` contains text such as {y[0].item()!r}, and {type(learner).__name__} is a regressor, which learns "
+            "numbers. Did you mean a classifier?"
+        )
+    if not np.isfinite(y.astype(float)).all():
+        raise InputError("`y` has infinite values. Replace them, or drop those rows.")
+    if (y == y[0]).all():
+        raise InputError(f"`y` is {y[0].item()!r} in all {y.size} rows; there is nothing to learn.")
+
+
+def refuse_classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
+    """Refuse labels that are not a classification."""
+    if found.size == 1:
+        raise InputError(f"`y` has 1 class ({found[0].item()!r}); at least 2 are needed. Is the target column right?")
+    if found.dtype.kind == "f" and np.isinf(found).any():
+        raise InputError("`y` has infinite values; expected class labels. Replace them, or drop those rows.")
+    if found.dtype.kind == "f" and type_of_target(found).startswith("continuous"):
+        raise InputError(
+            f"`y` has {found.size} different numbers such as {found[0]:g}; expected class labels. "
+            "For a continuous target, use a regressor, or bin it first."
+        )
+    if np.bincount(codes).max() == 1:
+        raise InputError(f"Each of the {found.size} rows has its own class. Is the target column right?")
+
+
+def probes(given: Any, X: Any) -> Any:
+    """Probes in the form of the data, columns in its order."""
+    if isinstance(X, pd.DataFrame):
+        if not isinstance(given, pd.DataFrame):
+            raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")
+        known = [str(name) for name in X.columns]
+        for name in given.columns:
+            if name not in X.columns:
+                raise InputError(
+                    f"`probes` has a column {name!r}, which `X` does not have.{nearest(str(name), known)} `X` has "
+                    f"{shown(known)}."
+                )
+        lacking = [name for name in X.columns if name not in given.columns]
+        if lacking:
+            raise InputError(f"`probes` lacks {shown(lacking)}; expected the columns of `X`: {shown(known)}.")
+        if not given.columns.is_unique:
+            raise InputError("`probes` has columns with the same name. Pass each column once.")
+        given = given[X.columns]
+    elif is_sparse(given):
+        given = given.tocsr()
+    else:
+        given = _array(given, "probes")
+    if given.ndim != 2 or given.shape[1] != X.shape[1] or given.shape[0] == 0:
+        raise InputError(f"`probes` has shape {given.shape}; expected rows of {X.shape[1]} columns.")
+    return given
+
+
+def time_limit(seconds: Any) -> float | None:
+    """Seconds that a fit may take, or None."""
+    if seconds is None:
+        return None
+    is_number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds < np.inf:
+        raise InputError(f"`time_limit` is {seconds!r}; expected a number of seconds above 0, or None for no limit.")
+    return float(seconds)
+
+
+def advice(X: Any, error: str) -> str:
+    """Advice on an error that every refit raised, if the data suggest one."""
+    if "could not convert string" in error:
+        need = "Text columns need encoding"
+    elif "NaN" in error:
+        need = "Missing values need imputing"
+    else:
+        return ""
+    frame = "" if isinstance(X, pd.DataFrame) else "make `X` a DataFrame and "
+    return f". {need}: {frame}pass classay.encoded(learner, X) as the learner."
+
+
+def _array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"`{name}` is not an array ({error}). All rows must have the same length.") from error
+
+
+def _refuse_infinite(X: Any) -> None:
+    numbers, names = _numbers(X)
+    if numbers is None or numbers.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One sum clears most tables in one pass; NaN may hide an infinity, so look again then.
+        if np.isfinite(numbers.sum()):
+            return
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        if names is None:
+            raise InputError(f"`X` has {int(infinite.sum())} infinite values. Replace or drop them.")
+        columns = [names[place] for place in np.flatnonzero(infinite.any(axis=0))]
+        raise InputError(f"`X` has {int(infinite.sum())} infinite values, in: {shown(columns)}. Replace or drop them.")
+
+
+def _numbers(X: Any) -> tuple[NDArray[Any] | None, list[Any] | None]:
+    """The numeric part of X as one array, and the names of its columns."""
+    if is_sparse(X):
+        return X.data, None
+    if isinstance(X, pd.DataFrame):
+        part = X.select_dtypes("number")
+        if not part.shape[1]:
+            return None, None
+        return part.to_numpy(dtype=float, na_value=np.nan), list(part.columns)
+    if X.dtype.kind not in "biuf":
+        return None, None
+    return X, [f"column {place}" for place in range(X.shape[1])]
+
+
+def _constant_columns(X: Any) -> list[Any]:
+    if is_sparse(X):
+        return []
+    if isinstance(X, pd.DataFrame):
+        return [name for place, name in enumerate(X.columns) if _is_constant(X.iloc[:, place], name)]
+    if X.dtype.kind not in "biuf":
+        return [f"column {place}" for place, column in enumerate(X.T) if _is_constant(pd.Series(column), place)]
+    same = (X[0] == X).all(axis=0) | np.isnan(X.astype(float)).all(axis=0)
+    return [f"column {place}" for place in np.flatnonzero(same)]
+
+
+def _is_constant(column: pd.Series[Any], name: Any) -> bool:
+    try:
+        return column.nunique(dropna=False) <= 1
+    except TypeError as error:
+        raise InputError(
+            f"Column {name!r} of `X` contains {type(column.iloc[0]).__name__} values; expected one number or text per "
+            "row. Spread it over several columns or drop it."
+        ) from error

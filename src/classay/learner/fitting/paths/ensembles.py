@@ -1,0 +1,306 @@
+"""`n_estimators` of forests and bagging: the first n members of a larger ensemble are the smaller one.
+
+Seeds of members are drawn one after the other from the ensemble's, so member i is the same in every ensemble of more
+than i members. Votes are added in scikit-learn's order, so that even ties are resolved the same way.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.utils.validation import validate_data
+
+from ....arrays import Floats
+from .shared import SharedPath, fitted, is_count, positive, register
+
+PREFIXES = "prefixes of the ensemble"
+
+
+@register
+class ForestPrefixes(SharedPath):
+    """Random forests and extra trees. With `n_jobs` above 1 scikit-learn adds votes in the order in which threads
+    finish; here they are added in the order of the trees, which is one of those orders.
+    """
+
+    KIND = PREFIXES
+    EXACT = True
+
+    @classmethod
+    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether it is scikit-learn's own forest, and all values are whole numbers."""
+        forests = (RandomForestClassifier, ExtraTreesClassifier)
+        return type(learner) in forests and param_name == "n_estimators" and all(map(is_count, values))
+
+    @classmethod
+    def along(
+        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
+    ) -> Iterator[tuple[Any, Any]]:
+        """Add up the votes tree by tree."""
+        wanted = positive(values)
+        if not wanted:
+            return
+        forest = fitted(learner, param_name, wanted[-1], X, y)
+        leaves = forest.apply(asked)
+        votes: Floats = np.zeros((leaves.shape[0], len(forest.classes_)))
+        for size, tree in enumerate(forest.estimators_, start=1):
+            votes += tree.tree_.value[leaves[:, size - 1], 0, :]
+            if size in wanted:
+                yield size, forest.classes_.take(np.argmax(votes / size, axis=1), axis=0)
+
+
+@register
+class BaggingPrefixes(SharedPath):
+    """Bagging of any learner, over rows and over columns."""
+
+    KIND = PREFIXES
+    EXACT = True
+
+    @classmethod
+    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether it is scikit-learn's own bagging, and all values are whole numbers."""
+        return type(learner) is BaggingClassifier and param_name == "n_estimators" and all(map(is_count, values))
+
+    @classmethod
+    def along(
+        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
+    ) -> Iterator[tuple[Any, Any]]:
+        """Add up the votes member by member, or, as scikit-learn does with several jobs, job by job."""
+        wanted = positive(values)
+        if not wanted:
+            return
+        bag = fitted(learner, param_name, wanted[-1], X, y)
+        rows = validate_data(bag, asked, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False, reset=False)
+        each = (
+            _votes(member, rows[:, columns], len(bag.classes_))
+            for member, columns in zip(bag.estimators_, bag.estimators_features_)
+        )
+        jobs = effective_n_jobs(bag.n_jobs)
+        sums = _running(each) if jobs == 1 else _by_job(list(each), jobs, wanted)
+        for size, votes in sums:
+            if size in wanted:
+                yield size, bag.classes_.take(np.argmax(votes / size, axis=1), axis=0)
+
+
+def _votes(member: Any, rows: Any, n_classes: int) -> Floats:
+    """Probabilities of one member for all classes; its own sample may lack some."""
+    votes: Floats = np.zeros((rows.shape[0], n_classes))
+    if hasattr(member, "predict_proba"):
+        votes[:, member.classes_] += member.predict_proba(rows)
+    else:
+        votes[np.arange(rows.shape[0]), member.predict(rows)] += 1
+    return votes
+
+
+def _running(each: Iterator[Floats]) -> Iterator[tuple[int, Floats]]:
+    total: Any = 0.0
+    for size, votes in enumerate(each, start=1):
+        total = total + votes
+        yield size, total
+
+
+def _by_job(each: list[Floats], jobs: int, sizes: Sequence[int]) -> Iterator[tuple[int, Floats]]:
+    """Sums of sums, one per job: another order of addition may change a tie."""
+    for size in sizes:
+        parts = np.array_split(np.arange(size), min(jobs, size))
+        yield size, sum(sum((each[member] for member in part), 0.0) for part in parts)  # type: ignore[misc]
+
+
+# `n_estimators` or `max_iter` of boosting: stages are added one after the other, so a fit contains the smaller ones.
+#
+# Early stopping depends on earlier stages, never on how many are still allowed: past the stage at which it stopped, all
+# values give the same fit.
+
+
+STAGES = "predictions by stage"
+
+
+@register
+class GradientStages(SharedPath):
+    """Gradient boosting, by trees or by histograms."""
+
+    KIND = STAGES
+    EXACT = True
+
+    @classmethod
+    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether it is scikit-learn's own gradient boosting, and all values are whole numbers."""
+        known = {GradientBoostingClassifier: "n_estimators", HistGradientBoostingClassifier: "max_iter"}
+        return known.get(type(learner)) == param_name and all(map(is_count, values))
+
+    @classmethod
+    def along(
+        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
+    ) -> Iterator[tuple[Any, Any]]:
+        """Read the labels off after each stage."""
+        wanted = positive(values)
+        if not wanted:
+            return
+        boosted = fitted(learner, param_name, wanted[-1], X, y)
+        stage = 0
+        for stage, labels in enumerate(boosted.staged_predict(asked), start=1):
+            if stage in wanted:
+                yield stage, np.reshape(labels, -1)  # for one row, some return a bare label
+        for value in wanted:
+            if 0 < stage < value:
+                yield value, np.reshape(labels, -1)
+
+
+@register
+class AdaBoostStages(SharedPath):
+    """AdaBoost. Its own `staged_predict` divides by weights added in another order than `predict` does, which may
+    change a tie; here they are added as in `predict`.
+    """
+
+    KIND = STAGES
+    EXACT = True
+
+    @classmethod
+    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether it is scikit-learn's own AdaBoost, and all values are whole numbers."""
+        return type(learner) is AdaBoostClassifier and param_name == "n_estimators" and all(map(is_count, values))
+
+    @classmethod
+    def along(
+        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
+    ) -> Iterator[tuple[Any, Any]]:
+        """Add up the weighted votes stage by stage."""
+        wanted = positive(values)
+        if not wanted:
+            return
+        boosted = fitted(learner, param_name, wanted[-1], X, y)
+        classes = boosted.classes_
+        if len(classes) < 2:  # only one prediction is possible
+            yield from ((value, boosted.predict(asked)) for value in wanted)
+            return
+        rows = validate_data(boosted, asked, accept_sparse=["csr", "csc"], dtype=None, reset=False)
+        votes: Any = 0
+        stages = len(boosted.estimators_)
+        for stage, (member, weight) in enumerate(zip(boosted.estimators_, boosted.estimator_weights_), start=1):
+            is_class = (member.predict(rows) == classes[:, None]).T
+            votes = votes + np.where(is_class, weight, -1 / (len(classes) - 1) * weight)
+            for value in wanted:
+                if value == stage or stage == stages < value:
+                    yield value, classes.take(_winner(votes, boosted.estimator_weights_, stage, value), axis=0)
+
+
+def _winner(votes: Any, weights: Any, stages: int, size: int) -> Any:
+    """The class with most votes, divided by the sum of `size` weights, of which `stages` were used."""
+    used = np.zeros(size)
+    used[:stages] = weights[:stages]
+    share = votes / used.sum()
+    if share.shape[1] == 2:
+        share[:, 0] *= -1
+        return (share.sum(axis=1) > 0).astype(int)
+    return np.argmax(share, axis=1)
+
+
+# `n_estimators` of LightGBM and XGBoost: the first n trees of the longest fit are the fit with n trees.
+#
+# Neither is imported here: such a learner is recognised by the name of its class. CatBoost is not included, because it
+# derives its learning rate from the number of trees.
+
+
+HARMLESS = {"verbose", "verbosity", "deterministic", "force_col_wise", "force_row_wise"}
+"""Settings beyond LightGBM's signature that change nothing here; others may be an alias for the number of trees."""
+
+
+class _FirstTrees(SharedPath):
+    """Boosted trees that can predict with any number of their first trees."""
+
+    KIND = "prefixes of the trees"
+    EXACT = True
+    NAME: str
+
+    @classmethod
+    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether it is that library's own class, boosts plainly and to the end, and all values are whole numbers."""
+        return (
+            f"{type(learner).__module__}.{type(learner).__qualname__}" == cls.NAME
+            and param_name == "n_estimators"
+            and all(map(is_count, values))
+            and cls._is_plain(learner)
+        )
+
+    @classmethod
+    def along(
+        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
+    ) -> Iterator[tuple[Any, Any]]:
+        """Fit the most trees, and predict with the first of them."""
+        wanted = positive(values)
+        if not wanted:
+            return
+        booster = fitted(learner, param_name, wanted[-1], X, y)
+        shared = wanted if cls._rounds(booster) == wanted[-1] else wanted[-1:]
+        for value in shared:
+            yield value, cls._asked(booster, value, asked)
+
+    @classmethod
+    @abstractmethod
+    def _is_plain(cls, learner: Any) -> bool:
+        """Whether no tree depends on a later one, nor on how many there will be."""
+
+    @classmethod
+    @abstractmethod
+    def _rounds(cls, booster: Any) -> int:
+        """How many rounds produced trees. If some produced none, the first trees are not those of the first rounds."""
+
+    @classmethod
+    @abstractmethod
+    def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
+        """Predictions of the trees of the first rounds."""
+
+
+@register
+class LightGBM(_FirstTrees):
+    """LGBMClassifier; not with dart, which reweights earlier trees."""
+
+    NAME = "lightgbm.sklearn.LGBMClassifier"
+
+    @classmethod
+    def _is_plain(cls, learner: Any) -> bool:
+        more = learner.get_params().keys() - set(type(learner)._get_param_names())
+        return bool(learner.boosting_type == "gbdt" and more <= HARMLESS)
+
+    @classmethod
+    def _rounds(cls, booster: Any) -> int:
+        return int(booster.booster_.current_iteration())
+
+    @classmethod
+    def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
+        return booster.predict(asked, num_iteration=rounds)
+
+
+@register
+class XGBoost(_FirstTrees):
+    """XGBClassifier; not with dart, early stopping, or callbacks that may change the learning rate."""
+
+    NAME = "xgboost.sklearn.XGBClassifier"
+
+    @classmethod
+    def _is_plain(cls, learner: Any) -> bool:
+        return (
+            learner.booster in (None, "gbtree")
+            and learner.early_stopping_rounds is None
+            and not learner.callbacks
+            and not getattr(learner, "kwargs", None)
+        )
+
+    @classmethod
+    def _rounds(cls, booster: Any) -> int:
+        return int(booster.get_booster().num_boosted_rounds())
+
+    @classmethod
+    def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
+        return booster.predict(asked, iteration_range=(0, rounds))

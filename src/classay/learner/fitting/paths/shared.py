@@ -1,0 +1,163 @@
+"""What a shared path is: one fit that gives the predictions at every value of a parameter. Paths register here."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from ....engine.pool import TimeLimitExceeded
+
+
+class SharedPath(ABC):
+    """One fit that gives the predictions at many values of a parameter, because smaller values are part of it.
+
+    A path defines which learners and values it knows (`applies`) and walks along them (`along`). The rest is here:
+    earlier steps of a Pipeline are fitted and applied once, and a value that `along` leaves out, because it is invalid
+    or does not share, is fitted by itself. So an error is reported for its own value, as a separate fit reports it.
+
+    A third-party learner, say one with `predict(X, iteration_range=(0, n))`, is added with one small class:
+
+        from classay.learner.paths import SharedPath, fitted, is_count, positive, register
+
+        @register
+        class TreesOfBoosters(SharedPath):
+            KIND, EXACT = "prefixes of the trees", True
+
+            @classmethod
+            def applies(cls, learner, param_name, values):
+                return type(learner) is Booster and param_name == "n_estimators" and all(map(is_count, values))
+
+            @classmethod
+            def along(cls, learner, param_name, values, X, y, asked):
+                booster = fitted(learner, param_name, max(values), X, y)
+                for value in positive(values):
+                    yield value, booster.predict(asked, iteration_range=(0, value))
+
+    """
+
+    KIND: ClassVar[str]
+    """What is shared, for records and results."""
+    EXACT: ClassVar[bool]
+    """True: bit for bit the labels of separate fits. False: the same in distribution."""
+    ONE_FIT: ClassVar[bool] = True
+    """Whether one fit is enough for all values; such a path takes precedence."""
+
+    @classmethod
+    @abstractmethod
+    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether the path holds for this learner, as the user set it, and knows all values."""
+
+    @classmethod
+    @abstractmethod
+    def along(
+        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
+    ) -> Iterator[tuple[Any, Any]]:
+        """Pairs of a value and its labels for the rows `asked`, in any order; values are distinct.
+
+        A value that is left out, or not reached because something raises, is fitted by itself.
+        """
+
+    @classmethod
+    def answers(cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any) -> Iterator[Any]:
+        """Fit the learner once on X, y; yield for each of `values`, in order, its labels for the rows `asked`.
+
+        The learner is unfitted and stays so; every `random_state` that was free is set. Labels are what `predict`
+        returns. If a separate fit of a value raises, that exception is yielded instead, for this value alone. Only a
+        time limit ends the walk.
+        """
+        try:
+            learner, param_name, X, asked = through(learner, param_name, X, y, asked)
+        except TimeLimitExceeded:
+            raise
+        except Exception as error:  # an earlier step may raise anything, and would for every value
+            yield from [error] * len(values)
+            return
+        found: dict[Any, Any] = {}
+        try:
+            found.update(cls.along(learner, param_name, list(dict.fromkeys(values)), X, y, asked))
+        except TimeLimitExceeded:
+            raise
+        except Exception:  # whatever it was, a separate fit of each value reports it better
+            pass
+        for value in values:
+            if value not in found:
+                found[value] = by_itself(learner, param_name, value, X, y, asked)
+            yield found[value]
+
+
+PATHS: list[type[SharedPath]] = []
+P = TypeVar("P", bound=type[SharedPath])
+
+
+def register(path: P) -> P:
+    """Make a path known to `path_for`; if several apply, the one registered last is used."""
+    PATHS.append(path)
+    return path
+
+
+def fitted(learner: Any, param_name: str, value: Any, X: Any, y: Any) -> Any:
+    """A copy of the learner with one parameter set, fitted."""
+    return clone(learner).set_params(**{param_name: value}).fit(X, y)
+
+
+def by_itself(learner: Any, param_name: str, value: Any, X: Any, y: Any, asked: Any) -> Any:
+    """The predictions of a separate fit for one value, or the exception that it raises."""
+    try:
+        return fitted(learner, param_name, value, X, y).predict(asked)
+    except TimeLimitExceeded:
+        raise
+    except Exception as error:  # a learner may raise anything; the other values go on
+        return error
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a whole number; True and False are not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def positive(values: Sequence[Any]) -> list[int]:
+    """The whole numbers from 1 up among the values, in ascending order; no learner accepts others."""
+    return sorted(value for value in values if is_count(value) and value >= 1)
+
+
+# A parameter inside a Pipeline: the step it belongs to, and the rows as that step receives them.
+
+
+def last_step(learner: Any, param_name: str) -> tuple[Any, str] | None:
+    """The learner that a parameter belongs to and its name there: through Pipelines, at any depth.
+
+    None if it belongs to an earlier step, which must then be fitted again for every value, or to the Pipeline itself.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
+    >>> last_step(pipeline, "decisiontreeclassifier__max_depth"), last_step(pipeline, "standardscaler__with_mean")
+    ((DecisionTreeClassifier(), 'max_depth'), None)
+    """
+    # A subclass may fit or predict in its own way.
+    while type(learner) is Pipeline:
+        step, _, inner = param_name.partition("__")
+        steps = learner.steps
+        if not inner or not steps or steps[-1][0] != step or getattr(learner, "transform_input", None) is not None:
+            return None
+        learner, param_name = steps[-1][1], inner
+    known = hasattr(learner, "get_params") and not isinstance(learner, type) and param_name in learner.get_params()
+    return (learner, param_name) if known else None
+
+
+def through(learner: Any, param_name: str, X: Any, y: Any, asked: Any) -> tuple[Any, str, Any, Any]:
+    """Fit earlier steps on X, y once; the last step, its parameter, and both tables as they reach it."""
+    while type(learner) is Pipeline:
+        if len(learner.steps) > 1:
+            earlier = clone(learner[:-1])
+            # As the Pipeline does: fitting and transforming at once may differ from one after the other.
+            X = earlier.fit_transform(X, y)
+            asked = earlier.transform(asked)
+        learner, param_name = learner.steps[-1][1], param_name.partition("__")[2]
+    return learner, param_name, X, asked

@@ -1,0 +1,147 @@
+"""Provenance of a record: learner, parameters, data, scheme and seed as JSON, and the address made from it."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import platform
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...estimators.adapters import short_name
+from ...expect import InputError
+from ...inputs.rows import is_sparse
+from .schemes import Scheme
+
+OPAQUE = "opaque: "
+DRAWING = 1
+"""Raise it when the same seed draws other subsets or refits than before: older records must not be reused then."""
+
+
+def everything(
+    learner: Any,
+    name: str | None,
+    X: Any,
+    y: NDArray[Any],
+    probes: Any,
+    scheme: Scheme,
+    repeats: int,
+    test_size: float,
+    seed: int,
+    probe_kind: str = "given",
+) -> dict[str, Any]:
+    """The provenance of a record."""
+    return {
+        "learner": {"name": name or short_name(learner), **_value(learner)},
+        "scheme": {"kind": type(scheme).__name__, **_value(asdict(scheme))},
+        "repeats": repeats,
+        "test_size": test_size,
+        "seed": seed,
+        "data": {"rows": int(X.shape[0]), "columns": int(X.shape[1]), "fingerprint": fingerprint(X, y)},
+        "probes": None
+        if probes is None
+        else {"kind": probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
+    }
+
+
+def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:
+    """The part of the provenance that determines the content of the record."""
+    learner = {key: value for key, value in about["learner"].items() if key != "name"}
+    opaque = _opaque(learner)
+    if opaque:
+        raise InputError(
+            f"A store finds records by the learner's parameters, and this learner has no stable description: {opaque}. "
+            "Use a named function or a plain value, or store=None."
+        )
+    return {**about, "learner": learner, "time_limit": time_limit, "drawing": DRAWING}
+
+
+def parameters(learner: Any) -> dict[str, Any]:
+    """Class, version and parameters of a learner, as JSON."""
+    found: dict[str, Any] = _value(learner)
+    return found
+
+
+def _dtype(kind: Any) -> str:
+    # Learners with native categories depend on their order, which the values alone do not show.
+    return f"{kind} {list(kind.categories)}" if isinstance(kind, pd.CategoricalDtype) else str(kind)
+
+
+def fingerprint(*parts: Any) -> str:
+    """A hash of tables and arrays: values, types, shapes and column names."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, pd.DataFrame):
+            digest.update(repr([(str(name), _dtype(kind)) for name, kind in part.dtypes.items()]).encode())
+            digest.update(pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes())
+        elif is_sparse(part):
+            digest.update(repr((part.shape, str(part.dtype))).encode())
+            for array in (part.data, part.indices, part.indptr):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        else:
+            array = np.ascontiguousarray(part)
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            if array.dtype == object:
+                array = pd.util.hash_array(array.ravel())
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _value(value: Any) -> Any:
+    """A parameter as JSON. Values without a stable description are marked as opaque."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"float": repr(float(value))}
+    if isinstance(value, np.generic):
+        return _value(value.item())
+    if isinstance(value, (pd.Series, pd.Index)):
+        return {"series": fingerprint(value.to_frame())}
+    if isinstance(value, (np.ndarray, pd.DataFrame)) or is_sparse(value):
+        return {"array": fingerprint(value)}
+    if isinstance(value, (list, tuple)):
+        return [_value(part) for part in value]
+    if isinstance(value, dict):
+        # {0: 1} and {"0": 1} are not the same weights.
+        return {key if isinstance(key, str) else f"<{key!r}>": _value(part) for key, part in value.items()}
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return {
+            "class": f"{type(value).__module__}.{type(value).__qualname__}",
+            "version": _version(type(value)),
+            "parameters": {key: _value(part) for key, part in sorted(value.get_params(deep=False).items())},
+        }
+    if callable(value) and hasattr(value, "__qualname__"):
+        where = f"{value.__module__}.{value.__qualname__}"
+        # A method may depend on its object, and a nested function on the variables it was made with.
+        if "<" in where or value.__module__ == "__main__" or inspect.ismethod(value):
+            return OPAQUE + where
+        return {"name": where, "version": _version(value)}
+    text = repr(value)
+    # A text that is abbreviated may be the same for different values.
+    return OPAQUE + text if text.startswith("<") or " at 0x" in text or "..." in text else text
+
+
+def _version(kind: Any) -> str:
+    """The version of the package a class or function comes from, or a hash of its source where there is none."""
+    package = str(kind.__module__).split(".")[0]
+    version = getattr(sys.modules.get(package), "__version__", None)
+    if version is not None:
+        return str(version)
+    if package in sys.stdlib_module_names - {"__main__"}:
+        return platform.python_version()
+    try:
+        return hashlib.blake2b(inspect.getsource(kind).encode(), digest_size=8).hexdigest()
+    except (OSError, TypeError):
+        return f"{OPAQUE}source of {kind.__qualname__}"
+
+
+def _opaque(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value.removeprefix(OPAQUE) if value.startswith(OPAQUE) else None
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((found for part in parts if (found := _opaque(part)) is not None), None)

@@ -1,0 +1,278 @@
+"""One task of `record` or `sweep`: fit a learner on one subset, several times, and keep its predictions.
+
+`refit` fits one learner. `fit_group` fits all values of a group: where values share fits, a path gives the predictions
+at all of them; the others are fitted one by one, so that an error is reported for the value it belongs to. Both run in
+a worker.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ... import seeds
+from ...arrays import Floats, Ints
+from ...engine import work
+from ...estimators.adapters import as_given, numbered
+from ...estimators.fit import fit_once, fresh_copy, guard, turn
+from ...inputs.rows import is_sparse, take
+from .codec import Codec
+from .groups import FitGroup, with_settings
+
+SubsetTask = tuple[int, Ints, tuple[int, ...]]  # subset, its training rows, its refits
+GroupTask = tuple[int, int, tuple[int, ...]]  # group, subset, refits
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every refit needs, sent once to each worker. `free` are the seeds that refits vary."""
+
+    learner: Any
+    X: Any
+    y: NDArray[Any]
+    codec: Codec
+    test: Ints
+    probes: Any
+    free: tuple[str, ...]
+    seed: int
+    time_limit: float | None
+
+    @property
+    def n_probes(self) -> int:
+        """How many probes there are."""
+        return 0 if self.probes is None else int(self.probes.shape[0])
+
+    def random_states(self, subset: int, refit: int) -> dict[str, int]:
+        """The seeds of one refit."""
+        if not self.free:
+            return {}
+        return dict(zip(self.free, seeds.integers(self.seed, "refit", subset, refit, count=len(self.free))))
+
+    def process_seed(self, subset: int, refit: int) -> int:
+        """The seed of the global generators during one refit, for learners that draw from them."""
+        return seeds.integers(self.seed, "global", subset, refit, count=1)[0]
+
+
+@dataclass
+class SubsetAnswers:
+    """The predictions of the refits of one subset; rows are refits."""
+
+    test: NDArray[Any]
+    probes: NDArray[Any] | None
+    quality: Floats
+    seconds: Floats
+    errors: dict[int, str]
+    warnings: list[set[str]]
+    drew: bool = False
+
+    @classmethod
+    def empty(cls, bench: Bench, refits: int) -> SubsetAnswers:
+        """Those of refits that were not run."""
+        quality, seconds = np.full((2, refits), np.nan)
+        return cls(
+            bench.codec.empty((refits, bench.test.size)),
+            bench.codec.empty((refits, bench.n_probes)) if bench.probes is not None else None,
+            quality,
+            seconds,
+            {},
+            [set() for _ in range(refits)],
+        )
+
+    def same_twice(self) -> bool:
+        """Whether the first two refits agree on everything; not if they drew from numpy's global generator.
+
+        On few points random predictions may well agree twice.
+        """
+        if self.drew:
+            return False
+        arrays = [self.test, self.quality]
+        if self.probes is not None:
+            arrays.append(self.probes)
+        return not self.errors and all(np.array_equal(array[0], array[1]) for array in arrays)
+
+    def joined(self, more: SubsetAnswers) -> SubsetAnswers:
+        """With the refits of the same subset from another task."""
+        probes = None
+        if self.probes is not None and more.probes is not None:
+            probes = np.concatenate([self.probes, more.probes])
+        return SubsetAnswers(
+            np.concatenate([self.test, more.test]),
+            probes,
+            np.concatenate([self.quality, more.quality]),
+            np.concatenate([self.seconds, more.seconds]),
+            self.errors | more.errors,
+            self.warnings + more.warnings,
+            self.drew or more.drew,
+        )
+
+
+@dataclass
+class GroupAnswers:
+    """Predictions of the refits of one subset at each value of a group, and warnings of fits that values share."""
+
+    by_value: list[SubsetAnswers]
+    warnings: list[set[str]]
+
+    def only(self, places: Sequence[int], warnings: bool) -> GroupAnswers:
+        """The predictions at some of its values, with or without the warnings."""
+        return GroupAnswers([self.by_value[place] for place in places], self.warnings if warnings else [])
+
+
+@dataclass(frozen=True)
+class FitJob:
+    """What every task of a group needs, sent once to each worker. The learner and seeds of `bench` are a group's."""
+
+    bench: Bench
+    subsets: tuple[Ints, ...]
+    groups: tuple[FitGroup, ...]
+
+
+@dataclass(frozen=True)
+class _Questions:
+    """The rows that a refit predicts: the test points and its own training rows, in one call: half the overhead."""
+
+    own: Ints
+    rows: Ints
+    times: Ints
+    truth: NDArray[Any]
+
+    @classmethod
+    def of(cls, bench: Bench, rows: Ints) -> _Questions:
+        own = np.unique(rows)
+        # Quality on the training rows counts a row as often as it was drawn.
+        times = np.bincount(np.searchsorted(own, rows), minlength=own.size)
+        return cls(own, np.concatenate([bench.test, own]), times, bench.codec.truth(bench.y[own]))
+
+
+def refit(bench: Bench, task: SubsetTask) -> SubsetAnswers:
+    """Fit the learner on one subset, several times, and predict the test points. Runs in a worker."""
+    with turn:
+        return _refit(bench, *task)
+
+
+def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> SubsetAnswers:
+    questions = _Questions.of(bench, rows)
+    answers = SubsetAnswers.empty(bench, len(refits))
+    for place, repeat in enumerate(refits):
+        # A fresh copy for each refit, because a learner may write into its inputs.
+        X_train, y_train, X_asked = take(bench.X, rows), bench.y[rows], take(bench.X, questions.rows)
+        begin = time.perf_counter()
+        try:
+            with guard(bench.process_seed(subset, repeat)) as watched:
+                limit = work.time_limit(bench.time_limit)
+                fitted = fit_once(bench.learner, X_train, y_train, bench.random_states(subset, repeat), limit)
+                predicted = bench.codec.read(fitted.predict(X_asked), questions.rows.size)
+                if answers.probes is not None:
+                    answers.probes[place] = bench.codec.read(fitted.predict(bench.probes.copy()), bench.n_probes)
+                answers.drew |= watched.drew()
+            answers.test[place] = predicted[: bench.test.size]
+            answers.quality[place] = bench.codec.fit_quality(
+                predicted[bench.test.size :], questions.truth, questions.times
+            )
+            answers.warnings[place] = set(watched.warnings())
+        except Exception as error:  # a learner may raise anything; the others go on
+            answers.errors[repeat] = f"{type(error).__name__}: {error}"
+        answers.seconds[place] = time.perf_counter() - begin
+    return answers
+
+
+def fit_group(job: FitJob, task: GroupTask) -> GroupAnswers:
+    """Fit one subset, several times, and predict at every value of a group. Runs in a worker."""
+    group, rows = job.groups[task[0]], job.subsets[task[1]]
+    bench = replace(job.bench, learner=group.learner, free=group.free)
+    if group.path is None:
+        return GroupAnswers([refit(bench, (task[1], rows, task[2]))], [set() for _ in task[2]])
+    with turn:
+        return _along_path(bench, group, task[1], rows, task[2])
+
+
+def _along_path(bench: Bench, group: FitGroup, subset: int, rows: Ints, refits: tuple[int, ...]) -> GroupAnswers:
+    questions = _Questions.of(bench, rows)
+    answers = GroupAnswers([SubsetAnswers.empty(bench, len(refits)) for _ in group.values], [set() for _ in refits])
+    for place, repeat in enumerate(refits):
+        X_train, y_train = take(bench.X, rows), bench.y[rows]
+        asked = _one_table(take(bench.X, questions.rows), bench.probes)
+        labels, indexed = numbered(bench.learner, y_train)
+        begin, answered = time.perf_counter(), 0
+        try:
+            with guard(bench.process_seed(subset, repeat)) as watched:
+                fresh = fresh_copy(bench.learner, bench.random_states(subset, repeat))
+                with work.time_limit(bench.time_limit):
+                    predictions = group.path.answers(fresh, group.parameter, group.values, X_train, labels, asked)
+                    for at_value, predicted in zip(answers.by_value, predictions):
+                        if not isinstance(predicted, Exception):
+                            predicted = as_given(predicted, indexed)
+                        _keep(bench, at_value, place, repeat, predicted, questions)
+                        answered += 1
+                if watched.drew():
+                    for at_value in answers.by_value:
+                        at_value.drew = True
+            answers.warnings[place] = set(watched.warnings())
+        except Exception:  # a path may raise anything; the remaining values are fitted alone, and report their error
+            pass
+        if answered:
+            share = (time.perf_counter() - begin) / answered
+            for at_value in answers.by_value[:answered]:
+                at_value.seconds[place] = share
+        for number in range(answered, len(group.values)):
+            _fit_alone(bench, group, number, answers.by_value[number], subset, rows, place, repeat)
+    return answers
+
+
+def _keep(bench: Bench, answers: SubsetAnswers, place: int, repeat: int, predicted: Any, questions: _Questions) -> None:
+    """Store what a path predicted at one value, or its error."""
+    asked = questions.rows.size
+    try:
+        if isinstance(predicted, Exception):
+            raise predicted
+        codes = bench.codec.read(predicted, asked + bench.n_probes)
+    except Exception as error:
+        answers.errors[repeat] = f"{type(error).__name__}: {error}"
+        return
+    answers.test[place] = codes[: bench.test.size]
+    answers.quality[place] = bench.codec.fit_quality(codes[bench.test.size : asked], questions.truth, questions.times)
+    if answers.probes is not None:
+        answers.probes[place] = codes[asked:]
+
+
+def _fit_alone(
+    bench: Bench,
+    group: FitGroup,
+    number: int,
+    answers: SubsetAnswers,
+    subset: int,
+    rows: Ints,
+    place: int,
+    repeat: int,
+) -> None:
+    learner = with_settings(bench.learner, {group.parameter: group.values[number]})
+    alone = refit(replace(bench, learner=learner), (subset, rows, (repeat,)))
+    answers.test[place], answers.quality[place], answers.seconds[place] = (
+        alone.test[0],
+        alone.quality[0],
+        alone.seconds[0],
+    )
+    if answers.probes is not None and alone.probes is not None:
+        answers.probes[place] = alone.probes[0]
+    answers.errors.update(alone.errors)
+    answers.drew |= alone.drew
+    answers.warnings[place] = alone.warnings[0]
+
+
+def _one_table(rows: Any, probes: Any) -> Any:
+    """Test rows, training rows and probes as one table, so that a path predicts once."""
+    if probes is None:
+        return rows
+    if isinstance(rows, pd.DataFrame):
+        return pd.concat([rows, probes], ignore_index=True)
+    if is_sparse(rows):
+        stack: Any = sparse.vstack
+        return stack([rows, probes], format="csr")
+    return np.concatenate([rows, probes])

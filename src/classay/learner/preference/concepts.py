@@ -1,0 +1,290 @@
+"""Concepts: functions from rows to classes, written as expressions, functions or fitted classifiers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from ... import seeds
+from ...arrays import Floats
+from ...estimators.adapters import short_name
+from ...expect import InputError, shown, whole
+from ...inputs.labels import plain_labels
+from ...inputs.rows import take
+from ...tables.expressions import parse
+from ..fitting.probes import Probes, probes
+
+
+@dataclass(frozen=True, eq=False)
+class Concept:
+    """A concept with its name. Called with rows of the attributes, it returns the class of each."""
+
+    name: str
+    answer: Callable[[Any], Any]
+
+    def __call__(self, rows: Any) -> NDArray[Any]:
+        try:
+            given = self.answer(rows)
+        except InputError:
+            raise
+        except Exception as error:  # the concept is the user's and may fail in any way
+            raise InputError(
+                f"The concept {self.name!r} failed when called with {len(rows)} rows: {type(error).__name__}: {error}"
+            ) from error
+        values = given.to_numpy() if isinstance(given, (pd.Series, pd.Index)) else np.asarray(given)
+        if values.shape == (len(rows), 1):
+            values = values[:, 0]
+        if values.shape != (len(rows),):
+            raise InputError(
+                f"The concept {self.name!r} returns an array of shape {values.shape} for {len(rows)} rows; expected "
+                "one class per row."
+            )
+        if pd.isna(values).any():
+            raise InputError(f"The concept {self.name!r} returns NaN for some rows; expected a class for every row.")
+        return plain_labels(values)
+
+
+def concept(given: Any, role: str, attributes: Attributes) -> Concept:
+    """A concept from what the user passes in; `role` is its name if it has none.
+
+    - text is a true-or-false expression over the columns: "heat > 60 and alloy == 'A'";
+    - a fitted classifier is used through `predict`;
+    - any callable is called with the rows, as a DataFrame or an array, in the form that the learner gets.
+    """
+    if isinstance(given, str):
+        expression = parse(given, attributes.names)
+        return Concept(given, lambda rows: expression(named_rows(attributes, rows)))
+    if hasattr(given, "predict") and not isinstance(given, type):
+        try:
+            check_is_fitted(given)
+        except NotFittedError:
+            raise InputError(
+                f"The concept {role} is {short_name(given)}, which is not fitted; expected a fitted classifier."
+            ) from None
+        except TypeError:  # not a scikit-learn estimator; it checks itself
+            pass
+        return Concept(f"{short_name(given)} ({role})", lambda rows: given.predict(_as_it_was_fitted(given, rows)))
+    if callable(given):
+        name = getattr(given, "__name__", role)
+        return Concept(role if name == "<lambda>" else name, given)
+    raise InputError(
+        f"The concept {role} is {given!r}; expected an expression such as 'x0 > 0.5', a function of rows, or a fitted "
+        "classifier."
+    )
+
+
+def columns_named(*concepts: Any) -> int | None:
+    """How many columns x0, x1, … the expressions use; None if they are not expressions or use other names."""
+    places = [0]
+    for given in concepts:
+        if not isinstance(given, str):
+            return None
+        for name in parse(given).columns:
+            match = re.fullmatch(r"x(\d{1,4})", name)
+            if match is None:
+                return None
+            places.append(int(match[1]) + 1)
+    return max(places) or None
+
+
+def _as_it_was_fitted(classifier: Any, rows: Any) -> Any:
+    """Rows with or without column names, as the classifier was fitted."""
+    names = getattr(classifier, "feature_names_in_", None)
+    if isinstance(rows, pd.DataFrame):
+        return rows.to_numpy() if names is None else rows[list(names)]
+    return rows if names is None else pd.DataFrame(rows, columns=names)
+
+
+# The attributes that concepts use: which columns there are, how training rows are drawn, and probes over all of them.
+#
+# Training rows come from a distribution that the user chooses: resampled rows of data, or described columns, correlated
+# if wanted. Probes are uniform over the attribute space, each column independently, which separates correlated columns.
+
+
+EXPECTED = (
+    "Expected a number of columns x0, x1, … between 0 and 1, rows of data, or a dict of columns: (low, high) for "
+    "numbers, a list of categories, or 'bool'."
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute: numbers from `low` to `high`, or one of `values`."""
+
+    name: Any
+    low: float = 0.0
+    high: float = 1.0
+    values: tuple[Any, ...] | None = None
+
+    def at(self, shares: Floats) -> Any:
+        """The values at positions between 0 and 1 of the column's range."""
+        if self.values is None:
+            return self.low + shares * (self.high - self.low)
+        places = np.minimum((shares * len(self.values)).astype(np.int64), len(self.values) - 1)
+        # Converted to a column first, so that booleans stay booleans and text stays text.
+        return pd.Series(list(self.values)).iloc[places].reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """Described columns: each uniform, numbers correlated if wanted. `named`: rows are DataFrames, otherwise arrays."""
+
+    columns: tuple[Column, ...]
+    named: bool
+    correlation: float = 0.0
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, as expressions use them."""
+        return [str(column.name) for column in self.columns]
+
+    def draw(self, n: int, generator: np.random.Generator) -> Any:
+        """Rows to train on."""
+        shares = generator.random((n, len(self.columns)))
+        numbers = [place for place, column in enumerate(self.columns) if column.values is None]
+        if self.correlation and len(numbers) > 1:
+            # A Gaussian copula: uniform margins have correlation r if the underlying normals have 2·sin(π·r/6).
+            beneath = 2 * math.sin(math.pi * self.correlation / 6)
+            matrix = np.full((len(numbers),) * 2, beneath) + (1 - beneath) * np.eye(len(numbers))
+            normals = generator.standard_normal((n, len(numbers))) @ _root(matrix).T
+            shares[:, numbers] = stats.norm.cdf(normals)
+        return self._made(shares)
+
+    def probes(self, given: Any, n: int, seed: int) -> Probes:
+        """Probes: uniform over the attribute space if None; otherwise anything that `record` accepts as probes."""
+        if given is None or (isinstance(given, str) and given == "uniform"):
+            return Probes("uniform", self._made(seeds.generator(seed, "probes").random((n, len(self.columns)))))
+        rows = self.draw(n, seeds.generator(seed, "rows"))
+        found = probes(given, n, rows, np.arange(n), seed)
+        assert found is not None
+        return found
+
+    def _made(self, shares: Floats) -> Any:
+        parts = [column.at(shares[:, place]) for place, column in enumerate(self.columns)]
+        if not self.named:
+            return np.column_stack(parts)
+        return pd.DataFrame(dict(enumerate(parts))).set_axis([column.name for column in self.columns], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Rows of data, a DataFrame or an array, resampled with replacement."""
+
+    rows: Any
+
+    @property
+    def named(self) -> bool:
+        """Whether rows are DataFrames."""
+        return isinstance(self.rows, pd.DataFrame)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, as expressions use them: x0, x1, … for an array."""
+        if self.named:
+            return [str(name) for name in self.rows.columns]
+        return [f"x{place}" for place in range(self.rows.shape[1])]
+
+    def draw(self, n: int, generator: np.random.Generator) -> Any:
+        """Rows to train on."""
+        rows = take(self.rows, generator.integers(len(self.rows), size=n))
+        return rows.reset_index(drop=True) if self.named else rows
+
+    def probes(self, given: Any, n: int, seed: int) -> Probes:
+        """Probes: uniform over the attribute space if None; otherwise anything that `record` accepts as probes."""
+        found = probes("uniform" if given is None else given, n, self.rows, np.arange(len(self.rows)), seed)
+        assert found is not None
+        return found
+
+
+Attributes = Described | Given
+
+
+def named_rows(attributes: Attributes, rows: Any) -> pd.DataFrame:
+    """Rows with the column names that expressions use."""
+    if isinstance(rows, pd.DataFrame):
+        return rows.set_axis(attributes.names, axis=1)
+    return pd.DataFrame(rows, columns=attributes.names)
+
+
+def attributes(given: Any, correlation: float = 0.0) -> Attributes:
+    """The attributes that a user describes: rows of data, a dict or list of columns, or how many there are.
+
+    >>> attributes({"heat": (20, 80), "alloy": ["A", "B"], "wet": "bool"}).names
+    ['heat', 'alloy', 'wet']
+    """
+    if not _is_number(correlation) or not -1 < correlation < 1:
+        raise InputError(f"`correlation` is {correlation!r}; expected a number above −1 and below 1.")
+    if isinstance(given, pd.DataFrame) or (isinstance(given, np.ndarray) and given.ndim == 2):
+        if correlation:
+            raise InputError("`correlation` is for described columns; rows of data have their own. Leave it out.")
+        return _from_rows(given)
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        columns = tuple(Column(f"x{place}") for place in range(whole(given, "attributes", at_least=1)))
+        return _described(columns, False, correlation)
+    if isinstance(given, Mapping) and given:
+        return _described(tuple(_column(name, each) for name, each in given.items()), True, correlation)
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given):
+        return _described(tuple(_column(f"x{place}", each) for place, each in enumerate(given)), True, correlation)
+    raise InputError(f"`attributes` is {given!r}. {EXPECTED}")
+
+
+def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> Described:
+    numbers = sum(column.values is None for column in columns)
+    if correlation and numbers < 2:
+        raise InputError(f"`correlation` is {correlation}, but there is no pair of numeric columns. Leave it out.")
+    if 1 + (numbers - 1) * 2 * math.sin(math.pi * correlation / 6) < 0:
+        raise InputError(
+            f"`correlation` is {correlation}; {numbers} columns cannot all be so negatively correlated. Use two "
+            "columns, or a correlation closer to 0."
+        )
+    return Described(columns, named, float(correlation))
+
+
+def _column(name: Any, given: Any) -> Column:
+    if isinstance(given, str) and given == "bool":
+        return Column(name, values=(False, True))
+    if isinstance(given, tuple) and len(given) == 2 and all(_is_number(end) for end in given):
+        if not given[0] < given[1]:
+            raise InputError(f"The column {name!r} goes from {given[0]} to {given[1]}; the first must be smaller.")
+        return Column(name, float(given[0]), float(given[1]))
+    if isinstance(given, list) and given:
+        if not all(isinstance(value, Hashable) for value in given):
+            raise InputError(f"The column {name!r} is described by {given!r}. {EXPECTED}")
+        values = tuple(dict.fromkeys(given))
+        if len(values) < 2:
+            raise InputError(f"The column {name!r} has one category, {values[0]!r}; expected at least 2.")
+        return Column(name, values=values)
+    raise InputError(f"The column {name!r} is described by {given!r}. {EXPECTED}")
+
+
+def _from_rows(given: Any) -> Given:
+    if len(given) == 0 or given.shape[1] == 0:
+        raise InputError(f"`attributes` has shape {given.shape}; expected rows and columns.")
+    found = Given(given)
+    twins = pd.Index(found.names)[pd.Index(found.names).duplicated()]
+    if len(twins):
+        raise InputError(f"`attributes` has columns with the same name ({shown(twins)}). Give each its own name.")
+    if not found.named and given.dtype.kind not in "biuf":
+        raise InputError(f"`attributes` is an array of {given.dtype}; expected numbers, or a DataFrame.")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _root(matrix: Floats) -> Floats:
+    """A square root of a correlation matrix, even if it is singular."""
+    values, vectors = np.linalg.eigh(matrix)
+    root: Floats = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root

@@ -1,0 +1,323 @@
+"""`preference`: which of two concepts a learner favours when the evidence is balanced, and how strongly.
+
+Training sets t_p take each label from f1 with probability p and from f2 with 1 − p. At p = 0.5 the evidence supports
+both equally; what the learner then predicts shows its own bias. The p at which its preference switches is the strength
+of that bias.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import expect, seeds
+from ...estimators.adapters import short_name
+from ...expect import InputError, shown
+from ...intervals import Estimate
+from ...result import Result
+from ..fitting import checks
+from .concepts import attributes as described
+from .concepts import columns_named, concept
+from .crossover import HALF, KIND, Search, mean_share
+from .trials import conduct, rivals
+
+CROSSES, EXCLUSIVE, AGAINST, NOT_TOLD = "crosses", "exclusive", "against the evidence", "undetermined"
+PRECISE, SPENT, NO_CROSSING, INTERRUPTED = "precise enough", "budget spent", "no crossing", "interrupted"
+
+
+@dataclass(frozen=True)
+class Preference(Result, chart="learner.preference:preference_chart"):
+    """The result of `preference`.
+
+    `difference` is E agree(f1, f_L) − E agree(f2, f_L) at p = 0.5, between ±`disagreement`, the share of probes on
+    which the two concepts differ; `favoured` is the concept that it favours, None if the interval contains 0.
+    `crossing` is p*, where the preference switches. `verdict`: "crosses"; "exclusive" (one concept is preferred
+    whatever the evidence); "against the evidence" (more evidence for one makes it prefer the other);
+    "undetermined" (within the budget). `evaluations` has one row per p evaluated, `per_fit` one per fit. `stopped` says
+    why the search ended.
+    """
+
+    learner: str
+    f1: str
+    f2: str
+    verdict: str
+    favoured: str | None
+    difference: Estimate
+    crossing: Estimate
+    disagreement: float
+    n_samples: int
+    probes: str
+    n_fits: int
+    n_failed: int
+    stopped: str
+    evaluations: pd.DataFrame
+    per_fit: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def strength(self) -> Estimate:
+        """Share of the evidence that the less favoured concept needs before the learner prefers it: ½ to 1."""
+        p = self.crossing
+        if self.difference.value > 0:
+            return replace(p, value=1 - p.value, low=1 - p.high, high=1 - p.low)
+        return p
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: learner, f1, f2, figure, value, low, high, level, kind."""
+        rows = [
+            {"figure": name, "value": each.value, "low": each.low, "high": each.high}
+            | {"level": each.level, "kind": each.kind}
+            for name, each in (("difference", self.difference), ("crossing", self.crossing))
+        ]
+        frame = pd.DataFrame(rows)
+        for place, name in enumerate(("learner", "f1", "f2")):
+            frame.insert(place, name, getattr(self, name))
+        return frame
+
+    def __str__(self) -> str:
+        f1, f2 = f"`{self.f1}`", f"`{self.f2}`"
+        gap = f"{self.difference:+.3f} of probes agree more with {f1} than with {f2}"
+        if self.favoured is None:
+            text = f"{self.learner}: no clear preference at equal evidence ({gap})."
+        else:
+            text = f"{self.learner} favours `{self.favoured}` at equal evidence ({gap})."
+        if self.verdict == CROSSES:
+            text += f" It prefers {f1} once more than {self.crossing:.3f} of the conflicting labels support it"
+            leans = f1 if self.crossing.high < HALF else f2 if self.crossing.low > HALF else ""
+            text += f", so it favours {leans}." if leans and self.favoured is None else "."
+        elif self.verdict == EXCLUSIVE:
+            only, never = (f1, f2) if self.crossing.low < HALF else (f2, f1)
+            text += f" It prefers {only} even if every label supports {never}: the bias is exclusive."
+        elif self.verdict == AGAINST:
+            text += " More evidence for a concept makes it prefer the other one."
+        else:
+            text += (
+                f" {self.n_fits} fits do not determine where the preference switches: between p = "
+                f"{self.crossing.low:.3g} and {self.crossing.high:.3g}, if at all."
+            )
+        return " ".join([text, *self.notes])
+
+
+def preference(
+    learner: Any,
+    f1: Any,
+    f2: Any,
+    *,
+    attributes: Any = None,
+    n_samples: int = 200,
+    correlation: float = 0.0,
+    probes: Any = None,
+    budget: int = 600,
+    precision: float = 0.02,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+    executor: Executor | int | None = None,
+    progress: bool = False,
+    time_limit: float | None = None,
+    name: str | None = None,
+) -> Preference:
+    """Measure which of two concepts a learner favours at equal evidence, and how much evidence changes that.
+
+    difference(p) = E agree(f1, f_L(t_p)) − E agree(f2, f_L(t_p)); p*: where it is 0. t_p has `n_samples` rows, each
+    label from f1 with probability p, else from f2 (the paper's equation 3 has the two swapped; its text is as here).
+
+    The difference runs from −disagreement to +disagreement; above 0, f1 is preferred. p* = 0.5 is no bias; above it the
+    learner favours f2 and needs more evidence for f1, below it favours f1. Never crossing is an exclusive bias.
+
+    It misleads if read as a property of the learner alone: it depends on these concepts, this distribution of training
+    rows and their number. Preference is assumed to rise with p; `notes` says where it does not. The interval of p* is
+    over training sets and probes.
+
+    Parameters
+    ----------
+    learner : a scikit-learn classifier
+    f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes
+    attributes : rows of data to draw training rows from; or columns as {"heat": (20, 80), "alloy": ["A", "B"], "wet":
+        "bool"}; or a number of columns x0, x1, … between 0 and 1, inferred if both concepts are expressions over them
+    n_samples : rows of a training set
+    correlation : of every pair of described numeric columns, in training rows
+    probes : None for uniform over the attribute space; otherwise as in `record`
+    budget : maximum number of fits
+    precision : p* is searched until its interval is no wider than twice this
+    level : confidence level of the intervals
+    random_state, executor, progress, time_limit, name : as in `record`
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> stump = DecisionTreeClassifier(max_depth=1)
+    >>> p = preference(stump, "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", n_samples=100, budget=100, executor=1)
+    >>> p.favoured, p.verdict
+    ('x0 > 0.5', 'crosses')
+
+    References
+    ----------
+    Turney, Technical Note: Bias and the Quantification of Stability, Machine Learning 20 (1995), definitions 4 to 6.
+
+    """
+    expect.whole(n_samples, "n_samples", at_least=2)
+    expect.whole(budget, "budget", at_least=60, why="Fewer fits cannot show where the preference switches.")
+    expect.fraction(precision, "precision")
+    expect.fraction(level, "level")
+    seed = seeds.settle(random_state)
+    if attributes is None:
+        attributes = columns_named(f1, f2)
+        if attributes is None:
+            raise expect.InputError(
+                "`attributes` is missing: columns can only be inferred from expressions over x0, x1, …. "
+                "Describe them, as in attributes={'heat': (20, 80), 'alloy': ['A', 'B']}, or pass rows of data."
+            )
+    space = described(attributes, correlation)
+    concepts = concept(f1, "f1", space), concept(f2, "f2", space)
+    both, more = rivals(learner, concepts, space, n_samples, probes, seed, checks.time_limit(time_limit))
+    called = name or short_name(learner)
+    search, trials, interrupted = conduct(both, Search(budget, precision, level), executor, progress, called)
+
+    notes: list[str] = [*more]
+    failed = [trial for trial in trials if trial.error]
+    if failed:
+        notes.append(f"{len(failed)} of {len(trials)} fits failed and were dropped; the first: {failed[0].error}")
+    single = sum(trial.one_class for trial in trials)
+    if single:
+        notes.append(f"{single} of {len(trials)} training sets had one class, which was taken as the prediction.")
+    if not search.rises:
+        notes.append("Preference does not rise with p everywhere; the reported crossing is the first.")
+    if interrupted:
+        notes.append("Interrupted: the figures cover only what was done until then.")
+    difference = _scaled(mean_share(search.shares[search.places == HALF], level), both.disagreement)
+    verdict, crossing = _verdict(search)
+    stopped = INTERRUPTED if interrupted else SPENT
+    if not interrupted and verdict in (EXCLUSIVE, AGAINST):
+        stopped = NO_CROSSING
+    elif not interrupted and crossing.high - crossing.low <= 2 * precision:
+        stopped = PRECISE
+    return Preference(
+        learner=called,
+        f1=concepts[0].name,
+        f2=concepts[1].name,
+        verdict=verdict,
+        favoured=concepts[0].name if difference.low > 0 else concepts[1].name if difference.high < 0 else None,
+        difference=difference,
+        crossing=crossing,
+        disagreement=both.disagreement,
+        n_samples=n_samples,
+        probes=both.kind,
+        n_fits=len(trials),
+        n_failed=len(failed),
+        stopped=stopped,
+        evaluations=_evaluations(search, both.disagreement),
+        per_fit=pd.DataFrame(
+            {"p": search.places, "stage": search.stages, "difference": (2 * search.shares - 1) * both.disagreement}
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _verdict(search: Search) -> tuple[str, Estimate]:
+    """Whether and where the preference switches."""
+    low, high = search.side(0.0), search.side(1.0)
+    if low is False and high is True:
+        return CROSSES, search.crossing()
+    nowhere = Estimate(math.nan, 0.0, 1.0, search.level, "none")
+    if low is True and high is False:
+        return AGAINST, nowhere
+    if low is True:
+        return EXCLUSIVE, replace(nowhere, high=0.0)
+    if high is False:
+        return EXCLUSIVE, replace(nowhere, low=1.0)
+    below, above = search.bracket()
+    return NOT_TOLD, replace(nowhere, low=below, high=above, kind="undetermined")
+
+
+def _evaluations(search: Search, disagreement: float) -> pd.DataFrame:
+    """One row per p: the difference there, its interval, and the number of fits behind it."""
+    rows = []
+    for place in np.unique(search.places):
+        here = search.shares[search.places == place]
+        mean = _scaled(mean_share(here, search.level), disagreement)
+        rows.append(
+            {"p": float(place), "difference": mean.value, "low": mean.low, "high": mean.high, "fits": here.size}
+        )
+    return pd.DataFrame(rows)
+
+
+def _scaled(share: Estimate, disagreement: float) -> Estimate:
+    """A share of conflicting predictions as a difference of agreements."""
+    value, low, high = ((2 * each - 1) * disagreement for each in (share.value, share.low, share.high))
+    return Estimate(value, low, high, share.level, KIND)
+
+
+# `preferences`: the same two concepts for several learners.
+
+
+@dataclass(frozen=True)
+class Preferences(Result, chart="learner.preference:preferences_chart"):
+    """What each learner prefers: name -> `Preference`, all about the same `f1` and `f2`.
+
+    `notes` lists the learners that were not run, after Ctrl-C.
+    """
+
+    f1: str
+    f2: str
+    learners: dict[str, Preference]
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per learner and figure: learner, f1, f2, figure, value, low, high, level, kind, favoured, verdict."""
+        frames = [
+            each.to_frame().assign(favoured=each.favoured, verdict=each.verdict) for each in self.learners.values()
+        ]
+        return pd.concat(frames, ignore_index=True)
+
+    def __str__(self) -> str:
+        favoured: dict[str, list[str]] = {}
+        for name, each in self.learners.items():
+            favoured.setdefault(each.favoured or "", []).append(f"{name} (p* {each.crossing:.2f}, {each.verdict})")
+        parts = [f"`{concept}` is favoured by {', '.join(names)}" for concept, names in favoured.items() if concept]
+        if "" in favoured:
+            parts.append(f"no clear preference: {', '.join(favoured[''])}")
+        return " ".join([f"At equal evidence for `{self.f1}` and `{self.f2}`: {'; '.join(parts)}.", *self.notes])
+
+
+def preferences(learners: Mapping[str, Any], f1: Any, f2: Any, **options: Any) -> Preferences:
+    """Measure which of two concepts each learner favours, and how much evidence changes that: `preference` for each.
+
+    All learners get the same training rows and labels at the same p, as long as their searches go the same way. See
+    `preference` for the figures and when they mislead; `options` are its own. Ctrl-C returns what is done.
+
+    Parameters
+    ----------
+    learners : name -> learner
+    f1, f2, options : as in `preference`
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> trees = {f"depth {depth}": DecisionTreeClassifier(max_depth=depth) for depth in (1, 3)}
+    >>> p = preferences(trees, "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", n_samples=100, budget=80, executor=1)
+    >>> [each.favoured for each in p.learners.values()]    # None: no clear preference
+    ['x0 > 0.5', None]
+
+    """
+    if not isinstance(learners, Mapping) or not learners:
+        raise InputError("`learners` must be a dict, name -> learner, with at least one. For one, use `preference`.")
+    found: dict[str, Preference] = {}
+    for name, learner in learners.items():
+        try:
+            found[str(name)] = preference(learner, f1, f2, name=str(name), **options)
+        except KeyboardInterrupt:  # before this learner has any result
+            if not found:
+                raise
+            break
+        if found[str(name)].stopped == INTERRUPTED:
+            break
+    left = [str(name) for name in learners if str(name) not in found]
+    notes = (f"Interrupted: {shown(left)} not run.",) if left else ()
+    first = next(iter(found.values()))
+    return Preferences(first.f1, first.f2, found, notes)

@@ -1,0 +1,189 @@
+"""Trials of a preference: training sets whose labels come from two concepts, a fit on each, and which it follows."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import expect, seeds
+from ...engine import work
+from ...estimators.adapters import free_seeds, kind_of
+from ...estimators.encoder import encoded
+from ...inputs.rows import take
+from ...notes import Note
+from ..fitting import checks
+from ..fitting.codec import LabelCodec
+from ..fitting.task import Bench, refit
+from ..records.base import LEAST_SHARE
+from .concepts import Attributes, Concept, Described
+from .crossover import HALF, Search
+
+N_PROBES, MOST_PROBES = 50_000, 1_000
+"""Probes drawn to find where the concepts differ, and the most that one fit predicts. Each fit gets its own, so that
+the variation from their choice is part of the variation between fits, and of the intervals."""
+MOST_CELLS = 2**24
+"""Rows times columns of the probes that are drawn; with very many columns there are fewer probes."""
+Task = tuple[int, int, float]  # number of the evaluation, of the trial within it, and p
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """What every trial needs, sent once to each worker.
+
+    `probes` are rows on which the two concepts differ, `on_probes` their classes there. `disagreement` is the share of
+    such rows among all probes, `kind` how those were drawn.
+    """
+
+    bench: Bench
+    attributes: Attributes
+    concepts: tuple[Concept, Concept]
+    n_samples: int
+    probes: Any
+    on_probes: tuple[NDArray[Any], NDArray[Any]]
+    disagreement: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Result of one trial: the share of conflicting predictions that follow the first concept, or NaN and the error.
+
+    `one_class`: the training set had only one class, which was taken as the prediction.
+    """
+
+    share: float
+    one_class: bool = False
+    error: str = ""
+
+
+def rivals(
+    learner: Any,
+    concepts: tuple[Concept, Concept],
+    attributes: Attributes,
+    n_samples: int,
+    probes: Any,
+    seed: int,
+    time_limit: float | None,
+) -> tuple[Rivals, list[Note]]:
+    """Two concepts prepared for trials on a learner, and notes about them."""
+    fresh, notes = checks.learner(learner)
+    if kind_of(fresh) == "regressor":
+        raise expect.InputError(f"`learner` is {type(fresh).__name__}, a regressor; expected a classifier.")
+    n_probes = min(N_PROBES, max(MOST_CELLS // len(attributes.names), MOST_PROBES))
+    drawn = attributes.probes(probes, n_probes, seed)
+    first, second = (concept(drawn.rows) for concept in concepts)
+    if (first.dtype.kind == "U") != (second.dtype.kind == "U"):
+        raise expect.InputError(
+            f"The concept {concepts[0].name!r} returns {first[0].item()!r} and {concepts[1].name!r} returns "
+            f"{second[0].item()!r}; both must use the same class names."
+        )
+    differ = np.flatnonzero(first != second)
+    if not differ.size:
+        raise expect.InputError(
+            f"{concepts[0].name!r} and {concepts[1].name!r} never disagree on {first.size} probes ({drawn.kind}), so a "
+            "preference between them is not defined. Are they meant to differ?"
+        )
+    if isinstance(attributes, Described) and attributes.named and not hasattr(fresh, "steps"):
+        wrapped = encoded(fresh, attributes.draw(2, seeds.generator(seed, "columns")))
+        if wrapped is not fresh:
+            notes.append(Note("columns-encoded"))
+        fresh = wrapped
+    bench = Bench(
+        learner=fresh,
+        X=None,
+        y=np.empty(0),
+        codec=LabelCodec(np.union1d(first, second)),
+        test=np.empty(0, dtype=np.int64),
+        probes=None,
+        free=tuple(free_seeds(fresh)),
+        seed=seed,
+        time_limit=time_limit,
+    )
+    probes, on_probes = take(drawn.rows, differ), (first[differ], second[differ])
+    return Rivals(
+        bench, attributes, concepts, n_samples, probes, on_probes, differ.size / first.size, drawn.kind
+    ), notes
+
+
+def attempt(rivals: Rivals, task: Task) -> Trial:
+    """Draw t_p, fit the learner on it and predict the probes. Runs in a worker."""
+    evaluation, number, p = task
+    generator = seeds.generator(rivals.bench.seed, "trial", evaluation, number)
+    rows = rivals.attributes.draw(rivals.n_samples, generator)
+    first, second = (concept(rows) for concept in rivals.concepts)
+    y = np.where(generator.random(rivals.n_samples) < p, first, second)
+    chosen = np.arange(rivals.on_probes[0].size)
+    if chosen.size > MOST_PROBES:
+        chosen = np.sort(generator.choice(chosen.size, MOST_PROBES, replace=False))
+    if (y == y[0]).all():
+        return Trial(_share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
+    codec = LabelCodec(np.union1d(rivals.bench.codec.classes, y))  # type: ignore[attr-defined]  # it is a LabelCodec
+    bench = replace(rivals.bench, X=rows, y=y, codec=codec, probes=take(rivals.probes, chosen))
+    found = refit(bench, (evaluation, np.arange(rivals.n_samples), (number,)))
+    if found.errors or found.probes is None:
+        return Trial(np.nan, error=next(iter(found.errors.values()), "no predictions"))
+    return Trial(_share(codec.classes[found.probes[0]], rivals, chosen))
+
+
+def conduct(
+    rivals: Rivals, search: Search, executor: Executor | int | None, progress: bool, label: str
+) -> tuple[Search, list[Trial], bool]:
+    """Run trials where the search asks for them, until it is over. The flag says whether Ctrl-C ended it."""
+    trials: list[Trial] = []
+    evaluations = 0
+    while asked := search.ask():
+        tasks = [(evaluations + place, number, p) for place, (p, times) in enumerate(asked) for number in range(times)]
+        shown = expect.shown([f"{p:.3g}" for p, _ in asked])
+        outcome = work.run(
+            attempt,
+            tasks,
+            shared=rivals,
+            executor=executor,
+            progress=progress,
+            label=f"{label}, p = {shown}",
+            isolate=rivals.bench.time_limit is not None and executor is None,
+        )
+        if outcome.interrupted and not trials:
+            raise KeyboardInterrupt
+        if outcome.interrupted:
+            return search, trials, True
+        done = [
+            outcome.results[place] if place in outcome.results else Trial(np.nan, error=str(outcome.failures[place]))
+            for place in range(len(tasks))
+        ]
+        answers = []
+        for place, (p, _) in enumerate(asked):
+            here = [trial for trial, task in zip(done, tasks) if task[0] == evaluations + place]
+            _refuse(here, [*trials, *done], p, rivals, label)
+            answers.append(np.array([trial.share for trial in here if not trial.error]))
+        search = search.tell(asked, answers)
+        trials += done
+        evaluations += len(asked)
+    return search, trials, False
+
+
+def _refuse(trials: list[Trial], so_far: list[Trial], p: float, rivals: Rivals, label: str) -> None:
+    """Stop if fits fail, or if training sets are too small to contain both classes."""
+    failed = [trial for trial in trials if trial.error]
+    good = sum(not trial.error for trial in so_far)
+    if 2 * len(failed) > len(trials) or (failed and good < LEAST_SHARE * len(so_far)):
+        why = failed[0].error
+        told = f"{why}{checks.advice(rivals.probes, why)}".removesuffix(".")
+        few = f" Are {rivals.n_samples} rows per training set (n_samples) too few?" if rivals.n_samples < 50 else ""
+        raise expect.InputError(f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {told}.{few}")
+    single = sum(trial.one_class for trial in trials)
+    if p == HALF and 2 * single > len(trials):
+        raise expect.InputError(
+            f"{single} of {len(trials)} training sets of {rivals.n_samples} rows at p = 0.5 have only one class, so "
+            "there is nothing to learn from them. Use more rows (n_samples), or concepts that differ on more of them."
+        )
+
+
+def _share(learned: NDArray[Any], rivals: Rivals, chosen: NDArray[np.integer]) -> float:
+    """½ + ½·(agreement with the first − agreement with the second), on chosen probes where the two differ."""
+    first, second = (answers[chosen] for answers in rivals.on_probes)
+    return float((1 + (learned == first).mean() - (learned == second).mean()) / 2)

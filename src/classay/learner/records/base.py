@@ -1,0 +1,202 @@
+"""What records of classifiers (`Labelings`) and of regressors (`Predictions`) have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...arrays import AnyInts, Floats
+from ...engine import archive, store
+from ...expect import InputError
+from ...notes import notes_from_json, notes_to_json
+
+LEAST_SHARE = 0.8
+"""Measures refuse a record in which a smaller share of the refits is present."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A refit without predictions, and why. Its training rows are `train_rows[subset]` of the record."""
+
+    subset: int
+    refit: int
+    error: str
+
+
+class Refits(ABC):
+    """Predictions of K subsets x R refits on n test points, and on probes if there are any.
+
+    Subclasses are frozen dataclasses with at least the fields named here.
+    """
+
+    KIND: ClassVar[str]
+    seconds: Floats
+    train_rows: tuple[AnyInts, ...]
+    test_rows: AnyInts
+    probes: Any
+    failures: tuple[Failure, ...]
+    deterministic: bool
+    interrupted: bool
+    notes: tuple[str, ...]
+    about: dict[str, Any]
+
+    @abstractmethod
+    def answers(self, on: str = "test") -> NDArray[Any]:
+        """(K, R, n) predictions on the `test` points or the `probes`, which must be there."""
+
+    @property
+    @abstractmethod
+    def present(self) -> NDArray[np.bool_]:
+        """(K, R): which refits gave predictions."""
+
+    @property
+    @abstractmethod
+    def has_probes(self) -> bool:
+        """Whether refits predicted probes."""
+
+    @property
+    def name(self) -> str:
+        """The learner's name."""
+        return str(self.about.get("learner", {}).get("name", "learner"))
+
+    @property
+    def halves(self) -> bool:
+        """Whether subsets 2i and 2i + 1 are disjoint halves of one split."""
+        return bool(self.about.get("scheme", {}).get("kind") == "HalfSplits")
+
+    @property
+    def probe_kind(self) -> str:
+        """How the probes were drawn: uniform, marginal, data, or given."""
+        return str((self.about.get("probes") or {}).get("kind", "given"))
+
+    def chosen(self, pairs: bool = False) -> tuple[AnyInts, AnyInts]:
+        """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.
+
+        With `pairs`, subsets 2i and 2i + 1 are kept or dropped together. Raises InputError if fewer than 80 % of the
+        refits are present: the rest may not be a fair sample.
+        """
+        there = self.present
+        if there.mean() < LEAST_SHARE:
+            raise InputError(
+                f"{int((~there).sum())} of {there.size} refits of {self.name} are missing"
+                + (f" (first: {self.failures[0].error})" if self.failures else "")
+                + f"; measures need at least {LEAST_SHARE:.0%}. See `failures` of the record."
+            )
+        had = there.sum(axis=1)
+        if pairs:
+            had = had.reshape(-1, 2).min(axis=1).repeat(2)
+        kept = max(range(1, there.shape[1] + 1), key=lambda refits: (refits * int((had >= refits).sum()), refits))
+        subsets = np.flatnonzero(had >= kept)
+        first = np.argsort(~there[subsets], axis=1, kind="stable")[:, :kept]
+        return subsets, first
+
+    def complete(self, on: str = "test", pairs: bool = False) -> NDArray[Any]:
+        """(K', R', n) predictions without gaps, of the refits that are `chosen`."""
+        subsets, refits = self.chosen(pairs)
+        answers = self.answers(on)
+        return answers if self.present.all() else answers[subsets[:, None], refits]
+
+    def by_refit(self, **figures: Floats) -> pd.DataFrame:
+        """One row per refit: subset, refit, figures, seconds, error."""
+        subset, refit = np.indices(self.present.shape).reshape(2, -1)
+        columns = {name: values.ravel() for name, values in figures.items()}
+        frame = pd.DataFrame({"subset": subset, "refit": refit, **columns, "seconds": self.seconds.ravel()})
+        errors = pd.DataFrame(
+            [(failure.subset, failure.refit, failure.error) for failure in self.failures],
+            columns=["subset", "refit", "error"],
+        ).astype({"subset": int, "refit": int})
+        return frame.merge(errors, on=["subset", "refit"], how="left")
+
+    def save(self, path: str | Path) -> Path:
+        """Write the record to one file that `classay.load` reads: arrays and a JSON header, no pickle."""
+        header, arrays = self.to_file()
+        return store.write(Path(path), self.KIND, header, arrays)
+
+    @abstractmethod
+    def own_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that only this kind of record has."""
+
+    def to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Header and arrays, as the store keeps them."""
+        arrays: dict[str, NDArray[Any]] = {
+            **self.own_arrays(),
+            "seconds": self.seconds,
+            "train_rows": np.concatenate([*self.train_rows, np.empty(0, dtype=np.int64)]).astype(np.int64),
+            "train_sizes": np.array([rows.size for rows in self.train_rows], dtype=np.int64),
+            "test_rows": self.test_rows,
+        }
+        header: dict[str, Any] = {
+            "about": self.about,
+            "deterministic": self.deterministic,
+            "interrupted": self.interrupted,
+            "notes": notes_to_json(self.notes),
+            "failures": [[failure.subset, failure.refit, failure.error] for failure in self.failures],
+        }
+        packed = None if self.probes is None else archive.pack_table(self.probes, "probes")
+        if packed is not None:
+            header["probes"] = packed[0]
+            arrays |= packed[1]
+        return header, arrays
+
+
+def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """The fields that all records have, from what `to_file` wrote."""
+    sizes = arrays["train_sizes"]
+    return {
+        "seconds": arrays["seconds"],
+        "train_rows": tuple(np.split(arrays["train_rows"], np.cumsum(sizes)[:-1])) if sizes.size else (),
+        "test_rows": arrays["test_rows"],
+        "probes": archive.unpack_table(header["probes"], arrays, "probes") if "probes" in header else None,
+        "failures": tuple(Failure(*entry) for entry in header["failures"]),
+        "deterministic": header["deterministic"],
+        "interrupted": header["interrupted"],
+        "notes": notes_from_json(header["notes"]),
+        "about": header["about"],
+    }
+
+
+def from_arrays(name: str, n_subsets: int, halves: bool, probing: NDArray[Any] | None) -> dict[str, Any]:
+    """The provenance of a record made from arrays."""
+    about: dict[str, Any] = {"learner": {"name": name}, "source": "arrays"}
+    if halves:
+        if n_subsets % 2:
+            raise InputError(f"`halves` is True, but there are {n_subsets} subsets; expected two per split.")
+        about["scheme"] = {"kind": "HalfSplits", "m": n_subsets // 2}
+    if probing is not None:
+        about["probes"] = {"kind": "given", "rows": int(probing.shape[2])}
+    return about
+
+
+def of_probes(found: NDArray[Any], name: str, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
+    """Predictions on probes (K, R, p), if they come from the refits that gave `answers`."""
+    given = found.shape
+    found = found[:, None, :] if found.ndim == 2 else found
+    if found.ndim != 3 or found.shape[:2] != answers.shape[:2] or found.shape[2] == 0:
+        raise InputError(
+            f"`{name}` has shape {given} but the predictions on test points {answers.shape}; expected the same subsets "
+            "and refits in both, and at least 1 probe."
+        )
+    if probes is not None and len(probes) != found.shape[2]:
+        raise InputError(f"There are {len(probes)} `probes` but predictions on {found.shape[2]}; they must match.")
+    return found
+
+
+def counted_refits(record: Refits, what: str) -> str:
+    """The first sentence of `str(record)`: "tree: 20 subsets x 5 refits on 30 test points …"."""
+    subsets, refits = record.present.shape
+    points = record.answers().shape[2]
+    text = f"{record.name}: {subsets} subsets x {refits} refit{'s' * (refits != 1)} on {points} test points{what}."
+    if record.has_probes:
+        text += f" They also predicted {record.answers('probes').shape[2]} probes ({record.probe_kind})."
+    if record.deterministic:
+        text += " The learner is deterministic: one refit per subset is enough."
+    gone = int((~record.present).sum())
+    if gone:
+        text += f" {gone} of {subsets * refits} refits are missing."
+    return " ".join([text, *record.notes])

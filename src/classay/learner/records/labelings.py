@@ -1,0 +1,234 @@
+"""`Labelings`: what every refit predicted. The record that all measures of a learner use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ...arrays import AnyInts, Floats
+from ...expect import InputError, one_of, shown
+from ...inputs.labels import plain_labels
+from ...intervals import Estimate, around, crossed_standard_error, of_mean, within_limits
+from ..fitting.codec import MISSING, LabelCodec
+from . import base
+from .base import Failure, Refits, common_fields
+
+
+@dataclass(frozen=True, eq=False)
+class Labelings(Refits):
+    """What K subsets x R refits predicted on n test points.
+
+    `labels[k, r, i]` is a code into `classes`, or -1 if a refit is missing; `truth[i]` likewise. A deterministic
+    learner is fitted once per subset, so R is then 1. `probe_labels` are the predictions on `probes`, if there are any;
+    the probes themselves are None if they cannot be stored: sparse, too large, or of unusual types.
+    `train_rows[k]` and `test_rows` are row numbers of the data. `about` is the provenance of the record: learner and
+    parameters, scheme, seed, fingerprint of the data, versions. Make one with `classay.record` or `from_arrays`.
+    """
+
+    labels: AnyInts
+    truth: AnyInts
+    classes: NDArray[Any]
+    train_accuracy: Floats
+    seconds: Floats
+    train_rows: tuple[AnyInts, ...] = ()
+    test_rows: AnyInts = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    probe_labels: AnyInts | None = None
+    probes: Any = None
+    failures: tuple[Failure, ...] = ()
+    deterministic: bool = False
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    about: dict[str, Any] = field(default_factory=dict)
+
+    KIND = "labelings"
+
+    @classmethod
+    def from_arrays(
+        cls,
+        labels: ArrayLike,
+        y_true: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        deterministic: bool = False,
+        name: str = "learner",
+        probe_labels: ArrayLike | None = None,
+        probes: Any = None,
+        halves: bool = False,
+    ) -> Labelings:
+        """Labelings from predictions of any system, in any language.
+
+        labels : (K, R, n) or (K, n) predictions, class names or codes; y_true : (n,) the truth, with the same names.
+        With (K, n) there is one refit per subset: stochasticity is unknown unless `deterministic` says that it is 0.
+        classes : all classes that could be predicted, if some never occur here; chance depends on their number.
+        probe_labels : (K, R, p) or (K, p) predictions of the same refits on probes; probes : the rows of these.
+        halves : whether subsets 2i and 2i + 1 are disjoint halves of one split, as in `HalfSplits`.
+
+        >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
+        >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
+        (2, 1, 3)
+        """
+        answers, truth = _array(labels, "labels"), _array(y_true, "y_true")
+        if answers.ndim == 2:
+            answers = answers[:, None, :]
+        if answers.ndim != 3 or truth.ndim != 1:
+            raise InputError(
+                f"`labels` has shape {np.shape(labels)} and `y_true` {np.shape(y_true)}; expected (subsets, refits, "
+                "points) or (subsets, points), and (points,)."
+            )
+        if 0 in answers.shape[:2]:
+            raise InputError(f"`labels` has shape {np.shape(labels)}; expected at least one subset and one refit.")
+        if answers.shape[2] != truth.size or truth.size == 0:
+            raise InputError(
+                f"`labels` has {answers.shape[2]} points but `y_true` has {truth.size}; they must match, with at least "
+                "1 point. Is the last axis of `labels` the points?"
+            )
+        _same_words(answers, "labels", truth, "y_true")
+        if deterministic and (answers != answers[:, :1]).any():
+            raise InputError(
+                "`deterministic` is True, but refits on the same subset differ in `labels`. Leave it out: differences "
+                "between refits are the learner's stochasticity."
+            )
+        probing = None if probe_labels is None else _probing(probe_labels, probes, answers)
+        if probing is None and probes is not None:
+            raise InputError("`probes` are given without `probe_labels`; the predictions on them are needed too.")
+        told = [truth, np.unique(answers)] + ([] if probing is None else [np.unique(probing)])
+        occurring = np.unique(np.concatenate(told))
+        known = occurring if classes is None else np.unique(_array(classes, "classes"))
+        strange = np.setdiff1d(occurring, known)
+        if strange.size:
+            raise InputError(f"`classes` lacks {shown(strange, 4)}, which `labels` or `y_true` have. Add them.")
+        if known.size < 2:
+            raise InputError(f"There is 1 class ({known[0].item()!r}) in `labels` and `y_true`; at least 2 are needed.")
+        unknown = np.full(answers.shape[:2], np.nan)
+        codes = LabelCodec(known)
+        return cls(
+            labels=codes.truth(answers),
+            truth=codes.truth(truth),
+            classes=known,
+            train_accuracy=unknown,
+            seconds=unknown.copy(),
+            deterministic=deterministic,
+            test_rows=np.arange(truth.size),
+            probe_labels=None if probing is None else codes.truth(probing),
+            probes=probes,
+            about=base.from_arrays(name, len(answers), halves, probing),
+        )
+
+    def answers(self, on: str = "test") -> AnyInts:
+        """(K, R, n) codes of the predictions on the `test` points or the `probes`."""
+        if one_of(on, "on", ["test", "probes"]) == "test":
+            return self.labels
+        if self.probe_labels is None:
+            raise InputError("The record has no probes; record with probes='uniform', or use on='test'.")
+        return self.probe_labels
+
+    @property
+    def has_probes(self) -> bool:
+        """Whether refits predicted probes."""
+        return self.probe_labels is not None
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """(K, R): which refits gave a labeling."""
+        there: NDArray[np.bool_] = self.labels[:, :, 0] != MISSING
+        return there
+
+    @property
+    def test_accuracy(self) -> Floats:
+        """(K, R): share of test points that each refit predicts correctly; NaN if it is missing."""
+        right = (self.labels == self.truth).mean(axis=2)
+        return np.where(self.present, right, np.nan)
+
+    def accuracy(self, part: str = "test", level: float = 0.95) -> Estimate:
+        """Mean accuracy over refits on the `test` or `train` rows, with an interval.
+
+        On test points the interval is over subsets and points, on training rows over subsets. Accuracy on
+        training rows is NaN if it was not recorded.
+        """
+        if one_of(part, "part", ["test", "train"]) == "train":
+            by_subset = pd.DataFrame(self.train_accuracy).mean(axis=1).dropna().to_numpy()
+            if not by_subset.size:
+                return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
+            return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
+        right = (self.complete() == self.truth).mean(axis=1)
+        estimate = around(
+            float(right.mean()), crossed_standard_error(right), level, "over subsets and points", len(right)
+        )
+        return within_limits(estimate, 0.0, 1.0)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per refit: subset, refit, train and test accuracy, seconds, error."""
+        return self.by_refit(train_accuracy=self.train_accuracy, test_accuracy=self.test_accuracy)
+
+    def __str__(self) -> str:
+        return base.counted_refits(self, f" of {len(self.classes)} classes ({shown(self.classes, 4)})")
+
+    __repr__ = __str__
+
+    def own_arrays(self) -> dict[str, NDArray[Any]]:
+        """Labels, truth, classes, accuracy on the training rows, and labels of probes."""
+        arrays = {
+            "labels": self.labels,
+            "truth": self.truth,
+            "classes": self.classes,
+            "train_accuracy": self.train_accuracy,
+        }
+        return arrays if self.probe_labels is None else {**arrays, "probe_labels": self.probe_labels}
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labelings:
+        """The record from what `to_file` wrote."""
+        return cls(
+            labels=arrays["labels"],
+            truth=arrays["truth"],
+            classes=arrays["classes"],
+            train_accuracy=arrays["train_accuracy"],
+            probe_labels=arrays.get("probe_labels"),
+            **common_fields(header, arrays),
+        )
+
+
+def expect_record(given: Any, name: str) -> Labelings:
+    """`given`, if it is the record of a classifier."""
+    if isinstance(given, Refits) and not isinstance(given, Labelings):
+        raise InputError(
+            f"`{name}` is the record of a regressor ({given.name}); this measure counts labels: expected the record of "
+            "a classifier. `classay.stability` takes both."
+        )
+    if not isinstance(given, Labelings):
+        raise InputError(
+            f"`{name}` is {type(given).__name__}; expected a record: what `classay.record` returns, or "
+            "`Labelings.from_arrays(labels, y_true)`."
+        )
+    return given
+
+
+def _array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of labels; missing ones are refused."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"`{name}` is not an array ({error}). All rows must have the same length.") from error
+    if pd.isna(array.ravel()).any():
+        raise InputError(f"`{name}` has missing (NaN) labels; every point needs one. Drop those points first.")
+    return plain_labels(array)
+
+
+def _same_words(one: NDArray[Any], name: str, other: NDArray[Any], other_name: str) -> None:
+    if (one.dtype.kind == "U") != (other.dtype.kind == "U"):
+        raise InputError(
+            f"`{name}` contains {'text' if one.dtype.kind == 'U' else 'numbers'} such as {one.flat[0].item()!r} and "
+            f"`{other_name}` such as {other.flat[0].item()!r}; expected the same labels in both. Convert the codes of "
+            "one to the names of the other."
+        )
+
+
+def _probing(probe_labels: ArrayLike, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
+    """Predictions on probes (K, R, p), if they come from the refits that gave `answers`."""
+    found = base.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
+    _same_words(found, "probe_labels", answers, "labels")
+    return found

@@ -1,0 +1,233 @@
+"""How often refits agree at each point: the two halves of each split, or all pairs of subsets.
+
+Pairs are never compared one by one. At a point where c_a of N refits predict a, each of them agrees with c_a of them;
+the agreement among refits on the same subset is subtracted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import expect
+from ...arrays import AnyInts, Floats
+from ...intervals import Estimate, around, crossed_standard_error, exact, share_around
+from ..records.base import Refits
+
+Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
+BLOCK = 2**22
+"""Predictions, or cells of points by classes, to hold in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """`table[u, i]`: what unit u (a split or a subset) contributes at point i; its mean is the agreement.
+
+    `per_point` is the agreement at each point, `per_refit` (K, R) that of each refit with those it is compared with.
+    `within` (K, n) is the agreement of refits on the same subset; (0, n) if there is one refit per subset.
+    """
+
+    table: Floats
+    per_point: Floats
+    per_refit: Floats
+    within: Floats
+
+    @property
+    def value(self) -> float:
+        """The agreement."""
+        return float(self.per_point.mean())
+
+
+@dataclass(frozen=True)
+class Agreement(Compared):
+    """Agreement of labels. `shares` is how often each class is predicted, `expected[u, i]` twice the mean share of the
+    predictions of unit u at point i.
+    """
+
+    shares: Floats
+    expected: Floats
+
+    @property
+    def chance(self) -> float:
+        """The agreement of predictions drawn at random with the same class shares."""
+        return float(self.shares @ self.shares)
+
+    def kappa_table(self) -> Floats:
+        """What unit u at point i contributes to kappa = (agreement − chance) / (1 − chance), to first order."""
+        theta, e = self.value, self.chance
+        tilt = (self.table - theta) * (1 - e) - (1 - theta) * (self.expected - 2 * e)
+        return (theta - e) / (1 - e) + tilt / (1 - e) ** 2
+
+
+def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
+    """Agreement of labels (K, R, n): between subsets 2i and 2i + 1, or between all pairs of different subsets.
+
+    >>> answers = np.array([[[0, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]])
+    >>> agreement(answers, 2, halves=False).per_point.round(2).tolist()
+    [1.0, 0.33, 0.33]
+    """
+
+    def alike(block: NDArray[Any]) -> AnyInts:
+        cells = block.astype(np.int64) + np.arange(block.shape[2]) * n_classes
+        counts = np.bincount(cells.ravel(), minlength=block.shape[2] * n_classes)
+        found: AnyInts = counts[cells]
+        return found
+
+    found = _compared(labels, halves, np.equal, alike, n_classes)
+    shares = np.bincount(labels.ravel(), minlength=n_classes) / labels.size
+    answered = shares[labels].mean(axis=1)
+    expected = answered.reshape(-1, 2, answered.shape[1]).sum(axis=1) if halves else 2 * answered
+    return Agreement(*found, shares, expected)
+
+
+def closeness(values: Floats, tolerance: float, halves: bool) -> Compared:
+    """Agreement of numbers (K, R, n), which count as equal if they differ by at most the tolerance.
+
+    >>> answers = np.array([[[1.0, 2.0]], [[1.2, 2.0]], [[1.4, 9.0]]])
+    >>> closeness(answers, 0.25, halves=False).per_point.round(2).tolist()
+    [0.67, 0.33]
+    """
+
+    def alike(block: NDArray[Any]) -> AnyInts:
+        flat = block.reshape(-1, block.shape[2])
+        counts = np.empty(flat.shape, dtype=np.int64)
+        for point, order in enumerate(np.sort(flat, axis=0).T):
+            upto = np.searchsorted(order, flat[:, point] + tolerance, "right")
+            counts[:, point] = upto - np.searchsorted(order, flat[:, point] - tolerance, "left")
+        return counts.reshape(block.shape)
+
+    return Compared(*_compared(values, halves, lambda one, two: np.abs(one - two) <= tolerance, alike, 1))
+
+
+def _compared(
+    answers: NDArray[Any], halves: bool, same: Same, alike: Callable[[NDArray[Any]], AnyInts], width: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The fields of `Compared`. `alike` counts, for each prediction, the equal predictions among all refits.
+
+    The agreement of a pair of subsets is the mean over all R² pairs of their refits. When all pairs are compared, the
+    unit is a subset: table = 2·h − per_point, h[k, i] the mean agreement of subset k with the others at point i. It is
+    the projection of a U-statistic: its variation over subsets is that of the mean of all pairs (Hoeffding, 1948).
+    """
+    subsets, refits, points = answers.shape
+    step = max(BLOCK // max(subsets * refits, width), 1)
+    per_refit, within = [], []
+    for start in range(0, points, step):
+        block = answers[:, :, start : start + step]
+        own = _matches(block, block, same)
+        if halves:
+            other = block.reshape(-1, 2, *block.shape[1:])[:, ::-1].reshape(block.shape)
+            per_refit.append(_matches(block, other, same) / refits)
+        else:
+            per_refit.append((alike(block) - own) / max((subsets - 1) * refits, 1))
+        within.append((own.mean(axis=1) - 1)[: subsets if refits > 1 else 0] / max(refits - 1, 1))
+    by_refit = np.concatenate(per_refit, axis=2)
+    by_subset = by_refit.mean(axis=1)
+    per_point = by_subset.mean(axis=0)
+    table = by_subset[::2] if halves else 2 * by_subset - per_point
+    return table, per_point, by_refit.mean(axis=2), np.concatenate(within, axis=1)
+
+
+def _matches(one: NDArray[Any], other: NDArray[Any], same: Same) -> AnyInts:
+    """(K, R, n): how many refits of the other give the same prediction."""
+    count = np.zeros(one.shape, dtype=np.int64)
+    for shift in range(one.shape[1]):
+        count += same(one, np.roll(other, shift, axis=1))
+    return count
+
+
+# Figures from pairs of refits, with intervals: pairs share refits, and all of them share the points.
+
+
+ON = ("auto", "test", "probes")
+TEST = "test points"
+OVER = "over subsets and points"
+ONE_PAIR = "unknown: one pair of subsets"
+
+
+def compared_on(record: Refits, on: str) -> str:
+    """Where to compare refits, 'test' or 'probes', if the record has it."""
+    where = expect.one_of(on, "on", ON)
+    where = ("probes" if record.has_probes else "test") if where == "auto" else where
+    record.answers(where)
+    return where
+
+
+def points_called(record: Refits, where: str) -> str:
+    """What the points are called, such as "test points" or "uniform probes"."""
+    return TEST if where == "test" else f"{record.probe_kind} probes"
+
+
+def pairs_called(record: Refits) -> str:
+    """What the two refits of a pair were fitted on."""
+    return "disjoint halves" if record.halves else "different subsets"
+
+
+def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
+    """Notes on a record of which subsets x refits `shape` were used; an error if they are too few."""
+    if shape[0] < 2:
+        raise expect.InputError(
+            f"The record has {shape[0]} subset; comparing needs two refits on different subsets. Record more."
+        )
+    notes = list(record.notes)
+    if shape[:2] != record.present.shape:
+        notes.append(f"Refits are missing; {shape[0]} subsets with {shape[1]} refits each were used.")
+    if shape[0] < 4:
+        notes.append("There is only one pair of disjoint subsets, so how agreement varies between pairs is unknown.")
+    return notes
+
+
+def figures(record: Refits, where: str, found: Compared, n_refits: int, level: float) -> dict[str, Any]:
+    """The fields that stability has for every learner."""
+    n_subsets, n_points = len(found.per_refit), len(found.per_point)
+    disjoint = n_subsets // 2
+    return {
+        "learner": record.name,
+        "on": points_called(record, where),
+        "pairs": pairs_called(record),
+        "n_points": n_points,
+        "n_subsets": n_subsets,
+        "n_refits": n_refits,
+        "stability": share(found.table, disjoint, level),
+        "same_subset": same_subset(found.within, record.deterministic, level),
+        "standard_error": crossed_standard_error(found.table),
+        "worst_case_points": 0.5 / math.sqrt(n_points),
+        "worst_case_pairs": 0.5 / math.sqrt(disjoint),
+        "per_point": found.per_point,
+        "per_refit": found.per_refit,
+    }
+
+
+def share(table: Floats, disjoint: int, level: float) -> Estimate:
+    """The mean of a table of units x points, both random, as a share; `disjoint` of the pairs share no subset."""
+    value = float(table.mean().clip(0.0, 1.0))
+    if disjoint < 2:
+        return Estimate(value, 0.0, 1.0, level, ONE_PAIR)
+    if np.ptp(table) == 0:
+        # No pair differs anywhere: pairs that differ are at most as frequent as their absence allows.
+        rare = 1 - (1 - level) ** (1 / disjoint)
+        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, OVER)
+    return share_around(value, crossed_standard_error(table), level, OVER, len(table))
+
+
+def coefficient(value: float, table: Floats, disjoint: int, level: float) -> Estimate:
+    """A coefficient from −1 to 1, computed from such a table: an interval on the scale of log(1 − value)."""
+    if disjoint < 2:
+        return Estimate(value, -1.0, 1.0, level, ONE_PAIR)
+    missing = 1 - value
+    reach = around(0.0, crossed_standard_error(table) / missing, level, OVER, len(table)).high if missing > 0 else 0.0
+    low, high = (1 - missing * math.exp(sign * min(reach, 700.0)) for sign in (1, -1))
+    return Estimate(value, max(low, -1.0), high, level, OVER)
+
+
+def same_subset(within: Floats, deterministic: bool, level: float) -> Estimate:
+    """The agreement of refits on the same subset, from a table of subsets x points."""
+    if deterministic:
+        return exact(1.0, "deterministic", level)
+    if not len(within):
+        return Estimate(math.nan, 0.0, 1.0, level, "unknown: one refit per subset")
+    return share(within, len(within), level)

@@ -1,0 +1,197 @@
+"""`disagreement_regions`: where refits of a learner disagree most, as conditions on one or two columns.
+
+Neighbouring points share whatever the same few refits happened to do, so a region that stands out among some refits may
+not stand out among others. Therefore half of the refits and half of the points are searched, and the other refits on
+the other points test what was found, with a split or a subset as the unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import expect, seeds
+from ...arrays import AnyInts, Mask
+from ...intervals import Estimate
+from ...regions.columns import checked_table
+from ...regions.find import find_regions, search_options
+from ...regions.outcome import RepeatedOutcome
+from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text
+from ...result import Result
+from ..records.labelings import Labelings, expect_record
+from .agreement import agreement, compared_on, points_called, share, used
+
+FIGURES = ("size", "share", "disagreement", "low", "high", "rest_rate", "lift", "p_value", "q_value", "value")
+LEAST_UNITS = 8
+"""The fewest splits, or subsets, for which half of them can distinguish a region from chance."""
+
+
+@dataclass(frozen=True)
+class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagreement_bars"):
+    """The result of `disagreement_regions`: `regions` by rank, each with q ≤ `q` and none that only repeats another.
+
+    The `rate` of a region is the probability that two refits differ on a point of it, from refits and points that were
+    not searched. `disagreement` is that of all points. `tested` has one row per region that was tested.
+    """
+
+    learner: str
+    on: str
+    regions: tuple[Region, ...]
+    tested: pd.DataFrame
+    disagreement: Estimate
+    n_points: int
+    n_searched: int
+    min_size: int
+    q: float
+    columns: tuple[str, ...]
+    seed: int
+    notes: tuple[str, ...]
+    masks: InitVar[tuple[Mask, ...]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per region, by rank: its condition on one `feature`, or two (`other_…`), and its figures."""
+        return pd.DataFrame([_row(region) for region in self.regions], columns=[*CONDITION_COLUMNS, *FIGURES])
+
+    def __str__(self) -> str:
+        tests = expect.counted(len(self.tested), "region")
+        if not self.regions:
+            text = (
+                f"{self.learner}: no region stands out where refits disagree more than elsewhere, at a "
+                f"false-discovery rate of {self.q:.3g}; {tests} tested on {self.n_points} {self.on}."
+            )
+        else:
+            told = "; ".join(_told(region) for region in self.regions[:3])
+            more = f"; {len(self.regions) - 3} more" if len(self.regions) > 3 else ""
+            text = (
+                f"{self.learner}: refits disagree most where {told}{more}. The rate on all {self.n_points} {self.on} "
+                f"is {self.disagreement:.3g}. {tests} tested on refits and points that were not searched, at a "
+                f"false-discovery rate of {self.q:.3g}."
+            )
+        return " ".join([text, *self.notes])
+
+
+def disagreement_regions(
+    labelings: Labelings,
+    table: pd.DataFrame | None = None,
+    *,
+    on: str = "auto",
+    columns: Iterable[str] | None = None,
+    max_features: int = 2,
+    min_size: int | None = None,
+    q: float = 0.05,
+    top: int = 10,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> DisagreementRegions:
+    """Find where refits disagree most: ranges or categories of one column, or of two.
+
+    The outcome at a point is the share of pairs of refits that differ there. The slice finder searches boxes on half of
+    the points and half of the refits. On the others, each split (or subset) gives the excess of disagreement in the
+    region over the rest; its mean is tested by Student's t with the variance over units and over points.
+    Benjamini–Hochberg over the regions tested gives q-values.
+
+    Rates run from 0 to 1; lift 1: as everywhere, higher is less repeatable. Each half has half of the refits, so at
+    least 8 splits or subsets are needed, and 20 for good power. A region shows where classifiers differ, not why: near
+    a boundary between classes they always do.
+
+    Parameters
+    ----------
+    labelings : what `record` returned
+    table : the points as rows of a DataFrame, in your own columns; default: the probes of the record. For test points,
+        pass the test rows or the whole table that was recorded
+    on : 'probes', 'test', or 'auto' for the probes if there are any
+    columns, max_features, min_size, q, top, level, random_state : as in `slices`
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = pd.DataFrame({"heat": rng.uniform(0, 100, 1000), "speed": rng.uniform(0, 1, 1000)})
+    >>> labels = (x.heat.to_numpy() > rng.normal(60, 8, (40, 1))).astype(int)
+    >>> disagreement_regions(Labelings.from_arrays(labels, labels[0]), x, on="test").regions[0].features
+    ('heat',)
+
+    """
+    record = expect_record(labelings, "labelings")
+    where = compared_on(record, on)
+    labels = record.complete(where, pairs=record.halves)
+    notes = used(record, labels.shape)
+    units = len(labels) // 2 if record.halves else len(labels)
+    if units < LEAST_UNITS:
+        raise expect.InputError(
+            f"The record has {units} {'splits' if record.halves else 'subsets'}; regions need at least {LEAST_UNITS}, "
+            "half to search and half to test. Record more."
+        )
+    frame = checked_table(_points(record, where, table))
+    search = search_options(frame, None, columns, max_features, min_size, q, top, level, random_state)
+    order = seeds.generator(search.seed, "refits to search").permutation(units)
+    searched, tested = (_differs(record, labels, np.sort(order[part::2])) for part in (0, 1))
+    found = find_regions(frame, search, searched, tested, "disagreement")
+    overall = share(agreement(labels, len(record.classes), record.halves).table, len(labels) // 2, level)
+    return DisagreementRegions(
+        learner=record.name,
+        on=points_called(record, where),
+        regions=found.regions,
+        tested=found.tested,
+        disagreement=Estimate(1 - overall.value, 1 - overall.high, 1 - overall.low, level, overall.kind),
+        n_points=len(frame),
+        n_searched=found.n_searched,
+        min_size=search.min_size,
+        q=search.q,
+        columns=found.columns,
+        seed=search.seed,
+        notes=(*notes, *found.notes),
+        masks=found.masks,
+    )
+
+
+def _differs(record: Labelings, labels: AnyInts, units: AnyInts) -> RepeatedOutcome:
+    """How much the refits of some splits, or subsets, differ at each point."""
+    subsets = np.stack([2 * units, 2 * units + 1], axis=1).ravel() if record.halves else units
+    return RepeatedOutcome(1 - agreement(labels[subsets], len(record.classes), record.halves).table)
+
+
+def _points(record: Labelings, where: str, table: pd.DataFrame | None) -> Any:
+    """The points as a table."""
+    n_points = record.answers(where).shape[2]
+    if table is None:
+        if where == "test" or record.probes is None:
+            what = "Test points are known by number only" if where == "test" else "The record does not store its probes"
+            raise expect.InputError(f"{what}. Pass the rows as `table`, a DataFrame.")
+        return as_frame(record.probes)
+    rows = as_frame(table)
+    if where == "test" and len(rows) != n_points and len(rows) == record.about.get("data", {}).get("rows"):
+        rows = rows.iloc[record.test_rows]
+    if len(rows) != n_points:
+        raise expect.InputError(
+            f"`table` has {len(rows)} rows but the refits predicted {n_points} {points_called(record, where)}; "
+            "expected one row for each" + (", or all rows that were recorded." if where == "test" else ".")
+        )
+    return rows.reset_index(drop=True)
+
+
+def as_frame(rows: Any) -> Any:
+    """An array as a DataFrame with columns x0, x1, …; anything else as it is."""
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])])
+    return rows
+
+
+def _row(region: Region) -> dict[str, Any]:
+    rate = region.rate
+    figures = {name: getattr(region, name) for name in FIGURES if hasattr(region, name)}
+    return (
+        region.condition_row()
+        | figures
+        | {"disagreement": rate.value, "low": rate.low, "high": rate.high, "value": rate.value}
+    )
+
+
+def _told(region: Region) -> str:
+    return (
+        f"{region.condition} ({region.share:.1%} of the points: {region.rate:.3g}, compared with "
+        f"{region.rest_rate:.3g} elsewhere, q {p_value_text(region.q_value)})"
+    )

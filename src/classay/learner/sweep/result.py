@@ -1,0 +1,243 @@
+"""`Sweep`: a learner's figures along a parameter, and the records for further measures."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from ...expect import InputError, counted
+from ...intervals import Estimate, difference
+from ...result import PARTS, Result, plain
+from ..fitting.groups import ALONE, is_numeric
+from ..orientation.orientation import Orientation, usual_threshold
+from ..records.labelings import Labelings
+
+LEAST_VALUES, FEW_VALUES = 3, 8
+
+
+@dataclass(frozen=True)
+class PathUse:
+    """How some values were fitted: `kind` is what they share; `exact`, whether bit for bit as separate fits."""
+
+    parameter: str
+    values: tuple[Any, ...]
+    kind: str
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's and Spearman's correlation over the n values of a parameter, NaN where nothing varies.
+
+    The p-values treat values of the parameter as independent. They share subsets and neighbouring values are similar,
+    so p is too small; it is reported because the paper's Table 4 has it. Spearman's uses Student's t; up to 8 values,
+    where that is far too small, it is the share of all orders that are as extreme: with 3 values never below 1/3.
+    """
+
+    n: int
+    pearson: float
+    pearson_p: float
+    spearman: float
+    spearman_p: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.pearson):
+            return f"unknown over {counted(self.n, 'value')}"
+        return (
+            f"Pearson {self.pearson:.2f} (p {_p(self.pearson_p)}), Spearman {self.spearman:.2f} "
+            f"(p {_p(self.spearman_p)}) over {self.n} values"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Result, chart="learner.sweep:draw_sweep"):
+    """The result of `sweep`. `orientations` and `records` are by value, or by pair of values for two parameters.
+
+    `gap_correlation` is that of stochasticity with the gap between training and test accuracy, over values;
+    `plugin_gap_correlation` the same with the paper's estimate of stochasticity. `paths` says how values were fitted,
+    `failed` which could not be, and why.
+    """
+
+    learner: str
+    parameters: tuple[str, ...]
+    values: tuple[Any, ...]
+    orientations: dict[Any, Orientation]
+    records: dict[Any, Labelings]
+    gap_correlation: Correlation
+    plugin_gap_correlation: Correlation
+    paths: tuple[PathUse, ...]
+    failed: dict[Any, str]
+    interrupted: bool
+    notes: tuple[str, ...]
+
+    def to_frame(self, raw: bool = False) -> pd.DataFrame:
+        """One row per value and metric: learner, parameter, value, metric, threshold, estimate, low, high, level, kind.
+
+        Metrics are those of `Orientation.to_frame`, and `gap`, training minus test accuracy. Two parameters add
+        `parameter_2` and `value_2`. `raw`: one row per value, metric and holdout, with the plain estimates.
+        """
+        tables = [self._raw(one) if raw else _figures(one) for one in self.orientations.values()]
+        for value, table in zip(self.orientations, tables):
+            self._place(table, value)
+        return pd.concat(tables, ignore_index=True)
+
+    def ask(self, measure: Callable[..., Result], **options: Any) -> pd.DataFrame:
+        """Apply another measure, such as `classay.stability`, to every record: its tables, one below the other."""
+        tables = []
+        for value, labelings in self.records.items():
+            table = measure(labelings, **options).to_frame().rename(columns={"value": "estimate", "figure": "metric"})
+            table = table.drop(columns="learner", errors="ignore")
+            tables.append(self._place(table, value))
+        return pd.concat(tables, ignore_index=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; for records, their provenance and failures."""
+        told = {
+            field.name: plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.name != "records"
+        }
+        told["records"] = {
+            str(value): {"about": plain(one.about), "failures": plain(one.failures), "notes": list(one.notes)}
+            for value, one in self.records.items()
+        }
+        return told
+
+    def gap(self, value: Any) -> Estimate:
+        """Accuracy on training rows minus that on test points, at a value."""
+        one = self.orientations[value]
+        return difference(one.train_accuracy, one.accuracy)
+
+    def __str__(self) -> str:
+        told = [f"{self.learner}, {self._along()}: {self._story()}"]
+        told += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
+        shared = [use for use in self.paths if use.kind != ALONE]
+        if shared:
+            exactly = "exactly" if all(use.exact for use in shared) else "in distribution"
+            number = sum(len(use.values) for use in shared)
+            told.append(f"{number} values share work ({shared[0].kind}), {exactly} as separate fits would predict.")
+        told += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
+        more = len(self.failed) - 3
+        return " ".join([*told, *([f"{more} more failed."] if more > 0 else []), *self.notes])
+
+    def _along(self) -> str:
+        names = " x ".join(self.parameters)
+        if len(self.parameters) == 1 and is_numeric(self.values) and len(self.values) > 1:
+            return f"{names} from {min(self.values):g} to {max(self.values):g} ({len(self.values)} values)"
+        return f"{names} ({counted(len(self.values), 'value')})"
+
+    def _story(self) -> str:
+        found = self.orientations
+        best = max(found, key=lambda value: found[value].accuracy.value)
+        first, last = next(iter(found)), list(found)[-1]
+        text = f"test accuracy is best at {_shown(best)}, {found[best].accuracy}"
+        if len(found) == 1:
+            return f"{text}; capacity {found[best].capacity}, stochasticity {found[best].stochasticity} bits."
+        threshold = usual_threshold(found[best].holdout_size)
+        ends = {
+            name: (getattr(found[first], name).value, getattr(found[last], name).value)
+            for name in ("expressivity", "capacity", "stochasticity")
+        }
+        # With one refit per subset, data and training randomness cannot be separated.
+        parts = ", ".join(
+            f"{name} unknown" if math.isnan(sum(pair)) else f"{name} {pair[0]:.3g} to {pair[1]:.3g}"
+            for name, pair in ends.items()
+        )
+        return (
+            f"{text}. From the first to the last value: accuracy {found[first].accuracy.value:.3g} to "
+            f"{found[last].accuracy.value:.3g}, bias at {threshold} of {found[best].holdout_size} "
+            f"{found[first].bias[threshold].value:+.3g} to {found[last].bias[threshold].value:+.3g}, {parts} bits."
+        )
+
+    def _place(self, table: pd.DataFrame, value: Any) -> pd.DataFrame:
+        """Put learner, parameters and values in front of a table."""
+        parts = value if len(self.parameters) > 1 else (value,)
+        for place, (name, part) in reversed(list(enumerate(zip(self.parameters, parts)))):
+            end = f"_{place + 1}" if place else ""
+            table.insert(0, f"value{end}", pd.Series([part] * len(table), index=table.index))
+            table.insert(0, f"parameter{end}", name)
+        table.insert(0, "learner", self.learner)
+        return table
+
+    def _raw(self, one: Orientation) -> pd.DataFrame:
+        return one.per_holdout.melt("holdout", var_name="metric", value_name="estimate")
+
+
+def correlated(stochasticity: list[float], gap: list[float]) -> Correlation:
+    """Correlations of two figures over the values at which both are known.
+
+    >>> correlated([0.0, 1.0, 2.0], [0.1, 0.2, 0.3]).spearman
+    1.0
+    """
+    table: NDArray[np.float64] = np.array([stochasticity, gap], dtype=float)
+    known = table[:, np.isfinite(table).all(axis=0)]
+    n = known.shape[1]
+    # Rounding alone is not variation.
+    if n < LEAST_VALUES or (np.ptp(known, axis=1) < 1e-12).any():
+        return Correlation(n, math.nan, math.nan, math.nan, math.nan)
+    pearson, spearman = stats.pearsonr(*known), stats.spearmanr(*known)
+    spearman_p = float(spearman.pvalue) if n > FEW_VALUES else _share_of_orders(*known)
+    return Correlation(n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), spearman_p)
+
+
+def _share_of_orders(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """The share of all orders of values whose Spearman correlation is at least as far from 0 as this one's."""
+    ranks, others = (stats.rankdata(each) - (len(each) + 1) / 2 for each in (first, second))
+    orders = np.array(list(permutations(others)))
+    return float(np.mean(np.abs(orders @ ranks) >= abs(others @ ranks) - 1e-9))
+
+
+def summed_up(
+    learner: str,
+    parameters: tuple[str, ...],
+    records: dict[Any, Labelings],
+    measured: dict[Any, Orientation | str],
+    paths: tuple[PathUse, ...],
+    failed: dict[Any, str],
+    interrupted: bool,
+    notes: tuple[str, ...],
+) -> Sweep:
+    """A sweep from what was measured at each value; a text there says why it could not be measured."""
+    found = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
+    failed = {**failed, **{value: one for value, one in measured.items() if isinstance(one, str)}}
+    if not found:
+        raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
+    gaps = [one.train_accuracy.value - one.accuracy.value for one in found.values()]
+    return Sweep(
+        learner=learner,
+        parameters=parameters,
+        values=tuple(found),
+        orientations=found,
+        records={value: records[value] for value in found},
+        gap_correlation=correlated([one.stochasticity.value for one in found.values()], gaps),
+        plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in found.values()], gaps),
+        paths=paths,
+        failed=failed,
+        interrupted=interrupted,
+        notes=notes,
+    )
+
+
+def _figures(one: Orientation) -> pd.DataFrame:
+    table = one.to_frame().rename(columns={"figure": "metric", "value": "estimate"})
+    gap = difference(one.train_accuracy, one.accuracy)
+    row = {"metric": "gap", **{"estimate" if part == "value" else part: getattr(gap, part) for part in PARTS}}
+    table = pd.concat([table, pd.DataFrame([row])], ignore_index=True).astype({"threshold": "Int64"})
+    return table[["metric", "threshold", "estimate", "low", "high", "level", "kind"]]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.2g}"

@@ -1,0 +1,11 @@
+"""Networks and weights from files, read without running anything in them unless the user allows it.
+
+Read `checkpoint` first: an architecture by name, filled with the weights of a file. `weights` reads the arrays of
+torch, safetensors and NumPy files, `head_search` finds the head among them by names and sizes, and `onnx` in the graph
+of an ONNX file.
+"""
+
+from .checkpoint import load_network
+from .head_search import read_head
+
+__all__ = ["load_network", "read_head"]

@@ -1,0 +1,268 @@
+"""Probes: figures that need another run of the network, or its weights. They go into the record of prototypes.
+
+- robustness: how sure of its class the network stays when noise is added to a seed, or when it is shifted by one pixel;
+- certainty: how sure it is of pure noise; response: how much more logits move on smooth noise than on rough noise;
+- smoothness: correlation of neighbouring pixels in what a walk changed; agreement: of changes toward the same class;
+- weights relative to a fresh initialisation of the same layers: stable rank, largest singular value and norm, as log
+  ratios, means over layers; alpha, the exponent of a power law fitted to the largest eigenvalues of each layer's
+  weight;
+- memory: how far statistics of batch normalisation are from those that noise of the same scale would give.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import seeds
+from ...arrays import Floats
+from ..cosines import cosines, unit
+from ..split.trace import frozen
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from ..split.split import Split
+    from .runner import Walker
+    from .schedule import Plan
+
+LogitsOf = Callable[["Tensor"], "Tensor"]
+"""A function that returns the logits of inputs."""
+NOISE = 0.3
+RANDOM = 100
+COARSE = 4
+TAIL = 8
+"""A power law is fitted to at least this many eigenvalues, if there are as many."""
+FACTORS = (1 / 3, 1.0, 3.0)
+CLASSES, ORIGINS = 20, 3
+"""Classes of the sample, and origins of each."""
+
+
+def probe(
+    split: Split,
+    starts: Tensor,
+    ends: Tensor,
+    targets: NDArray[np.integer],
+    seed: int,
+    batch: int = RANDOM,
+    random: int = RANDOM,
+) -> dict[str, float]:
+    """Every probe that applies, by name. `starts` and `ends` (m, ...) of some seeds, and the classes they reached.
+
+    `batch` rows are run at once; `random` noisy inputs are predicted.
+    """
+    import torch
+
+    figures: dict[str, float] = {}
+
+    def logits_of(inputs: Tensor) -> Tensor:
+        return torch.cat([split.logits(inputs[at : at + batch]) for at in range(0, len(inputs), batch)])
+
+    with frozen(split.network), torch.no_grad():
+        figures |= _robustness(logits_of, ends, targets, seed)
+        figures |= _noise_figures(split, logits_of, split.inputs(random, seed, 1))
+    figures |= _change_figures((ends - starts).float().cpu().numpy().astype(float), targets)
+    figures |= weight_figures(split.network, seed)
+    return {name: float(value) for name, value in figures.items() if math.isfinite(value)}
+
+
+def _robustness(logits_of: LogitsOf, ends: Tensor, targets: NDArray[np.integer], seed: int) -> dict[str, float]:
+    """Mean probability of the class that a seed was made for, after a change."""
+    import torch
+
+    goal = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=ends.device)
+
+    def sure(inputs: Tensor) -> float:
+        return float(logits_of(inputs).softmax(1).gather(1, goal[:, None]).mean())
+
+    noise = seeds.generator(seed, "probe noise").standard_normal(tuple(ends.shape), dtype=np.float32)
+    figures = {"noise_robustness": sure(ends + NOISE * torch.from_numpy(noise).to(ends))}
+    if ends.dim() == 4:
+        moves = [(0, 1), (0, -1), (1, 0), (-1, 0)]
+        figures["shift_robustness"] = float(np.mean([sure(torch.roll(ends, move, (2, 3))) for move in moves]))
+    return figures
+
+
+def _noise_figures(split: Split, logits_of: LogitsOf, inputs: Tensor) -> dict[str, float]:
+    """The network's outputs on noise."""
+    from torch.nn.functional import interpolate
+
+    with _statistics(split) as seen:
+        logits = logits_of(inputs)
+    figures = {"certainty": float(logits.softmax(1).max(dim=1).values.mean()), **_memory(seen)}
+    if inputs.dim() == 4 and min(inputs.shape[2:]) > COARSE:
+        smooth = interpolate(inputs[:, :, :COARSE, :COARSE], size=tuple(inputs.shape[2:]), mode="bicubic")
+        smooth = smooth / smooth.std().clamp_min(1e-12)
+        rough, moved = float(logits.std(dim=0).mean()), float(logits_of(smooth).std(dim=0).mean())
+        if rough > 0 and moved > 0:
+            figures["response"] = math.log(moved / rough)
+    return figures
+
+
+@contextmanager
+def _statistics(split: Split) -> Iterator[dict[Any, list[tuple[int, Tensor]]]]:
+    """Number of rows and mean of the inputs of each batch normalisation meanwhile, batch by batch."""
+    from torch import nn
+
+    seen: dict[Any, list[tuple[int, Tensor]]] = {}
+
+    def hook(layer: Any, arguments: tuple[Any, ...]) -> None:
+        values = arguments[0]
+        means = values.mean(dim=[axis for axis in range(values.dim()) if axis != 1])
+        seen.setdefault(layer, []).append((len(values), means))
+
+    kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    layers = [one for one in split.network.modules() if isinstance(one, kinds) and one.running_mean is not None]
+    handles = [layer.register_forward_pre_hook(hook) for layer in layers]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _memory(seen: dict[Any, list[tuple[int, Tensor]]]) -> dict[str, float]:
+    """Root mean square distance of batch statistics of noise from the stored ones, in stored spreads, as a log."""
+    gaps = []
+    for layer, batches in seen.items():
+        means = sum(rows * mean for rows, mean in batches) / sum(rows for rows, _ in batches)
+        gap = (means - layer.running_mean) / (layer.running_var + layer.eps).sqrt()
+        gaps.append(float((gap**2).mean()))
+    return {"memory": 0.5 * math.log(max(float(np.mean(gaps)), 1e-12))} if gaps else {}
+
+
+def _change_figures(changes: Floats, targets: NDArray[np.integer]) -> dict[str, float]:
+    """What walks changed: how smooth it is, and how similar for the same class from different starts."""
+    figures: dict[str, float] = {}
+    if changes.ndim == 4 and min(changes.shape[2:]) > 1:
+        figures["smoothness"] = float(
+            np.mean(
+                [_neighbours(changes[..., 1:], changes[..., :-1]), _neighbours(changes[:, :, 1:], changes[:, :, :-1])]
+            )
+        )
+    units = unit(changes.reshape(len(changes), -1))
+    classes, codes = np.unique(targets, return_inverse=True)
+    counts = np.bincount(codes)
+    if len(units) and counts.max() > 1:
+        sums = np.zeros((len(classes), units.shape[1]))
+        np.add.at(sums, codes, units)
+        several = counts > 1
+        pairs = (sums[several] ** 2).sum(axis=1) - counts[several]
+        figures["agreement"] = float((pairs / (counts[several] * (counts[several] - 1))).mean())
+    return figures
+
+
+def _neighbours(one: Floats, other: Floats) -> float:
+    scale = math.sqrt(float((one**2).sum() * (other**2).sum()))
+    return float((one * other).sum()) / scale if scale else math.nan
+
+
+# Weights, relative to the same network freshly initialised.
+
+
+def weight_figures(network: nn.Module, seed: int) -> dict[str, float]:
+    """Weights relative to fresh ones: log ratios of stable rank ‖W‖²/σ², of σ and of ‖W‖, means over layers; alpha."""
+    import torch
+
+    fresh, _ = fresh_network(network, seed)
+    fresh_layers = dict(fresh.named_modules())
+    ratios, alphas = [], []
+    for name, layer in network.named_modules():
+        weight = getattr(layer, "weight", None)
+        # An attribute called weight can also be a module: torch's list of parametrizations is.
+        if not isinstance(weight, torch.Tensor) or weight.ndim < 2 or min(weight.flatten(1).shape) < 2:
+            continue
+        own, other = (_singular_values(one.weight) for one in (layer, fresh_layers[name]))
+        if own.size and other.size and own[0] > 0 and other[0] > 0:
+            norms = [float(np.linalg.norm(values)) for values in (own, other)]
+            ratios.append(
+                [
+                    2 * math.log(norms[0] / own[0]) - 2 * math.log(norms[1] / other[0]),
+                    math.log(own[0] / other[0]),
+                    math.log(norms[0] / norms[1]),
+                ]
+            )
+            alphas.append(power_law(own**2))
+    if not ratios:
+        return {}
+    stable, spectral, norm = np.mean(ratios, axis=0)
+    alpha = float(np.nanmean(alphas)) if np.isfinite(alphas).any() else math.nan
+    return {
+        "stable_rank": float(stable),
+        "spectral_growth": float(spectral),
+        "norm_growth": float(norm),
+        "alpha": alpha,
+    }
+
+
+def fresh_network(network: nn.Module, seed: int) -> tuple[nn.Module, list[str]]:
+    """A freshly initialised copy of a network, and the layers that cannot be reset and keep trained values."""
+    import torch
+
+    fresh = copy.deepcopy(network)
+    not_reset = []
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seeds.integers(seed, "fresh", count=1)[0])
+        for name, layer in fresh.named_modules():
+            renew = getattr(layer, "reset_parameters", None) or getattr(layer, "_reset_parameters", None)
+            if callable(renew):
+                renew()
+            elif any(True for _ in layer.parameters(recurse=False)):
+                not_reset.append(name or type(layer).__name__)
+    return fresh, not_reset
+
+
+def _singular_values(weight: Tensor) -> Floats:
+    matrix = weight.detach().float().cpu().flatten(1).numpy().astype(float)
+    product = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
+    values: Floats = np.sqrt(np.maximum(np.linalg.eigvalsh(product)[::-1], 0))
+    return values
+
+
+def power_law(eigenvalues: Floats) -> float:
+    """Exponent of the power law that fits the largest values best, by the distance of Kolmogorov and Smirnov.
+
+    The tail is that with the smallest distance (Clauset, Shalizi & Newman, 2009), as in WeightWatcher.
+    """
+    values = np.sort(eigenvalues[eigenvalues > 1e-12 * eigenvalues.max(initial=0.0)])[::-1]
+    n = len(values)
+    best = (math.inf, math.nan)
+    logs = np.cumsum(np.log(values)) if n else np.zeros(0)
+    for size in range(min(TAIL, n), n + 1):
+        excess = logs[size - 1] - size * math.log(values[size - 1])
+        if size < 2 or excess <= 0:
+            continue
+        alpha = 1 + size / excess
+        model = 1 - (values[:size][::-1] / values[size - 1]) ** (1 - alpha)
+        best = min(best, (float(np.abs(model - np.arange(1, size + 1) / size).max()), alpha))
+    return best[1]
+
+
+# How much the figure between classes depends on the step.
+
+
+def step_sensitivity(walker: Walker, plan: Plan) -> dict[str, float]:
+    """M_bt by the factor of the step, on seeds of the first start and a few cores of each. Empty if time ran out."""
+    classes = seeds.generator(plan.seed, "sensitivity").permutation(plan.pool)[:CLASSES]
+    rounds = min(ORIGINS, len(classes) - 1)
+    place = np.tile(np.arange(len(classes)), rounds)
+    origin = (place + np.repeat(np.arange(1, rounds + 1), len(classes))) % len(classes)
+    by_factor = {}
+    for factor in FACTORS:
+        options = {"step": factor * walker.step, "max_steps": int(walker.max_steps * max(1.0, 1 / factor))}
+        seed_walks = walker.walk(walker.draw_starts(classes, 0), classes, keep=True, **options)
+        if seed_walks.ends is None or not seed_walks.finished.all():
+            return {}
+        cores = walker.walk(seed_walks.ends, classes[place], origin, **options)
+        if not cores.finished.all():
+            return {}
+        features = np.concatenate([seed_walks.features, cores.features])
+        measured = cosines(features, np.concatenate([np.arange(len(classes)), place]), len(classes))
+        by_factor[f"{factor:.3g}"] = 1 - measured.cs_bt
+    return by_factor

@@ -1,0 +1,235 @@
+"""`prototypes`: walk to every class from random inputs, and from every class to every other. Slow, and done once.
+
+A seed prototype begins at a random input, one for every class. A core prototype of class l begins at the seed of
+another class j. With k classes there are k seeds and k(k − 1) cores from each draw of random inputs; if k is large,
+a sample.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import expect, seeds
+from ...engine.store import Store
+from ...expect import InputError, need
+from ...notes import Note
+from ..split.split import Split
+from ..split.split import split as split_network
+from .probes import probe, step_sensitivity
+from .record import Prototypes
+from .runner import PROBED, PrototypeRows, Walker, digest, fingerprint, fold_normalisation, identity, run_plan
+from .schedule import Budget, Pilot, Plan, expect_sample, plan, run_pilot
+from .walks import BATCH, MAX_STEPS, box_of, embeddings_of, normalize_of
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from ..split.trace import Feed
+
+PROBE_SHARE = 0.01
+"""Share of the budget that one pass of probes may take; there are about eight."""
+MOST_INPUT_BYTES = 1 << 26
+"""Inputs are stored up to this many bytes, unless requested."""
+
+
+def prototypes(
+    network: nn.Module | Split,
+    input_shape: Sequence[int] | None = None,
+    normalize: Any = None,
+    starts: int = 5,
+    step: float | None = None,
+    delta: float = 0.01,
+    *,
+    classes: int | None = None,
+    origins: int | None = None,
+    budget: float | None = None,
+    max_steps: int = MAX_STEPS,
+    box: bool = False,
+    head: str | None = None,
+    call: Feed | None = None,
+    embeddings: Any = None,
+    batch: int = BATCH,
+    keep_inputs: bool | None = None,
+    sensitivity: bool = True,
+    random_state: int | np.random.Generator | None = 0,
+    store: str | Path | Store | None = None,
+    progress: bool = False,
+    name: str | None = None,
+) -> Prototypes:
+    """Make inputs that the network recognises as members of each class, by descending the gradient of the loss.
+
+    x ← x − step · ∇L/‖∇L‖, L the cross-entropy of the target class, until L ≤ delta. No data are needed. All walks
+    share batches, each scaled by its own gradient; the same seed gives the same walks. If time runs out or on Ctrl-C,
+    what is done is kept, and with a `store` the same call continues where it stopped.
+
+    It misleads if walks do not converge (`converged`), if the inputs are in another range than the network was
+    trained on (pass `normalize` for a box), and if the step is so long that walks jump (`sensitivity`).
+
+    Parameters
+    ----------
+    network : any nn.Module that ends in a linear layer, or the result of `split`; it is left unchanged
+    input_shape : shape of one input, as (3, 32, 32); in embedding space (tokens, width)
+    normalize : (mean, std) by channel that the network's inputs are scaled with, for `box` and for pictures
+    starts : draws of random inputs; the spread over them is reported
+    step : length of a step; None: found by a short search
+    delta : cross-entropy at which a walk has arrived
+    classes : number of classes to walk to, drawn at random; None: all, or as many as the budget allows
+    origins : cores of each class, begun at the seeds of this many others; None: all up to 100 classes, else 10
+    budget : seconds for all of it; with less time than needed, fewer origins, starts and classes are used
+    max_steps : a walk that has not arrived by then ends where it is
+    box : keep inputs within images of 0..1, and begin with uniform noise
+    head, call : as in `split`
+    embeddings : if the network takes tokens: the table to draw embeddings of random tokens from, or its layer's name
+    batch : rows walked at once; halved while memory is insufficient
+    keep_inputs : store the prototypes themselves; None: if they are few
+    sensitivity : also walk a sample with a third and three times the step
+    random_state : seed of the random inputs and of samples
+    store : folder in which finished walks are stored, so that the same call continues where it stopped
+    progress : show progress on stderr
+    name : display name of the network
+
+    Examples
+    --------
+    >>> from torch import manual_seed, nn
+    >>> _ = manual_seed(0)
+    >>> network = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 3))
+    >>> record = prototypes(network, (5,), starts=2)
+    >>> record.features.shape, bool(record.converged.all())
+    ((18, 16), True)
+
+    References
+    ----------
+    Dean & Sarkar, Novel Deep Neural Network Classifier Characterization Metrics with Applications to Dataless
+    Evaluation (2024), algorithms 1 and 2.
+
+    """
+    began = time.monotonic()
+    need("torch", "Making prototypes")
+    split = _split(network, input_shape, head, call)
+    expect.whole(starts, "starts", at_least=1)
+    expect.whole(max_steps, "max_steps", at_least=1)
+    expect.whole(batch, "batch", at_least=1)
+    for value, label in ((delta, "delta"), (step, "step"), (budget, "budget")):
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if value is not None and not (number and 0 < value < np.inf):
+            raise InputError(f"`{label}` is {value!r}; expected a number above 0.")
+    expect_sample(split.classes, classes, origins)
+    scale = normalize_of(normalize, split.input_shape)
+    table = embeddings_of(split.network, embeddings, split.input_shape)
+    if box and table is not None:
+        raise InputError("`box` is for images and `embeddings` for tokens; pass only one of them.")
+    folder = store if store is None or isinstance(store, Store) else Store(store)
+    seed = seeds.settle(random_state)
+    limits = box_of(split, scale) if box else None
+    walker = Walker(fold_normalisation(split), seed, step or 0.0, delta, max_steps, batch, limits, table)
+    settings: dict[str, Any] = {
+        "step": step, "delta": float(delta), "max_steps": max_steps, "box": bool(box), "batch": batch,
+        "seed": seed, "input_shape": list(split.input_shape),
+        "normalize": None if scale is None else [scale.mean, scale.std],
+    }  # fmt: skip
+    description = {
+        **settings,
+        "network": identity(split),
+        "embeddings": None if table is None else digest({"table": table}),
+    }
+    time_limit = None if budget is None else Budget(began, float(budget))
+    pilot = _pilot(walker, step, time_limit, bool(sensitivity), folder, {**description, "budget": budget})
+    piloted = {"step": pilot.step, "max_steps": pilot.max_steps, "batch": pilot.batch}
+    walker.step, walker.max_steps, walker.batch = pilot.step, pilot.max_steps, pilot.batch
+    walker.seconds, walker.passes = pilot.pace, 1
+    walker.deadline = None if time_limit is None else time_limit.at(pilot.until)
+    each = split.inputs(1)[0]
+    size = each.numel() * each.element_size()
+    walk_plan = plan(split.classes, size, starts, classes, origins, pilot.affordable, seed)
+    keep = keep_inputs if keep_inputs is not None else walk_plan.walks * each.numel() * 4 <= MOST_INPUT_BYTES
+    collected = run_plan(walker, walk_plan, keep, folder, {**description, **piloted}, progress)
+    if not len(collected):
+        if collected.interrupted:
+            raise KeyboardInterrupt  # there is nothing to keep
+        raise InputError(
+            f"No walk was finished in {budget:g} s: one step of one input takes {walker.pace:.2g} s. Allow a longer "
+            "`budget`."
+        )
+    arrays = collected.arrays()
+    notes = [*split.notes, *walk_plan.notes, *_notes(collected, walk_plan)]
+    if pilot.max_steps < max_steps:
+        notes.append(Note("steps-limited", count=pilot.max_steps, steps=max_steps))
+    if walker.batch < pilot.batch:
+        notes.append(Note("batches-reduced", count=walker.batch, rows=pilot.batch))
+    probes = {}
+    if not collected.interrupted:
+        most = PROBED if time_limit is None else int(np.clip(PROBE_SHARE * time_limit.seconds / walker.pace, 2, PROBED))
+        begins, ends, reached = collected.probed[0]
+        probes = probe(split, begins[:most], ends[:most], reached[:most], seed, walker.batch, most)
+    walker.deadline = None if time_limit is None else time_limit.at(1.0)
+    by_factor: dict[str, float] = {}
+    if sensitivity and not collected.cut:
+        by_factor = step_sensitivity(walker, walk_plan)
+        if not by_factor:
+            notes.append(Note("steps-not-compared"))
+    return Prototypes(
+        **arrays,
+        weight=split.weight,
+        bias=split.bias,
+        inputs=np.concatenate(collected.inputs) if keep and collected.inputs else None,
+        probes=probes,
+        sensitivity=by_factor,
+        settings={
+            **settings,
+            **piloted,
+            "starts": walk_plan.starts,
+            "classes": len(walk_plan.classes),
+            "origins": walk_plan.origins,
+            "budget": budget,
+        },
+        about={
+            "network": name or type(split.network).__name__,
+            "head": split.name,
+            "output": split.output,
+            "fingerprint": fingerprint(split.network),
+        },
+        notes=tuple(notes),
+        interrupted=collected.interrupted,
+    )
+
+
+def _split(network: Any, input_shape: Any, head: str | None, call: Feed | None) -> Split:
+    if isinstance(network, Split):
+        return network
+    if input_shape is None:
+        raise InputError("`input_shape` is missing; expected the shape of one input, such as (3, 32, 32).")
+    return split_network(network, input_shape, head, call)
+
+
+def _pilot(
+    walker: Walker,
+    step: float | None,
+    budget: Budget | None,
+    sensitivity: bool,
+    store: Store | None,
+    description: dict[str, Any],
+) -> Pilot:
+    """The pilot run, from the store if the same call was made before: it continues with the same walks."""
+    order = seeds.generator(walker.seed, "classes").permutation(walker.split.classes)
+    if store is None:
+        return run_pilot(walker, step, order, budget, sensitivity)
+    key = store.key({"terms": description, "sensitivity": sensitivity})
+    known = store.get(key, "terms")
+    if known is not None:
+        return Pilot(**known[0]["terms"])
+    pilot = run_pilot(walker, step, order, budget, sensitivity)
+    store.put(key, "terms", {"terms": asdict(pilot)}, {})
+    return pilot
+
+
+def _notes(collected: PrototypeRows, walk_plan: Plan) -> list[Note]:
+    if not collected.interrupted and not collected.cut:
+        return []
+    code = "walks-interrupted" if collected.interrupted else "walks-out-of-time"
+    return [Note(code, count=len(collected), walks=walk_plan.walks)]

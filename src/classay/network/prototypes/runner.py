@@ -1,0 +1,322 @@
+"""Running a plan of walks, piece by piece: what is in the store is not walked again, and finished parts are kept."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine.progress import Progress
+from ...engine.store import Store
+from ..split.trace import frozen
+from .record import SEED
+from .schedule import Plan
+from .walks import Walks, draw_starts, walk
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from ..split.split import Split
+
+CHUNK = 8
+"""Walks made and stored at once, in batches. More would lose more on Ctrl-C, fewer would leave batches underfilled."""
+PROBED = 100
+"""Seeds whose beginnings and ends are stored for probes."""
+DIGITS = 3
+"""Outputs are compared to this many digits of the largest: the last ones depend on the number of threads."""
+CLOSE = 1e-3
+"""How far features may differ, relative to their largest value."""
+
+
+@dataclass
+class Walker:
+    """How walks are made: everything except where from and where to."""
+
+    split: Split
+    seed: int
+    step: float
+    delta: float
+    max_steps: int
+    batch: int
+    box: tuple[Tensor, Tensor] | None
+    embeddings: Tensor | None
+    deadline: float | None = None
+    passes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def pace(self) -> float:
+        """Seconds that a row takes for one step, by all walks so far."""
+        return max(self.seconds, 1e-9) / max(self.passes, 1)
+
+    def draw_starts(self, targets: NDArray[np.integer], start: int) -> Tensor:
+        """A random input for each of these classes."""
+        return draw_starts(self.split, targets, self.seed, start, self.box, self.embeddings)
+
+    def walk(self, starts: Tensor, targets: NDArray[np.integer], origin: Any = None, **options: Any) -> Walks:
+        """Walk; a batch that was too large for memory stays small."""
+        options = {"step": self.step, "max_steps": self.max_steps, "deadline": self.deadline, **options}
+        began = time.monotonic()
+        walks = walk(self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options)
+        self.seconds += time.monotonic() - began
+        self.passes += walks.passes
+        self.batch = min(self.batch, walks.batch)
+        return walks
+
+
+@dataclass
+class PrototypeRows:
+    """Rows of the record so far, by name; some seeds with their beginnings; whether all was done."""
+
+    rows: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+    inputs: list[NDArray[np.float32]] = field(default_factory=list)
+    probed: list[tuple[Tensor, Tensor, NDArray[np.int64]]] = field(default_factory=list)
+    cut: bool = False
+    interrupted: bool = False
+
+    def add(self, walks: Walks, keep: bool, **named: NDArray[Any]) -> None:
+        """Add finished walks."""
+        done = walks.finished
+        for name, values in {**walks.rows(), **named}.items():
+            if name != "finished":
+                self.rows.setdefault(name, []).append(values[done])
+        if keep and walks.ends is not None:
+            self.inputs.append(walks.ends[np.flatnonzero(done)].float().cpu().numpy())
+        self.cut = self.cut or not done.all()
+        self.interrupted = self.interrupted or walks.interrupted
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows.get("target", [])))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Each array of the record in one piece."""
+        return {name: np.concatenate(parts) for name, parts in self.rows.items()}
+
+
+def run_plan(
+    walker: Walker, plan: Plan, keep: bool, store: Store | None, description: Mapping[str, Any], progress: bool
+) -> PrototypeRows:
+    """Make every walk of the plan. `keep`: store the inputs too; `description`: what they belong to, for the store.
+
+    If time is short, seeds get at most half of it: the plan continues with the classes that they reached.
+    """
+    collected = PrototypeRows()
+    until = walker.deadline
+    with Progress(plan.walks, "walking", progress) as shown:
+
+        def tick(ended: int) -> None:
+            shown.done += ended
+            shown.tick()
+
+        for group in plan.groups():
+            walker.deadline = None if until is None else (until + min(time.monotonic(), until)) / 2
+            ends, place = _walk_to_seeds(walker, plan, group, keep, store, description, collected, tick)
+            walker.deadline = until
+            reached = [one for one in plan.classes.tolist() if all((start, one) in place for start in group)]
+            plan = plan.restricted_to(reached)
+            if collected.interrupted or len(plan.pool) < 2:
+                break
+            start, origin, target = plan.cores(group)
+            at = np.array([place[int(one), int(of)] for one, of in zip(start, origin)], dtype=np.int64)
+            size = CHUNK * walker.batch
+            for first in range(0, len(at), size):
+                rows = slice(first, first + size)
+                named = {"target": target[rows], "origin": origin[rows], "start": start[rows]}
+                walks = _walk_chunk(walker, ends, at[rows], keep, store, description, named, tick)
+                collected.add(walks, keep, **named)
+                if not walks.finished.all():
+                    return collected
+    return collected
+
+
+def _walk_to_seeds(
+    walker: Walker,
+    plan: Plan,
+    group: range,
+    keep: bool,
+    store: Store | None,
+    description: Mapping[str, Any],
+    collected: PrototypeRows,
+    tick: Any,
+) -> tuple[Tensor, dict[tuple[int, int], int]]:
+    """Walk to the seeds of some starts. Returns the ends that cores may begin at, and the position of each.
+
+    A class outside of the pool has no position among the ends: it is -1.
+    """
+    import torch
+
+    ends: list[Tensor] = []
+    place: dict[tuple[int, int], int] = {}
+    n_pooled = 0
+    for first in range(0, len(plan.classes), plan.rows):
+        classes = plan.classes[first : first + plan.rows]
+        start = np.repeat(np.array(group, dtype=np.int64), len(classes))
+        target = np.tile(classes, len(group))
+        named = {"target": target, "origin": np.full(len(target), SEED, dtype=np.int64), "start": start}
+        begun = torch.cat([walker.draw_starts(classes, one) for one in group])
+        walks = _walk_chunk(walker, begun, np.arange(len(target)), True, store, description, named, tick)
+        collected.add(walks, keep, **named)
+        assert walks.ends is not None  # they are stored
+        if not collected.probed and walks.finished.any():
+            few = np.flatnonzero(walks.finished)[:PROBED]
+            collected.probed.append((begun[few].clone(), walks.ends[few].clone(), target[few]))
+        pooled = walks.finished & np.isin(target, plan.pool)
+        ends.append(walks.ends[np.flatnonzero(pooled)])
+        for row in np.flatnonzero(walks.finished).tolist():
+            place[int(start[row]), int(target[row])] = n_pooled if pooled[row] else -1
+            n_pooled += int(pooled[row])
+        if not walks.finished.all():
+            break
+    return torch.cat(ends), place
+
+
+def _walk_chunk(
+    walker: Walker,
+    starts: Tensor,
+    at: NDArray[np.int64],
+    keep: bool,
+    store: Store | None,
+    description: Mapping[str, Any],
+    named: Mapping[str, NDArray[np.int64]],
+    tick: Any,
+) -> Walks:
+    """One piece of the plan, from the store if it is there; stored if it is complete."""
+    if store is None:
+        return walker.walk(starts, named["target"], at, keep=keep, tick=tick)
+    import torch
+
+    key = store.key({"walks": description, "keep": keep, **{name: values.tolist() for name, values in named.items()}})
+    known = store.get(key, "walks")
+    if known is not None:
+        arrays = known[1]
+        ends = torch.from_numpy(arrays.pop("ends")).to(starts) if "ends" in arrays else None
+        tick(len(at))
+        return Walks(**arrays, ends=ends, batch=walker.batch, interrupted=False, passes=0)
+    walks = walker.walk(starts, named["target"], at, keep=keep, tick=tick)
+    if walks.finished.all():
+        arrays = walks.rows()
+        if walks.ends is not None:
+            # NumPy has no bfloat16, and float32 represents all of it.
+            exact = walks.ends.float() if walks.ends.itemsize < 4 else walks.ends
+            arrays["ends"] = exact.cpu().numpy()
+        store.put(key, "walks", {}, arrays)
+    return walks
+
+
+# How a store recognises a network: its weights, and its outputs, which the weights alone do not determine.
+
+
+def fingerprint(network: nn.Module) -> str:
+    """A SHA-256 over names, shapes and values of all weights."""
+    return digest(network.state_dict())
+
+
+def digest(tensors: Mapping[str, Any]) -> str:
+    """A SHA-256 over names, types, shapes and values of tensors."""
+    import torch
+
+    hashed = hashlib.sha256()
+    for name, values in tensors.items():
+        if isinstance(values, torch.Tensor):
+            array = values.detach().cpu().contiguous()
+            hashed.update(f"{name}\0{array.dtype}\0{tuple(array.shape)}\0".encode())
+            # In double precision, which represents every number of the others, including bfloat16.
+            hashed.update(array.double().numpy().tobytes())
+    return hashed.hexdigest()
+
+
+def identity(split: Split) -> str:
+    """A SHA-256 over the weights, the head and its outputs for two inputs.
+
+    Networks with the same weights can differ in other ways: the activation, a scaling, how they are called.
+    """
+    import torch
+
+    with frozen(split.network), torch.no_grad():
+        answers = split.logits(split.inputs(2, 2)).double().cpu().numpy()
+    scale = float(np.abs(answers).max()) or 1.0
+    # Zero is added because minus zero has other bytes.
+    rounded = np.round(answers / scale, DIGITS) + 0.0
+    description = f"{fingerprint(split.network)}\0{split.name}\0{split.input_shape}\0{rounded.tolist()}"
+    return hashlib.sha256(description.encode()).hexdigest()
+
+
+# An equivalent network that walks faster.
+
+
+def fold_normalisation(split: Split) -> Split:
+    """The same split of a copy with folded normalisation and weights in the best order for convolutions.
+
+    In evaluation mode batch normalisation is a scaling and a shift, which the convolution before it can do too.
+    Which layer follows which is observed in one forward pass; that the copy gives the same outputs is checked on
+    numbers. If it does not (the output of a convolution is also used elsewhere), without convolutions, and if anything
+    about copying or comparing fails, the result is the split itself.
+    """
+    import torch
+    from torch import nn
+
+    if not any(isinstance(layer, nn.Conv2d) for layer in split.network.modules()):
+        return split
+    try:
+        copied = copy.deepcopy(split.network)
+        with frozen(copied), torch.no_grad():
+            inputs = split.inputs(2, 1)
+            for convolution, norm in _foldable_layers(copied, split, inputs):
+                _fold(copied, convolution, norm)
+            copied = copied.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in torch's stubs
+        other = replace(split, network=copied)
+        with frozen(split.network), frozen(copied), torch.no_grad():
+            features, theirs = split.features(inputs), other.features(inputs)
+        apart = float((features - theirs).abs().max())
+        return other if apart <= CLOSE * float(features.abs().max()) else split
+    except Exception:  # layers are the user's code and can fail in any way; this is only for speed
+        return split
+
+
+def _foldable_layers(network: nn.Module, split: Split, inputs: Any) -> list[tuple[str, str]]:
+    """Names of convolutions and of the normalisation that uses their output, each used once."""
+    from torch import nn
+
+    names = {layer: name for name, layer in network.named_modules()}
+    makers: dict[int, str] = {}
+    alive: list[Any] = []  # so that no tensor gets the identity of another that was freed
+    pairs: list[tuple[str, str]] = []
+    uses: dict[str, int] = {}
+
+    def hook(layer: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
+        name = names[layer]
+        uses[name] = uses.get(name, 0) + 1
+        if isinstance(layer, nn.Conv2d):
+            makers[id(output)] = name
+            alive.append(output)
+        elif arguments and id(arguments[0]) in makers:
+            pairs.append((makers[id(arguments[0])], name))
+
+    layers = [layer for layer in network.modules() if type(layer) in (nn.Conv2d, nn.BatchNorm2d)]
+    handles = [layer.register_forward_hook(hook) for layer in layers]
+    try:
+        split.call(network, inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return [pair for pair in pairs if all(uses[name] == 1 for name in pair)]
+
+
+def _fold(network: nn.Module, convolution: str, norm: str) -> None:
+    from torch import nn
+    from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+    def put(name: str, layer: nn.Module) -> None:
+        parent, _, own = name.rpartition(".")
+        setattr(network.get_submodule(parent), own, layer)
+
+    before: Any = network.get_submodule(convolution)
+    after: Any = network.get_submodule(norm)
+    put(convolution, fuse_conv_bn_eval(before, after))
+    put(norm, nn.Identity())

@@ -1,0 +1,269 @@
+"""Which walks to make: all classes from all others if that is feasible, else a random sample that is.
+
+Also the step of the walks and the number of walks that a time budget allows, found by a short pilot run.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import expect, seeds
+from ...arrays import Ints
+from ...expect import InputError, counted
+from ...notes import Note
+
+if TYPE_CHECKING:
+    from .runner import Walker
+
+IN_FULL = 100
+"""Up to this many classes every class is reached from every other."""
+ORIGINS = 10
+LADDER = (("origins", 3), ("starts", 2), ("classes", 10), ("starts", 1), ("classes", 2), ("origins", 1))
+"""What is reduced if time is short, in this order, each down to this many before the next."""
+MEMORY = 1 << 28
+"""Bytes of inputs in memory at once."""
+TRIED = (0.1, 0.02, 0.5)
+"""Steps first tried, over √dimension: inputs of spread 1 lie about √dimension from the origin."""
+STEPS = 12
+"""The straight distance from start to end, in steps."""
+PATIENCE = 60
+PILOT_CLASSES, FEWEST_CLASSES = 20, 2
+"""Classes of the walks that find the step and measure the time: at most, and at least if time is short."""
+SEARCH, TRIAL = 0.25, 0.35
+"""Shares of the budget by which the search for a step and the walks that measure the time are over."""
+WALKED, WALKED_ALONE = 0.7, 0.85
+"""Shares by which all walks are over, with and without walks of other steps after them."""
+PASS = 0.02
+"""Share of the budget that one pass of a batch may take, since time is checked between passes."""
+IN_HAND = 0.8
+"""Share of the time that is planned for; cores sometimes take longer than seeds."""
+LEAST_WALKS = 4
+"""The smallest plan: two classes, with a seed and a core of each."""
+LEAST_STEPS = 2 * STEPS
+"""Walks that end sooner for lack of time would be useless: hardly one arrives."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The classes to reach, sorted; those whose seeds are kept as beginnings; from how many each is reached; how often.
+
+    `rows` is how many inputs may be in memory at once. Cores come in rounds: in each, every class of every start is
+    reached once more, so that whenever time runs out all classes have equally many prototypes.
+    """
+
+    classes: Ints
+    pool: Ints
+    origins: int
+    starts: int
+    rows: int
+    seed: int
+    notes: tuple[Note, ...]
+
+    @property
+    def walks(self) -> int:
+        """Walks in all."""
+        return self.starts * len(self.classes) * (1 + self.origins)
+
+    def restricted_to(self, classes: Sequence[int]) -> Plan:
+        """The same plan for some of its classes."""
+        own, pool = (every[np.isin(every, classes)] for every in (self.classes, self.pool))
+        return replace(self, classes=own, pool=pool, origins=min(self.origins, max(len(pool) - 1, 0)))
+
+    def groups(self) -> Iterator[range]:
+        """Starts that are walked together: as many as memory allows."""
+        together = max(self.rows // len(self.classes), 1)
+        for first in range(0, self.starts, together):
+            yield range(first, min(first + together, self.starts))
+
+    def cores(self, group: range) -> tuple[Ints, Ints, Ints]:
+        """Start, origin and target of each core walk of some starts, round by round."""
+        start, target = (grid.ravel() for grid in np.meshgrid(np.array(group), self.classes, indexing="ij"))
+        rounds = np.stack([self._origins(int(one), int(to)) for one, to in zip(start, target)], axis=1)
+        return np.tile(start, self.origins), rounds.ravel(), np.tile(target, self.origins)
+
+    def _origins(self, start: int, target: int) -> Ints:
+        others: Ints = self.pool[self.pool != target]
+        if self.origins == len(others):
+            return others
+        order: Ints = seeds.generator(self.seed, "origins", start, target).permutation(others)
+        return order[: self.origins]
+
+
+def plan(
+    k: int,
+    input_bytes: int,
+    starts: int,
+    classes: int | None,
+    origins: int | None,
+    affordable: float | None,
+    seed: int,
+) -> Plan:
+    """The plan for a head of `k` classes, of at most `affordable` walks (None: no limit)."""
+    wanted = expect_sample(k, classes, origins)
+    each = (wanted - 1 if wanted <= IN_FULL else ORIGINS) if origins is None else origins
+    sizes = {"starts": starts, "classes": wanted, "origins": each}
+    if affordable is not None:
+        fixed = [name for name, size in (("classes", classes), ("origins", origins)) if size is not None]
+        sizes = _affordable(sizes, affordable, fixed)
+    wanted, each = sizes["classes"], sizes["origins"]
+    notes = []
+    order = seeds.generator(seed, "classes").permutation(k)[:wanted]
+    rows = max(MEMORY // max(input_bytes, 1), 2 * (each + 1))
+    pool = np.sort(order[:rows]) if rows < wanted else np.sort(order)
+    if wanted < k:
+        notes.append(Note("classes-sampled", count=wanted, classes=k))
+    if each < wanted - 1:
+        notes.append(Note("origins-sampled", counted(each, "other"), count=each, others=wanted - 1))
+    if sizes["starts"] < starts:
+        notes.append(Note("starts-reduced", count=sizes["starts"], starts=starts))
+    return Plan(np.sort(order), pool, each, sizes["starts"], rows, seed, tuple(notes))
+
+
+def expect_sample(k: int, classes: int | None, origins: int | None) -> int:
+    """The number of classes to reach, if the given values are possible."""
+    wanted = k if classes is None else expect.whole(classes, "classes", at_least=2)
+    if wanted > k:
+        raise InputError(f"`classes` is {classes}, but the network has {k}. Use fewer, or leave it out.")
+    if origins is not None:
+        expect.whole(origins, "origins", at_least=1, why="Each class is reached from this many others.")
+        if origins >= wanted:
+            raise InputError(f"`origins` is {origins}; expected at most {wanted - 1}, the number of other classes.")
+    return wanted
+
+
+def _affordable(sizes: dict[str, int], affordable: float, fixed: Sequence[str]) -> dict[str, int]:
+    """Fewer starts, classes and origins, until there is time for all walks or the minimum is reached."""
+    wanted, sizes = sizes, dict(sizes)
+
+    def fits(name: str) -> int:
+        """How much of one there is time for, with the others unchanged."""
+        others = [sizes[other] + (other == "origins") for other in sizes if other != name]
+        return int(min(affordable / math.prod(others), 1e9)) - (name == "origins")
+
+    for name, least in LADDER:
+        if name not in fixed:
+            sizes[name] = min(sizes[name], max(fits(name), least))
+            sizes["origins"] = min(sizes["origins"], sizes["classes"] - 1)
+    for name in ("classes", "origins"):  # use what the last step left over
+        sizes[name] = min(wanted[name], max(fits(name), sizes[name]))
+    sizes["origins"] = min(sizes["origins"], sizes["classes"] - 1)
+    return sizes
+
+
+# The length of a step.
+
+
+def find_step(walker: Walker, targets: NDArray[np.integer]) -> float:
+    """A twelfth of the median straight distance of a few walks. If hardly any arrives, the first step tried.
+
+    A step that is too long overshoots and jumps between classes; one that is too short costs time for the same figures.
+    A distance measured in a few long steps is too long, so it is measured once more with the resulting step. If time
+    runs out meanwhile, those that have arrived are used.
+    """
+    starts = walker.draw_starts(targets, 0)
+    root = math.sqrt(starts[0].numel())
+
+    def median_way(step: float) -> tuple[float, float]:
+        walks = walker.walk(starts, targets, step=step, max_steps=PATIENCE)
+        if walks.interrupted:
+            raise KeyboardInterrupt  # there is nothing yet that could be kept
+        arrived = walks.converged & (walks.steps > 0)
+        # Of those that ended, half must have arrived; if none ended, nothing is known.
+        if not arrived.any() or arrived.sum() < 0.5 * walks.finished.sum():
+            return math.nan, 0.0
+        return float(np.median(walks.distance[arrived])), float(np.median(walks.steps[arrived]))
+
+    for tried in TRIED:
+        far, steps = median_way(tried * root)
+        if steps:
+            if steps < STEPS / 2:
+                again, steps = median_way(far / STEPS)
+                far = again if steps else far
+            return _round(far / STEPS)
+    return _round(TRIED[0] * root)
+
+
+def _round(step: float) -> float:
+    """Rounded to two digits, so that it can be passed again."""
+    return float(f"{step:.2g}")
+
+
+# A pilot run: the step, and what a time budget allows, where they were not given.
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The time for everything that one call does, from the moment it began."""
+
+    began: float
+    seconds: float
+
+    def at(self, share: float) -> float:
+        """The moment at which this share of the time is over."""
+        return self.began + share * self.seconds
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds until then."""
+        return max(self.at(share) - time.monotonic(), 0.0)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What a pilot run found: the step; the maximum steps and rows; how many walks there is time for, None: no limit.
+
+    `until` is the share of the budget after which walking stops, `pace` the seconds that a row takes for a step.
+    """
+
+    step: float
+    max_steps: int
+    batch: int
+    affordable: float | None = None
+    until: float = 1.0
+    pace: float = 0.0
+
+
+def run_pilot(
+    walker: Walker, step: float | None, order: NDArray[np.integer], budget: Budget | None, sensitivity: bool
+) -> Pilot:
+    """Try out what was not given. `order`: classes as they are drawn; `sensitivity`: other steps come afterwards.
+
+    A pass of two rows and a few walks show how long a row takes and how many steps a walk; from that come the rows
+    walked at once, the maximum number of steps and the number of walks. The pilot run is within the budget too.
+    """
+    some = order[:PILOT_CLASSES]
+    if budget is None:
+        return Pilot(find_step(walker, some) if step is None else step, walker.max_steps, walker.batch)
+    two = some[:FEWEST_CLASSES]
+    walker.walk(walker.draw_starts(two, 0), two, step=1.0, max_steps=0)  # one pass, however long it takes
+    walker.deadline = budget.at(SEARCH)
+    rows = budget.left(SEARCH) / (2 * PATIENCE * walker.pace)
+    some = some[: int(np.clip(rows, FEWEST_CLASSES, PILOT_CLASSES))]
+    walker.step = find_step(walker, some) if step is None else step
+    least = min(LEAST_STEPS, walker.max_steps)
+    if rows < 1:  # there is only time for the smallest plan, so nothing needs to be measured
+        passes, until = walker.max_steps + 1.0, WALKED_ALONE
+    else:
+        passes, until = _mean_passes(walker, some, budget), WALKED if sensitivity else WALKED_ALONE
+    left = IN_HAND * budget.left(until)
+    most = int(np.clip(left / (LEAST_WALKS * walker.pace) - 1, least, walker.max_steps))
+    passes = min(passes, most + 1)
+    at_once = min(PASS * budget.seconds / walker.pace, left / 2 / (passes * walker.pace))
+    walks = round(left / (passes * walker.pace), 1)
+    return Pilot(walker.step, most, int(np.clip(at_once, FEWEST_CLASSES, walker.batch)), walks, until, walker.pace)
+
+
+def _mean_passes(walker: Walker, some: NDArray[np.integer], budget: Budget) -> float:
+    """How often a walk goes through the network, on average."""
+    walker.deadline = budget.at(TRIAL)
+    trial = walker.walk(walker.draw_starts(some, 0), some)
+    if trial.interrupted:
+        raise KeyboardInterrupt
+    # A walk that was not finished in time counts as the longest possible.
+    return float(np.where(trial.finished, trial.steps + 1, walker.max_steps + 1).mean())

@@ -1,0 +1,341 @@
+"""Walks through input space to a class: x ← x − step · ∇L/‖∇L‖ until the cross-entropy L is at most delta.
+
+Every row walks alone: its gradient is its own and is scaled to length one by itself, so batching makes no difference. A
+row that has arrived leaves and the next in the queue takes its place, so that the batch stays full and memory does not
+grow with the number of walks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import seeds
+from ...expect import InputError
+from ..split.trace import frozen
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from ..split.split import Split
+
+BATCH = 128
+MAX_STEPS = 300
+NO_SLOPE = (
+    "No gradient of the loss reaches the inputs: the network computes under `torch.no_grad()`, or detaches its values, "
+    "or this runs under `torch.inference_mode()`. Walks need the gradient."
+)
+OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """How m walks went. Rows that were not finished (`finished` False: time ran out, or Ctrl-C) contain zeros.
+
+    `features` (m, d) where each walk ended; `steps` taken; `length` of the path and straight `distance` from start to
+    end; `loss` at the end; `converged`: the loss reached delta. `ends` (m, ...) are the inputs themselves, if stored.
+    `batch` is how many rows were walked at once at the end, `passes` how often a row went through the network in all.
+    """
+
+    features: NDArray[np.float32]
+    steps: NDArray[np.int64]
+    length: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+    finished: NDArray[np.bool_]
+    ends: Tensor | None
+    batch: int
+    interrupted: bool
+    passes: int
+
+    def rows(self) -> dict[str, NDArray[Any]]:
+        """The arrays, by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: array for name, array in named.items() if isinstance(array, np.ndarray)}
+
+
+def walk(
+    split: Split,
+    starts: Tensor,
+    targets: NDArray[np.integer],
+    origin: NDArray[np.integer] | None = None,
+    *,
+    step: float,
+    delta: float = 0.01,
+    max_steps: int = MAX_STEPS,
+    box: tuple[Tensor, Tensor] | None = None,
+    batch: int = BATCH,
+    deadline: float | None = None,
+    keep: bool = False,
+    tick: Callable[[int], None] | None = None,
+) -> Walks:
+    """Walk from `starts[origin[i]]` to class `targets[i]`, for every i.
+
+    Parameters
+    ----------
+    split : the split network; it is in evaluation mode and frozen meanwhile, and unchanged afterwards
+    starts : (s, ...) inputs; walks that share a start share its memory
+    targets : (m,) the class that each walk is to reach
+    origin : (m,) the start of each walk; None: one start per walk, in order
+    step : length of one step
+    delta : cross-entropy at which a walk has arrived
+    max_steps : a walk that has not arrived by then ends where it is, `converged` False
+    box : least and greatest value of an input, as tensors that broadcast to one input
+    batch : rows walked at once; halved while memory is insufficient
+    deadline : a moment of `time.monotonic()` at which to stop
+    keep : whether to store where the walks ended
+    tick : called after every step with the number of walks that ended
+
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    origin = np.arange(len(targets)) if origin is None else np.asarray(origin)
+    goals = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=starts.device)
+    results = _WalkResults(len(targets), split.feature_size, starts if keep else None)
+    active = _ActiveWalks(starts, origin)
+    interrupted, passes = False, 0
+    with frozen(split.network), torch.enable_grad():
+        try:
+            while active.fill(batch):
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+                try:
+                    x = active.x.detach().requires_grad_()
+                    features, logits = split.both(x)
+                    logits = logits.float() if logits.itemsize < 4 else logits
+                    losses = cross_entropy(logits, goals[active.rows], reduction="none")
+                    if not losses.requires_grad:
+                        raise InputError(NO_SLOPE)
+                    (slope,) = torch.autograd.grad(losses.sum(), x)
+                except (RuntimeError, MemoryError) as error:
+                    if not _out_of_memory(error) or len(active.rows) == 1:
+                        raise
+                    batch = len(active.rows) // 2
+                    active.send_back(batch)
+                    continue
+                passes += len(active.rows)
+                slope = slope.float() if slope.itemsize < 4 else slope  # small gradients are zero in half precision
+                norms = slope.flatten(1).norm(dim=1)
+                if not bool(torch.isfinite(losses).all() and torch.isfinite(norms).all()):
+                    raise InputError(
+                        "The network outputs NaN or infinite values on the way to a prototype. Are the weights intact, "
+                        "and `step` and the range of inputs not far too large?"
+                    )
+                arrived = losses.detach() <= delta
+                # If the gradient is zero (every unit of a layer dead, say) a row can never move again.
+                over = (arrived | (active.taken >= max_steps) | (norms == 0)).nonzero().ravel()
+                if len(over):
+                    results.put(active, over, features.detach(), losses.detach(), arrived)
+                active.move(slope, norms, step, box)
+                active.leave(over)
+                if tick is not None:
+                    tick(len(over))
+        except KeyboardInterrupt:
+            interrupted = True
+    return results.walks(batch, interrupted, passes)
+
+
+class _ActiveWalks:
+    """The rows that walk now: which walks they are, where they are, and how far they have come."""
+
+    def __init__(self, starts: Tensor, origin: NDArray[np.integer]) -> None:
+        import torch
+
+        self.starts, self.origin = starts, origin
+        self.waiting = list(range(len(origin)))[::-1]  # the next is the last
+        self.rows: list[int] = []
+        self.x = starts[:0]
+        # Not in the precision of the inputs: bfloat16 cannot count beyond 256.
+        self.taken = starts.new_zeros(0, dtype=torch.int64)
+        self.length = starts.new_zeros(0, dtype=torch.float64 if starts.dtype == torch.float64 else torch.float32)
+
+    def fill(self, batch: int) -> int:
+        """Admit walks from the queue until the batch is full; return how many there are now."""
+        import torch
+
+        coming = self._next(batch - len(self.rows))
+        if coming:
+            self.rows += coming
+            self.x = torch.cat([self.x, self.begin(coming)])
+            self.taken, self.length = (
+                torch.cat([each, each.new_zeros(len(coming))]) for each in (self.taken, self.length)
+            )
+        return len(self.rows)
+
+    def begin(self, rows: list[int]) -> Tensor:
+        """The starts of these walks."""
+        return self.starts[self.origin[rows]]
+
+    def send_back(self, batch: int) -> None:
+        """Keep this many; the others begin again later, which gives the same walks."""
+        self.waiting += self.rows[batch:][::-1]
+        self.rows = self.rows[:batch]
+        self.x, self.taken, self.length = self.x[:batch].clone(), self.taken[:batch], self.length[:batch]
+
+    def move(self, slope: Tensor, norms: Tensor, step: float, box: tuple[Tensor, Tensor] | None) -> None:
+        """One step down the gradient, every row by the same length."""
+        stride = step / norms.clamp_min(1e-30)
+        moved = (self.x - slope * stride.view(-1, *[1] * (slope.dim() - 1))).to(self.x.dtype)
+        if box is None:
+            self.length = self.length + step
+        else:
+            moved = moved.clamp(*box)
+            self.length = self.length + (moved - self.x).flatten(1).norm(dim=1)
+        self.x, self.taken = moved, self.taken + 1
+
+    def leave(self, over: Tensor) -> None:
+        """Finished walks give their places to others; if none waits, the batch shrinks."""
+        coming = self._next(len(over))
+        filled, empty = over[: len(coming)], over[len(coming) :]
+        if coming:
+            self.x[filled] = self.begin(coming)
+            self.taken[filled] = self.length[filled] = 0
+            for place, row in zip(filled.tolist(), coming):
+                self.rows[place] = row
+        if len(empty):
+            stay = self.taken.new_ones(len(self.rows)).bool()
+            stay[empty] = False
+            self.x, self.taken, self.length = self.x[stay], self.taken[stay], self.length[stay]
+            self.rows = [row for row, stays in zip(self.rows, stay.tolist()) if stays]
+
+    def _next(self, most: int) -> list[int]:
+        return [self.waiting.pop() for _ in range(min(max(most, 0), len(self.waiting)))]
+
+
+class _WalkResults:
+    """The results of finished walks, row by row."""
+
+    def __init__(self, m: int, size: int, like: Tensor | None) -> None:
+        self.features = np.zeros((m, size), dtype=np.float32)
+        self.steps = np.zeros(m, dtype=np.int64)
+        self.length, self.distance, self.loss = np.zeros(m), np.zeros(m), np.zeros(m)
+        self.converged, self.finished = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool)
+        self.ends = None if like is None else like.new_zeros((m, *like.shape[1:]))
+
+    def put(self, active: _ActiveWalks, over: Tensor, features: Tensor, losses: Tensor, arrived: Tensor) -> None:
+        rows = [active.rows[place] for place in over.tolist()]
+        ends = active.x[over]
+        self.features[rows] = features[over].float().cpu().numpy()
+        self.steps[rows] = active.taken[over].cpu().numpy()
+        self.length[rows] = active.length[over].cpu().numpy()
+        self.distance[rows] = (ends - active.begin(rows)).double().flatten(1).norm(dim=1).cpu().numpy()
+        self.loss[rows] = losses[over].cpu().numpy()
+        self.converged[rows] = arrived[over].cpu().numpy()
+        self.finished[rows] = True
+        if self.ends is not None:
+            self.ends[rows] = ends
+
+    def walks(self, batch: int, interrupted: bool, passes: int) -> Walks:
+        return Walks(
+            self.features, self.steps, self.length, self.distance, self.loss, self.converged, self.finished, self.ends,
+            batch, interrupted, passes,
+        )  # fmt: skip
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in OUT_OF_MEMORY)
+
+
+# Where walks to prototypes begin, and within what limits: noise, inputs of a box, or embeddings of random tokens.
+
+
+@dataclass(frozen=True)
+class Normalize:
+    """Mean and spread by channel that scaled inputs of 0..1 for the network: (x − mean) / std."""
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+def normalize_of(normalize: Any, shape: tuple[int, ...]) -> Normalize | None:
+    """`normalize` as users pass it: None, (mean, std), each a number or one per channel."""
+    if normalize is None or isinstance(normalize, Normalize):
+        return normalize
+    try:
+        mean, std = (tuple(np.atleast_1d(np.asarray(part, dtype=float)).ravel().tolist()) for part in normalize)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`normalize` is {normalize!r}; expected a pair (mean, std), each a number or one per channel."
+        ) from None
+    for part in (mean, std):
+        if len(part) not in (1, shape[0]):
+            raise InputError(
+                f"`normalize` has {len(part)} values for {shape[0]} channels (`input_shape` {shape}); expected 1, or "
+                "one per channel."
+            )
+    if not np.isfinite([*mean, *std]).all() or min(std) <= 0:
+        raise InputError(f"`normalize` is {normalize!r}; expected finite means and spreads above 0.")
+    return Normalize(mean, std)
+
+
+def box_of(split: Split, normalize: Normalize | None) -> tuple[Tensor, Tensor]:
+    """The least and greatest input of images of 0..1, as the network takes them."""
+    like = split.inputs(1)[0]
+
+    def by_channel(values: Sequence[float]) -> Tensor:
+        return like.new_tensor(list(values)).view(-1, *[1] * (like.dim() - 1))
+
+    if normalize is None:
+        return by_channel([0.0]), by_channel([1.0])
+    mean, std = by_channel(normalize.mean), by_channel(normalize.std)
+    return (0.0 - mean) / std, (1.0 - mean) / std
+
+
+def draw_starts(
+    split: Split,
+    targets: NDArray[np.integer],
+    seed: int,
+    start: int,
+    box: tuple[Tensor, Tensor] | None = None,
+    embeddings: Tensor | None = None,
+) -> Tensor:
+    """(c, ...) one random input for each target class of start number `start`, addressed by its class.
+
+    Normal with mean 0 and spread 1; uniform in the box if there is one; or embeddings of random tokens.
+    """
+    import torch
+
+    like = split.inputs(1)[0]
+    shape = tuple(like.shape)
+    if embeddings is not None:
+        tokens = [seeds.generator(seed, "start", start, int(one)).integers(len(embeddings), size=shape[:-1])
+                  for one in targets]  # fmt: skip
+        return embeddings[torch.as_tensor(np.stack(tokens))].to(like)
+    rows = np.stack(
+        [seeds.generator(seed, "start", start, int(one)).standard_normal(shape, dtype=np.float32) for one in targets]
+        if box is None
+        else [seeds.generator(seed, "start", start, int(one)).random(shape, dtype=np.float32) for one in targets]
+    )
+    values = torch.from_numpy(rows).to(like)
+    return values if box is None else box[0] + values * (box[1] - box[0])
+
+
+def embeddings_of(network: nn.Module, embeddings: Any, shape: tuple[int, ...]) -> Tensor | None:
+    """The table of embeddings to draw tokens from: a layer of the network by name, a layer, or an array."""
+    import torch
+
+    if embeddings is None:
+        return None
+    if isinstance(embeddings, str):
+        layers = dict(network.named_modules())
+        if embeddings not in layers:
+            tables = [name for name, layer in layers.items() if isinstance(layer, torch.nn.Embedding)]
+            raise InputError(
+                f"The network has no layer {embeddings!r}; its embeddings are {', '.join(tables) or 'none'}."
+            )
+        embeddings = layers[embeddings]
+    table = getattr(embeddings, "weight", embeddings)
+    table = table.detach() if isinstance(table, torch.Tensor) else torch.as_tensor(np.asarray(table))
+    if table.ndim != 2 or table.shape[1] != shape[-1]:
+        raise InputError(
+            f"`embeddings` has shape {tuple(table.shape)}; expected (tokens, {shape[-1]}), the last side of "
+            f"`input_shape` {shape}."
+        )
+    return table

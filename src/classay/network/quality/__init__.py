@@ -1,0 +1,13 @@
+"""Measures of a network: head, features of labelled rows, prototypes, and several networks in one ranking.
+
+Read `quality` first (`network_quality`, the estimate of accuracy and when to doubt it). `head` and `features` measure
+one matrix each; `figures` has every dataless figure with its meaning; `fresh_record` the same network before training,
+for comparison; `rank_networks` the table over many networks, and their true accuracy if there are labelled rows.
+"""
+
+from .features import feature_quality
+from .head import head_quality
+from .quality import network_quality
+from .rank_networks import rank_networks
+
+__all__ = ["feature_quality", "head_quality", "network_quality", "rank_networks"]

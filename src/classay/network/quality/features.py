@@ -1,0 +1,205 @@
+"""`feature_quality`: do features of a class point in one direction, and those of different classes apart? With data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ...arrays import Floats
+from ...expect import InputError, shown
+from ...result import Result
+from ..cosines import EDGES, Cosines, cosines
+from .head import HeadQuality, head_quality
+
+MOST_PAIRS = 5_000
+"""Maximum number of pairs of classes that are listed: all of them up to 100 classes."""
+
+
+@dataclass(frozen=True)
+class FeatureQuality(Result, chart="network.cosines:draw_feature_quality"):
+    """How features of labelled rows are arranged.
+
+    `within` is M_in, mean cosine of pairs of one class: 1: all have the same direction. `between` is M_bt, 1 − the mean
+    cosine with the means of other classes: 0: classes are not separated, 1: at right angles. `accuracy_bounds` are the
+    paper's, lower and upper. `per_class` and `per_pair` (closest pairs first) show which classes are close; `cosines`
+    (c, c) are those of class means; `distributions` counts cosines by kind. `head` is set if a head was given.
+    """
+
+    rows: int
+    labels: tuple[str, ...]
+    within: float
+    within_std: float
+    between: float
+    between_std: float
+    accuracy_bounds: tuple[float, float]
+    nonnegative: bool
+    per_class: pd.DataFrame
+    per_pair: pd.DataFrame
+    cosines: Floats
+    distributions: pd.DataFrame
+    head: HeadQuality | None
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure."""
+        return pd.DataFrame(
+            {
+                "figure": ["within", "within_std", "between", "between_std", "lower_bound", "upper_bound"],
+                "value": [self.within, self.within_std, self.between, self.between_std, *self.accuracy_bounds],
+            }
+        )
+
+    def __str__(self) -> str:
+        first = self.per_pair.iloc[0]
+        text = (
+            f"Features of {self.rows} rows of {len(self.labels)} classes: cosine {self.within:.3f} within classes "
+            f"(M_in), separation {self.between:.3f} between them (M_bt). Closest are {first['first']} and "
+            f"{first['second']} (cosine {first['cosine']:.3f}). The paper's bounds on accuracy are "
+            f"{self.accuracy_bounds[0]:.2f} to {self.accuracy_bounds[1]:.2f}."
+        )
+        return " ".join([text, *self.notes])
+
+
+def feature_quality(features: ArrayLike, labels: ArrayLike, head: ArrayLike | None = None) -> FeatureQuality:
+    """Measure how close features of one class are and how far apart those of different classes.
+
+    M_in = mean over classes of the mean cosine of pairs; M_bt = 1 − mean cosine of a row with the mean unit feature of
+    another class. Both are 1 for features that are the same in a class and at right angles between classes, as in a
+    fully trained network; M_bt is 0 if all features have the same direction.
+
+    It misleads as an accuracy: the paper's bounds, M_in − 2·std above and M_bt − 2·std below, were derived for
+    non-negative features (after a ReLU) and fail for many networks. Features of training rows look better than those of
+    new rows.
+
+    Parameters
+    ----------
+    features : (rows, d), the inputs of the head, as returned by `split(...).features(x)`
+    labels : (rows,) the class of each
+    head : (classes, d) the head's weight, to be measured too
+
+    Examples
+    --------
+    >>> q = feature_quality([[1, 0], [2, 0], [0, 1], [0, 3]], ["cat", "cat", "dog", "dog"])
+    >>> q.within, q.between, q.accuracy_bounds
+    (1.0, 1.0, (1.0, 1.0))
+
+    References
+    ----------
+    Dean & Sarkar, Novel Deep Neural Network Classifier Characterization Metrics with Applications to Dataless
+    Evaluation (2024), equations 6 and 7.
+
+    """
+    rows = _features(features)
+    row_labels = _labels(labels, len(rows))
+    classes, codes = np.unique(row_labels, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(f"`labels` has 1 class ({classes[0]!s}); at least 2 are needed to compare.")
+    counts = np.bincount(codes)
+    if (counts < 2).all():
+        raise InputError("No class has 2 rows, so none has pairs to compare. Pass more rows per class.")
+    measured = cosines(rows, codes, len(classes))
+    names = tuple(str(one) for one in classes)
+    notes = []
+    if (counts < 2).any():
+        notes.append(f"There is only one row of {shown(np.array(names)[counts < 2], 5)}, so M_in is unknown for it.")
+    notes += [remark] if (remark := sign_note(rows)) else []
+    if (zeros := int((~rows.any(axis=1)).sum())) > 0:
+        notes.append(f"{zeros} features are all zero; their cosine counts as 0.")
+    return FeatureQuality(
+        rows=len(rows),
+        labels=names,
+        within=measured.m_in,
+        within_std=measured.within_std,
+        between=1 - measured.cs_bt,
+        between_std=measured.between_std,
+        accuracy_bounds=measured.bounds,
+        nonnegative=bool((rows >= 0).all()),
+        per_class=per_class(measured, names).assign(rows=counts),
+        per_pair=per_pair(measured.class_cosines(), names),
+        cosines=measured.class_cosines(),
+        distributions=distributions(measured),
+        head=None if head is None else head_quality(head),
+        notes=tuple(notes),
+    )
+
+
+def per_class(measured: Cosines, names: tuple[str, ...]) -> pd.DataFrame:
+    """One row per class: its cosine within, its separation from the others, and the closest class."""
+    pairs = measured.class_cosines()
+    np.fill_diagonal(pairs, -np.inf)
+    nearest = pairs.argmax(axis=1)
+    return pd.DataFrame(
+        {
+            "class": names,
+            "within": measured.within,
+            "between": 1 - measured.between,
+            "nearest": [names[one] for one in nearest],
+            "cosine": pairs.max(axis=1),
+        }
+    )
+
+
+def per_pair(pairs: Floats, names: tuple[str, ...]) -> pd.DataFrame:
+    """Pairs of classes by the cosine of their means, closest first; the closest 5,000 if there are more."""
+    first, second = np.triu_indices(len(pairs), 1)
+    values = pairs[first, second]
+    order = np.argsort(-values, kind="stable")[:MOST_PAIRS]
+    return pd.DataFrame(
+        {
+            "first": [names[one] for one in first[order]],
+            "second": [names[one] for one in second[order]],
+            "cosine": values[order],
+        }
+    )
+
+
+def distributions(*measured: Cosines) -> pd.DataFrame:
+    """How many cosines are in each bin: kind (within, between), low, high, count."""
+    counts = {
+        "within": np.sum([each.within_histogram for each in measured], axis=0),
+        "between": np.sum([each.between_histogram for each in measured], axis=0),
+    }
+    return pd.concat(
+        [
+            pd.DataFrame({"kind": kind, "low": EDGES[:-1], "high": EDGES[1:], "count": values})
+            for kind, values in counts.items()
+        ],
+        ignore_index=True,
+    )
+
+
+def sign_note(features: NDArray[np.floating]) -> str:
+    """A note on features below zero, or nothing."""
+    if (features >= 0).all():
+        return ""
+    return (
+        f"{(features < 0).mean():.0%} of the feature values are below 0: the paper's bounds were derived for features "
+        "after a ReLU and were not shown to hold here."
+    )
+
+
+def _features(features: Any) -> Floats:
+    values = features.detach().cpu().float().numpy() if hasattr(features, "detach") else features
+    try:
+        rows = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"`features` is a {type(features).__name__}; expected numbers (rows, d).") from None
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise InputError(f"`features` has shape {rows.shape}; expected (rows, d). Flatten the inputs of the head.")
+    if not np.isfinite(rows).all():
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        raise InputError(f"`features` contains NaN or infinite numbers, in rows {shown(bad)}. Drop them.")
+    return rows
+
+
+def _labels(labels: Any, n: int) -> NDArray[Any]:
+    values = np.asarray(labels.detach().cpu().numpy() if hasattr(labels, "detach") else labels)
+    if values.shape != (n,):
+        raise InputError(f"`labels` has shape {values.shape}; expected ({n},), one label per row of `features`.")
+    if pd.isna(values).any():
+        raise InputError("`labels` has missing values; every row needs a label. Drop those rows.")
+    return values.astype(str) if values.dtype.kind == "O" else values

@@ -1,0 +1,102 @@
+"""Notes of a record: facts for its reader, kept as data. Their English is written here and nowhere else.
+
+A `Note` is a `str`, so it prints and joins like one; code that needs the fact reads `code`, `subject` and `numbers`, and
+never the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+TEXTS = {
+    # of any record
+    "text": "{subject}",  # a sentence from a record that an older version wrote
+    # of refits of a learner
+    "learner-was-fitted": "The learner was already fitted; only its settings are used.",
+    "constant-column": "1 constant column: {subject}.",
+    "constant-columns": "{count} constant columns: {subject}.",
+    "classes-not-tested": "{count} of {classes} classes have no row in the test part: too few rows.",
+    "subsets-completed": "{count} of {subsets} subsets missed a class in every draw; one row of it was added.",
+    "seed-fixed": "Its random_state is fixed, so refits cannot differ: stochasticity is 0 by your choice.",
+    "refits-not-run": "Interrupted: {count} of {refits} refits were not run.",
+    "refits-failed": "{count} of {refits} refits failed; see `failures`.",
+    "probes-not-stored": "The probes are not stored (sparse, too large or of unusual types); the predictions on them are.",
+    "subsets-run": "Interrupted: {count} of {subsets} subsets were run.",
+    "values-not-measured": "Too little was done to measure anything at {subject}.",
+    "columns-encoded": "Columns that are not numbers are encoded inside every fit.",
+    "refits-warned": "{count} of {refits} refits warned: {subject}",
+    # of ranks
+    "classes-without-rows": "Without test rows: {count} of {classes} classes; they compete, but the mean is over the "
+    "other classes.",
+    "many-ties": "Where the true class does not win outright it ties, on average, with {mean:.3g} of {others} others, "
+    "so the curve is coarse: pass scores that were not rounded, such as log-probabilities.",
+    "z-unknown": "In {count} of {rows} rows a score is −inf or the other classes score alike: their ranks count, but "
+    "how far the true class stands out (z) is unknown.",
+    "fit-warned": "The fit warned: {subject}",
+    "classes-not-scored": "The learner does not score {count} of {classes} classes ({subject}); they and their {rows} "
+    "test rows are left out.",
+    "label-sets-failed": "{count} of {sets} label sets could not be learned (first: {subject}).",
+    "label-sets-interrupted": "Interrupted: {count} of {sets} label sets were learned.",
+    # of prototypes and the head they belong to
+    "head-used-again": "It is used {count} times in a pass; the last use counts.",
+    "head-shares-weight": "It shares its weight with {subject}.",
+    "head-not-output": "Its output is not the output of the network.",
+    "classes-sampled": "A random sample of {count} of the {classes} classes was walked to.",
+    "origins-sampled": "Each class was reached from {subject} of {others}, drawn at random.",
+    "starts-reduced": "There was time for {count} of the {starts} starts.",
+    "steps-limited": "Walks were limited to {count} steps, not {steps}, to stay within the time.",
+    "batches-reduced": "Memory was sufficient for batches of {count} rows, not {rows}.",
+    "steps-not-compared": "There was no time to walk with other steps.",
+    "walks-interrupted": "It was interrupted after {count} of {walks} walks.",
+    "walks-out-of-time": "Time ran out after {count} of {walks} walks.",
+}
+"""Code -> sentence, with `{subject}` and numbers by name."""
+
+
+class Note(str):
+    """One fact: `code` says which, `subject` names what it is about, `numbers` how many or how much.
+
+    >>> note = Note("refits-failed", count=3, refits=500)
+    >>> note, note.numbers["count"]
+    ('3 of 500 refits failed; see `failures`.', 3)
+    """
+
+    code: str
+    subject: str
+    numbers: dict[str, Any]
+
+    def __new__(cls, code: str, subject: str = "", **numbers: Any) -> Note:
+        note = super().__new__(cls, TEXTS[code].format(subject=subject, **numbers))
+        note.code, note.subject, note.numbers = code, subject, numbers
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+        return (self.code, self.subject), self.numbers
+
+    def to_json(self) -> dict[str, Any]:
+        """The fact as plain JSON values, as records keep it."""
+        return {"code": self.code, "subject": self.subject, "numbers": self.numbers}
+
+
+def notes_to_json(notes: Iterable[str]) -> list[Any]:
+    """Notes as a record keeps them."""
+    return [note.to_json() if isinstance(note, Note) else note for note in notes]
+
+
+def notes_from_json(kept: Iterable[Any]) -> tuple[Note, ...]:
+    """Notes of a record that was read. A sentence, as older versions wrote it, and an unknown code stay sentences.
+
+    >>> notes_from_json(["1 constant column: a.", {"code": "refits-failed", "subject": "", "numbers": {}}])[0].code
+    'text'
+    """
+    return tuple(_note(each) for each in kept)
+
+
+def _note(kept: Any) -> Note:
+    if isinstance(kept, dict):
+        try:
+            return Note(kept["code"], kept["subject"], **kept["numbers"])
+        except (KeyError, TypeError, IndexError, ValueError):
+            return Note("text", str(kept.get("subject") or kept.get("code")))
+    return Note("text", str(kept))

@@ -1,0 +1,217 @@
+"""The JSON document of a report, and how to read it back, checked against the dataclasses."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import types
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from ...expect import InputError, nearest
+from ...intervals import Estimate
+from ..document import LEVELS, SCHEMA, Report, Sheet
+
+FORMAT = "classay-report"
+SUBJECTS = ("learner", "data", "classes", "network")
+CHOICES = {("Finding", "level"): LEVELS, ("Figure", "subject"): SUBJECTS}
+"""Fields with a fixed set of values."""
+OPEN_ENDS = {"value": math.nan, "low": -math.inf, "high": math.inf}
+"""The meaning of null in an estimate: JSON has only finite numbers."""
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as JSON values, with its format and version."""
+    return {"format": FORMAT, "schema": SCHEMA, **report.to_dict()}
+
+
+def report_from(content: Any) -> Report:
+    """The report in a document.
+
+    A document with a later schema is refused, as its meaning may differ; unknown keys are ignored. Numbers are restored
+    to the last bit. Null in an estimate is an unknown value, or an end without a limit.
+    """
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise InputError('It is not a report of classay: `format` is not "classay-report".')
+    version = content.get("schema")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise InputError(f"It is damaged: `schema` is {_short(version)}; expected an integer of at least 1.")
+    if version > SCHEMA:
+        raise InputError(
+            f"It was written by a later version of classay (schema {version}; this one reads up to {SCHEMA}). "
+            "Install a later classay."
+        )
+    found: Report = _read(Report, content, "")
+    return found
+
+
+def fields_of(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields, by name."""
+    hints = _hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """Whether a document must have the field: one with a default may be missing."""
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _read(kind: Any, content: Any, place: str) -> Any:
+    """The content as an instance of a type, or an error that names the place."""
+    if kind is Any:
+        return content
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _read(_member(get_args(kind), content, place), content, place)
+    if origin is tuple:
+        part = get_args(kind)[0]
+        return tuple(_read(part, each, f"{place}[{i}]") for i, each in enumerate(_is(list, content, place)))
+    if origin is dict:
+        part = get_args(kind)[1]
+        return {key: _read(part, each, f"{place}.{key}") for key, each in _is(dict, content, place).items()}
+    if dataclasses.is_dataclass(kind):
+        return _read_dataclass(kind, _is(dict, content, place), place)  # type: ignore[arg-type]  # a type, not an instance
+    if kind is float and content is None:
+        return math.nan
+    return float(_is(float, content, place)) if kind is float else _is(kind, content, place)
+
+
+def _read_dataclass(kind: type, content: dict[str, Any], place: str) -> Any:
+    parts: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        where = f"{place}.{field.name}".lstrip(".")
+        if field.name not in content:
+            if is_required(field):
+                raise InputError(f"It is damaged: `{where}` is missing.{nearest(field.name, content)}")
+            continue
+        given = content[field.name]
+        if kind is Estimate and given is None and field.name in OPEN_ENDS:
+            parts[field.name] = OPEN_ENDS[field.name]
+            continue
+        parts[field.name] = _read(fields_of(kind)[field.name], given, where)
+        allowed = CHOICES.get((kind.__name__, field.name))
+        if allowed and given not in allowed:
+            raise InputError(f"It is damaged: `{where}` is {_short(given)}; expected one of {', '.join(allowed)}.")
+    made = kind(**parts)
+    if isinstance(made, Sheet):
+        _is_even(made, place)
+    return made
+
+
+def _member(kinds: tuple[Any, ...], content: Any, place: str) -> Any:
+    """The member of a union that matches a value, by its JSON type."""
+    for kind in kinds:
+        if kind is type(content) or (dataclasses.is_dataclass(kind) and isinstance(content, dict)):
+            return kind
+    expected = " or ".join(_said(kind) for kind in kinds)
+    raise InputError(f"It is damaged: `{place}` is {_short(content)}; expected {expected}.")
+
+
+def _is(kind: type, content: Any, place: str) -> Any:
+    fits = isinstance(content, kind) or (kind is float and isinstance(content, int))
+    if not fits or (isinstance(content, bool) and kind is not bool):
+        raise InputError(f"It is damaged: `{place or 'it'}` is {_short(content)}; expected {_said(kind)}.")
+    return content
+
+
+def _is_even(sheet: Sheet, place: str) -> None:
+    """Refuse a table with a row that is longer or shorter than its header."""
+    wrong = next((i for i, row in enumerate(sheet.rows) if len(row) != len(sheet.columns)), None)
+    if wrong is not None:
+        raise InputError(
+            f"It is damaged: `{place}.rows[{wrong}]` has {len(sheet.rows[wrong])} cells; expected {len(sheet.columns)}."
+        )
+    for name in ("of", "details"):
+        beside = getattr(sheet, name)
+        if beside and len(beside) != len(sheet.rows):
+            raise InputError(f"It is damaged: `{place}.{name}` has {len(beside)} entries for {len(sheet.rows)} rows.")
+
+
+def _said(kind: Any) -> str:
+    words = {str: "a string", int: "an integer", float: "a number", bool: "true or false", list: "a list"}
+    return words.get(kind, "null" if kind in (None, types.NoneType) else "an object")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+# The JSON Schema of a report, made of the dataclasses, so that the two cannot drift apart.
+
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+SIMPLE = {str: "string", int: "integer", bool: "boolean", types.NoneType: "null"}
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of the document that `classay report -o report.json` writes.
+
+    Later versions may add other keys; readers of this version can ignore them.
+
+    >>> sorted(schema()["$defs"])
+    ['Estimate', 'Figure', 'Finding', 'Picture', 'Section', 'Sheet', 'Unasked']
+    """
+    kinds: dict[str, Any] = {}
+    own = _object(Report, kinds)
+    head = {
+        "format": {"const": FORMAT},
+        "schema": {"const": SCHEMA, "description": "Version of this schema."},
+    }
+    return {
+        "$schema": DRAFT,
+        "title": "classay report",
+        **own,
+        "properties": {**head, **own["properties"]},
+        "required": [*head, *own["required"]],
+        "$defs": dict(sorted(kinds.items())),
+    }
+
+
+def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
+    properties = {name: _of(part, kinds) for name, part in fields_of(kind).items()}
+    for name in properties:
+        if (kind.__name__, name) in CHOICES:
+            properties[name] = {"enum": list(CHOICES[kind.__name__, name])}
+    if kind is Estimate:
+        told = {"value": "null: unknown", "low": "null: no lower limit", "high": "null: no upper limit"}
+        properties |= {name: {**properties[name], "description": text} for name, text in told.items()}
+    return {
+        "description": _description(kind),
+        "type": "object",
+        "properties": properties,
+        "required": [field.name for field in dataclasses.fields(kind) if is_required(field)],
+    }
+
+
+def _of(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
+    if kind is Any:
+        return {}
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [_of(part, kinds) for part in get_args(kind)]}
+    if origin is tuple:
+        return {"type": "array", "items": _of(get_args(kind)[0], kinds)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _of(get_args(kind)[1], kinds)}
+    if kind is float:
+        return {"type": ["number", "null"]}
+    if kind in SIMPLE:
+        return {"type": SIMPLE[kind]}
+    if kind.__name__ not in kinds:
+        kinds[kind.__name__] = {}  # a sheet contains sheets
+        kinds[kind.__name__] = _object(kind, kinds)
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _description(kind: type) -> str:
+    """The docstring without its examples, on one line."""
+    words = (inspect.getdoc(kind) or "").split(">>>")[0]
+    return " ".join(words.split())

@@ -1,0 +1,107 @@
+"""The sections of a report on more classes, and on networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import charts
+from ...charts.style.theme import printable
+from ...classes.extrapolate.extrapolate import Extrapolation
+from ..document import Cell, Picture, Section, Sheet
+from ..phrases import bits, joined, percent, quoted, share
+from ..results import Results
+from .data import cell
+from .learners import spec_of
+
+MOST_PAIRS = 20
+
+
+def classes_section(parts: Results) -> Section:
+    """The forecast for more classes."""
+    found = parts.classes
+    if found is None:
+        return Section("classes", "More classes", "", absent=parts.why.get("classes", ""))
+    forecast, size = found.forecast, parts.data.classes.size
+    foreseen = [f"{percent(each)} among {k:,}" for k, each in zip(forecast.k, forecast.estimates) if each.known]
+    lead = (
+        f"With equal weight for every class, {quoted(found.learner)}, the most accurate learner with scores, predicts "
+        f"{percent(forecast.curve.at(size))} correctly among {size} classes. Forecast for more classes of the same "
+        f"kind: {joined(foreseen) if foreseen else 'not possible from these scores'}. {_back_test(forecast, size)} "
+        f"Estimated information of its scores about the class: {bits(found.information.bits)}."
+    )
+    rows: list[tuple[Cell, ...]] = [(f"{size} classes (now)", forecast.curve.at(size))]
+    rows += [(f"{k:,} classes", estimate) for k, estimate in zip(forecast.k, forecast.estimates)]
+    sheet = Sheet("curve", "Accuracy by the number of classes", ("classes", "accuracy_now"), tuple(rows), sort=False)
+    picture = Picture(
+        "curve",
+        "Accuracy by the number of classes",
+        "Accuracy with fewer and with more classes than there are, with its interval.",
+        _named(spec_of(charts.extrapolation_chart(forecast)), found.learner),
+        sheet,
+    )
+    return Section("classes", "More classes", lead, (picture,))
+
+
+def _named(spec: dict[str, Any], learner: str) -> dict[str, Any]:
+    """The chart with the learner's name in its title, where a curve of bare scores has the word scores."""
+    title = spec.get("title")
+    if isinstance(title, dict) and isinstance(title.get("text"), list) and title["text"]:
+        first, colon, rest = str(title["text"][0]).partition(": ")
+        title["text"][0] = f"{printable(learner)}: {rest}" if colon else first
+    return spec
+
+
+def _back_test(forecast: Extrapolation, size: int) -> str:
+    """How well the same method predicts a known accuracy."""
+    if not forecast.back_tests:
+        return f"{size} classes are too few to check the accuracy of such a forecast."
+    test = forecast.back_tests[0]
+    return (
+        f"Back-test: from {test.n_classes} of the classes, the forecast for all {size} was "
+        f"{share(float(np.mean(test.foreseen)))}; the actual accuracy is {share(test.actual)} (typical error "
+        f"{100 * test.error:.1f} points)."
+    )
+
+
+def networks_section(parts: Results) -> Section:
+    """What can be measured of networks without data."""
+    if not parts.networks:
+        return Section("networks", "Networks", "", absent="no network was given (--network)")
+    names = ("classifier_quality", "within", "between", "lower_bound", "upper_bound", "estimate", "converged")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            name,
+            net.classifier_quality,
+            net.within,
+            net.between,
+            *(float(bound) for bound in net.accuracy_bounds),
+            net.estimate,
+            net.converged,
+        )
+        for name, net in parts.networks.items()
+    )
+    sheet = Sheet("networks", "Networks, measured without data", ("network", *names), rows, "", tuple(parts.networks))
+    pictures = tuple(
+        Picture(
+            f"cosines/{name}",
+            f"Which classes {name} finds similar",
+            str(net),
+            spec_of(charts.class_cosines(net)),
+            _pairs(name, net.per_pair),
+        )
+        for name, net in parts.networks.items()
+    )
+    lead = (
+        "From architecture and weights alone. The estimate ranks checkpoints of one task; do not rely on its absolute "
+        "value. Neither it nor the paper's bounds replace a test set."
+    )
+    return Section("networks", "Networks", lead, pictures, (sheet,))
+
+
+def _pairs(name: str, pairs: pd.DataFrame) -> Sheet:
+    closest = pairs.sort_values("rows", ascending=False).head(MOST_PAIRS)
+    rows = tuple((cell(row.first), cell(row.second), cell(row.rows)) for row in closest.itertuples())
+    return Sheet(f"pairs/{name}", f"Closest classes of {name}", ("class", "other class", "cosine of rows"), rows)

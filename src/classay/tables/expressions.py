@@ -1,0 +1,366 @@
+"""`parse`: true-or-false expressions over the columns of a table, such as `0.2 < x0 <= 0.8 and hue == 'red'`.
+
+The text is parsed by Python's own parser and never run: only names, numbers, text and comparisons are accepted.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from ..arrays import Mask
+from ..expect import InputError, nearest, shown
+
+LONGEST = 1000
+OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+EXPECTED = (
+    "Expected a column of True and False, or a comparison such as label != predicted, 0.2 < score <= 0.5 or "
+    "status == 'failed', joined by and, or, not. Put names with spaces in backticks."
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Which rows meet it, in which rows it is known (no compared value is missing), and the columns it uses."""
+
+    meets: Mask
+    known: Mask
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """What `parse` read. Called with a table, it returns which rows meet it; rows with a missing value do not."""
+
+    text: str
+    columns: tuple[str, ...]
+    tree: ast.expr
+    quoted: dict[str, str]
+
+    def __call__(self, table: pd.DataFrame) -> Mask:
+        return self.compare(table).meets
+
+    def compare(self, table: pd.DataFrame) -> Comparison:
+        """Which rows of a table meet it, and in which rows that is known."""
+        _check_columns(self.text, self.columns, table.columns)
+        meets, known = _Evaluator(self, table).truth(self.tree)
+        return Comparison(meets & known, known, self.columns)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse(text: str, columns: Iterable[str] | None = None) -> Expression:
+    """Read an expression: comparisons (== != < <= > >=, also chained), and, or, not, brackets, True and False.
+
+    `columns` are the names that it may use; without them, that is checked when it is called. A text that equals one of
+    these names is that column.
+
+    >>> red = parse("hue == 'red' and 0 < `my size` <= 2")
+    >>> red.columns
+    ('hue', 'my size')
+    >>> red(pd.DataFrame({"hue": ["red", "red", "blue"], "my size": [1, 3, 1]})).tolist()
+    [True, False, False]
+    """
+    if not isinstance(text, str):
+        raise InputError(f"An expression is {text!r}; expected a text. {EXPECTED}")
+    allowed = None if columns is None else [str(name) for name in columns]
+    if allowed is not None and text in allowed:
+        return Expression(text, (text,), ast.Name(text), {})
+    if len(text) > LONGEST:
+        raise InputError(f"The expression has {len(text)} characters; the limit is {LONGEST}.")
+    quoted: dict[str, str] = {}
+
+    def stand_in_for(match: re.Match[str]) -> str:
+        # Python's parser has no backticks: a name that does not occur in the text replaces the column meanwhile.
+        stand_in = f"_quoted_{len(quoted)}"
+        while stand_in in text:
+            stand_in += "_"
+        quoted[stand_in] = match[1]
+        return f" {stand_in} "
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(re.sub(r"`([^`]+)`", stand_in_for, text).strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise InputError(f"{text!r} cannot be read. {EXPECTED}") from error
+    checker = _Checker(text, quoted)
+    try:
+        checker.check(tree)
+    except RecursionError as error:
+        raise InputError(f"{text!r} is nested too deeply. {EXPECTED}") from error
+    columns_used = tuple(dict.fromkeys(checker.used))
+    if allowed is not None:
+        _check_columns(text, columns_used, allowed)
+    return Expression(text, columns_used, tree, quoted)
+
+
+def compare(text: str, table: pd.DataFrame) -> Comparison:
+    """Find the rows of a table that meet an expression.
+
+    >>> table = pd.DataFrame({"label": ["a", "b", "b"], "my guess": ["a", "a", None]})
+    >>> found = compare("label != `my guess`", table)
+    >>> found.meets.tolist(), found.known.tolist(), found.columns
+    ([False, True, False], [True, True, False], ('label', 'my guess'))
+    """
+    return parse(text, table.columns).compare(table)
+
+
+class _Checker:
+    """Walks the parsed expression, refuses what is not supported, and collects the columns used."""
+
+    def __init__(self, text: str, quoted: dict[str, str]) -> None:
+        self.text, self.quoted = text, quoted
+        self.used: list[str] = []
+
+    def check(self, node: ast.expr) -> None:
+        if isinstance(node, ast.BoolOp):
+            for value in node.values:
+                self.check(value)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.check(node.operand)
+        elif isinstance(node, ast.Compare):
+            self._check_comparison(node)
+        elif isinstance(node, ast.Name):
+            self.used.append(self.quoted.get(node.id, node.id))
+        elif not (isinstance(node, ast.Constant) and isinstance(node.value, bool)):
+            raise InputError(f"{self.text!r} has {_part_name(node)} instead of a comparison. {EXPECTED}")
+
+    def _check_comparison(self, node: ast.Compare) -> None:
+        for each in node.ops:
+            if type(each) not in OPERATORS:
+                raise InputError(f"{self.text!r} uses {_part_name(each)}; expected ==, !=, <, <=, > or >=.")
+        sides = [node.left, *node.comparators]
+        named = [self._side(side) for side in sides]
+        if not all(left or right for left, right in pairwise(named)):
+            raise InputError(f"{self.text!r} compares two fixed values. {EXPECTED}")
+
+    def _side(self, node: ast.expr) -> bool:
+        """Whether a side of a comparison is a column; an error if it is neither a column nor a fixed value."""
+        if isinstance(node, ast.Name):
+            self.used.append(self.quoted.get(node.id, node.id))
+            return True
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, (str, int, float)):
+            if isinstance(inner.value, str) and any(stand_in in inner.value for stand_in in self.quoted):
+                raise InputError(f"{self.text!r} has backticks inside a text; they are for column names.")
+            if not (negative and isinstance(inner.value, (str, bool))):
+                return False
+        raise InputError(f"{self.text!r} has {_part_name(node)} instead of a column, number or text. {EXPECTED}")
+
+
+class _Evaluator:
+    """Finds, for each part of an expression, the rows of a table that meet it and those in which it is known."""
+
+    def __init__(self, expression: Expression, table: pd.DataFrame) -> None:
+        self.text, self.quoted, self.table = expression.text, expression.quoted, table
+
+    def truth(self, node: ast.expr) -> tuple[Mask, Mask]:
+        if isinstance(node, ast.BoolOp):
+            join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+            return _joined(join, [self.truth(value) for value in node.values])
+        if isinstance(node, ast.UnaryOp):
+            meets, known = self.truth(node.operand)
+            return ~meets, known
+        if isinstance(node, ast.Compare):
+            sides = [self._side(side) for side in (node.left, *node.comparators)]
+            return _joined(
+                np.logical_and,
+                [compare_sides(self.text, OPERATORS[type(op)], *pair) for op, pair in zip(node.ops, pairwise(sides))],
+            )
+        if isinstance(node, ast.Name):
+            column = self._column(node.id)
+            known = column.notna().to_numpy(dtype=bool)
+            return self._boolean(column[known], known), known
+        return np.full(len(self.table), ast.literal_eval(node)), np.ones(len(self.table), dtype=bool)
+
+    def _boolean(self, column: pd.Series[Any], known: Mask) -> Mask:
+        values = column.infer_objects()
+        is_boolean = types.is_bool_dtype(values.dtype)
+        is_number = types.is_numeric_dtype(values.dtype) and bool(values.isin([0, 1]).all())
+        if not is_boolean and not is_number:
+            kinds = shown(map(repr, values.drop_duplicates().tolist()), 4)
+            example = [*values.iloc[:1].tolist(), "yes"][0]
+            name = str(column.name)
+            raise InputError(
+                f"Column {name!r} contains {kinds}; expected True or False. Compare it with a value: "
+                f"{name if name.isidentifier() else f'`{name}`'} == {example!r}."
+            )
+        meets = np.zeros(len(known), dtype=bool)
+        meets[known] = values.to_numpy(dtype=float) == 1
+        return meets
+
+    def _side(self, node: ast.expr) -> Any:
+        return self._column(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+    def _column(self, name: str) -> pd.Series[Any]:
+        return plain_column(self.table[self.quoted.get(name, name)])
+
+
+def _joined(join: np.ufunc, parts: list[tuple[Mask, Mask]]) -> tuple[Mask, Mask]:
+    return join.reduce([meets for meets, _ in parts]), np.logical_and.reduce([known for _, known in parts])
+
+
+def _check_columns(text: str, used: Iterable[str], columns: Iterable[str]) -> None:
+    names = [str(name) for name in columns]
+    for name in used:
+        if name not in names:
+            raise InputError(
+                f"{text!r} uses {name!r}, which is not a column.{nearest(name, names)} There are {shown(names)}. Put "
+                "text in quotes."
+            )
+
+
+def _part_name(node: ast.AST) -> str:
+    """The name of a part that is not allowed."""
+    names = {
+        "Call": "a call",
+        "Attribute": "a dot",
+        "Subscript": "brackets",
+        "BinOp": "arithmetic or & and |",
+        "Invert": "~",
+        "UnaryOp": "a sign",
+        "Constant": "a fixed value",
+        "Is": "is",
+        "IsNot": "is not",
+        "In": "in",
+        "NotIn": "not in",
+    }
+    kind = type(node).__name__
+    return names.get(kind, kind.lower())
+
+
+# Comparisons of two sides: which rows of a table meet them, and in which rows that is known.
+#
+# Sides are columns or fixed values of the same kind. A comparison that would be false in every row, because it compares
+# a number with text, is refused.
+
+
+TEXT, NUMBER, DATE, DURATION, MIXED = "text", "number", "date", "duration", "mixed"
+KIND_OF_INFERRED = {
+    "string": TEXT,
+    "boolean": NUMBER,
+    "integer": NUMBER,
+    "floating": NUMBER,
+    "mixed-integer-float": NUMBER,
+    "decimal": NUMBER,
+}
+EXAMPLES = {DATE: "'2024-01-31'", DURATION: "'2 days' or '01:30:00'"}
+
+
+def compare_sides(text: str, compare: Callable[[Any, Any], Any], left: Any, right: Any) -> tuple[Mask, Mask]:
+    """Which rows meet `left compare right`, and where it is known; at least one side is a column. `text` is for errors.
+
+    >>> meets, known = compare_sides("size > 1", operator.gt, pd.Series([1.0, 2.0, None]), 1)
+    >>> meets.tolist(), known.tolist()
+    ([False, True, False], [True, True, False])
+    """
+    series = [side for side in (left, right) if isinstance(side, pd.Series)]
+    known = np.logical_and.reduce([side.notna().to_numpy(dtype=bool) for side in series])
+    left, right = _same_kind(text, left, right)
+    if compare not in (operator.eq, operator.ne) and TEXT in (_kind(left), _kind(right)):
+        raise InputError(f"{text!r} compares text by order; expected == or !=, or numbers or dates.")
+    values = [side.to_numpy()[known] if isinstance(side, pd.Series) else side for side in (left, right)]
+    meets = np.zeros(len(known), dtype=bool)
+    try:
+        meets[known] = np.asarray(compare(*values), dtype=bool)
+    except (TypeError, OverflowError) as error:
+        raise InputError(f"{text!r} compares values that cannot be compared ({error}).") from error
+    return meets, known
+
+
+def plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The column with plain values: categories as what they stand for, days as dates, all in one time zone."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        # Whole numbers and booleans cannot represent a missing value.
+        gaps = bool(column.isna().any())
+        column = column.astype(object).infer_objects() if gaps else column.astype(column.cat.categories.dtype)
+    if types.is_object_dtype(column.dtype) and types.infer_dtype(column, skipna=True) == "date":
+        return pd.to_datetime(column)
+    return column
+
+
+def _same_kind(text: str, left: Any, right: Any) -> tuple[Any, Any]:
+    """Both sides, if they are of the same kind; text compared with dates or durations is read as such."""
+    kinds = _kind(left), _kind(right)
+    for kind, read in ((DATE, _dates), (DURATION, _durations)):
+        if kind in kinds and TEXT in kinds:
+            try:
+                left, right = (read(side) if _kind(side) == TEXT else side for side in (left, right))
+            except (ValueError, TypeError) as error:
+                raise InputError(
+                    f"{text!r} compares {kind}s with a text that is not one. Write {EXAMPLES[kind]}."
+                ) from error
+            kinds = kind, kind
+    if kinds[0] != kinds[1] and MIXED not in kinds:
+        hint = f" Write {EXAMPLES[DURATION]}." if DURATION in kinds else ""
+        raise InputError(
+            f"{text!r} compares {kinds[0]} with {kinds[1]}, which are never equal. Put text in quotes ('1'), but not "
+            f"numbers, True or False.{hint}"
+        )
+    return _without_zones(left, right) if kinds[0] == DATE else (left, right)
+
+
+def _kind(side: Any) -> str:
+    """The kind of a side of a comparison: text, number (booleans too, as 0 and 1), date, duration or mixed."""
+    if isinstance(side, str):
+        return TEXT
+    if isinstance(side, (pd.Timestamp, pd.Timedelta)):
+        return DATE if isinstance(side, pd.Timestamp) else DURATION
+    if not isinstance(side, pd.Series):
+        return NUMBER
+    if types.is_datetime64_any_dtype(side.dtype):
+        return DATE
+    if types.is_timedelta64_dtype(side.dtype):
+        return DURATION
+    if types.is_numeric_dtype(side.dtype) or types.is_bool_dtype(side.dtype):
+        return NUMBER
+    return KIND_OF_INFERRED.get(types.infer_dtype(side, skipna=True), MIXED)
+
+
+def _dates(side: Any) -> Any:
+    return pd.to_datetime(side, format="ISO8601") if isinstance(side, pd.Series) else pd.Timestamp(side)
+
+
+def _durations(side: Any) -> Any:
+    return pd.to_timedelta(side)
+
+
+def _without_zones(left: Any, right: Any) -> tuple[Any, Any]:
+    """Dates as times without a time zone, which numpy compares: if one side has a zone, both in UTC."""
+    zones = [_time_accessor(side).tz for side in (left, right)]
+    if zones != [None, None]:
+        # A side without a zone is read in that of the other side.
+        left, right = _in_utc(left, zones[0], zones[1]), _in_utc(right, zones[1], zones[0])
+    left, right = (side if isinstance(side, pd.Series) else side.to_datetime64() for side in (left, right))
+    return left, right
+
+
+def _in_utc(side: Any, own: Any, other: Any) -> Any:
+    if own is None:
+        # An hour that the clock repeats is ambiguous; one that it skips starts after it.
+        side = _time_accessor(side).tz_localize(other, ambiguous="NaT", nonexistent="shift_forward")
+    return _time_accessor(_time_accessor(side).tz_convert("UTC")).tz_localize(None)
+
+
+def _time_accessor(side: Any) -> Any:
+    return side.dt if isinstance(side, pd.Series) else side

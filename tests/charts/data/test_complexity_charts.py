@@ -1,0 +1,417 @@
+"""Charts of complexity: valid, with the result's own numbers, whatever classes, columns and texts are called."""
+
+import base64
+import math
+import struct
+import xml.etree.ElementTree as ElementTree
+import zlib
+from dataclasses import replace
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+from scipy import sparse
+from sklearn.datasets import load_digits, load_iris
+
+from classay import charts
+from classay.charts.style.picture_files import SIDE, pictures, png
+from classay.charts.style.plane import cells, grid
+from classay.data.complexity import complexity
+from classay.data.slices import slices
+from classay.expect import InputError
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    """it's "quoted" \\ and `ticked`""",
+    "a.b[0]['c']",
+    "datum.value + ' ' + ${x}",
+    "🌲 forest 👨‍👩‍👧 森林",
+    "x" * 10_000,
+    "x" * 9_999 + "y",
+    "line\nbreak \x00 \x1b[31m \u202e end",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris(as_frame=True)
+    return complexity(data.data, data.target_names[data.target])
+
+
+@pytest.fixture(scope="module")
+def digits():
+    data = load_digits()
+    return complexity(data.data, data.target, distance="euclidean")
+
+
+@pytest.fixture(scope="module")
+def hundred():
+    """A hundred classes, some of which overlap."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(100), rng.integers(5, 30, 100))
+    rows = (rng.normal(size=(100, 4)) * 2.5)[y] + rng.normal(size=(y.size, 4))
+    return complexity(rows, np.array([f"class {code}" for code in y]), distance="euclidean")
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    data = load_digits()
+    names = np.array(HOSTILE, dtype=object)[data.target[:600]]
+    return complexity(data.data[:600], names, distance="euclidean")
+
+
+def rows_with(chart, *fields):
+    """The rows of all the chart's data sets that have these fields."""
+    spec = chart.to_dict(validate=False)
+    return [row for rows in spec["datasets"].values() for row in rows if set(fields) <= set(row)]
+
+
+def svg(chart):
+    text = vl_convert.vegalite_to_svg(chart.to_json(validate=False), vl_version=alt.SCHEMA_VERSION[1:4])
+    return ElementTree.fromstring(text)
+
+
+def texts_of(drawing):
+    return [element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def title(chart):
+    return " ".join(chart.title.text)
+
+
+def reading(chart):
+    return " ".join(chart.title.subtitle)
+
+
+def every_chart(result, **region):
+    return {
+        "histogram and confusion": result.plot(),
+        "hardest": result.plot(kind="hardest", n=5),
+        "region": result.plot(kind="region", **region),
+    }
+
+
+@pytest.mark.parametrize("name", ["iris", "hundred"])
+def test_every_chart_is_valid_and_drawn(name, request):
+    for kind, chart in every_chart(request.getfixturevalue(name)).items():
+        chart.to_dict(validate=True)
+        assert "NaN" not in chart.to_json(validate=False), kind
+        assert "Infinity" not in chart.to_json(validate=False), kind
+        assert texts_of(svg(chart)), kind
+
+
+def test_histogram_counts_every_row_once_in_its_place(digits):
+    bars = rows_with(charts.complexity_histogram(digits), "from", "to", "rows")
+    assert sum(bar["rows"] for bar in bars) == len(digits)
+    missed = digits.predicted != digits.labels
+    end = max(bar["to"] for bar in bars)
+    for bar in bars:
+        inside = (digits.values >= bar["from"]) & ((digits.values < bar["to"]) | (bar["to"] == end))
+        inside &= (missed == (bar["answer"] == "wrong")) & (digits.labels == int(bar["full"]))
+        assert inside.sum() == bar["rows"]
+
+
+def test_histogram_has_an_edge_at_log_2_and_errors_are_beyond_it(digits):
+    chart = charts.complexity_histogram(digits)
+    bars = rows_with(chart, "from", "to", "rows")
+    assert any(bar["from"] == pytest.approx(math.log(2)) for bar in bars)
+    assert all(bar["from"] >= math.log(2) - 1e-9 for bar in bars if bar["answer"] == "wrong")
+    assert any(row["x"] == math.log(2) for row in rows_with(chart, "x", "text"))
+    assert "172 of 1,797 rows are nearer to another class" in title(chart)
+
+
+def test_histogram_draws_wrong_below_right_above_and_heights_by_share(digits):
+    bars = rows_with(charts.complexity_histogram(digits), "from", "to", "rows")
+    assert all((bar["end"] < bar["base"]) == (bar["answer"] == "wrong") for bar in bars)
+    sizes = {str(label): (digits.labels == label).sum() for label in digits.classes}
+    unit = {
+        round((bar["end"] - bar["base"]) ** 2 * sizes[bar["full"]] / bar["rows"], 6)
+        for bar in bars
+        if abs(bar["end"] - bar["base"]) > 1.5
+    }
+    assert len(unit) == 1
+
+
+def test_histogram_has_the_hardest_class_first(digits, hundred):
+    lanes = rows_with(charts.complexity_histogram(digits), "label", "figure")
+    assert [int(lane["label"]) for lane in lanes] == digits.by_class.sort_values("complexity")["class"].tolist()[::-1]
+    lanes = rows_with(charts.complexity_histogram(hundred), "label", "figure")
+    hardest = hundred.by_class.sort_values("complexity", ascending=False)["class"].tolist()
+    assert [lane["label"] for lane in lanes] == [*hardest[:8], "other 92 classes"]
+
+
+def test_one_far_row_does_not_squeeze_the_histogram(iris):
+    far = replace(iris, values=np.where(np.arange(150) == 60, 1e4, iris.values))
+    chart = charts.complexity_histogram(far)
+    assert max(bar["to"] for bar in rows_with(chart, "from", "to")) < 10
+    assert sum(bar["rows"] for bar in rows_with(chart, "from", "to")) == 150
+    assert "last bar" in reading(chart)
+    assert any(bar["range"].endswith("or more") for bar in rows_with(chart, "from", "to"))
+
+
+def test_nothing_wrong_is_said():
+    y = np.repeat(np.arange(40), 6)
+    easy = complexity(y[:, None] * 100.0 + np.random.default_rng(0).normal(size=(240, 1)), y, distance="euclidean")
+    assert "No row is nearer" in title(charts.complexity_histogram(easy))
+    chart = charts.nearest_classes(easy)
+    assert "No class is confused with another" in title(chart)
+    assert "Every row is nearest to its own class." in texts_of(svg(chart))
+    few = complexity(y[:18, None] * 100.0 + np.arange(18)[:, None] % 6, y[:18], distance="euclidean")
+    assert "No class is confused with another" in title(charts.nearest_classes(few))
+    svg(charts.nearest_classes(few))
+
+
+def test_confusion_is_that_of_the_baseline(digits):
+    chart = charts.nearest_classes(digits)
+    found = {(cell["label"], cell["predicted"]): cell for cell in rows_with(chart, "share", "rows_text")}
+    for label in digits.classes:
+        for other in digits.classes:
+            rows = int(((digits.labels == label) & (digits.predicted == other)).sum())
+            cell = found.get((str(label), str(other)))
+            assert (cell["rows"] if cell else 0) == rows
+            if cell:
+                assert cell["share"] == rows / (digits.labels == label).sum()
+                assert cell["wrong"] is bool(label != other)
+    assert "“5” with “9”" in title(chart)
+
+
+def test_many_classes_are_ranked_as_pairs(hundred):
+    chart = charts.nearest_classes(hundred)
+    pairs = rows_with(chart, "pair", "rows")
+    expected = pd.DataFrame({"label": hundred.labels, "predicted": hundred.predicted}).query("label != predicted")
+    most = expected.value_counts()
+    assert [pair["rows"] for pair in pairs] == most.tolist()[:20]
+    assert all(most[pair["full"], pair["other"]] == pair["rows"] for pair in pairs)
+    assert f"{pairs[0]['full']}” with “{pairs[0]['other']}” ({pairs[0]['rows_text']} rows)" in title(chart)
+
+
+def test_hardest_are_those_of_the_result(iris):
+    table = iris.hardest(7)
+    rows = rows_with(charts.hardest_table(iris, n=7), "complexity", "nearest")
+    assert [int(row["row"]) for row in rows] == table["row"].tolist()
+    assert [row["label"] for row in rows] == table["label"].tolist()
+    assert [row["nearest"] for row in rows] == table["nearest"].tolist()
+    assert [row["complexity"] for row in rows] == table["complexity"].tolist()
+    assert [row["wrong"] for row in rows] == (table["label"] != table["predicted"]).tolist()
+    assert len(rows_with(charts.hardest_table(iris, n=1000), "complexity", "nearest")) == 150
+
+
+def test_hardest_show_texts_cut_and_whole(iris):
+    said = [f"row {number} " + "word " * 40 for number in range(150)]
+    chart = charts.hardest_table(iris, n=3, texts=pd.Series(said, index=range(1000, 1150)))
+    for row in rows_with(chart, "full_text"):
+        assert row["full_text"] == said[int(row["row"])].strip()
+        assert len(row["text"]) <= 80
+        assert row["text"].endswith("…")
+        assert row["text"] in texts_of(svg(chart))
+
+
+def decoded(address):
+    """Pixels of a PNG written without filters."""
+    data = base64.b64decode(address.removeprefix("data:image/png;base64,"))
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    place, parts = 8, {}
+    while place < len(data):
+        (size,) = struct.unpack(">I", data[place : place + 4])
+        body = data[place + 4 : place + 8 + size]
+        assert struct.unpack(">I", data[place + 8 + size : place + 12 + size]) == (zlib.crc32(body),)
+        parts[body[:4]] = body[4:]
+        place += 12 + size
+    width, height, depth, kind = struct.unpack(">IIBB", parts[b"IHDR"][:10])
+    assert depth == 8
+    raw = np.frombuffer(zlib.decompress(parts[b"IDAT"]), np.uint8).reshape(height, -1)
+    assert (raw[:, 0] == 0).all()
+    return raw[:, 1:].reshape((height, width, 3) if kind == 2 else (height, width))
+
+
+def test_png_keeps_every_pixel():
+    rng = np.random.default_rng(0)
+    for shape in ((5, 7), (5, 7, 3), (1, 1)):
+        pixels = rng.integers(256, size=shape, dtype=np.uint8)
+        assert np.array_equal(decoded(png(pixels)), pixels)
+
+
+def test_images_are_scaled_in_value_and_size():
+    small = np.arange(2 * 4 * 4).reshape(2, 4, 4) / 31
+    seen = [decoded(each) for each in pictures(small, np.array([1, 0]), 2)]
+    assert seen[0].shape == (SIDE, SIDE)
+    assert (seen[1][0, 0], seen[0][-1, -1]) == (0, 255)
+    large = np.zeros((3, 500, 250, 3), np.uint8)
+    (one,) = pictures(large, np.array([2]), 3)
+    assert max(decoded(one).shape) <= SIDE
+    assert decoded(pictures(np.full((1, 3, 3, 1), np.nan), np.array([0]), 1)[0]).max() == 0
+
+
+def test_hardest_show_images(digits):
+    images = load_digits().images
+    chart = charts.hardest_table(digits, n=4, images=images)
+    rows = rows_with(chart, "image")
+    assert len(rows) == 4
+    for row in rows:
+        pixels = decoded(row["image"])[::12, ::12]
+        assert np.array_equal(pixels, np.round(images[int(row["row"])] * 255 / 16).astype(np.uint8))
+    assert len(list(svg(chart).iter("{http://www.w3.org/2000/svg}image"))) == 4
+
+
+def test_texts_and_images_must_fit(iris):
+    with pytest.raises(InputError, match="`texts` has 3 texts but the result has 150 rows"):
+        charts.hardest_table(iris, texts=["a"] * 3)
+    with pytest.raises(InputError, match="`texts` is str"):
+        charts.hardest_table(iris, texts="a")
+    with pytest.raises(InputError, match="`images` has 3 images"):
+        charts.hardest_table(iris, images=np.zeros((3, 8, 8)))
+    with pytest.raises(InputError, match=r"`images` has shape \(150, 4\)"):
+        charts.hardest_table(iris, images=np.zeros((150, 4)))
+    with pytest.raises(InputError, match="expected numbers"):
+        charts.hardest_table(iris, images=np.full((150, 2, 2), "a"))
+    with pytest.raises(InputError, match="`n` is 0"):
+        charts.hardest_table(iris, n=0)
+
+
+def test_region_has_the_mean_of_every_cell(iris):
+    frame = load_iris(as_frame=True).data
+    chart = charts.complexity_region(iris, frame, x="sepal length (cm)", y="petal width (cm)")
+    found = rows_with(chart, "mean", "marked")
+    x, y = frame["sepal length (cm)"].to_numpy(), frame["petal width (cm)"].to_numpy()
+    missed = iris.predicted != iris.labels
+    assert sum(cell["rows"] for cell in found) == 150
+    assert sum(cell["marked"] for cell in found) == missed.sum()
+    right, top = max(cell["to_x"] for cell in found), max(cell["to_y"] for cell in found)
+    for cell in found:
+        inside = (x >= cell["x"]) & ((x < cell["to_x"]) | (cell["to_x"] == right))
+        inside &= (y >= cell["y"]) & ((y < cell["to_y"]) | (cell["to_y"] == top))
+        assert inside.sum() == cell["rows"]
+        assert iris.values[inside].mean() == pytest.approx(cell["mean"])
+    points = rows_with(chart, "answer", "row")
+    assert sorted(int(point["row"]) for point in points) == list(range(150))
+    assert all((point["answer"] == "wrong") == missed[int(point["row"])] for point in points)
+    assert all(point["x"] == x[int(point["row"])] for point in points)
+
+
+def test_region_takes_the_columns_that_tell_classes_apart(iris):
+    spec = charts.complexity_region(iris).to_dict(validate=False)
+    axes = {spec["layer"][0]["encoding"][axis]["title"] for axis in "xy"}
+    assert axes == {"petal length (cm)", "petal width (cm)"}
+    chart = charts.complexity_region(iris, y="petal length (cm)").to_dict(validate=False)
+    assert chart["layer"][0]["encoding"]["x"]["title"] == "petal width (cm)"
+    named = charts.complexity_region(iris, load_iris().data, x=0, y=3).to_dict(validate=False)
+    assert named["layer"][0]["encoding"]["x"]["title"] == "sepal length (cm)"
+
+
+def test_region_outlines_slices():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(0, 10, (4000, 3)), columns=["a", "b", "c"])
+    table["job"] = rng.choice(["clerk", "student"], 4000)
+    wrong = rng.random(4000) < np.where((table.a > 7) & (table.b < 3), 0.7, 0.05)
+    wrong |= rng.random(4000) < np.where((table.c < 1) & (table.job == "clerk"), 0.7, 0)
+    found = slices(table, wrong)
+    result = complexity(table[["a", "b", "c"]], (table.c > 5).to_numpy(), distance="euclidean")
+    chart = charts.complexity_region(result, table, slices=found)
+    first = next(each for each in found.slices if set(each.features) == {"a", "b"})
+    box = next(row for row in rows_with(chart, "rank", "condition") if row["rank"] == str(first.rank))
+    low, high = (next(part for part in first.conditions if part.feature == name) for name in "ab")
+    assert {box["x"], box["to_y"]} == {low.low, high.high} or {box["y"], box["to_x"]} == {low.low, high.high}
+    assert "Frames: slices where errors concentrate" in reading(chart)
+    assert "on other columns" in reading(chart)
+    assert len(rows_with(chart, "answer", "row")) == 1000
+    assert "1,000 of 4,000 rows is drawn" in reading(chart)
+    svg(chart)
+    with pytest.raises(InputError, match="`slices` is list"):
+        charts.complexity_region(result, table, slices=[])
+
+
+def test_region_says_what_is_wrong_with_columns(iris):
+    frame = load_iris(as_frame=True).data.assign(kind="flower", empty=np.nan)
+    with pytest.raises(InputError, match="Did you mean petal width"):
+        charts.complexity_region(iris, frame, x="petal_width")
+    with pytest.raises(InputError, match="without numbers"):
+        charts.complexity_region(iris, frame, x="kind")
+    with pytest.raises(InputError, match="without any finite number"):
+        charts.complexity_region(iris, frame, x="empty")
+    with pytest.raises(InputError, match="fewer than 2 columns"):
+        charts.complexity_region(iris, frame[["sepal length (cm)", "kind", "empty"]])
+    with pytest.raises(InputError, match=r"shape \(149, 6\); the 150 rows"):
+        charts.complexity_region(iris, frame[1:])
+    halves = pd.DataFrame(
+        {"a": np.where(np.arange(150) < 75, 1.0, np.nan), "b": np.where(np.arange(150) < 75, np.nan, 1)}
+    )
+    with pytest.raises(InputError, match="no row with a number in both"):
+        charts.complexity_region(iris, halves, x="a", y="b")
+
+
+def test_region_of_sparse_rows_and_of_few_values(digits):
+    data = load_digits()
+    result = complexity(sparse.csr_matrix(data.data), data.target, distance="cosine")
+    chart = charts.complexity_region(result, x="x20", y="x21")
+    assert "slightly apart" in reading(chart)
+    for point in rows_with(chart, "answer", "row"):
+        assert abs(point["x"] - data.data[int(point["row"]), 20]) <= 0.32
+
+
+def test_grid_has_one_cell_a_value_and_leaves_outliers_out():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(5, size=400).astype(float), rng.normal(size=400)
+    y[0], y[1] = 1e6, np.nan
+    plane = grid(x, y)
+    assert np.array_equal(plane.across, [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
+    assert plane.up[-1] < 100
+    assert np.flatnonzero(~plane.inside).tolist() == [0, 1]
+    assert sum(cell["rows"] for cell in cells(plane, x, y, y, x > 2)) == 398
+    whole = grid(rng.integers(1000, size=400).astype(float), y)
+    assert np.ptp(np.diff(whole.across)) == 0
+    assert np.diff(whole.across)[0] == round(np.diff(whole.across)[0])
+
+
+def test_hostile_names_and_texts_are_text(hostile):
+    frame = pd.DataFrame(load_digits().data[:600, 18:28], columns=HOSTILE)
+    said = [HOSTILE[number % 10] * (1 + number % 3) for number in range(600)]
+    drawings = every_chart(hostile, X=frame) | {"hardest": charts.hardest_table(hostile, n=20, texts=said)}
+    for kind, chart in drawings.items():
+        drawing = svg(chart)
+        tags = {element.tag.split("}")[1] for element in drawing.iter()}
+        assert not tags & {"script", "img", "image", "a"}, kind
+        assert all(len(text or "") <= 130 for text in texts_of(drawing)), kind
+    names = texts_of(svg(drawings["histogram and confusion"]))
+    assert {"<script>alert(1)</script>", "a.b[0]['c']", "(no name)"} <= set(names)
+    lanes = [row["label"] for row in rows_with(drawings["histogram and confusion"], "label", "figure")]
+    assert len(set(lanes)) == 10
+
+
+def test_labels_never_seen_and_classes_without_rows():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 20)
+    rows = rng.normal(size=(60, 2)) + 4 * np.repeat(np.arange(3), 20)[:, None]
+    result = complexity(rows, y, X_eval=rows[:30], y_eval=np.array(["a"] * 20 + ["new"] * 10), distance="euclidean")
+    cells_drawn = rows_with(charts.nearest_classes(result), "share", "rows_text")
+    assert {cell["label"] for cell in cells_drawn} == {"a", "new"}
+    lanes = rows_with(charts.complexity_histogram(result), "label", "figure")
+    assert lanes[0]["figure"] == "10 rows, 10 wrong"
+    for chart in every_chart(result).values():
+        svg(chart)
+
+
+@pytest.mark.parametrize("labels", [[True, False], [1.0, 2.0], [10, 2]])
+def test_labels_of_any_kind(labels):
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    result = complexity(rows, np.repeat(labels, 20), distance="euclidean")
+    for chart in every_chart(result).values():
+        chart.to_json(validate=False)
+    assert {cell["label"] for cell in rows_with(charts.nearest_classes(result), "share", "rows_text")} == set(
+        map(str, labels)
+    )
+
+
+def test_kinds_and_options(iris):
+    assert isinstance(iris.plot(), alt.HConcatChart)
+    for kind in ("histogram", "confusion", "hardest", "region"):
+        assert isinstance(iris.plot(kind=kind), alt.LayerChart)
+    with pytest.raises(InputError, match="Did you mean histogram"):
+        iris.plot(kind="histogramm")
+    with pytest.raises(InputError, match="`option` is 'n'"):
+        iris.plot(kind="histogram", n=3)
+    with pytest.raises(InputError, match="`option` is 'texts'"):
+        iris.plot(kind="region", texts=[])

@@ -1,0 +1,55 @@
+"""The chart of slices."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+
+from classay.charts.data.slices import slices_chart
+from classay.data.slices import slices
+
+
+def svg(chart):
+    text = vl_convert.vegalite_to_svg(chart.to_json(validate=False), vl_version=alt.SCHEMA_VERSION[1:4])
+    ElementTree.fromstring(text)  # well formed
+    return text
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    names = ["<script>alert(1)</script>", "datum.value + ${x}\n\x00", "y" * 5000]
+    return pd.DataFrame({name: rng.choice(["</script>", "b.c[0]", "z" * 300], 3000) for name in names})
+
+
+def test_bars_have_the_right_numbers(table):
+    column = table.iloc[:, 0]
+    found = slices(table, np.random.default_rng(1).random(3000) < np.where(column == "</script>", 0.5, 0.1))
+    chart = slices_chart(found)
+    chart.to_dict(validate=True)
+    spec = chart.to_dict(validate=False)
+    rows = [row for data in spec["datasets"].values() for row in data if "condition" in row]
+    first = found.slices[0]
+    assert len(rows) == len(found.slices)
+    assert (rows[0]["value"], rows[0]["low"], rows[0]["high"]) == (
+        first.error_rate.value,
+        first.error_rate.low,
+        first.error_rate.high,
+    )
+    lines = [row["overall"] for data in spec["datasets"].values() for row in data if "overall" in row]
+    assert lines == [found.error_rate.value]
+    assert "Where errors concentrate" in svg(chart)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+def test_no_slice_is_drawn_too(table, rate):
+    found = slices(table, np.random.default_rng(2).random(3000) < rate, q=1e-9)
+    assert found.slices == ()
+    chart = slices_chart(found)
+    chart.to_dict(validate=True)
+    assert "No slice stands out" in svg(chart)

@@ -1,0 +1,158 @@
+"""The charts of preference and of drift."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import xml.etree.ElementTree as ElementTree
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+
+from classay import Drift, InputError, Preference, Preferences, Update
+from classay.charts import drift_chart, preference_chart
+from classay.intervals import Estimate
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "datum.value + ${x}",
+    "line\nbreak \x00 \x1b[31m",
+    "x" * 5000,
+    "",
+    "a.b[0]['c']",
+]
+
+
+def asked(name="tree", f1="x0 > 0.5", f2="x1 > 0.5", crossing=0.4, verdict="crosses"):
+    p = np.array([0.0, 0.3, 0.35, 0.5, 1.0])
+    difference = np.array([-0.4, -0.1, -0.15, 0.1, 0.45])
+    table = pd.DataFrame({"p": p, "difference": difference, "low": difference - 0.05, "high": difference + 0.05})
+    return Preference(
+        learner=name,
+        f1=f1,
+        f2=f2,
+        verdict=verdict,
+        favoured=f1,
+        difference=Estimate(0.1, 0.05, 0.15),
+        crossing=Estimate(crossing if verdict == "crosses" else math.nan, crossing - 0.03, crossing + 0.04),
+        disagreement=0.5,
+        n_samples=200,
+        probes="uniform",
+        n_fits=100,
+        n_failed=0,
+        stopped="precise enough",
+        evaluations=table.assign(fits=20),
+        per_fit=pd.DataFrame({"p": p, "stage": 0, "difference": difference}),
+        notes=(),
+    )
+
+
+def seen(number, verdict="no change", name=None, agreement=0.9):
+    return Update(
+        learner="tree",
+        n_reference=500,
+        name=f"batch {number}" if name is None else name,
+        number=number,
+        n_rows=50,
+        verdict=verdict,
+        alarm=verdict == "change",
+        p_value=0.4,
+        false_alarm_rate=0.05,
+        agreement_reference=agreement,
+        agreement_last=math.nan if number == 1 else agreement - 0.02,
+        p_reference=0.4,
+        p_last=math.nan if number == 1 else 0.4,
+        alarm_below_reference=0.8,
+        alarm_below_last=math.nan if number == 1 else 0.75,
+        stability=Estimate(0.85, 0.75, 0.95),
+        chance=0.5,
+        accuracy_reference=0.88,
+        accuracy_last=0.8,
+        usual_accuracy=Estimate(0.87, 0.8, 0.93),
+        fingerprint="",
+        notes=(),
+    )
+
+
+def watched(*updates, learner="tree"):
+    return Drift(learner, "uniform", 0.05, 500, updates)
+
+
+def rows_with(chart, *fields):
+    found = chart.to_dict(validate=False)["datasets"].values()
+    return [row for data in found for row in data if set(fields) <= set(row)]
+
+
+def svg(chart):
+    chart.to_dict(validate=True)
+    text = vl_convert.vegalite_to_svg(chart.to_json(validate=False), vl_version=alt.SCHEMA_VERSION[1:4])
+    return "".join(ElementTree.fromstring(text).itertext())
+
+
+def test_preference_has_the_right_numbers():
+    one = asked()
+    chart = preference_chart(one)
+    points = rows_with(chart, "p", "rising")
+    assert [row["value"] for row in points] == one.evaluations["difference"].tolist()
+    rising = [row["rising"] for row in points]
+    assert rising == sorted(rising)
+    assert rising[1] == rising[2] == pytest.approx(-0.125)  # the two that fall are pooled
+    (crossing,) = rows_with(chart, "crossing")
+    assert (crossing["value"], crossing["low"], crossing["high"]) == (0.4, 0.37, 0.44)
+    text = svg(chart)
+    assert "p* = 0.40" in text
+    assert "prefers x0 > 0.5" in text
+
+
+def test_no_crossing_is_drawn_too():
+    chart = preference_chart(asked(verdict="exclusive"))
+    assert not rows_with(chart, "crossing")
+    assert "It does not cross" in svg(chart)
+
+
+def test_several_learners_share_a_chart():
+    chart = Preferences("x0 > 0.5", "x1 > 0.5", {"a": asked("a"), "b": asked("b", crossing=0.6)}).plot()
+    assert {row["label"] for row in rows_with(chart, "crossing")} == {"a", "b"}
+    assert "What learners favour" in svg(chart)
+
+
+def test_drift_has_the_right_numbers():
+    chart = drift_chart(watched(seen(1), seen(2), seen(3, "change", agreement=0.6), seen(4, "cannot monitor")))
+    rows = list({(row["batch"], row["series"]): row for row in rows_with(chart, "series", "below")}.values())
+    assert len(rows) == 7  # the first batch has no last one
+    assert [row["value"] for row in rows if row["series"] == "with the reference"] == [0.9, 0.9, 0.6, 0.9]
+    text = svg(chart)
+    assert "change in 1 of 4 batches" in text
+    assert "with the last batch" in text
+
+
+def test_many_batches_and_a_single_one():
+    many = watched(*(seen(number) for number in range(1, 80)))
+    assert "no change found" in svg(many.plot())
+    assert "cannot monitor" in svg(seen(1, "cannot monitor").plot())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_users_words_are_data(name):
+    svg(preference_chart(asked(name, f1=name, f2=name + "!")))
+    svg(preference_chart(asked(name), dataclasses.replace(asked(name))))
+    chart = drift_chart(watched(seen(1, name=name), seen(2, "change", name=name, agreement=0.5), learner=name))
+    svg(chart)
+    json.dumps(chart.to_dict(validate=False))
+
+
+def test_what_cannot_be_drawn():
+    with pytest.raises(InputError, match="nothing to draw"):
+        preference_chart()
+    with pytest.raises(InputError, match="int was given"):
+        preference_chart(3)
+    with pytest.raises(InputError, match="other concepts"):
+        preference_chart(asked(), asked(f1="x2 > 0"))
+    with pytest.raises(InputError, match="no batch"):
+        drift_chart(watched())
+    with pytest.raises(InputError, match="Update takes no options; odd was given"):
+        seen(1).plot(odd=1)

@@ -1,0 +1,144 @@
+"""Charts of stability: valid, whatever the names, and they say what they show."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import classay
+from classay import InputError, Labelings, Predictions, charts
+
+dice = np.random.default_rng(0)
+POINTS = pd.DataFrame(
+    {"heat": dice.uniform(0, 100, 800), "<b>\nspeed": dice.uniform(0, 1, 800), "line": ["a", "b"] * 400}
+)
+LABELS = (POINTS.heat.to_numpy() > dice.normal(60, 15, (60, 1))).astype(int)
+RECORD = Labelings.from_arrays(
+    LABELS, LABELS[0], probe_labels=LABELS, probes=POINTS, name="</script><b>\x00tree", halves=True
+)
+
+
+def spec(chart):
+    return json.loads(chart.to_json())
+
+
+def texts(chart):
+    return json.dumps(spec(chart), ensure_ascii=False)
+
+
+def saved(chart, tmp_path):
+    path = charts.save(chart, tmp_path / "chart.svg")
+    return path.read_text()
+
+
+def test_the_plane_of_learners(tmp_path):
+    found = classay.stability(RECORD)
+    constant = classay.stability(
+        Labelings.from_arrays(0 * LABELS, LABELS[0], probe_labels=0 * LABELS, probes=POINTS, halves=True)
+    )
+    table = classay.stabilities({"<i>tree</i>": found, "always 0": constant})
+    drawn = table.plot()
+    assert "Who is accurate" in texts(drawn)
+    svg = saved(drawn, tmp_path)
+    assert "always 0" in svg
+    assert "<i>" not in svg
+    many = classay.stabilities({f"learner {number}": found for number in range(14)})
+    assert "learner 13" in saved(many.plot(), tmp_path)
+
+
+def test_the_figures_and_the_histogram(tmp_path):
+    found = classay.stability(RECORD)
+    for kind in ("both", "figures", "histogram"):
+        assert saved(found.plot(kind=kind), tmp_path)
+    assert "all pairs agree" in texts(found.plot(kind="histogram"))
+    rows = next(value for value in spec(found.plot(kind="histogram"))["datasets"].values() if "share" in value[0])
+    assert sum(row["share"] for row in rows) == pytest.approx(1)
+    with pytest.raises(InputError, match="Did you mean plane"):
+        found.plot(kind="plain")
+
+
+def test_where_refits_disagree(tmp_path):
+    found = classay.stability(RECORD)
+    regions = found.regions()
+    drawn = found.plot(kind="plane", regions=regions)
+    svg = saved(drawn, tmp_path)
+    assert "<b>" not in svg
+    assert "script" not in svg or "</script" not in svg
+    assert "Frames" in texts(drawn)
+    named = found.plot(kind="plane", x="heat", y=1)
+    assert "heat" in texts(named)
+    cells = next(value for value in spec(named)["datasets"].values() if "mean" in value[0])
+    assert sum(cell["rows"] for cell in cells) == 800
+    assert np.average([c["mean"] for c in cells], weights=[c["rows"] for c in cells]) == pytest.approx(
+        1 - found.stability.value
+    )
+    assert saved(regions.plot(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"x": "haet"}, "Did you mean heat"),
+        ({"x": "line"}, "a column without numbers"),
+        ({"X": POINTS.head(3)}, "800 rows"),
+        ({"regions": 3}, "`regions` is int"),
+        ({"colour": "red"}, "`option` is 'colour'"),
+    ],
+)
+def test_mistakes(options, said):
+    with pytest.raises(InputError, match=said):
+        classay.stability(RECORD).plot(kind="plane", **options)
+
+
+def test_test_points_are_not_held():
+    with pytest.raises(InputError, match="Pass them as `X`"):
+        classay.stability(RECORD, on="test").plot(kind="plane")
+    assert classay.stability(RECORD, on="test").plot(kind="plane", X=POINTS)
+
+
+def test_no_region_is_said(tmp_path):
+    noise = (dice.random((24, 300)) < 0.3).astype(int)
+    none = classay.disagreement_regions(Labelings.from_arrays(noise, noise[0], halves=True), POINTS.head(300))
+    assert none.regions == ()
+    assert "no region stands out" in texts(none.plot())
+    assert "all points" in saved(none.plot(), tmp_path)
+
+
+def test_a_regressor_worse_than_the_mean(tmp_path):
+    values = dice.normal(size=(8, 2, 50))
+    found = classay.stability(Predictions.from_arrays(values, dice.normal(size=50) * 0.1))
+    assert found.r2.value < -1
+    for kind in ("both", "figures", "histogram"):
+        assert saved(found.plot(kind=kind), tmp_path)
+    assert spec(found.plot(kind="figures"))["layer"][0]["encoding"]["x"]["scale"]["domain"][0] == -1
+
+
+def test_sizes_have_a_legend(tmp_path):
+    from sklearn.datasets import load_iris
+    from sklearn.naive_bayes import GaussianNB
+
+    found = classay.stability_by_size(
+        GaussianNB(), *load_iris(return_X_y=True), [15, 60], splits=4, n_probes=100, executor=1
+    )
+    svg = saved(found.plot(), tmp_path)
+    for word in ("stability", "kappa", "accuracy", "training rows"):
+        assert word in svg
+
+
+def test_the_plane_is_that_of_the_regions_in_order():
+    axes = dice.uniform(0, 1, (3, 2000))
+    points = pd.DataFrame({"heat": axes[0], "wet": axes[1] > 0.5, "speed": axes[2]})
+    unclear = (np.abs(axes[0] - 0.5) < 0.1) | ((axes[0] > 0.8) & (axes[2] > 0.7))
+    labels = np.where(unclear, dice.random((60, 2000)) < 0.5, axes[0] > 0.5)
+    # Many points of one category differ a little, which is more of a contrast and less of a reason to look there.
+    labels = (labels ^ (points.wet.to_numpy() & (dice.random((60, 2000)) < 0.02))).astype(int)
+    found = classay.stability(Labelings.from_arrays(labels, labels[0], probe_labels=labels, probes=points, halves=True))
+    regions = found.regions()
+    assert regions.regions[0].features == ("heat",)
+    assert regions.regions[1].features == ("heat", "speed")
+    drawn = texts(found.plot(kind="plane", regions=regions))
+    assert '"title": "speed"' in drawn
+    assert '"title": "wet"' not in drawn

@@ -1,0 +1,98 @@
+"""Charts of sweeps: what is drawn is what was measured, and users' words are data only."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+import classay
+from classay import InputError, charts
+from classay.charts.learner.sweep import logarithmic
+
+X, Y = load_iris(return_X_y=True)
+ODD = "<b>tree</b> 'x' \\ {datum}"
+
+
+@pytest.fixture(scope="module")
+def along():
+    return classay.sweep(
+        DecisionTreeClassifier(), X, Y, "max_depth", [1, 2, 5], classay.Subsets(5), 2, executor=1, name=ODD
+    )
+
+
+def rows(chart):
+    return next(iter(chart.to_dict()["datasets"].values()))
+
+
+def test_lines_are_the_figures(along):
+    drawn = rows(along.plot(kind="entropy"))
+    found = {(row["label"], row["x"]): (row["value"], row["low"], row["high"]) for row in drawn}
+    one = along.orientations[5].capacity
+    assert found["capacity", 5] == (one.value, one.low, one.high)
+    assert {label for label, _ in found} == {"expressivity", "capacity", "stochasticity"}
+    drawn = rows(along.plot(kind="bias"))
+    assert {row["label"] for row in drawn} == {f"{threshold} of 5 right" for threshold in range(1, 6)}
+    assert {row["label"] for row in rows(along.plot(kind="accuracy"))} == {"training rows", "test points"}
+
+
+def test_all_three_stand_beside_each_other(along):
+    assert len(along.plot().to_dict()["hconcat"]) == 3
+    with pytest.raises(InputError, match="kind"):
+        along.plot(kind="bais")
+    with pytest.raises(InputError, match="option"):
+        along.plot(kind="bias", metric="capacity")
+    with pytest.raises(InputError, match="a map needs two"):
+        along.plot(kind="map")
+
+
+def test_many_thresholds_are_thinned():
+    found = classay.sweep(
+        DecisionTreeClassifier(), X, Y, "max_depth", [1, 2], classay.Subsets(4), 2, holdout_size=20, executor=1
+    )
+    labels = {row["label"] for row in rows(found.plot(kind="bias"))}
+    assert len(labels) == 7
+    assert "20 of 20 right" in labels
+
+
+def test_words_and_none_have_an_axis_in_their_order():
+    found = classay.sweep(DecisionTreeClassifier(), X, Y, "max_depth", [None, 3, 1], classay.Subsets(4), 2, executor=1)
+    spec = found.plot(kind="accuracy").to_dict()
+    assert spec["layer"][0]["encoding"]["x"]["sort"] == ["None", "3", "1"]
+
+
+def test_decades_have_a_logarithmic_axis(along):
+    assert logarithmic((0.001, 0.01, 0.1, 1.0))
+    assert logarithmic((1, 3, 10, 30, 100))
+    assert not logarithmic(tuple(range(1, 201, 5)))
+    assert not logarithmic((0, 1, 10, 100))
+    assert not logarithmic((1, 100))
+    assert "scale" in along.plot(kind="bias").to_dict()["layer"][0]["encoding"]["x"]
+
+
+def test_two_parameters_make_a_map():
+    found = classay.sweep(
+        DecisionTreeClassifier(), X, Y, ("max_depth", "splitter"), ([1, 2], ["best", "random"]), classay.Subsets(4), 2,
+        executor=1,
+    )  # fmt: skip
+    drawn = rows(found.plot(metric="capacity"))
+    assert len(drawn) == 4
+    at = next(row for row in drawn if (row["x"], row["y"]) == ("2", "random"))
+    assert at["value"] == found.orientations[2, "random"].capacity.value
+    with pytest.raises(InputError, match="kind='map'"):
+        found.plot(kind="bias")
+    with pytest.raises(InputError, match="metric"):
+        found.plot(metric="kappa")
+
+
+def test_names_are_data_and_charts_can_be_saved(along, tmp_path):
+    for kind in ("bias", "entropy", "accuracy"):
+        chart = along.plot(kind=kind)
+        text = json.dumps(chart.to_dict())
+        assert "signal" not in text
+        path = charts.save(chart, tmp_path / f"{kind}.svg")
+        assert "<b>tree" not in path.read_text()
+    assert np.isfinite([row["value"] for row in rows(along.plot(kind="bias"))]).all()

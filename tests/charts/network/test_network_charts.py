@@ -1,0 +1,194 @@
+"""Charts of the room network: valid, with the right numbers in them, whatever classes and networks are called."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import altair as alt
+import numpy as np
+import pytest
+import vl_convert
+
+from classay import charts
+from classay.charts.network.cosines import Lane, cosine_lanes
+from classay.expect import InputError
+from classay.intervals import Estimate
+from classay.network.prototypes.record import SEED, Prototypes
+from classay.network.quality.features import feature_quality
+from classay.network.quality.head import head_quality
+from classay.network.quality.quality import network_quality
+from classay.network.quality.rank_networks import rank_networks
+
+HOSTILE = ("<script>alert(1)</script>", "datum.value + ${x}\n\x00", "y" * 5000, "a.b[0]['c']")
+
+
+def svg(chart):
+    chart.to_dict(validate=True)
+    text = vl_convert.vegalite_to_svg(chart.to_json(validate=False), vl_version=alt.SCHEMA_VERSION[1:4])
+    ElementTree.fromstring(text)  # well formed
+    return text
+
+
+def rows_with(chart, *fields):
+    """The rows of all the chart's data sets that have these fields."""
+    spec = chart.to_dict(validate=False)
+    return [row for data in spec["datasets"].values() for row in data if set(fields) <= set(row)]
+
+
+def walks(classes=4, noise=0.2, shape=(3, 6, 6), seed=0):
+    rng = np.random.default_rng(seed)
+    grid = np.meshgrid([0, 1], np.arange(classes), np.arange(SEED, classes), indexing="ij")
+    start, target, origin = (each.ravel() for each in grid)
+    kept = target != origin
+    m = int(kept.sum())
+    return Prototypes(
+        features=(np.eye(classes, classes + 2)[target[kept]] + noise * rng.random((m, classes + 2))).astype(np.float32),
+        target=target[kept],
+        origin=origin[kept],
+        start=start[kept],
+        steps=np.full(m, 7),
+        length=np.full(m, 2.0),
+        distance=np.ones(m),
+        loss=np.full(m, 0.01),
+        converged=np.ones(m, bool),
+        weight=rng.normal(size=(classes, classes + 2)).astype(np.float32),
+        inputs=rng.normal(size=(m, *shape)).astype(np.float32),
+        settings={"step": 0.3, "delta": 0.01, "input_shape": list(shape), "normalize": [[0.5] * shape[0], [0.2]]},
+        about={"network": HOSTILE[0], "output": "softmax"},
+    )
+
+
+@pytest.fixture(scope="module")
+def quality():
+    return network_quality(walks(), class_names=HOSTILE)
+
+
+def test_cosines_of_class_means(quality):
+    chart = charts.class_cosines(quality)
+    cells = rows_with(chart, "one", "other", "value", "dark")
+    values = {(row["first"], row["second"]): row["value"] for row in cells}
+    assert len(values) == 16
+    short = charts.cosines.labels(HOSTILE)
+    for a in range(4):
+        for b in range(4):
+            assert values[short[a], short[b]] == quality.cosines[a, b]
+    assert "Most similar" in svg(chart)
+
+
+def test_of_many_classes_those_of_the_closest_pairs():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(160, 20))
+    features[2:4] = features[:2] = [1.0] * 20  # the rows of classes 0 and 1 are the same
+    found = feature_quality(features, np.repeat(np.arange(80), 2))
+    chart = charts.class_cosines(found)
+    cells = rows_with(chart, "one", "other", "value", "dark")
+    assert len(cells) == 30**2
+    assert {"0", "1"} <= {row["first"] for row in cells}
+    assert "Of 80 classes" in svg(chart)
+
+
+def test_two_classes():
+    found = feature_quality([[1.0, 0], [1, 0.1], [0, 1], [-1, 1]], list("aabb"))
+    assert "Most similar" in svg(charts.class_cosines(found))
+    assert "cosine" in svg(charts.within_between(found))
+
+
+def test_within_and_between(quality):
+    chart = charts.within_between(quality)
+    lanes = rows_with(chart, "label", "mean", "low", "high")
+    assert [lane["mean"] for lane in lanes] == [quality.within.value, 1 - quality.between.value]
+    assert lanes[0]["low"] == pytest.approx(quality.accuracy_bounds[1])
+    assert 1 - lanes[1]["high"] == pytest.approx(quality.accuracy_bounds[0])
+    bars = rows_with(chart, "label", "from", "to", "count_text")
+    within = [bar for bar in bars if bar["label"] == lanes[0]["label"]]
+    counted = sum(int(bar["count_text"].split(" of ")[0].replace(",", "")) for bar in within)
+    counts = quality.distributions
+    assert counted == counts.loc[counts["kind"] == "within", "count"].sum()
+    assert "prototypes" in svg(chart)
+    assert "overlap" in svg(charts.within_between(network_quality(walks(noise=5.0))))
+    assert "are apart" in svg(charts.within_between(network_quality(walks(noise=0.01))))
+
+
+def test_bars_are_wider_where_pairs_are_few():
+    few, many = np.zeros(400, int), np.full(400, 1000)
+    few[[10, 300]] = 1
+    lanes = [Lane.counted("few", few, "#000000"), Lane.counted("many", many, "#000000")]
+    chart = cosine_lanes(lanes[:1], {}, "title")
+    assert len(rows_with(chart, "from", "to")) == 2
+    widths = {row["to"] - row["from"] for row in rows_with(chart, "from", "to")}
+    finer = {row["to"] - row["from"] for row in rows_with(cosine_lanes(lanes[1:], {}, "title"), "from", "to")}
+    assert max(finer) < min(widths)
+    assert lanes[1].mean == pytest.approx(0)
+    assert lanes[1].std == pytest.approx(math.sqrt(1 / 3), rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (10, 64), (300, 40)])
+def test_heads(shape):
+    head = head_quality(np.random.default_rng(0).normal(size=shape))
+    chart = charts.head_cosines(head)
+    lanes = rows_with(chart, "label", "mean", "low", "high")
+    assert lanes[0]["mean"] == head.mean_cosine
+    assert {row["x"] for row in rows_with(chart, "x", "align")} == {0.0, head.references["simplex"]}
+    assert "H_w" in svg(chart)
+    simplex = head_quality(np.eye(5) - 0.2)
+    assert "as similar as by chance" in svg(charts.head_cosines(simplex))
+
+
+def test_accuracies_of_networks(quality):
+    networks = {
+        HOSTILE[0]: replace(quality, estimate=Estimate(0.7, 0.6, 1.2, 0.9), accuracy_bounds=(-0.3, 0.9)),
+        HOSTILE[1]: replace(quality, estimate=Estimate(0.4, 0.3, 0.5, 0.9), accuracy_bounds=(0.8, 0.6)),
+        HOSTILE[2]: replace(quality, estimate=Estimate(math.nan, 0, 1, 0.9)),
+    }
+    ranking = rank_networks(networks, {HOSTILE[0]: 0.65, HOSTILE[1]: 0.7})
+    chart = charts.accuracy_bounds(ranking)
+    rows = rows_with(chart, "lower", "upper", "true")
+    by_name = {row["estimate"]: row for row in rows}
+    assert len(by_name) == 3
+    first, second, third = (next(row for row in rows if row["value"] == value) for value in (0.7, 0.4, None))
+    assert (first["lower"], first["upper"], first["low"], first["high"], first["true"]) == (0, 0.9, 0.6, 1, 0.65)
+    assert second["lower"] == second["upper"]  # bounds that cross hold nothing
+    assert third["true"] is None
+    text = svg(chart)
+    assert "of 50% of" in text
+    assert "the estimate" in text
+    assert "Dotted" in text
+    assert "Diamonds" not in svg(charts.accuracy_bounds(quality))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_gallery(channels):
+    record = walks(shape=(channels, 6, 6))
+    chart = charts.prototype_gallery(record, HOSTILE)
+    rows = rows_with(chart, "image", "begun")
+    assert len(rows) == 4 * (2 + 3)
+    assert {row["begun"] for row in rows if row["column"] < 2} == {"noise"}
+    assert all(row["image"].startswith("data:image/png;base64,") for row in rows)
+    assert all("a prototype of" in row["begun"] for row in rows if row["column"] >= 2)
+    svg(chart)
+    assert len(rows_with(charts.prototype_gallery(record, seeds=1, cores=0), "image")) == 4
+    many = charts.prototype_gallery(walks(classes=20, shape=(channels, 6, 6)))
+    assert "12 of 20 classes" in svg(many)
+
+
+def test_bad_galleries():
+    record = walks()
+    with pytest.raises(InputError, match="keep_inputs=True"):
+        charts.prototype_gallery(replace(record, inputs=None))
+    with pytest.raises(InputError, match=r"images of \(1 or 3, height, width\)"):
+        charts.prototype_gallery(replace(record, inputs=np.ones((len(record), 7), np.float32)))
+    with pytest.raises(InputError, match="2 names but there are 4 classes"):
+        charts.prototype_gallery(record, ["a", "b"])
+    with pytest.raises(InputError, match="at least one seed or core"):
+        charts.prototype_gallery(record, seeds=0, cores=0)
+
+
+def test_kinds(quality):
+    for kind in ("both", "cosines", "distributions", "bounds", "head"):
+        svg(quality.plot(kind=kind))
+    with pytest.raises(InputError, match="cosines"):
+        feature_quality(np.eye(4), list("aabb")).plot(kind="bounds")
+    with pytest.raises(InputError, match="option"):
+        quality.plot(colour="red")

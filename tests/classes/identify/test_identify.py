@@ -1,0 +1,241 @@
+"""The identification task: an encoding model, candidates it has not seen, and the information in responses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import classay
+from classay.classes.identify.encoders import ridge
+from classay.classes.identify.identify import candidate_scores
+from classay.classes.identify.responses import candidate_splits, distinct_rows, shrink_covariance
+from classay.classes.information.channel import mean_top
+
+
+def channel(n, d, information, seed=0):
+    """Stimuli x ~ N(0, I_d) and responses y = x + noise, with the given information in nats."""
+    rng = np.random.default_rng(seed)
+    stimuli = rng.normal(size=(n, d))
+    # I = d/2 · log(1 + 1/s²)
+    return stimuli, stimuli + rng.normal(size=(n, d)) / np.sqrt(np.expm1(2 * information / d))
+
+
+def test_many_dimensions_follow_the_curve_of_their_information():
+    for information in (2.0, 4.0):
+        found = classay.identify(*channel(3000, 25, information), test_size=400)
+        expected = mean_top(np.sqrt(2 * information), np.array([2, 10, 100, 400]))
+        np.testing.assert_allclose(found.curve.accuracy[[1, 9, 99, 399]], expected, atol=0.06)
+        assert found.implied.nats.value == pytest.approx(information, rel=0.12)
+        assert found.bound.nats.low < information
+
+
+def test_nothing_to_tell_is_chance_and_never_below():
+    accuracies = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        found = classay.identify(rng.normal(size=(60, 5)), rng.normal(size=(60, 30)), random_state=seed)
+        accuracies.append(found.curve.accuracy[1])
+    assert np.mean(accuracies) == pytest.approx(0.5, abs=0.05)
+
+
+def test_scores_are_mahalanobis_distances():
+    rng = np.random.default_rng(0)
+    residuals, seen, told = rng.normal(size=(30, 3)), rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
+    noise = shrink_covariance(residuals, np.ones(3), 0.3)
+    covariance = residuals.T @ residuals / 30
+    covariance = 0.7 * covariance + 0.3 * np.diag(np.diag(covariance))
+    expected = [[-(y - x) @ np.linalg.inv(covariance) @ (y - x) for x in told] for y in seen]
+    np.testing.assert_allclose(candidate_scores(noise, seen, told), expected, rtol=1e-10)
+
+
+def test_candidates_with_the_same_prediction_tie_exactly():
+    rng = np.random.default_rng(0)
+    noise = shrink_covariance(rng.normal(size=(30, 7)), np.ones(7), 0.3)
+    told = np.repeat(rng.normal(size=(3, 7)), 11, axis=0)
+    scores = candidate_scores(noise, rng.normal(size=(9, 7)), told)
+    assert all(np.unique(row).size == 3 for row in scores)
+
+
+@pytest.mark.parametrize("q", [4, 90])
+def test_units_of_responses_make_no_difference(q):
+    rng = np.random.default_rng(1)
+    stimuli = rng.normal(size=(60, 4))
+    responses = stimuli @ rng.normal(size=(4, q)) + rng.normal(size=(60, q))
+    plain = classay.identify(stimuli, responses)
+    units = 10.0 ** rng.integers(-6, 6, q)
+    other = classay.identify(stimuli * [1, 2, 4, 8], responses * units + units)
+    np.testing.assert_array_equal(other.curve.ranks.lower, plain.curve.ranks.lower)
+    np.testing.assert_allclose(other.per_response, plain.per_response, rtol=1e-6)
+    assert other.shrinkage == plain.shrinkage
+
+
+def test_rotations_of_responses_make_no_difference_without_shrinkage():
+    rng = np.random.default_rng(1)
+    stimuli = rng.normal(size=(80, 4))
+    responses = stimuli @ rng.normal(size=(4, 5)) + rng.normal(size=(80, 5))
+    turn = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+
+    def scores(responses):
+        # One penalty for all, because each response chooses its own, and a rotation mixes responses.
+        fitted = ridge(stimuli, responses)
+        residuals = (
+            responses
+            - fitted.offset
+            - (stimuli - stimuli.mean(axis=0))
+            @ np.linalg.lstsq(stimuli - stimuli.mean(axis=0), responses - fitted.offset, rcond=None)[0]
+        )
+        return candidate_scores(shrink_covariance(residuals, np.ones(5), 0.0), responses, responses - residuals)
+
+    np.testing.assert_allclose(scores(responses @ turn), scores(responses), rtol=1e-7)
+
+
+def test_more_responses_than_rows():
+    rng = np.random.default_rng(2)
+    stimuli = rng.normal(size=(50, 3))
+    noise = rng.normal(size=(50, 2)) @ rng.normal(size=(2, 300))
+    found = classay.identify(stimuli, stimuli @ rng.normal(size=(3, 300)) + noise + rng.normal(size=(50, 300)))
+    assert found.accuracy.value > 0.5
+    assert found.per_response.shape == (300,)
+    assert all(0 < amount <= 1 for amount in found.shrinkage)
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_does_not():
+    stimuli, responses = channel(60, 5, 1.0)
+    first, again, other = (classay.identify(stimuli, responses, random_state=seed) for seed in (3, 3, 4))
+    assert json.dumps(first.to_dict()) == json.dumps(again.to_dict())
+    assert not np.array_equal(first.curve.ranks.lower, other.curve.ranks.lower)
+
+
+def test_an_elastic_net_wins_where_few_columns_matter():
+    rng = np.random.default_rng(0)
+    stimuli = rng.normal(size=(80, 60))
+    responses = stimuli[:, :4] + 0.4 * rng.normal(size=(80, 4))
+    plain, sparse = (
+        classay.identify(stimuli, responses, model=name, test_size=25) for name in ("ridge", "elastic_net")
+    )
+    assert sparse.accuracy.value > plain.accuracy.value
+    assert "an elastic net" in str(sparse)
+
+
+def test_a_model_that_finds_nothing_guesses_by_ties():
+    rng = np.random.default_rng(5)
+    found = classay.identify(rng.normal(size=(30, 2)), rng.normal(size=30), model="elastic_net")
+    if not (found.curve.ranks.tied == found.n_candidates - 1).any():
+        pytest.fail("no split was left without a column, so nothing is tested: choose another seed")
+    assert "no useful column" in " ".join(found.notes)
+
+
+def test_repeats_are_one_candidate_and_stay_together():
+    rng = np.random.default_rng(0)
+    stimuli = rng.normal(size=(40, 3))
+    shown = rng.permutation(np.repeat(np.arange(40), 3))
+    found = classay.identify(stimuli[shown], stimuli[shown] + 0.3 * rng.normal(size=(120, 3)))
+    assert found.n_candidates == 8
+    assert found.curve.ranks.truth.size == 120
+    assert not found.curve.ranks.tied.any()
+    assert "120 rows show 40 different stimuli" in " ".join(found.notes)
+
+
+def test_splits_are_equal_and_apart():
+    parts = candidate_splits(23, None, 5, 0)
+    assert [part.size for part in parts] == [4] * 5
+    assert np.unique(np.concatenate(parts)).size == 20
+    assert candidate_splits(23, 0.4, 5, 0)[0].size == 9
+    assert candidate_splits(23, 7, 5, 0)[0].size == 7
+
+
+def test_alike_takes_both_zeros_for_one():
+    assert distinct_rows(np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 2.0]]))[0].tolist() == [0, 0, 1]
+
+
+def test_the_model_never_sees_a_candidate():
+    # Every stimulus has a column of its own, so that nothing but having seen it could tell it from others.
+    rng = np.random.default_rng(0)
+    found = classay.identify(np.eye(60), rng.normal(size=(60, 4)))
+    assert found.curve.accuracy[1] == pytest.approx(0.5, abs=0.1)
+
+
+def test_one_column_tables_and_frames():
+    stimuli, responses = channel(40, 1, 1.5)
+    flat = classay.identify(stimuli[:, 0], responses[:, 0])
+    framed = classay.identify(pd.DataFrame({"a": stimuli[:, 0]}), pd.Series(responses[:, 0]))
+    assert flat.to_dict() == framed.to_dict() == classay.identify(stimuli, responses).to_dict()
+
+
+def test_what_is_left_over_and_what_is_constant_is_said():
+    stimuli, responses = channel(23, 2, 2.0)
+    found = classay.identify(stimuli, np.column_stack([responses, np.full(23, 3.0)]))
+    assert "3 stimuli left over" in " ".join(found.notes)
+    assert "1 of 3 responses are constant" in " ".join(found.notes)
+    assert np.isnan(found.per_response[2])
+    assert found.to_dict()["per_response"][2] is None
+
+
+def test_numbers_far_from_one_are_no_trouble():
+    stimuli, responses = channel(40, 3, 2.0)
+    far = classay.identify(stimuli * [1e200, 1e-200, 1], responses * [1e-290, 1e290, 1])
+    np.testing.assert_allclose(far.per_response, classay.identify(stimuli, responses).per_response, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(4, 2), (20, 10), (5, 2)])
+def test_the_fewest_that_are_taken(rows, folds):
+    rng = np.random.default_rng(0)
+    for model in ("ridge", "elastic_net"):
+        found = classay.identify(rng.normal(size=rows), rng.normal(size=(rows, 2)), folds=folds, model=model)
+        assert found.n_candidates == 2
+        assert 0 <= found.accuracy.low <= found.accuracy.value <= found.accuracy.high <= 1
+
+
+def test_a_response_that_varies_in_one_fold_only():
+    rng = np.random.default_rng(0)
+    responses = np.zeros((30, 1))
+    responses[0] = 1
+    found = classay.identify(rng.normal(size=30), responses)
+    assert found.accuracy.value == pytest.approx(1 / 6, abs=0.05)
+
+
+def test_exact_responses_are_told_apart():
+    stimuli = np.random.default_rng(0).normal(size=(50, 3))
+    assert classay.identify(stimuli, stimuli @ np.ones((3, 2)) + [0, 1]).accuracy.value > 0.9
+
+
+X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.random.default_rng(1).normal(size=(20, 2))
+
+
+def holed(table, value):
+    other = table.copy()
+    other[3, 1] = value
+    return other
+
+
+@pytest.mark.parametrize(
+    ("stimuli", "responses", "options", "message"),
+    [
+        (X, Y[:19], {}, "20 rows but `responses` has 19"),
+        (X[:1], Y[:1], {}, "There is 1 row"),
+        (holed(X, np.nan), Y, {}, r"`stimuli` is NaN \(missing\) in row 3, column 1"),
+        (X, holed(Y, np.inf), {}, "`responses` is infinite in row 3, column 1"),
+        (np.ones((20, 2)), Y, {}, "All 20 rows of `stimuli` are the same"),
+        (X, np.ones((20, 2)), {}, "All 20 rows of `responses` are the same"),
+        (X.reshape(5, 4, 2), Y, {}, "Flatten each row"),
+        (X[:, :0], Y, {}, r"shape \(20, 0\)"),
+        (X + 1j, Y, {}, "expected real numbers"),
+        ([["a", "b"]] * 20, Y, {}, "Encode them first"),
+        (pd.DataFrame({"a": ["x"] * 20}), Y, {}, "columns that are not numbers"),
+        ([[1, 2], [3]], Y, {}, "not a table of numbers"),
+        (X, Y, {"folds": 11}, "at most 10 folds"),
+        (X, Y, {"folds": 1}, "at least 2"),
+        (X, Y, {"test_size": 19}, "19 of 20 different stimuli"),
+        (X, Y, {"test_size": 0.01}, "0 of 20 different stimuli"),
+        (X, Y, {"test_size": 1.5}, "between 0 and 1"),
+        (X, Y, {"model": "rigde"}, "Did you mean ridge"),
+        (X, Y, {"level": 95}, "`level` is 95"),
+        (X, Y, {"random_state": -1}, "random_state"),
+    ],
+)
+def test_bad_input_gets_a_sentence(stimuli, responses, options, message):
+    with pytest.raises(classay.InputError, match=message):
+        classay.identify(stimuli, responses, **options)

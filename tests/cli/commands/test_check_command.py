@@ -1,0 +1,233 @@
+"""`classay check`: gates, exit codes, and what is written where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree as xml
+
+import pytest
+
+from classay.intervals import Estimate, exact
+from classay.report import assay
+from classay.report.document import Figure, Finding, Report
+from classay.report.export.files import open_report, save
+
+
+def made(*learners, **changes):
+    """A report about learners of these names."""
+    figures = [Figure("learner", name, "stability", Estimate(0.95, 0.9, 1.0)) for name in learners]
+    content = {
+        "title": "Assay",
+        "about": {"name": "iris"},
+        "findings": (Finding("L102", "warning", "tree", "Less stable", "It is.", exact(1.0), ""),),
+        "unasked": (),
+        "figures": (*figures, Figure("data", "data", "suspects", exact(12))),
+        "sections": (),
+        "failed": {},
+        "settings": {"seed": 0},
+    }
+    return Report(**content | changes)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a check file, and a report beside it."""
+    save(made("tree", "[red]forest"), tmp_path / "report.json")
+
+    def write(text):
+        path = tmp_path / "classay.toml"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def assayed(monkeypatch):
+    """Put a ready report in the place of the work, and see what was asked for."""
+    asked = {}
+
+    def characterize(learners, X, y, **options):
+        asked.update(learners=learners, rows=len(y), **options)
+        return SimpleNamespace(report=asked.get("report") or made(*learners))
+
+    monkeypatch.setattr(assay, "characterize", characterize)
+    return asked
+
+
+def test_all_passed(classay, written):
+    code, out, err = classay("check", written('report = "report.json"\ngates = ["stability >= 0.9"]'))
+    assert code == 0
+    assert "tree" in out
+    assert "[red]forest" in out
+    assert "passed" in out
+    assert "FAILED" not in out
+    assert "2 gates passed, none failed." in err
+
+
+def test_one_failed(classay, written):
+    file = written('report = "report.json"\ngates = ["stability >= 0.91", "data.suspects <= 12"]\nforbid = ["L102"]')
+    code, out, err = classay("check", file)
+    assert code == 1
+    assert "tree: stability >= 0.91: lower end 0.900 misses 0.910 by 0.010." in out
+    assert "report: no L102: L102 tree: It is.\n" in out
+    assert "1 gate passed, 3 failed." in err
+    assert out.count("FAILED") == 3
+
+
+def test_json_is_alone_on_stdout(classay, written):
+    file = written('report = "report.json"\ngates = ["stability >= 0.91", "data.suspects <= 12"]')
+    code, out, err = classay("check", file, "--json", "--quiet")
+    content = json.loads(out)
+    assert code == 1
+    assert err == ""
+    assert content["passed"] is False
+    assert [gate["passed"] for gate in content["gates"]] == [False, False, True]
+    first = content["gates"][0]
+    assert first["estimate"] == {"value": 0.95, "low": 0.9, "high": 1.0, "level": 0.95, "kind": ""}
+    assert (first["of"], first["end"], first["measured"]) == ("tree", "low", 0.9)
+    assert first["margin"] == pytest.approx(-0.01)
+
+
+def test_junit_and_report_are_written(classay, written, tmp_path):
+    file = written('report = "report.json"\ngates = ["stability >= 0.91"]')
+    junit, copy = tmp_path / "gates.xml", tmp_path / "copy.json"
+    code, _, err = classay("check", file, "--junit", str(junit), "--report", str(copy))
+    assert code == 1
+    assert xml.fromstring(junit.read_text(encoding="utf-8")).find("testsuite").get("failures") == "2"
+    assert open_report(copy) == open_report(tmp_path / "report.json")
+    assert str(junit) in err
+    # JUnit is written anew by every run; a report is not replaced unasked.
+    code, _, err = classay("check", file, "--junit", str(junit), "--report", str(copy))
+    assert code == 2
+    assert "--force" in err
+    assert classay("check", file, "--junit", str(junit), "--report", str(copy), "--force")[0] == 1
+
+
+def test_the_assay_is_run_as_the_file_says(classay, written, assayed):
+    file = written(
+        'data = "iris"\nbudget = "30s"\nseed = 3\nsplits = 12\ngates = ["stability >= 0.9"]\n'
+        '[learners]\ntree = "DecisionTreeClassifier(max_depth=4)"\n[learners.bayes]\nlearner = "GaussianNB"'
+    )
+    code, _, err = classay("check", file, "--workers", "1", "--store", "runs")
+    assert code == 0
+    assert list(assayed["learners"]) == ["tree", "bayes"]
+    assert assayed["learners"]["tree"].max_depth == 4
+    assert {key: assayed[key] for key in ("budget", "random_state", "splits", "executor", "rows", "name")} == {
+        "budget": 30.0,
+        "random_state": 3,
+        "splits": 12,
+        "executor": 1,
+        "rows": 150,
+        "name": "iris",
+    }
+    assert assayed["store"] == Path("runs")
+    assert "iris: 150 rows" in err
+
+
+def test_data_are_sought_beside_the_file(classay, written, assayed, tmp_path, monkeypatch):
+    (tmp_path / "credit.csv").write_text("a,y\n" + "\n".join(f"{i},{i % 2}" for i in range(60)))
+    file = written('data = "credit.csv"\ngates = ["stability >= 0.9"]')
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert classay("check", file)[0] == 0
+    assert assayed["rows"] == 60
+    assert len(assayed["learners"]) > 1
+
+
+def test_a_learner_that_failed_fails_its_gates(classay, written, assayed):
+    assayed["report"] = made("tree", failed={"svm": "It cannot."})
+    file = written('data = "iris"\ngates = ["stability >= 0"]\n[learners]\ntree = "GaussianNB"\nsvm = "SVC"')
+    code, out, err = classay("check", file)
+    assert code == 1
+    assert "svm: stability >= 0: svm gave no results: It cannot." in out
+    assert "svm: no results. It cannot." in err
+
+
+def test_a_learner_that_failed_is_not_passed_over(classay, written, assayed):
+    assayed["report"] = made("tree", failed={"svm": "It cannot."})
+    file = written('data = "iris"\ngates = ["data.suspects <= 20"]\n[learners]\ntree = "GaussianNB"\nsvm = "SVC"')
+    assert classay("check", file)[0] == 3
+
+
+def test_ctrl_c(classay, written, assayed, monkeypatch):
+    file = written('data = "iris"\ngates = ["stability >= 0"]\n[learners]\ntree = "GaussianNB"\nlast = "SVC"')
+    assayed["report"] = made("tree", settings={"interrupted": True})
+    code, out, err = classay("check", file)
+    assert code == 3
+    assert "last: stability >= 0: it was not fitted: interrupted." in out
+    assert "Interrupted" in err
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(assay, "characterize", stopped)
+    code, out, err = classay("check", file)
+    assert (code, out) == (3, "")
+    assert "Interrupted before there was any result" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('data = "iris"\ngates = ["stabilty >= 0.9"]', "Did you mean stability"),
+        ('data = "irsi"\ngates = ["stability >= 0.9"]', "irsi"),
+        ('data = "iris"\ntarget = "spieces"\ngates = ["stability >= 0.9"]', "spieces"),
+        ('data = "iris"\ngates = ["gap <= 1"]\n[learners]\na = "DecisionTreeClasifier"', "DecisionTreeClassifier"),
+        ('data = "iris"\ngates = ["gap <= 1"]\n[learners]\na = "os:system"', "--allow-import"),
+        ('report = "none.json"\ngates = ["gap <= 1"]', "none.json"),
+        ('report = "report.json"\ngates = ["gap <= 1"]\n[learners.tre]\ngates = ["gap <= 1"]', "Did you mean tree"),
+    ],
+)
+def test_mistakes_are_told_before_any_fit(classay, written, assayed, text, message):
+    code, out, err = classay("check", written(text))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+    assert not assayed
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("--junit", "gates.txt", ".xml"),
+        ("--junit", "none/gates.xml", "does not exist"),
+        ("--report", "none/report.html", "does not exist"),
+        ("--report", "report.htm", "Did you mean .html"),
+    ],
+)
+def test_where_nothing_can_be_written(classay, written, assayed, tmp_path, option, name, message):
+    file = written('data = "iris"\ngates = ["stability >= 0.9"]')
+    code, _, err = classay("check", file, option, str(tmp_path / name))
+    assert code == 2
+    assert message in err
+    assert not assayed
+
+
+def test_no_such_file(classay):
+    code, _, err = classay("check", "none.toml")
+    assert code == 2
+    assert "none.toml" in err
+
+
+@pytest.mark.slow
+def test_a_real_assay_has_every_figure_that_gates_know(classay, written, tmp_path):
+    from classay.report.gates.gates import FIGURES
+
+    file = written(
+        'data = "digits"\nsplits = 10\nrepeats = 2\nsize = 100\nn_probes = 100\nfold_rows = 100\n'
+        'gates = ["accuracy >= 0.3", "data.rows == 1797"]\n[learners]\nbayes = "GaussianNB"\n'
+        'tree = "DecisionTreeClassifier"\n[learners.near]\nlearner = "KNeighborsClassifier(n_neighbors=5)"\n'
+        'gates = ["accuracy >= 0.9999"]'
+    )
+    path = tmp_path / "saved.json"
+    code, out, err = classay("check", file, "--workers", "1", "--json", "--quiet", "--report", str(path))
+    assert code == 1, err
+    content = json.loads(out)
+    assert [gate["passed"] for gate in content["gates"]] == [True, True, True, True, False]
+    found = {}
+    for figure in open_report(path).figures:
+        found.setdefault(figure.subject, set()).add(figure.name)
+    assert found == {subject: set(names) for subject, names in FIGURES.items() if subject != "network"}

@@ -1,0 +1,239 @@
+"""The command `classay drift`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from classay.cli.commands.drift import natural
+
+QUICK = ["--learner", "GaussianNB", "--n-probes", "100", "--draws", "70", "--workers", "1", "--quiet"]
+
+
+def table(n, seed, column="heat"):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"heat": rng.uniform(20, 80, n), "force": rng.uniform(20, 80, n)})
+    frame["low_yield"] = np.where((frame[column] > 50) ^ (rng.random(n) < 0.1), "yes", "no")
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A reference, two batches like it and one of another process; in the order of their numbers."""
+    for number, (rows, column) in enumerate([(400, "heat"), (60, "heat"), (60, "heat"), (60, "force")]):
+        table(rows, number, column).to_csv(tmp_path / f"batch_{number + 8}.csv", index=False)
+    return tmp_path
+
+
+def files(folder):
+    return sorted(str(path) for path in folder.glob("*.csv"))
+
+
+def test_a_table_of_batches_is_printed(classay, folder):
+    code, out, _ = classay("drift", *files(folder), "--target", "low_yield", *QUICK)
+    assert code == 0
+    table = out[out.index("Batches after batch_8.csv (400 rows)") :]
+    assert table.index("batch_9.csv") < table.index("batch_10.csv") < table.index("batch_11.csv")
+    assert "CHANGE" in out
+    assert "no change" in out
+
+
+def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, folder):
+    from sklearn.naive_bayes import GaussianNB
+
+    from classay import DriftMonitor
+
+    code, out, _ = classay("drift", *files(folder), "--json", *QUICK)
+    assert code == 0
+    content = json.loads(out)
+    assert [update["verdict"] for update in content["updates"]] == ["no change", "no change", "change"]
+    assert content["reference"] == "batch_8.csv"
+    assert content["interrupted"] is False
+    rows = [pd.read_csv(folder / name) for name in ("batch_8.csv", "batch_9.csv")]
+    monitor = DriftMonitor(GaussianNB(), n_probes=100, draws=70, executor=1, name="GaussianNB")
+    monitor.fit(rows[0].drop(columns="low_yield"), rows[0]["low_yield"])
+    found = monitor.update(rows[1].drop(columns="low_yield"), rows[1]["low_yield"], name="batch_9.csv")
+    assert content["updates"][0] == found.to_dict()
+
+
+def test_charts_and_a_reference_of_its_own(classay, folder):
+    batches = [file for file in files(folder) if "batch_8" not in file]
+    charts = folder / "charts"
+    reference = str(folder / "batch_8.csv")
+    code, _, _ = classay("drift", *batches, "--reference", reference, "--charts", str(charts), *QUICK)
+    assert code == 0
+    assert {path.name for path in charts.iterdir()} == {"drift.svg", "drift.png"}
+
+
+def test_a_state_goes_on_where_it_was(classay, folder):
+    state = str(folder / "monitor.classay")
+    some = [file for file in files(folder) if "batch_11" not in file]
+    code, first, _ = classay("drift", *some, "--state", state, "--json", *QUICK)
+    assert code == 0
+    loud = [word for word in QUICK if word != "--quiet"]
+    code, second, err = classay("drift", *files(folder), "--state", state, "--json", *loud)
+    assert code == 0
+    assert "2 of 3 batches are in" in err
+    _, once, _ = classay("drift", *files(folder), "--json", *QUICK)
+    assert json.loads(second)["updates"] == json.loads(once)["updates"]
+    assert json.loads(second)["updates"][:2] == json.loads(first)["updates"]
+    code, _, err = classay("drift", *files(folder), "--state", state, "--rate", "0.01", *QUICK)
+    assert code == 2
+    assert "false_alarm_rate" in err
+    code, _, err = classay("drift", *files(folder)[:-1], "--reference", files(folder)[-1], "--state", state, *QUICK)
+    assert code == 2
+    assert "another reference" in err
+    code, _, err = classay("drift", *files(folder), "--state", state, "-l", "DecisionTreeClassifier", *QUICK[2:])
+    assert code == 2
+    assert "another" in err
+
+
+def test_columns_that_only_one_file_makes_look_odd(classay, tmp_path):
+    for number, rows in enumerate((300, 60, 15)):
+        frame = table(rows, number)
+        frame.insert(0, "id", [f"row {number} {place}" for place in range(rows)])
+        frame.insert(1, "note", np.nan if number else "fine")
+        frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    code, out, err = classay(
+        "drift", *files(tmp_path), "--json", "-l", "DecisionTreeClassifier(max_depth=2)", *QUICK[2:]
+    )
+    assert code == 0, err
+    assert len(json.loads(out)["updates"]) == 2
+
+
+def spoil(frame, how):
+    if how == "new column":
+        return frame.assign(new=1)[["heat", "force", "new", "low_yield"]]
+    if how == "missing column":
+        return frame.drop(columns="force")
+    if how == "one class":
+        return frame.assign(low_yield="yes")
+    if how == "new class":
+        return frame.assign(low_yield=np.where(frame["heat"] > 70, "maybe", frame["low_yield"]))
+    if how == "no target":
+        return frame.rename(columns={"low_yield": "result"})
+    return frame.assign(heat="hot")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("new column", "'new', which the reference has not"),
+        ("missing column", "lacks force"),
+        ("one class", "1 class"),
+        ("new class", "'maybe'"),
+        ("no target", "no column 'low_yield'"),
+        ("text", "holds texts"),
+    ],
+)
+def test_a_bad_batch_is_told_before_anything_is_fitted(classay, folder, how, message):
+    spoil(table(60, 9), how).to_csv(folder / "batch_12.csv", index=False)
+    code, out, err = classay("drift", *files(folder), *QUICK)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("classay: batch_12.csv: ")
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv"], "no file"),
+        (["{one}"], "at least one batch"),
+        (["{one}", "{two}", "--rate", "2"], "false_alarm_rate"),
+        (["{one}", "{two}", "--probes", "odd"], "probes"),
+        (["{one}", "{two}", "-l", "LinearRegression"], "regressor"),
+        (["{one}", "{two}", "--target", "yield"], "low_yield"),
+        (["{two}", "{one}", "--no-sort"], "at least 1200"),
+        (["{one}", "{two}", "--state", "{one}/x/y"], "--state"),
+        (["{one}", "{two}", "--seed", "-3"], "random_state"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, message):
+    names = {"{one}": str(folder / "batch_8.csv"), "{two}": str(folder / "batch_9.csv")}
+    given = [names.get(word, word.replace("{one}", names["{one}"])) for word in arguments]
+    quick = QUICK if "-l" not in given else QUICK[2:]
+    code, out, err = classay("drift", *given, *quick)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_files_come_in_the_order_of_their_numbers():
+    names = ["b/10.csv", "b/9.csv", "b/a1b20.csv", "b/a1b3.csv", "a.csv", "b/9.5.csv"]
+    assert sorted(names, key=natural) == ["a.csv", "b/9.5.csv", "b/9.csv", "b/10.csv", "b/a1b3.csv", "b/a1b20.csv"]
+
+
+def test_users_words_are_not_markup(classay, folder):
+    os.rename(folder / "batch_9.csv", folder / "[red]9.csv")
+    given = [str(folder / "batch_8.csv"), str(folder / "[red]9.csv")]
+    code, out, _ = classay("drift", *given, "--no-sort", *QUICK)
+    assert code == 0
+    assert "[red]9.csv" in out
+
+
+def test_codes_that_are_all_numbers_in_a_batch_are_the_texts_they_were(classay, folder):
+    for number, codes in ((8, ["1", "2", "x"]), (9, ["1", "2"])):
+        frame = table(400 if number == 8 else 60, number).drop(columns="force")
+        rng = np.random.default_rng(number)
+        frame.insert(0, "code", rng.choice(codes, len(frame)))
+        frame.insert(0, "line", np.where(rng.random(len(frame)) < 0.1, None, rng.choice(codes, len(frame))))
+        frame.to_csv(folder / f"coded_{number}.csv", index=False)
+    given = [str(folder / f"coded_{number}.csv") for number in (8, 9)]
+    code, out, err = classay("drift", *given, *QUICK)
+    assert code == 0, err
+    assert "coded_9.csv" in out
+    frame = pd.read_csv(given[1])
+    frame.assign(code=frame["code"].replace(2, 3)).to_csv(given[1], index=False)
+    code, _, err = classay("drift", *given, *QUICK)
+    assert code == 2
+    assert "'code' has categories in the batch that the reference has not: '3'" in err
+
+
+def test_a_state_that_cannot_be_kept_is_told_before_anything_is_fitted(classay, folder, monkeypatch):
+    from sklearn.naive_bayes import GaussianNB
+
+    from classay.engine import archive
+
+    monkeypatch.setattr(archive, "LARGEST", 100)
+    monkeypatch.setattr(GaussianNB, "fit", lambda *_: pytest.fail("fitted"))
+    state = folder / "monitor.classay"
+    code, _, err = classay("drift", *files(folder), "--state", str(state), *QUICK)
+    assert code == 2
+    assert "cannot be saved" in err
+    assert not state.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_ctrl_c_keeps_what_is_done(folder):
+    state = folder / "monitor.classay"
+    for number in range(12, 40):
+        table(60 + number, number).to_csv(folder / f"batch_{number}.csv", index=False)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "classay", "drift", *files(folder), "--state", str(state), "--json", "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not state.exists() and process.poll() is None:
+        pass
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 3, err
+    content = json.loads(out)
+    assert content["interrupted"] is True
+    assert len(content["updates"]) >= 1
+    assert "Traceback" not in err

@@ -1,0 +1,213 @@
+"""The command as a user runs it. Most tests call it in this process; a few start a real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+QUICK = ["--subsets", "8", "--repeats", "2", "--holdouts", "10", "--workers", "1", "--quiet"]
+
+
+@pytest.fixture
+def spam(tmp_path):
+    path = tmp_path / "spam.csv"
+    rows = ["words,caps,type"] + [f"{i % 7},{(i * i) % 11},{'spam' if i % 3 == 0 else 'ham'}" for i in range(90)]
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_tables_are_printed(classay):
+    code, out, _ = classay("learner", "iris", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
+    assert code == 0
+    for word in ("DecisionTreeClassifier", "GaussianNB", "capacity", "stochasticity", "4 of 5", "Kinship", "possible"):
+        assert word in out
+
+
+def test_json_is_alone_on_stdout(classay, spam):
+    code, out, _ = classay("learner", str(spam), "--target", "type", "-l", "GaussianNB", "--json", *QUICK)
+    assert code == 0
+    content = json.loads(out)
+    assert content["data"]["classes"] == ["ham", "spam"]
+    found = content["learners"]["GaussianNB"]
+    assert set(found["bias"]) == {"1", "2", "3", "4", "5"}
+    assert {"value", "low", "high", "level", "kind"} == set(found["capacity"])
+    assert found["about"]["seed"] == 0
+    assert len(found["bounds"]) == 5
+    assert content["kinship"] is None
+    assert content["interrupted"] is False
+
+
+def test_the_command_gives_what_python_gives(classay):
+    import classay as library
+
+    _, out, _ = classay("learner", "iris", "-l", "DecisionTreeClassifier(max_depth=2)", "--json", *QUICK)
+    from sklearn.tree import DecisionTreeClassifier
+
+    from classay.tables.read import read_table
+
+    table = read_table("iris")
+    labelings = library.record(DecisionTreeClassifier(max_depth=2), table.X, table.y, library.Subsets(8), 2, executor=1)
+    o = library.orientation(labelings, holdouts=10)
+    found = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]
+    assert found["capacity"]["value"] == o.capacity.value
+    assert found["bias"]["4"]["low"] == o.bias[4].low
+
+
+def test_the_default_target_is_said_aloud(classay, spam):
+    arguments = [word for word in QUICK if word != "--quiet"]
+    _, _, err = classay("learner", str(spam), "-l", "GaussianNB", *arguments)
+    assert "last column" in err
+    assert "type" in err
+
+
+def test_mixed_columns_and_missing_values_work(classay, tmp_path):
+    path = tmp_path / "mixed.csv"
+    rows = ["colour,height,kind"] + [f"{'red' if i % 3 else ''},{'' if i % 5 == 0 else i},{i % 2}" for i in range(80)]
+    path.write_text("\n".join(rows))
+    code, out, _ = classay("learner", str(path), "-l", "GaussianNB", "--json", *QUICK)
+    assert code == 0
+    assert json.loads(out)["failed"] == {}
+
+
+def test_charts_are_saved(classay, tmp_path):
+    folder = tmp_path / "new" / "charts"
+    code, _, _ = classay(
+        "learner", "iris", "-l", "GaussianNB", "-l", "DecisionTreeClassifier", "--charts", str(folder), *QUICK
+    )
+    assert code == 0
+    saved = {path.name for path in folder.iterdir()}
+    assert {"bias.svg", "bias.png", "expressivity.svg", "plane.svg", "kinship.svg", "kinship_map.svg"} <= saved
+    assert all(path.stat().st_size > 1000 for path in folder.iterdir())
+
+
+def test_a_store_is_used(classay, tmp_path):
+    arguments = ["learner", "iris", "-l", "GaussianNB", "--store", str(tmp_path / "runs"), "--json", *QUICK]
+    _, first, _ = classay(*arguments)
+    assert len(list((tmp_path / "runs").rglob("*"))) > 0
+    _, second, _ = classay(*arguments)
+    assert json.loads(first) == json.loads(second)  # seconds per fit included: nothing was fitted again
+
+
+def test_one_failing_learner_does_not_stop_the_others(classay, spam):
+    code, out, err = classay(
+        "learner", str(spam), "-l", "GaussianNB", "-l", "KNeighborsClassifier(n_neighbors=500)", "--json", *QUICK
+    )
+    assert code == 3
+    content = json.loads(out)
+    assert list(content["learners"]) == ["GaussianNB"]
+    assert "n_neighbors" in content["failed"]["KNeighborsClassifier(n_neighbors=500)"]
+    assert "KNeighborsClassifier(n_neighbors=500): no results. " in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iriss"], "iris"),
+        (["iris", "-l", "DecisionTreeClasifier"], "DecisionTreeClassifier"),
+        (["iris", "-l", "DecisionTreeRegressor"], "regressor"),
+        (["iris", "-l", "SVC(C=foo)"], "Expressions are not run"),
+        (["iris", "-l", "os:system"], "--allow-import"),
+        (["iris", "--holdout-size", "31", "-l", "GaussianNB"], "30 test points"),
+        (["iris", "--subsets", "1"], "at least 2"),
+        (["iris", "--repeats", "0"], "repeats"),
+        (["iris", "--test-size", "2"], "test_size"),
+        (["iris", "--size", "0.01"], "3 classes"),
+        (["iris", "--workers", "0"], "at least 1"),
+        (["iris", "--seed", "-1"], "random_state"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_exit_code_2(classay, arguments, message):
+    code, out, err = classay("learner", *arguments, *[word for word in ("--quiet",) if word not in arguments])
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_bad_files(classay, tmp_path, spam):
+    (tmp_path / "empty.csv").write_text("")
+    assert "empty" in classay("learner", str(tmp_path / "empty.csv"))[2]
+    code, _, err = classay("learner", str(spam), "--target", "tpye")
+    assert code == 2
+    assert "words" in err
+    assert "type" in err
+    one = tmp_path / "one.csv"
+    one.write_text("a,y\n" + "\n".join(f"{i},spam" for i in range(30)))
+    assert "1 class" in classay("learner", str(one))[2]
+
+
+def test_an_output_folder_that_cannot_be_is_refused_before_any_work(classay, tmp_path):
+    (tmp_path / "file").write_text("")
+    begin = time.perf_counter()
+    code, _, err = classay("learner", "digits", "--charts", str(tmp_path / "file" / "charts"))
+    assert code == 2
+    assert "--charts" in err
+    assert time.perf_counter() - begin < 5
+
+
+def test_wrong_options_are_explained(classay):
+    code, _, err = classay("learner", "iris", "--no-such-option")
+    assert code == 2
+    assert "no-such-option" in err
+
+
+def test_users_words_are_not_markup(classay, tmp_path):
+    path = tmp_path / "[bold]x.csv"
+    path.write_text("a,y\n" + "\n".join(f"{i},[red]{i % 2}[/red]" for i in range(60)))
+    code, out, _ = classay("learner", str(path), "-l", "GaussianNB", "--json", *QUICK)
+    assert code == 0
+    assert json.loads(out)["data"]["classes"] == ["[red]0[/red]", "[red]1[/red]"]
+    code, out, _ = classay("learner", str(path), "-l", "GaussianNB", *QUICK)
+    assert code == 0
+
+
+def test_help_has_examples_and_version_works(classay):
+    code, out, _ = classay("learner", "--help")
+    assert code == 0
+    assert "classay learner breast_cancer" in out
+    code, out, _ = classay()
+    assert "learner" in out
+    code, out, _ = classay("--version")
+    assert (code, out.strip()) == (0, "classay 0.1.0")
+
+
+def test_debug_shows_the_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "classay", "learner", "iriss", "--debug"], capture_output=True, text=True, check=False
+    )
+    assert "Traceback" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_ctrl_c_shows_what_is_done():
+    arguments = ["learner", "digits", "-l", "GaussianNB", "-l", "RandomForestClassifier(n_estimators=300)", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "classay", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    # The bar of the second learner, a line every ten seconds where there is no terminal, says that the first is done.
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if line.startswith("RandomForestClassifier"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    err = "".join(said) + err
+    assert process.returncode == 3, err
+    content = json.loads(out)
+    assert content["interrupted"] is True
+    assert "GaussianNB" in content["learners"]
+    assert "Traceback" not in err

@@ -1,0 +1,307 @@
+"""`classay network` as a user runs it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from safetensors.torch import save_file
+from torch import nn
+
+from classay.engine.store import DamagedRecordWarning
+
+torch.set_num_threads(1)  # small networks are no faster with more, and tests run beside each other
+SOURCE = """
+from torch import nn
+
+def sound():
+    return nn.Sequential(nn.Conv1d(1, 12, 3), nn.Flatten(), nn.Linear(12, 3))
+
+def make_net(width=12, classes=3):
+    return nn.Sequential(nn.Flatten(), nn.Linear(36, width), nn.ReLU(), nn.Linear(width, classes))
+
+def bent():
+    return nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.Tanh(), nn.Linear(12, 3))
+"""
+OWN = ("--builder", "mynets_of_the_command:make_net", "--allow-import", "--input", "1x6x6", "--starts", "2", "--quiet")
+NO_INPUT = tuple(word for word in OWN if word not in ("--input", "1x6x6"))
+
+
+def trained(steps, seed=0):
+    """A small network that tells which third of a picture is brightest, trained for some steps."""
+    torch.manual_seed(seed)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.ReLU(), nn.Linear(12, 3))
+    x, y = pictures(300, seed)
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
+    for _ in range(steps):
+        loss = nn.functional.cross_entropy(network(torch.from_numpy(x)), torch.from_numpy(y))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return network
+
+
+def pictures(n, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    x = rng.normal(size=(n, 1, 6, 6)).astype(np.float32)
+    for row, third in enumerate(y):
+        x[row, :, 2 * third : 2 * third + 2] += 1.0
+    return x, y
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a module of one's own, a checkpoint and a test set."""
+    (tmp_path / "mynets_of_the_command.py").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path)
+    torch.save(trained(30).state_dict(), "net.pt")
+    x, y = pictures(200, 9)
+    np.savez("test.npz", x=x, y=y)
+    yield tmp_path
+    sys.modules.pop("mynets_of_the_command", None)
+
+
+def test_words_first_then_tables(classay, folder):
+    code, out, err = classay("network", "net.pt", *OWN, "--class-names", "top,middle,<b>foot</b>")
+    assert code == 0, err
+    assert out.startswith("net: 3 classes, H_w")
+    for word in ("M_in", "The paper's bounds", "simplex", "takes for alike", "<b>foot</b>", "fresh", "effort"):
+        assert word in out
+    assert err == ""
+
+
+def test_json_and_charts(classay, folder):
+    arguments = ("--json", "--charts", "charts", "--test-set", "test.npz", "--no-fresh")
+    code, out, err = classay("network", "net.pt", *OWN, *arguments)
+    assert code == 0, err
+    content = json.loads(out)
+    one = content["networks"]["net"]
+    assert one["head"] == "3"
+    assert one["quality"]["fresh"] == {}
+    assert content["ranking"] is None
+    network = trained(30)
+    x, y = pictures(200, 9)
+    with torch.no_grad():
+        right = (network(torch.from_numpy(x)).argmax(1).numpy() == y).mean()
+    assert one["accuracy"]["value"] == pytest.approx(right)
+    names = {"class_cosines", "within_between", "head_cosines", "accuracy_bounds", "prototypes"}
+    assert {path.stem for path in (folder / "charts").glob("*.png")} == names
+    assert {path.stem for path in (folder / "charts").glob("*.svg")} == names
+
+
+def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
+    for steps in (0, 5, 60):
+        torch.save(trained(steps).state_dict(), f"steps{steps}.pt")
+    (folder / "broken.pt").write_text("nothing")
+    files = ("steps0.pt", "steps5.pt", "steps60.pt", "broken.pt")
+    arguments = ("--test-set", "test.npz", "--store", "runs", "--charts", "charts")
+    code, out, err = classay("network", *files, *OWN, *arguments)
+    assert code == 3
+    assert "broken: no results. " in err
+    for word in ("Networks, best first", "steps60", "true", "Spearman's rho", "The paper's bounds hold"):
+        assert word in out
+    assert [path.name for path in (folder / "charts").glob("*.png")] == ["accuracy_bounds.png"]
+
+    module = importlib.import_module("classay.network.prototypes.prototypes")
+
+    def walked(*arguments, **options):
+        raise AssertionError("walked again")
+
+    monkeypatch.setattr(module, "run_plan", walked)
+    code, again, err = classay("network", *files, *OWN, *arguments, "--json")
+    assert code == 3
+    content = json.loads(again)
+    assert list(content["networks"]) == ["steps0", "steps5", "steps60"]
+    assert content["failed"].keys() == {"broken"}
+    assert content["ranking"]["names"][0] in out
+
+
+def test_the_same_seed_gives_the_same_figures(classay, folder):
+    def figures(*more):
+        content = json.loads(classay("network", "net.pt", *OWN, "--json", "--no-fresh", "--budget", "none", *more)[1])
+        return content["networks"]["net"]["quality"]
+
+    assert figures() == figures()
+    assert figures("--seed", "1")["within"] != figures()["within"]
+
+
+def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
+    torch.save(trained(5).state_dict(), "other.pt")
+    from classay.cli import network_assay as command
+
+    plain, asked = command._record, []
+
+    def record(found, name, **options):
+        asked.append(name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return plain(found, name=name, **options)
+
+    monkeypatch.setattr(command, "_record", record)
+    code, out, err = classay("network", "net.pt", "other.pt", *OWN)
+    assert code == 3
+    assert "net: 3 classes" in out
+    assert "Interrupted: the figures above" in err
+    asked[:] = ["net"]
+    code, out, err = classay("network", "other.pt", "net.pt", *OWN)
+    assert (code, out) == (3, "")
+    assert "Interrupted before there was any result" in err
+
+
+def test_a_store_with_a_damaged_record_or_another_network(classay, folder):
+    options = ["--store", "kept", "--starts", "1", "--no-fresh", "--json"]
+    code, first, err = classay("network", "net.pt", *OWN, *options)
+    assert code == 0, err
+    for path in (folder / "kept").iterdir():
+        path.write_bytes(path.read_bytes()[:-40])
+    with pytest.warns(DamagedRecordWarning):
+        code, again, err = classay("network", "net.pt", *OWN, *options)
+    assert code == 0, err
+    told = [json.loads(text)["networks"]["net"]["quality"] for text in (first, again)]
+    assert told[0]["within"] == told[1]["within"]
+    # The same weights in a network with another activation are another network.
+    other = ["--builder", "mynets_of_the_command:bent"]
+    code, bent, err = classay("network", "net.pt", *OWN, *other, *options)
+    assert code == 0, err
+    assert json.loads(bent)["networks"]["net"]["quality"]["within"] != told[0]["within"]
+
+
+def test_the_shape_of_inputs_can_be_left_out(classay, folder):
+    shown = [word for word in NO_INPUT if word != "--quiet"]
+    code, out, err = classay("network", "net.pt", *shown, "--no-fresh")
+    assert code == 0, err
+    assert "36 was taken, as its first layer takes so many numbers" in err
+    assert out.startswith("net: 3 classes")
+
+
+def test_the_head_alone(classay, folder):
+    network = trained(30)
+    save_file(network.state_dict(), "net.safetensors")
+    np.savez("flax.npz", **{"head/kernel": np.random.default_rng(0).normal(size=(6, 4)), "head/bias": np.zeros(4)})
+    code, out, err = classay("network", "net.safetensors", "--weights-only", "--charts", "charts", "--quiet")
+    assert code == 0, err
+    assert out.startswith("net, layer '3.weight'.")
+    assert "not how accurate" in out
+    assert (folder / "charts" / "head_cosines.svg").exists()
+    code, out, _ = classay("network", "net.safetensors", "flax.npz", "net.pt", "--weights-only", "--json", "-q")
+    content = json.loads(out)
+    assert code == 0
+    assert content["heads"]["flax"]["classes"] == 4
+    # Two files are called net: their whole paths tell them apart.
+    assert content["heads"]["net.pt"]["mean_cosine"] == content["heads"]["net.safetensors"]["mean_cosine"]
+    code, out, _ = classay("network", "net.safetensors", "flax.npz", "--weights-only")
+    assert code == 0
+    assert "2 heads" in out
+    (folder / "bad.npz").write_bytes(b"")
+    code, out, err = classay("network", "net.safetensors", "bad.npz", "--weights-only")
+    assert code == 3
+    assert "bad: no results. " in err
+
+
+def test_a_whole_network_that_is_trusted(classay, folder):
+    torch.save(trained(5), "whole.pt")
+    code, out, err = classay("network", "whole.pt", "--input", "1x6x6", "--starts", "1", "--trust-pickle", "--no-fresh")
+    assert code == 0, err
+    assert "was trusted" in err
+    assert "whole: 3 classes" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.pt", "--weights-only"], "File not found: none.pt"),
+        (["net.pt"], "Name its architecture"),
+        (["sound.pt", *NO_INPUT, "--builder", "mynets_of_the_command:sound"], "--input is missing"),
+        (["net.pt", "--input", "1x6x6"], "Name its architecture"),
+        (["net.pt", "--input", "3x"], "as 3x32x32"),
+        (["net.pt", "--input", "3x0x2"], "at least 1"),
+        (["net.pt", "--input", "1x6x6", "--builder", "mynets_of_the_command:make_net"], "Add --allow-import"),
+        (["net.pt", "--input", "1x6x6", "--arch", "mynets_of_the_command:make_net"], "Add --allow-import"),
+        (["net.pt", *OWN, "--arch", "timm:resnet18"], "both given"),
+        (["net.pt", *OWN, "--input", "1x7x7"], "cannot take inputs of shape (1, 7, 7)"),
+        (["net.pt", *OWN, "--builder", "mynets_of_the_command:make_net(classes=4)"], "3×12 in the file, 4×12"),
+        (["net.pt", *OWN, "--budget", "soon"], "as 60s, 10min or 1h"),
+        (["net.pt", *OWN, "--budget", "0"], "as 60s, 10min or 1h"),
+        (["net.pt", *OWN, "--mean", ".5"], "belong together"),
+        (["net.pt", *OWN, "--mean", ".5", "--std", "a"], "with commas between"),
+        (["net.pt", *OWN, "--mean", ".5,.4", "--std", "1,1"], "2 values for 1 channels"),
+        (["net.pt", *OWN, "--starts", "0"], "`starts` is 0"),
+        (["net.pt", *OWN, "--step", "-1"], "`step` is -1"),
+        (["net.pt", *OWN, "--seed", "-1"], "random_state"),
+        (["net.pt", *OWN, "--head", "7"], "which is no layer"),
+        (["net.pt", *OWN, "--class-names", "a,b"], "2 names"),
+        (["net.pt", *OWN, "--test-set", "net.pt"], "x (inputs) and y (labels) are expected"),
+        (["net.pt", *OWN, "--test-set", "none.npz"], "There is no file none.npz"),
+        (["net.pt", *OWN, "--charts", "net.pt"], "--charts"),
+        (["net.pt", *OWN, "--store", "net.pt"], "store"),
+        (["whole.pt", *OWN], "--trust-pickle"),
+        (["nan.pt", *OWN], "'1.weight' of the network holds NaN"),
+        (["nan.pt", "--weights-only"], "'3.weight' of nan.pt holds NaN"),
+        (["one.pt", *OWN, "--builder", "mynets_of_the_command:make_net(classes=1)"], "one output"),
+        (["one.pt", "--weights-only"], "one output"),
+        (["zero.pt", *OWN], "rows of zeros only (classes 1)"),
+        (["."], "is a folder"),
+        ([".", "--weights-only"], "is a folder"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, message):
+    torch.save(trained(0), "whole.pt")
+    broken = trained(0)
+    with torch.no_grad():
+        broken[1].weight[0, 0] = broken[3].weight[0, 0] = torch.nan
+    torch.save(broken.state_dict(), "nan.pt")
+    zero = trained(0)
+    with torch.no_grad():
+        zero[3].weight[1] = 0
+    torch.save(zero.state_dict(), "zero.pt")
+    one = nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.ReLU(), nn.Linear(12, 1))
+    torch.save(one.state_dict(), "one.pt")
+    torch.save(nn.Sequential(nn.Conv1d(1, 12, 3), nn.Flatten(), nn.Linear(12, 3)).state_dict(), "sound.pt")
+    code, out, err = classay("network", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_walk_that_never_arrives_is_reported(classay, folder):
+    flat = trained(0)
+    with torch.no_grad():
+        flat[3].weight.mul_(1e-6)
+    torch.save(flat.state_dict(), "flat.pt")
+    code, out, err = classay("network", "flat.pt", *OWN, "--step", "0.01", "--starts", "1", "--no-fresh")
+    assert code == 0, err
+    assert "Only 0% of the walks" in out
+
+
+def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
+    from classay.cli import network_assay as command
+
+    errors = [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError("a fault of ours"),
+    ]
+
+    def record(*arguments, **options):
+        raise errors.pop(0)
+
+    monkeypatch.setattr(command, "_record", record)
+    for _ in range(2):
+        code, _, err = classay("network", "net.pt", *OWN)
+        assert code == 2
+        assert "Memory does not suffice" in err
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        classay("network", "net.pt", *OWN, "--debug")
+
+
+def test_half_precision_is_said(classay, folder):
+    torch.save(trained(30).half().state_dict(), "half.pt")
+    code, _, err = classay("network", "half.pt", *[word for word in OWN if word != "--quiet"], "--no-fresh")
+    assert code == 0, err
+    assert "Half precision (torch.float16) was turned into float32" in err

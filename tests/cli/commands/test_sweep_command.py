@@ -1,0 +1,186 @@
+"""`classay sweep` as a user runs it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+
+import numpy as np
+import pytest
+
+QUICK = ["--subsets", "6", "--size", "0.3", "-r", "2", "--workers", "1", "--quiet"]
+TREE = ["-l", "DecisionTreeClassifier", "-p", "max_depth", "-v", "1:3"]
+
+
+def test_words_and_a_table(classay):
+    code, out, err = classay("sweep", "iris", *TREE, *QUICK)
+    assert (code, err) == (0, "")
+    assert out.startswith("DecisionTreeClassifier, max_depth from 1 to 3 (3 values): test accuracy is best at")
+    for word in ("stochasticity", "in distribution", "bias at", "max_depth"):
+        assert word in out
+
+
+def test_each_parameter_goes_with_its_learner(classay):
+    code, out, _ = classay(
+        "sweep", "iris", *TREE, "-l", "near=KNeighborsClassifier", "-p", "n_neighbors", "-v", "1,5", *QUICK, "--json"
+    )
+    assert code == 0
+    sweeps = json.loads(out)["sweeps"]
+    assert {name: one["parameters"] for name, one in sweeps.items()} == {
+        "DecisionTreeClassifier": ["max_depth"],
+        "near": ["n_neighbors"],
+    }
+    assert sweeps["near"]["values"] == [1, 5]
+    assert sweeps["near"]["gap_correlation"]["pearson"] is None
+    assert sweeps["near"]["paths"][0]["exact"]
+
+
+def test_one_parameter_for_all_and_two_of_one(classay):
+    code, out, _ = classay(
+        "sweep", "iris", "-l", "DecisionTreeClassifier", "-l", "ExtraTreeClassifier", *TREE[2:], *QUICK, "--json"
+    )
+    assert code == 0
+    assert len(json.loads(out)["sweeps"]) == 2
+    code, out, _ = classay("sweep", "iris", *TREE, "-p", "min_samples_leaf", "-v", "1,9", *QUICK)
+    assert code == 0
+    assert "max_depth x min_samples_leaf (6 values)" in out
+
+
+def test_json_is_what_python_gives(classay):
+    import classay as library
+    from classay.estimators.spec import learners_from_texts
+
+    forest = ["-l", "RandomForestClassifier", "-p", "n_estimators", "-v", "1:5:2"]
+    code, out, _ = classay("sweep", "iris", *forest, *QUICK, "--json")
+    assert code == 0
+    content = json.loads(out)
+    from classay.tables.read import read_table
+
+    table = read_table("iris")
+    (learner,) = learners_from_texts(["RandomForestClassifier"], False).values()
+    found = library.sweep(learner, table.X, table.y, "n_estimators", [1, 3, 5], library.Subsets(6, 0.3), 2, executor=1)
+    rows = content["sweeps"]["RandomForestClassifier"]["figures"]
+    assert [row["estimate"] for row in rows] == [None if np.isnan(each) else each for each in found.to_frame().estimate]
+    assert content["settings"]["share_paths"] is True
+
+
+def test_charts_and_store(classay, tmp_path):
+    arguments = ["sweep", "iris", *TREE, *QUICK, "--store", str(tmp_path / "runs")]
+    code, first, _ = classay(*arguments, "--charts", str(tmp_path / "charts"))
+    assert code == 0
+    assert {"sweep_1_bias.png", "sweep_1_entropy.svg", "sweep_1_accuracy.svg"} <= {
+        path.name for path in (tmp_path / "charts").iterdir()
+    }
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
+    assert classay(*arguments)[1] == first
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()} == times
+
+
+def test_a_column_of_text_is_encoded_and_the_parameter_found(classay, tmp_path):
+    path = tmp_path / "hues.csv"
+    path.write_text("\n".join(["size,hue,label", *(f"{i % 17},{'ab'[i % 2]},{int(i % 17 > 8)}" for i in range(120))]))
+    code, out, err = classay("sweep", str(path), *TREE, *QUICK)
+    assert (code, err) == (0, "")
+    assert "max_depth from 1 to 3" in out
+
+
+def test_a_refused_value_is_reported_and_the_others_shown(classay):
+    code, out, err = classay("sweep", "iris", *TREE[:-1], "0,2", *QUICK)
+    assert code == 3
+    assert "max_depth" in out
+    assert "DecisionTreeClassifier, 0: InvalidParameterError" in err
+    assert "The other values are complete." in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-l", "DecisionTreeClassifier", "-p", "max_dept", "-v", "1:3"], "Did you mean max_depth"),
+        ([*TREE[:-1], "a:b"], "is no number"),
+        ([*TREE[:-1], ""], "--values is empty"),
+        ([*TREE[:-1], "3:1"], "which is no value"),
+        ([*TREE, "-v", "1,2"], "each parameter needs its values"),
+        ([*TREE, *TREE[2:], *TREE[2:]], "1 learner and 3 parameters"),
+        (["-l", "DecisionTreeClasifier", *TREE[2:]], "Did you mean DecisionTreeClassifier"),
+        ([*TREE[:-1], "0,-1"], "failed at every value"),
+        ([*TREE, "--holdout-size", "900"], "900"),
+        ([*TREE, "--store", __file__], "A folder, or a new name, is expected"),
+        (TREE[:2], "--param"),
+    ],
+)
+def test_mistakes_exit_with_2(classay, arguments, said):
+    code, out, err = classay("sweep", "iris", *arguments, *QUICK)
+    assert (code, out) == (2, "")
+    assert said in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+def test_a_learner_that_fails_does_not_stop_the_others(classay):
+    code, out, err = classay("sweep", "iris", *TREE, "-l", "SVC(kernel='precomputed')", "-p", "C", "-v", "1,2", *QUICK)
+    assert code == 3
+    assert "DecisionTreeClassifier, max_depth" in out
+    assert "no results" in err
+
+
+def test_what_a_learner_says_without_a_full_stop_gets_one(classay):
+    _, _, err = classay("sweep", "iris", "-l", "KNeighborsClassifier", "-p", "n_neighbors", "-v", "1,90", *QUICK)
+    assert re.search(r"n_samples = \d+\. The other values are complete\.", " ".join(err.split()))
+
+
+def test_if_all_learners_fail_each_says_why(classay):
+    code, out, err = classay(
+        "sweep", "iris", *TREE[:-1], "0", "-l", "KNeighborsClassifier", "-p", "p", "-v", "0", *QUICK
+    )
+    assert (code, out) == (2, "")
+    assert "'max_depth' parameter" in " ".join(err.split())
+    assert "'p' parameter" in " ".join(err.split())
+
+
+def test_a_full_disk_is_partly_done(classay, tmp_path, monkeypatch):
+    from classay.engine import archive, store
+
+    left = [3]
+
+    def write(*given):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "full")
+        left[0] -= 1
+        return archive.write(*given)
+
+    monkeypatch.setattr(store, "write", write)
+    code, out, err = classay("sweep", "iris", *TREE, *QUICK, "--store", str(tmp_path / "runs"))
+    assert (code, out) == (3, "")
+    assert "The disk is full" in err
+    assert "What was done before is in it" in err
+    monkeypatch.undo()
+    assert "unfinished: " in classay("runs", str(tmp_path / "runs"))[1]
+    assert classay("sweep", "iris", *TREE, *QUICK, "--store", str(tmp_path / "runs"))[0] == 0
+
+
+def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
+    from classay.engine import archive, store
+
+    left = [14]
+
+    def write(*given):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return archive.write(*given)
+
+    monkeypatch.setattr(store, "write", write)
+    arguments = ["sweep", "iris", "-l", "GaussianNB", "-p", "var_smoothing", "-v", "1e-9:1e-3:log3", *QUICK[:-1]]
+    code, out, err = classay(*arguments, "--store", str(tmp_path / "runs"))
+    assert code == 3
+    assert "GaussianNB" in out
+    assert "run the same command to continue" in err
+    left[0] = 8
+    code, out, err = classay("sweep", "iris", *TREE[:-1], "0,2", *QUICK, "--store", str(tmp_path / "refused"))
+    assert code == 3
+    assert "DecisionTreeClassifier, 0: InvalidParameterError" in err
+    assert "complete" not in err  # it was interrupted
+    left[0] = 0
+    code, out, err = classay(*arguments, "--seed", "4", "--store", str(tmp_path / "more"))
+    assert (code, out) == (3, "")
+    assert "Interrupted before there was any result" in err

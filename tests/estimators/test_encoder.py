@@ -1,0 +1,145 @@
+"""Mixed columns: what reaches the learner, and that nothing of other rows does."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from classay.estimators.encoder import MOST_CATEGORIES, as_numbers, encoded
+from classay.expect import InputError
+
+
+def columns_of(X: pd.DataFrame, fit_on: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What the learner sees of `X`, after the encoding was learned on `fit_on`."""
+    learner = encoded(DecisionTreeClassifier(), X)
+    encode = learner.named_steps["encode"].set_output(transform="pandas")
+    return encode.fit(X if fit_on is None else fit_on).transform(X)
+
+
+def test_plain_numbers_need_nothing():
+    learner = DecisionTreeClassifier()
+    assert encoded(learner, pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})) is learner
+    assert encoded(learner, np.array([[1.0, np.nan]])) is learner
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([1.0, None, 3.0, 4.0]),
+        pd.Series([True, False, True, False]),
+        pd.Series([1, None, 3, 4], dtype="Int64"),
+        pd.Series([1, 2, 3, 4], dtype="Int64"),
+        pd.Series([True, None, False, True], dtype="boolean"),
+        pd.Series(["a", "b", None, "a"]),
+        pd.Series(["a", "b", None, "a"], dtype=object),
+        pd.Series(["a", "b", None, "a"], dtype="string"),
+        pd.Series(["a", "b", None, "a"], dtype="category"),
+        pd.Series([1, "b", 2.5, None], dtype=object),
+        pd.Series([1, None, 2.5, 3], dtype=object),
+        pd.Series([True, None, False, True], dtype=object),
+        pd.to_datetime(pd.Series(["2020-01-01", None, "2021-01-01", "2022-01-01"])),
+        pd.to_datetime(pd.Series(["2020-01-01", None, "2021-01-01", "2022-01-01"]), utc=True),
+        pd.to_timedelta(pd.Series([1, None, 3, 4]), unit="D"),
+        pd.Series([None] * 4, dtype=object),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+@pytest.mark.parametrize("learner", [GaussianNB(), DecisionTreeClassifier()], ids=["naive bayes", "tree"])
+def test_every_kind_of_column_can_be_learned_from(column, learner):
+    X = pd.DataFrame({"a": column, "number": [0.0, 0.0, 1.0, 1.0]})
+    wrapped = clone(encoded(learner, X))
+    assert isinstance(wrapped, Pipeline)
+    assert is_classifier(wrapped)
+    assert list(wrapped.fit(X, list("nnyy")).predict(X)) == list("nnyy")
+
+
+def test_categories_become_indicators_and_missing_is_one_of_them():
+    seen = columns_of(pd.DataFrame({"hue": ["red", None, "blue"], "size": [1.0, 2.0, 3.0]}))
+    assert seen.to_dict("list") == {
+        "size": [1, 2, 3],
+        "hue_blue": [0, 0, 1],
+        "hue_missing": [0, 1, 0],
+        "hue_red": [1, 0, 0],
+    }
+
+
+def test_numbers_in_a_category_column_are_categories():
+    seen = columns_of(pd.DataFrame({"code": pd.Series([3, 7, 3], dtype="category")}))
+    assert list(seen.columns) == ["code_3", "code_7"]
+
+
+def test_booleans_and_times_are_numbers():
+    frame = pd.DataFrame(
+        {
+            "flag": [True, False],
+            "day": pd.to_datetime(["1970-01-02", None]),
+            "zoned": pd.to_datetime(["1970-01-01T01:00+01:00", "1970-01-01T12:00+00:00"], utc=True),
+            "span": pd.to_timedelta([6, None], unit="h"),
+        }
+    )
+    seen = as_numbers(frame)
+    assert seen.dtypes.eq(float).all()
+    assert seen.iloc[0].to_list() == [1, 1, 0, 0.25]
+    assert seen["zoned"][1] == 0.5
+    assert seen.loc[1, ["day", "span"]].isna().all()
+
+
+def test_no_median_leaks_from_rows_outside_the_training_subset():
+    X = pd.DataFrame({"a": [1.0, 2.0, 9.0, 100.0, 200.0, np.nan]})
+    subset = X.iloc[:3]
+    assert columns_of(X, fit_on=subset)["a"].to_list() == [1, 2, 9, 100, 200, 2]
+    fitted = encoded(DecisionTreeClassifier(), X).fit(subset, [0, 1, 0])
+    assert fitted.named_steps["encode"].named_transformers_["numbers"][-1].statistics_ == [2]
+
+
+def test_no_category_leaks_from_rows_outside_the_training_subset():
+    X = pd.DataFrame({"hue": ["red", "blue", "green", None]})
+    seen = columns_of(X, fit_on=X.iloc[:2])
+    assert list(seen.columns) == ["hue_blue", "hue_red"]
+    assert seen.iloc[2:].to_numpy().sum() == 0
+
+
+def test_a_column_missing_throughout_a_subset_stays():
+    X = pd.DataFrame({"a": [np.nan, np.nan, 5.0, 6.0], "hue": [None, None, "red", "blue"]})
+    seen = columns_of(X, fit_on=X.iloc[:2])
+    assert seen.shape == (4, 2)
+    assert np.isfinite(seen.to_numpy()).all()
+
+
+def test_many_categories_share_one_indicator():
+    values = [f"v{i}" for i in range(3 * MOST_CATEGORIES)]
+    assert columns_of(pd.DataFrame({"a": values})).shape[1] == MOST_CATEGORIES
+
+
+def test_columns_without_text_names_go_by_position():
+    X = pd.DataFrame({7: ["a", "b", "a", "b"], 3: [1.0, np.nan, 3.0, 4.0]})
+    assert encoded(GaussianNB(), X).fit(X, [0, 1, 0, 1]).score(X, [0, 1, 0, 1]) == 1
+
+
+def test_transformers_go_by_column_name_so_order_does_not_matter():
+    X = pd.DataFrame({"hue": ["a", "b", "a", "b"], "size": [1.0, None, 3.0, 4.0]})
+    fitted = encoded(GaussianNB(), X).fit(X, [0, 1, 0, 1])
+    assert list(fitted.predict(X[["size", "hue"]])) == [0, 1, 0, 1]
+
+
+def test_columns_of_one_name_are_refused():
+    X = pd.DataFrame([["a", 1], ["b", 2]], columns=["same", "same"])
+    with pytest.raises(InputError, match=r"same name \(same\)"):
+        encoded(GaussianNB(), X)
+
+
+def test_the_learner_keeps_its_settings_and_travels_to_workers():
+    X = pd.DataFrame({"hue": ["a", "b"]})
+    wrapped = encoded(DecisionTreeClassifier(max_depth=3), X)
+    assert pickle.loads(pickle.dumps(wrapped)).get_params()["learner__max_depth"] == 3
+
+
+def test_infinity_is_not_swallowed():
+    X = pd.DataFrame({"a": [1.0, np.inf, np.nan]})
+    with pytest.raises(ValueError, match="infinity"):
+        encoded(GaussianNB(), X).fit(X, [0, 1, 0])

@@ -1,0 +1,190 @@
+"""A report made of synthetic answers in a moment: what the page, the files and the gates are tested on."""
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import classay
+from classay import charts
+from classay.intervals import Estimate, exact
+from classay.report.document import Figure, Finding, Picture, Report, Section, Sheet, Unasked
+
+LEARNERS = ("tree", "forest", "nearest")
+NASTY = (
+    "<script>alert(1)</script>",
+    '</script><img src=x onerror="alert(2)">',
+    "\"quotes\" & 'more' {{ 7 * 7 }} ${8}",
+    "👩‍🔬 emoji",
+    "עברית ↔ العربية",
+    "javascript:alert(3)//" + "very long " * 998,
+)
+"""Names that a page must show as text: a script, the end of one, quotes, emoji, right to left, 10,000 characters."""
+
+
+def sample_report(**changes: Any) -> Report:
+    """A report on three learners with findings of every level, all kinds of sections, and settings."""
+    return dataclasses.replace(_made(LEARNERS, ("age", "job"), ("no", "yes")), **changes)
+
+
+def nasty_report() -> Report:
+    """The same, with everything that a user names called something nasty."""
+    made = _made(NASTY[:3], NASTY[3:], (NASTY[0], NASTY[1]))
+    return dataclasses.replace(
+        made,
+        title=f"{NASTY[1]} and {NASTY[4]}",
+        about={"name": NASTY[0], "rows": 40, "columns": 2, "target": NASTY[1], "classes": 2, NASTY[0]: NASTY[3]},
+        failed={NASTY[5]: NASTY[0], NASTY[1] + "!": NASTY[5]},
+        settings={**made.settings, "command": NASTY[1], NASTY[0]: {NASTY[1]: NASTY[2]}, "texts": list(NASTY)},
+        findings=tuple(dataclasses.replace(each, action=NASTY[0], reference=NASTY[5]) for each in made.findings),
+        unasked=(Unasked("C301", NASTY[0], NASTY[5]),),
+        sections=(*made.sections, Section(NASTY[0], NASTY[1], NASTY[5], sheets=(_texts(),), group=NASTY[2])),
+    )
+
+
+def answers(seed: int, wrong: float) -> classay.Labelings:
+    """Refits of a learner that answers wrongly by chance."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(40) % 2
+    return classay.Labelings.from_arrays(np.where(rng.random((8, 3, 40)) < wrong, 1 - truth, truth), truth)
+
+
+@cache
+def _made(names: tuple[str, ...], columns: tuple[str, ...], labels: tuple[str, ...]) -> Report:
+    refits = {name: answers(seed, 0.05 + 0.1 * seed) for seed, name in enumerate(names)}
+    table = classay.stabilities(refits)
+    split = {
+        name: dataclasses.replace(classay.orientation(each, holdouts=20), learner=name) for name, each in refits.items()
+    }
+    figures = [
+        Figure("learner", name, key, estimate)
+        for name, o in split.items()
+        for key, estimate in {
+            "accuracy": table.accuracy[name],
+            "stability": table.stability[name],
+            "kappa": table.kappa[name],
+            "bias": o.bias[4],
+            "capacity": o.capacity,
+            "stochasticity": o.stochasticity,
+            "seconds_per_fit": exact(0.012, "measured once"),
+        }.items()
+    ]
+    return Report(
+        title="An assay of three learners",
+        about={"name": "synthetic", "rows": 40, "columns": 2, "target": "label", "classes": 2},
+        findings=_findings(names, table),
+        unasked=(Unasked("C301", "More classes", "there are 2 classes; at least 5 are needed."),),
+        figures=(*figures, Figure("data", "data", "suspects", exact(2)), Figure("data", "data", "rows", exact(40))),
+        sections=(
+            _learners(names, figures, table, split, classay.kinship(refits)),
+            _data(columns, labels),
+            _slices(names, columns, labels),
+            Section("classes", "Classes", "", absent="Left out: there are 2 classes; at least 5 are needed."),
+        ),
+        failed={"perceptron": "ValueError: it does not fit"},
+        settings={
+            "budget": 60.0,
+            "bought": "8 subsets of half the rows, 3 repeats",
+            "seed": 0,
+            "command": "classay report synthetic --seed 0",
+            "versions": {"numpy": "2.0", "scikit-learn": "1.6"},
+            "stages": {"refits": 1.5, "data": 0.5},
+        },
+    )
+
+
+def _findings(names: tuple[str, ...], table: classay.StabilityTable) -> tuple[Finding, ...]:
+    first, middle, last = names
+    stability = table.stability
+    return (
+        Finding(
+            "L102", "warning", last, f"{last} is far less stable", f"Two refits of {last} agree less often.",
+            stability[last], f"{first}: {stability[first]}", "Give it more rows, or average more members.",
+        ),
+        Finding(
+            "D201", "note", "data", "Two labels look wrong", "2 of 40 rows look like another class.", exact(2),
+            "none, if labels are right", "Look at these rows.",
+        ),
+        Finding(
+            "L101", "fine", middle, "Better than guessing", f"{middle} beats the largest class.",
+            table.accuracy[middle], "0.5, the share of the largest class",
+        ),
+    )  # fmt: skip
+
+
+def _learners(names: Any, figures: Any, table: Any, split: Any, akin: Any) -> Section:
+    columns = tuple(dict.fromkeys(each.name for each in figures))
+    by = {(each.of, each.name): each.estimate for each in figures}
+    overview = Sheet(
+        "overview",
+        "The learners side by side",
+        ("learner", *columns),
+        tuple((name, *(by[name, column] for column in columns)) for name in names),
+        note="Small: 95% intervals.",
+        of=names,
+    )
+    behind = dataclasses.replace(
+        overview, key="plane", columns=overview.columns[:3], rows=tuple(row[:3] for row in overview.rows)
+    )
+    return Section(
+        "learners",
+        "Learners",
+        f"{names[0]} is the most accurate.",
+        pictures=(
+            _picture("plane", "Accuracy against stability", charts.stability_plane(table), behind),
+            _picture("expressivity", "How far answers spread", charts.expressivity_chart(*split.values())),
+            _picture("kinship", "Which learners answer alike", charts.kinship_heatmap(akin)),
+        ),
+        sheets=(overview,),
+    )
+
+
+def _picture(key: str, title: str, chart: Any, sheet: Sheet | None = None) -> Picture:
+    return Picture(key, title, f"{title}, in one sentence.", chart.to_dict(), sheet)
+
+
+def _data(columns: tuple[str, ...], labels: tuple[str, ...]) -> Section:
+    rows = tuple((number, labels[number % 2], 0.9 - number / 100, None, "text") for number in range(60))
+    return Section(
+        "data",
+        "Data",
+        "Most rows are easy.",
+        sheets=(
+            Sheet("hardest", "Hardest rows", ("row", "label", "complexity", columns[0], columns[1]), rows, sort=False),
+        ),
+    )
+
+
+def _slices(names: tuple[str, ...], columns: tuple[str, ...], labels: tuple[str, ...]) -> Section:
+    content = pd.DataFrame({columns[0]: [31, 32], columns[1]: [labels[0], "cook"], "size": [3.5, True]})
+    rows = Sheet(
+        "rows",
+        f"Rows with {columns[0]} above 30",
+        tuple(content.columns),
+        tuple(content.itertuples(index=False, name=None)),
+    )
+    found = Sheet(
+        f"slices/{names[1]}",
+        f"Where {names[1]} errs",
+        ("slice", "size", "error_rate", "lift", "q_value"),
+        (
+            (f"{columns[0]} > 30", 12, Estimate(0.5, 0.3, 0.7, kind="of a proportion"), 3.0, 0.00001),
+            (f"{columns[1]} is {labels[1]}", 20, Estimate(0.3, 0.2, 0.4, kind="of a proportion"), 1.8, 0.03),
+        ),
+        details=(rows, None),
+    )
+    nothing = Sheet(f"slices/{names[2]}", f"Where {names[2]} errs", ("slice",), (), note="No slice stands out.")
+    return Section("slices", "Slices", "Errors gather in two places.", sheets=(found, nothing))
+
+
+def _texts() -> Sheet:
+    return Sheet(
+        "texts",
+        NASTY[0],
+        NASTY,
+        (NASTY, NASTY[::-1]),
+        note=NASTY[1],
+        details=(Sheet("d", NASTY[5], NASTY, (NASTY,), note=NASTY[2]), None),
+    )

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from classay import DriftMonitor, InputError, encoded
+from classay.engine import store
+from classay.learner.drift.calibration import Calibration, _pairs, draws_needed, fewest_draws, p_value
+
+
+def draw(n, seed, column=0, noise=0.1):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 3))
+    return X, (X[:, column] > 0.5) ^ (rng.random(n) < noise)
+
+
+def mixed(n, seed, hues=("red", "blue")):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"size": rng.uniform(size=n), "hue": rng.choice(hues, n), "runs": rng.integers(5, size=n)})
+    return X, np.where((X["size"] > 0.5) == (X["hue"] == hues[0]), "ok", "low")
+
+
+def monitor(learner=None, n=600, size=60, **options):
+    settings = {"executor": 1, "n_probes": 300, "draws": 80} | options
+    return DriftMonitor(learner or GaussianNB(), **settings).fit(*draw(n, 0), batch_size=size)
+
+
+@pytest.fixture(scope="module")
+def watching():
+    return monitor()
+
+
+def test_p_values_by_hand():
+    values = np.arange(1, 100) / 100
+    # Nine values are not above .09, so q = 10/100; with endless blocks that is the p-value.
+    assert p_value(values, 0.09, math.inf) == pytest.approx(0.1)
+    assert p_value(values, 0.09, 4) == pytest.approx(stats.norm.cdf(stats.norm.ppf(0.1) / math.sqrt(1.25)))
+    assert p_value(values, 0.995, 4) == 1.0
+    assert p_value(values, 0.0, math.inf) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("blocks", [3, 10, 1000])
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.3])
+def test_the_alarm_line_is_where_the_p_value_is_at_the_rate(blocks, rate):
+    values = np.sort(np.random.default_rng(0).random(200))
+    found = Calibration(10, blocks, values, values, values, 0.5)
+    line = found.alarm_below(rate, "reference")
+    assert found.p_value(line - 1e-9, "reference") <= rate < found.p_value(line, "reference")
+
+
+def test_too_few_blocks_give_no_alarm():
+    found = Calibration(10, 5, np.array([0.8, 0.9]), np.array([0.8]), np.array([0.9]), 0.5)
+    assert found.alarm_below(0.05, "reference") == 0.0
+    assert draws_needed(0.025, 5) > draws_needed(0.025, 20) >= 100
+
+
+@pytest.mark.parametrize("number", [2, 5, 6])
+def test_pairs_are_each_pair_once(number):
+    answers = np.random.default_rng(0).integers(2, size=(number, 40))
+    expected = [(answers[i] == answers[j]).mean() for i in range(number) for j in range(i)]
+    np.testing.assert_allclose(np.sort(_pairs(answers)), np.sort(expected))
+
+
+def test_a_quiet_process_and_a_change(watching):
+    quiet = watching.update(*draw(60, 1), name="monday")
+    assert (quiet.verdict, quiet.alarm, quiet.name) == ("no change", False, "monday")
+    assert math.isnan(quiet.agreement_last)
+    assert quiet.agreement_reference > 0.8
+    assert quiet.p_value == quiet.p_reference
+    second = watching.update(*draw(60, 2))
+    assert second.p_value == min(1.0, 2 * min(second.p_reference, second.p_last))
+    changed = watching.update(*draw(60, 3, column=1))
+    assert (changed.verdict, changed.alarm) == ("change", True)
+    assert changed.agreement_reference < changed.alarm_below_reference
+    assert changed.accuracy_reference < changed.usual_accuracy.low
+    assert not changed.notes
+    again = watching.update(*draw(60, 4, column=1))
+    assert again.alarm  # it is not as the reference, though it is as the last batch
+    assert again.agreement_last > again.alarm_below_last
+    assert again.accuracy_last > again.accuracy_reference + 0.2
+    history = watching.history
+    assert history.alarms == (changed.name, again.name)
+    assert len(history.to_frame()) == 20
+    assert "Change in 3, 4" in str(history)
+
+
+def test_agreements_are_those_of_the_concepts():
+    X, y = draw(600, 0)
+    watching = DriftMonitor(GaussianNB(), probes="data", executor=1, draws=60).fit(X, y)
+    batches = [draw(100, seed) for seed in (1, 2)]
+    watching.update(*batches[0])
+    found = watching.update(*batches[1])
+    reference, last, new = (GaussianNB().fit(*rows) for rows in ((X, y), *batches))
+    assert found.agreement_reference == (new.predict(X) == reference.predict(X)).mean()
+    assert found.agreement_last == (new.predict(X) == last.predict(X)).mean()
+    assert found.accuracy_reference == reference.score(*batches[1])
+    assert found.accuracy_last == last.score(*batches[1])
+
+
+def test_stability_is_that_of_the_batch_size():
+    small, large = (
+        monitor(DecisionTreeClassifier(), size=size, n=900, draws=30).update(*draw(size, 1)) for size in (30, 300)
+    )
+    assert small.stability.value < large.stability.value
+    assert small.stability.low < small.stability.value < small.stability.high
+    assert small.stability.kind == "95% of pairs"
+
+
+def test_other_sizes_are_learnt_once_and_the_smaller_one_counts():
+    watching = monitor(draws=60)
+    watching.update(*draw(60, 1))
+    watching.update(*draw(90, 2))
+    assert sorted(watching._state.calibrations) == [60, 90]
+    kept = watching._state.calibrations[60]
+    found = watching.update(*draw(60, 3))
+    assert watching._state.calibrations[60] is kept
+    assert found.alarm_below_last == kept.alarm_below(0.025, "last")
+
+
+@pytest.mark.parametrize("learner", [DummyClassifier(strategy="stratified", random_state=None), DummyClassifier()])
+def test_a_learner_that_cannot_monitor_says_so(learner):
+    watching = monitor(learner)
+    found = watching.update(*draw(60, 1, column=1))
+    assert (found.verdict, found.alarm) == ("cannot monitor", False)
+    assert "Use larger batches" in found.notes[0]
+    assert "cannot monitor" in str(watching.history)
+
+
+def test_stability_may_be_asked_for():
+    watching = monitor(min_stability=0.99)
+    found = watching.update(*draw(60, 1))
+    assert found.verdict == "cannot monitor"
+    assert "min_stability" in found.notes[0]
+
+
+def test_rows_that_moved_are_told_from_a_concept_that_changed():
+    watching = monitor(LogisticRegression(), n=1200, draws=100)
+    X, y = draw(600, 1, noise=0)
+    corner = (X[:, 1] > 0.8) & (X[:, 0] > 0.3)
+    found = watching.update(X[corner][:60], y[corner][:60])
+    assert found.accuracy_reference > 0.85
+    if found.alarm:
+        assert "moved" in found.notes[0]
+
+
+def test_the_same_bits_for_any_executor():
+    found = []
+    with ThreadPoolExecutor(2) as pool:
+        for executor in (1, 2, pool):
+            watching = monitor(DecisionTreeClassifier(), n=200, size=40, draws=20, executor=executor)
+            found.append(watching.update(*draw(40, 1)))
+    assert found[0] == found[1] == found[2] or _same(found)
+    other = monitor(DecisionTreeClassifier(), n=200, size=40, draws=20, random_state=5).update(*draw(40, 1))
+    assert other.to_dict() != found[0].to_dict()
+
+
+def _same(updates):
+    """Equal but for NaN, which is not equal to itself."""
+    return len({str(update.to_dict()) for update in updates}) == 1
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_a_saved_monitor_goes_on_bit_for_bit(tmp_path, kind):
+    rows = draw if kind == "array" else mixed
+    X, y = rows(200, 0)
+    learner = encoded(DecisionTreeClassifier(max_depth=3), X)
+    watching = DriftMonitor(learner, executor=1, draws=20, n_probes=50, min_stability=0.2, name="my tree").fit(X, y)
+    watching.update(*rows(50, 1), name="one")
+    path = watching.save(tmp_path / "state.classay")
+    again = DriftMonitor.load(path, learner, executor=1)
+    assert (again.name, again.min_stability, again.probes) == ("my tree", 0.2, "uniform")
+    for seed, size in ((2, 50), (3, 60)):
+        first, second = (each.update(*rows(size, seed)) for each in (watching, again))
+        assert first.to_dict() == second.to_dict()
+    assert watching.history.to_dict() == again.history.to_dict()
+    assert again.save(tmp_path / "again.classay").read_bytes() == watching.save(path).read_bytes()
+
+
+def test_a_state_of_another_learner_is_refused(tmp_path):
+    path = monitor(draws=40).save(tmp_path / "state.classay")
+    with pytest.raises(InputError, match="another"):
+        DriftMonitor.load(path, GaussianNB(var_smoothing=0.1))
+    with pytest.raises(InputError, match="no file"):
+        DriftMonitor.load(tmp_path / "nothing.classay", GaussianNB())
+    store.write(path, "drift", {"learner": {}}, {})
+    with pytest.raises(InputError, match=r"another|not a complete"):
+        DriftMonitor.load(path, GaussianNB())
+
+
+def test_probes_of_the_users_own(tmp_path):
+    rows = np.random.default_rng(0).uniform(size=(50, 3))
+    watching = DriftMonitor(GaussianNB(), probes=rows, executor=1, draws=40).fit(*draw(300, 0))
+    again = DriftMonitor.load(watching.save(tmp_path / "state.classay"), GaussianNB(), executor=1)
+    np.testing.assert_array_equal(again.probes, rows)
+    found = watching.update(*draw(50, 1))
+    assert found.agreement_reference * 50 == pytest.approx(round(found.agreement_reference * 50))
+
+
+def test_columns_are_matched_by_name():
+    X, y = mixed(300, 0)
+    learner = encoded(GaussianNB(), X)
+    watching = DriftMonitor(learner, executor=1, draws=20, n_probes=50).fit(X, y)
+    batch, labels = mixed(50, 1)
+    first = watching.update(batch, labels)
+    watching.fit(X, y)
+    second = watching.update(batch[["hue", "runs", "size"]], labels)
+    assert first.to_dict() == second.to_dict()
+
+
+def frame_with(**columns):
+    X, y = mixed(50, 1)
+    return X.assign(**columns), y
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (frame_with(new=1), "'new', which the reference does not have"),
+        ((mixed(50, 1)[0].drop(columns="hue"), mixed(50, 1)[1]), "lacks hue"),
+        (frame_with(hue="green"), "categories in the batch.*'green'"),
+        (frame_with(size="big"), "contains texts in the batch but numbers"),
+        (frame_with(hue=range(50)), "contains numbers in the batch but texts"),
+        ((mixed(50, 1)[0], ["ok"] * 50), "1 class.*merge it with the next"),
+        ((mixed(50, 1)[0], ["ok", "lost"] * 25), "'lost'"),
+        ((mixed(50, 1)[0], [0, 1] * 25), "same labels"),
+        ((mixed(50, 1)[0], ["ok"] * 49), "as many"),
+        ((mixed(50, 1)[0].to_numpy(), mixed(50, 1)[1]), "another form"),
+        (mixed(200, 1), "at least 600"),
+        ((mixed(50, 1)[0].iloc[:0], []), "no rows"),
+    ],
+)
+def test_bad_batches_are_explained_and_change_nothing(batch, message):
+    X, y = mixed(300, 0)
+    watching = DriftMonitor(encoded(GaussianNB(), X), executor=1, draws=20, n_probes=50).fit(X, y)
+    with pytest.raises(InputError, match=message):
+        watching.update(*batch)
+    assert watching.history.updates == ()
+
+
+def test_bad_settings_are_explained():
+    X, y = draw(100, 0)
+    for options, message in (
+        ({"false_alarm_rate": 5}, "false_alarm_rate"),
+        ({"min_stability": 1.5}, "min_stability"),
+        ({"draws": 2}, "draws"),
+        ({"probes": "unifrom"}, "uniform"),
+    ):
+        with pytest.raises(InputError, match=message):
+            DriftMonitor(GaussianNB(), **options)
+    with pytest.raises(InputError, match="regressor"):
+        DriftMonitor(LinearRegression())
+    with pytest.raises(InputError, match="no reference yet"):
+        DriftMonitor(GaussianNB()).update(X, y)
+    with pytest.raises(InputError, match="1 class"):
+        DriftMonitor(GaussianNB()).fit(X, np.zeros(100))
+    with pytest.raises(InputError, match="different numbers"):
+        DriftMonitor(GaussianNB()).fit(X, X[:, 0])
+    with pytest.raises(InputError, match="columns"):
+        DriftMonitor(GaussianNB(), executor=1, draws=20).fit(X, y).update(X[:20, :2], y[:20])
+    with pytest.raises(InputError, match="encoded"):
+        DriftMonitor(GaussianNB(), executor=1).fit(*mixed(100, 0))
+
+
+def test_rare_classes_are_lived_with():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 2))
+    y = (X[:, 0] > 0.9).astype(int)
+    watching = DriftMonitor(GaussianNB(), executor=1, draws=40, n_probes=100).fit(X, y, batch_size=30)
+    assert watching._state.calibrations[30].reference.size > 20
+    with pytest.raises(InputError, match="only one class"):
+        DriftMonitor(GaussianNB(), executor=1, draws=40).fit(X, (X[:, 0] > 0.99).astype(int), batch_size=10)
+
+
+def test_ctrl_c_leaves_the_monitor_as_it_was(monkeypatch):
+    watching = monitor(draws=20)
+    watching.update(*draw(60, 1))
+    fits = iter(range(5))
+
+    def interrupted(*_):
+        if next(fits) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(GaussianNB, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        watching.update(*draw(90, 2))
+    monkeypatch.undo()
+    assert len(watching.history.updates) == 1
+    assert watching.update(*draw(90, 2)).number == 2
+
+
+def test_too_few_draws_are_not_laid_on_the_learner():
+    X, y = draw(300, 0)
+    (told,) = DriftMonitor(GaussianNB(), executor=1, draws=20).fit(X, y).update(*draw(50, 1)).notes
+    fewest = fewest_draws(0.025, 6)
+    assert f"estimated from 20 blocks of the reference; a false-alarm rate of 0.05 needs {fewest}" in told
+    assert "unstable" not in told
+    enough = DriftMonitor(GaussianNB(), executor=1, draws=fewest).fit(X, y).update(*draw(50, 1))
+    assert (enough.verdict, enough.notes) == ("no change", ())
+
+
+@pytest.mark.parametrize("blocks", [3, 6.5, 1000])
+@pytest.mark.parametrize("rate", [0.001, 0.025, 0.2])
+def test_the_fewest_draws_are_those_that_can_raise_an_alarm(blocks, rate):
+    fewest = fewest_draws(rate, blocks)
+    values = np.full(fewest, 0.9)
+    assert p_value(values, 0.5, blocks) <= rate < p_value(values[1:], 0.5, blocks)
+
+
+def test_an_alarm_while_the_old_concept_is_right_says_so_by_itself(watching):
+    # Judged by another rule the same rows are right: only the region differs in which they lie.
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(60, 3)) * [1, 0.02, 0.02]
+    found = watching.update(X, X[:, 0] > 0.5)
+    assert found.alarm
+    assert found.notes[0].startswith("The reference's concept is as accurate as usual")
+
+
+def test_categories_that_stand_for_numbers_may_come_as_numbers():
+    X, y = mixed(300, 0)
+    X = X.assign(runs=X["runs"].astype("category"))
+    watching = DriftMonitor(encoded(GaussianNB(), X), executor=1, draws=20, n_probes=50).fit(X, y)
+    batch, labels = mixed(50, 1)
+    as_numbers = watching.update(batch, labels)
+    assert watching.has_seen(batch.assign(runs=batch["runs"].astype("category")), labels)
+    assert as_numbers.number == 1
+    with pytest.raises(InputError, match=r"'runs' has categories.* 9"):
+        watching.update(batch.assign(runs=9), labels)

@@ -1,0 +1,65 @@
+"""The path of nearest neighbours: bit for bit the labels of separate fits, ties included."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from separate_fits import TABLES, compare, drawn, fits_of
+from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_limits
+
+from classay.learner.fitting.paths import path_for
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped early say so
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", None])
+@pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])
+@pytest.mark.parametrize("table", TABLES)
+def test_neighbours_every_k_even_where_distances_are_tied(table, algorithm, weights):
+    X, y = TABLES[table]
+    metric = {"kd_tree": {"p": 1}, "ball_tree": {"metric": "chebyshev"}}.get(algorithm, {})
+    learner = KNeighborsClassifier(algorithm=algorithm, weights=weights, **metric)
+    values = [1, 2, 3, 4, 5, 7, 8, 12, 20, 33, 34, len(y) // 4 - 1, len(y) // 4, len(y) // 4 + 1, len(y) // 2]
+    compare(learner, "n_neighbors", values, *drawn(X, y), X)
+
+
+def test_neighbours_every_k_on_whole_numbers():
+    X, y = TABLES["whole numbers"]
+    compare(KNeighborsClassifier(), "n_neighbors", range(1, len(y) // 2 + 1), *drawn(X, y), X)
+
+
+def test_a_tie_across_the_last_place_is_decided_as_a_separate_fit_decides():
+    # Five rows at the same distance from 0, of two classes: for k = 1…4 it depends on the search which are taken.
+    X = np.array([[1.0], [-1.0], [1.0], [-1.0], [1.0], [9.0]])
+    y = np.array([0, 1, 0, 1, 1, 0])
+    found = compare(KNeighborsClassifier(algorithm="kd_tree"), "n_neighbors", range(1, 7), X, y, np.zeros((3, 1)))
+    assert len(found) == 6
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), kinds=st.integers(2, 4), columns=st.integers(1, 3), classes=st.integers(2, 4))
+def test_every_k_on_small_tables_full_of_ties(seed, kinds, columns, classes):
+    draw = np.random.default_rng(seed)
+    X, y = draw.integers(0, kinds, (24, columns)) / 10, draw.integers(0, classes, 24)
+    algorithm, weights = draw.choice(["auto", "brute", "kd_tree"]), draw.choice(["uniform", "distance"])
+    learner = KNeighborsClassifier(algorithm=str(algorithm), weights=str(weights))
+    compare(learner, "n_neighbors", range(1, 17), X[:16], y[:16], X)
+
+
+def test_neighbours_are_searched_once_or_once_on_each_side_of_half(monkeypatch):
+    X, y = TABLES["two classes"]
+    learner = KNeighborsClassifier()
+    fits = fits_of(monkeypatch, learner, "n_neighbors")
+    path = path_for(learner, "n_neighbors", [1, 5, 9, 100])
+    list(path.answers(learner, "n_neighbors", [1, 5, 9, 100], X[:120], y[:120], X))
+    assert fits == [9, 100]
+    fits.clear()
+    list(path.answers(learner.set_params(algorithm="brute"), "n_neighbors", [1, 5, 9, 100], X[:120], y[:120], X))
+    assert fits == [100]

@@ -1,0 +1,211 @@
+"""How rows are split and subsets drawn: by class, by position, and refused before any fit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rough_learners import Tallied, fits
+
+from classay import HalfSplits, InputError, Subsets, record
+from classay.learner.fitting import schemes
+from classay.inputs.splits import split_by_share
+
+
+def codes_of(*counts, seed=0):
+    return np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+
+
+class_counts = st.lists(st.integers(1, 12), min_size=2, max_size=6).filter(lambda counts: max(counts) > 1)
+
+
+@given(counts=class_counts, test_size=st.floats(0.01, 0.99), seed=st.integers(0, 2**40))
+def test_a_split_is_disjoint_complete_and_by_class(counts, test_size, seed):
+    codes = codes_of(*counts)
+    train, test = split_by_share(codes, test_size, seed)
+    assert sorted([*train, *test]) == list(range(codes.size))
+    assert list(train) == sorted(train)
+    assert list(test) == sorted(test)
+    assert test.size > 0
+    in_test = np.bincount(codes[test], minlength=len(counts))
+    for count, taken in zip(counts, in_test):
+        assert taken <= count - 1  # every class stays in the training part
+        share = test_size * count
+        assert min(np.floor(share), count - 1) <= taken <= np.ceil(share)
+
+
+@pytest.mark.parametrize(
+    ("counts", "test_size", "expected"),
+    [
+        ((50, 50, 50), 0.2, (10, 10, 10)),
+        ((12, 17, 21), 0.3, (4, 5, 6)),  # 3.6, 5.1, 6.3: 15 in all, and the largest remainder is the first
+        ((7, 7, 6), 0.25, (2, 2, 1)),  # 1.75, 1.75, 1.5: 5 in all
+        ((100, 1, 1), 0.2, (20, 0, 0)),
+        ((2, 2), 0.9, (1, 1)),  # at least one of each class stays
+        ((30, 2), 0.01, (1, 0)),  # never empty
+        ((100, 100), 0.29, (29, 29)),  # though 0.29 * 100 is less than 29
+    ],
+)
+def test_largest_remainders(counts, test_size, expected):
+    codes = codes_of(*counts)
+    _, test = split_by_share(codes, test_size, 0)
+    assert tuple(np.bincount(codes[test], minlength=len(counts))) == expected
+
+
+def test_a_split_says_which_classes_cannot_be_tested():
+    labelings = classay.record(GaussianNB(), np.arange(102.0)[:, None], codes_of(100, 1, 1), Subsets(3, size=0.9), 1, executor=1)
+    (note,) = labelings.notes
+    assert note == "2 of 3 classes have no row in the test part: too few rows."
+    assert (note.code, note.numbers) == ("classes-not-tested", {"count": 2, "classes": 3})
+
+
+def test_a_split_depends_on_the_seed_and_on_nothing_else():
+    codes = codes_of(40, 30)
+    np.testing.assert_array_equal(split_by_share(codes, 0.3, 5)[1], split_by_share(codes, 0.3, 5)[1])
+    assert (split_by_share(codes, 0.3, 5)[1] != split_by_share(codes, 0.3, 6)[1]).any()
+
+
+@pytest.mark.parametrize(
+    ("size", "rows"), [(0.15, 15), (0.29, 29), (0.57, 57), (0.999, 99), (40, 40), (np.int64(40), 40)]
+)
+@pytest.mark.parametrize("replace", [True, False])
+def test_sizes(size, rows, replace):
+    subsets = [drawn for drawn, _ in Subsets(5, size, replace).draw(codes_of(60, 40), 0)]
+    assert [drawn.size for drawn in subsets] == [rows] * 5
+    repeated = any(np.unique(drawn).size < drawn.size for drawn in subsets)
+    assert repeated == replace
+
+
+def test_more_rows_than_there_are_need_replacement():
+    codes = codes_of(6, 4)
+    Subsets(2, 30, True).check(codes)
+    Subsets(2, 10, False).check(codes)
+    with pytest.raises(InputError, match=r"11 rows cannot be drawn without replacement from 10.*replace=True"):
+        Subsets(2, 11, False).check(codes)
+
+
+@given(
+    counts=class_counts,
+    extra=st.integers(0, 8),
+    replace=st.booleans(),
+    seed=st.integers(0, 2**40),
+)
+def test_every_class_is_in_every_subset(counts, extra, replace, seed):
+    codes = codes_of(*counts)
+    size = len(counts) + extra
+    if not replace:
+        size = min(size, codes.size)
+    for drawn, _ in Subsets(4, size, replace).draw(codes, seed):
+        assert drawn.size == size
+        assert list(drawn) == sorted(drawn)
+        assert drawn[0] >= 0
+        assert drawn[-1] < codes.size
+        assert set(codes[drawn]) == set(codes)
+        if not replace:
+            assert np.unique(drawn).size == size
+
+
+@given(counts=class_counts, first=st.integers(2, 6), more=st.integers(0, 6), seed=st.integers(0, 2**40))
+def test_subset_k_is_the_same_whatever_the_number_of_subsets(counts, first, more, seed):
+    codes = codes_of(*counts)
+    for scheme in (Subsets(first, len(counts)), Subsets(first, len(counts), replace=False)):
+        longer = schemes.Subsets(first + more, scheme.size, scheme.replace)
+        for (few, few_by_hand), (many, many_by_hand) in zip(scheme.draw(codes, seed), longer.draw(codes, seed)):
+            np.testing.assert_array_equal(few, many)
+            assert few_by_hand == many_by_hand
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_a_class_put_in_by_hand_is_flagged(replace):
+    codes = codes_of(2000, 1, 1, 1)
+    by_hand = []
+    for drawn, forced in Subsets(10, 4, replace).draw(codes, 3):
+        assert sorted(codes[drawn]) == [0, 1, 2, 3]
+        by_hand.append(forced)
+    assert all(by_hand)  # twenty draws of 4 rows out of 2003 do not find three single rows
+    assert not any(forced for _, forced in Subsets(10, 100).draw(codes_of(50, 50), 3))
+
+
+def test_subsets_are_random_and_not_by_class_shares():
+    codes = codes_of(500, 500)
+    shares = [codes[drawn].mean() for drawn, _ in Subsets(200, 100).draw(codes, 0)]
+    # The binomial spread of 100 draws is 0.05; shares fixed by class would have none.
+    assert 0.04 < np.std(shares) < 0.06
+    assert abs(np.mean(shares) - 0.5) < 0.02
+
+
+def test_subsets_differ_from_each_other_and_with_the_seed():
+    codes = codes_of(50, 50)
+    drawn = [tuple(rows) for seed in (0, 1) for rows, _ in Subsets(10, 20).draw(codes, seed)]
+    assert len(set(drawn)) == 20
+
+
+@given(counts=st.lists(st.integers(2, 11), min_size=2, max_size=6), seed=st.integers(0, 2**40))
+def test_halves_are_disjoint_complete_and_balanced(counts, seed):
+    codes = codes_of(*counts)
+    scheme = HalfSplits(3)
+    scheme.check(codes)
+    drawn = [rows for rows, _ in scheme.draw(codes, seed)]
+    assert len(drawn) == scheme.n == 6
+    for one, other in zip(drawn[::2], drawn[1::2]):
+        assert sorted([*one, *other]) == list(range(codes.size))
+        assert list(one) == sorted(one)
+        shares = [np.bincount(codes[half], minlength=len(counts)) for half in (one, other)]
+        assert np.abs(shares[0] - shares[1]).max() <= 1
+        assert min(shares[0].min(), shares[1].min()) >= 1
+        assert abs(one.size - other.size) <= 1
+
+
+def test_pair_i_of_halves_is_the_same_whatever_the_number_of_pairs():
+    codes = codes_of(9, 12)
+    few, many = ([tuple(rows) for rows, _ in HalfSplits(m).draw(codes, 4)] for m in (2, 5))
+    assert few == many[:4]
+    assert len(set(many)) == 10
+
+
+def test_the_spare_row_goes_to_either_half():
+    sizes = {next(iter(HalfSplits(1).draw(codes_of(5, 4), seed)))[0].size for seed in range(20)}
+    assert sizes == {4, 5}
+
+
+def test_halves_need_two_rows_of_each_class():
+    with pytest.raises(InputError, match=r"2 classes have only one training row; two are needed.*merge.*Subsets"):
+        HalfSplits(2).check(codes_of(10, 1, 1))
+    with pytest.raises(InputError, match="training part has 3 rows; two halves need at least 4"):
+        HalfSplits(2).check(codes_of(3))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        (lambda: Subsets(1), r"`Subsets\(n\)` is 1; .*at least 2.*One subset cannot show"),
+        (lambda: Subsets(0), r"`Subsets\(n\)` is 0"),
+        (lambda: Subsets(10.0), r"`Subsets\(n\)` is 10.0"),
+        (lambda: Subsets(True), r"`Subsets\(n\)` is True"),
+        (lambda: Subsets(5, 0.0), r"`Subsets\(size\)` is 0.0; a number between 0 and 1.*whole number of rows"),
+        (lambda: Subsets(5, 1.5), r"`Subsets\(size\)` is 1.5"),
+        (lambda: Subsets(5, 1), r"`Subsets\(size\)` is 1; .*at least 2"),
+        (lambda: Subsets(5, True), r"`Subsets\(size\)` is True"),
+        (lambda: Subsets(5, float("nan")), r"`Subsets\(size\)` is nan"),
+        (lambda: Subsets(5, "half"), r"`Subsets\(size\)` is 'half'"),
+        (lambda: Subsets(5, 0.5, "yes"), r"`Subsets\(replace\)` is 'yes'; True or False"),
+        (lambda: HalfSplits(0), r"`HalfSplits\(m\)` is 0; .*at least 1"),
+    ],
+)
+def test_schemes_that_are_none(scheme, said):
+    with pytest.raises(InputError, match=said):
+        scheme()
+
+
+def test_a_subset_needs_one_row_a_class():
+    codes = codes_of(9, 9, 9)
+    Subsets(4, 3).check(codes)
+    with pytest.raises(InputError, match=r"2 rows .* for 3 classes"):
+        Subsets(4, 2).check(codes)
+
+
+@pytest.mark.parametrize("size", [3, 0.15])
+def test_a_subset_smaller_than_the_number_of_classes_is_refused_before_any_fit(size, tmp_path):
+    X, y = np.arange(50.0).reshape(25, 2), np.repeat(np.arange(5), 5)  # 20 training rows, 15 % of them are 3
+    with pytest.raises(InputError, match=r"would have 3 rows \(.* of 20 training rows\) for 5 classes.*larger subset"):
+        record(Tallied(tmp_path / "fits"), X, y, Subsets(5, size), executor=1)
+    assert fits(tmp_path / "fits") == 0

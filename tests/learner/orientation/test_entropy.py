@@ -1,0 +1,135 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from worlds import NAMES, world
+
+from classay.intervals import difference
+from classay.learner.orientation import entropy
+from classay.learner.orientation.entropy import count
+
+numbers = st.tuples(st.integers(1, 3), st.integers(2, 5), st.integers(2, 6)).flatmap(
+    lambda shape: hnp.arrays(np.int64, shape, elements=st.integers(0, 7))
+)
+
+
+def test_plugin_by_hand():
+    # One holdout; subset 0 answers a, a, b, b; subset 1 answers a, a, a, a.
+    counts = count(np.array([[[0, 0, 1, 1], [0, 0, 0, 0]]]))
+    np.testing.assert_allclose(entropy.plugin_within(counts), [[1.0, 0.0]])
+    h = -0.75 * math.log2(0.75) - 0.25 * math.log2(0.25)
+    np.testing.assert_allclose(entropy.plugin_overall(counts), [h])
+    # Jackknife: 2·H − mean of H without each subset, which are 0 (only subset 1) and 1 (only subset 0).
+    np.testing.assert_allclose(entropy.jackknife_overall(counts), [[2 * h, 2 * h - 1]])
+    assert entropy.unrepeated(counts) == 2 / 8
+
+
+@given(numbers)
+def test_plugin_agrees_with_the_full_vector(drawn):
+    counts = count(drawn)
+    n_subsets, n_refits = drawn.shape[1:]
+    for m, row in enumerate(drawn):
+        shares = np.stack([np.bincount(each, minlength=8) / n_refits for each in row])
+
+        def bits(p):
+            return -sum(x * math.log2(x) for x in p if x > 0)
+
+        np.testing.assert_allclose(entropy.plugin_within(counts)[m], [bits(p) for p in shares], atol=1e-12)
+        np.testing.assert_allclose(entropy.plugin_overall(counts)[m], bits(shares.mean(0)), atol=1e-12)
+        without = [bits(np.delete(shares, k, 0).mean(0)) for k in range(n_subsets)]
+        expected = n_subsets * bits(shares.mean(0)) - (n_subsets - 1) * np.array(without)
+        np.testing.assert_allclose(entropy.jackknife_overall(counts)[m], expected, atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(numbers, st.randoms(use_true_random=False))
+def test_names_and_order_make_no_difference(drawn, random):
+    names = list(range(8))
+    random.shuffle(names)
+    renamed = np.array(names)[drawn][:, ::-1, ::-1]
+    a, b = entropy.within(count(drawn), 3.0), entropy.within(count(renamed), 3.0)
+    assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high), abs=1e-6)
+    c, d = entropy.overall(count(drawn), 3.0), entropy.overall(count(renamed), 3.0)
+    assert (c.value, c.low, c.high) == pytest.approx((d.value, d.low, d.high), abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(numbers)
+def test_entropies_stay_within_what_is_possible(drawn):
+    counts = count(drawn)
+    for estimate in (entropy.within(counts, 3.0), entropy.overall(counts, 3.0)):
+        assert -1e-9 <= estimate.low <= estimate.value + 1e-9
+        assert estimate.value <= estimate.high + 1e-9 <= 3.0 + 2e-9
+
+
+def mean_errors(name: str, refits: int, runs: int = 12) -> tuple[float, float]:
+    """Mean error of capacity, plain and corrected."""
+    plain, corrected = [], []
+    for seed in range(runs):
+        answers, within, overall = world(name, 100, refits, seed)
+        counts = count(answers)
+        plain.append(entropy.plugin_overall(counts).mean() - entropy.plugin_within(counts).mean())
+        corrected.append(entropy.overall(counts, 5.0).value - entropy.within(counts, 5.0).value)
+    truth = overall - within
+    return np.mean(plain) - truth, np.mean(corrected) - truth
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("refits", "goal"), [(10, 0.1), (5, 0.25)])
+def test_five_worlds(name, refits, goal):
+    plain, corrected = mean_errors(name, refits)
+    # Twelve runs have a standard error of their own, about .05 at R = 5; the goal is tested sharply in tests/long.
+    assert abs(corrected) <= goal + 0.05
+    assert abs(corrected) < abs(plain)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("refits", [2, 5, 10])
+def test_intervals_hold_the_truth_of_five_worlds(name, refits):
+    held = 0
+    for seed in range(10):
+        answers, within, overall = world(name, 100, refits, 100 + seed)
+        counts = count(answers)
+        s, d = entropy.within(counts, 5.0), entropy.overall(counts, 5.0)
+        c = difference(d, s)
+        held += s.low - 1e-6 <= within <= s.high + 1e-6 and c.low - 1e-6 <= overall - within <= c.high + 1e-6
+    assert held >= 8
+
+
+def test_one_refit_tells_nothing_of_dice():
+    estimate = entropy.within(count(np.zeros((2, 5, 1), dtype=np.int64)), 5.0)
+    assert not estimate.known
+    assert (estimate.low, estimate.high) == (0.0, 5.0)
+
+
+def test_no_variation_is_zero_with_an_interval_that_is_not():
+    estimate = entropy.within(count(np.tile(np.arange(20)[:, None], (3, 1, 5)).reshape(3, 20, 5)), 5.0)
+    assert estimate.value == 0.0
+    assert estimate.low == 0.0
+    assert 0 < estimate.high < 0.5
+
+
+def test_more_refits_narrow_the_range():
+    widths = []
+    for refits in (2, 5, 20):
+        estimate = entropy.within(count(world("flips", 100, refits, 0)[0]), 5.0)
+        widths.append(estimate.high - estimate.low)
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_labelings_beyond_counting_are_bounded_not_guessed():
+    # Every answer is new: the entropy may be anything from log2 of the refits to all there is.
+    answers = np.arange(30 * 4).reshape(1, 30, 4)
+    estimate = entropy.within(count(answers), 200.0)
+    assert estimate.low < 10
+    assert estimate.high > 100
+
+
+def test_two_hundred_refits():
+    answers, within, _ = world("dirichlet", 12, 200, 3)
+    estimate = entropy.within(count(answers), 5.0)
+    assert estimate.low < within < estimate.high
+    assert estimate.value == pytest.approx(within, abs=0.3)

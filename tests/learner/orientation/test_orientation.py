@@ -1,0 +1,262 @@
+import itertools
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import classay
+from classay import InputError, Labelings
+from classay.learner.fitting.codec import MISSING
+
+
+def noisy(rng, truth, shape, flip, classes=2):
+    """Answers that are wrong with probability `flip`, each on its own."""
+    wrong = (truth + rng.integers(1, classes, size=(*shape, truth.size))) % classes
+    return np.where(rng.random((*shape, truth.size)) < flip, wrong, truth)
+
+
+def naive(labels, truth, holdout, classes):
+    """The paper's algorithm to the letter: one-hot vectors over all c^h labelings."""
+    n_subsets, n_refits, _ = labels.shape
+    omega = list(itertools.product(range(classes), repeat=len(holdout)))
+    place = {labeling: number for number, labeling in enumerate(omega)}
+    vectors = np.zeros((n_subsets, len(omega)))
+    for k in range(n_subsets):
+        for r in range(n_refits):
+            vectors[k, place[tuple(int(x) for x in labels[k, r, holdout])]] += 1 / n_refits
+
+    def bits(p):
+        return -sum(x * math.log2(x) for x in p if x > 0)
+
+    overall = vectors.mean(axis=0)
+    right = np.array([sum(a == b for a, b in zip(labeling, truth[holdout])) for labeling in omega])
+    figures = {"expressivity": bits(overall), "stochasticity": np.mean([bits(p) for p in vectors])}
+    figures["capacity"] = figures["expressivity"] - figures["stochasticity"]
+    for z in range(1, len(holdout) + 1):
+        target = right >= z
+        figures[f"bias_{z}"] = overall[target].sum() - target.sum() / len(omega)
+    return figures
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(2, 3).flatmap(
+        lambda classes: st.tuples(
+            st.just(classes),
+            hnp.arrays(np.int64, (3, 2, 6), elements=st.integers(0, classes - 1)),
+            hnp.arrays(np.int64, 6, elements=st.integers(0, classes - 1)),
+        )
+    )
+)
+def test_plain_figures_are_those_of_the_papers_algorithm(drawn):
+    classes, labels, truth = drawn
+    truth[:classes] = np.arange(classes)
+    record = Labelings.from_arrays(labels, truth)
+    o = classay.orientation(record, holdout_size=3, holdouts=4)
+    for holdout, (_, row) in zip(o.holdouts, o.per_holdout.iterrows()):
+        for name, value in naive(labels, truth, holdout, classes).items():
+            assert row[name] == pytest.approx(value, abs=1e-12), name
+
+
+def test_plain_estimates_are_means_over_holdouts():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=60)
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (20, 4), 0.2), truth))
+    assert o.plugin.capacity.value == pytest.approx(o.per_holdout["capacity"].mean())
+    assert o.bias[4].value == pytest.approx(o.per_holdout["bias_4"].mean())
+    assert len(o.per_holdout) == 100
+
+
+@settings(max_examples=40)
+@given(hnp.arrays(np.int64, (4, 3, 8), elements=st.integers(0, 1)), st.integers(1, 6))
+def test_every_plain_figure_keeps_its_bounds(labels, size):
+    truth = np.array([0, 1] * 4)
+    o = classay.orientation(Labelings.from_arrays(labels, truth), holdout_size=size, holdouts=10)
+    for bound in o.bounds:
+        assert bound.bias_low - 1e-9 <= bound.bias <= bound.bias_high + 1e-9
+        assert bound.expressivity <= bound.expressivity_tight + 1e-9
+        assert bound.expressivity <= bound.expressivity_lauw + 1e-9
+        assert abs(bound.bias) <= bound.bias_lauw + 1e-9
+
+
+def test_a_guesser_has_no_bias_and_no_capacity():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=200)
+    o = classay.orientation(Labelings.from_arrays(rng.integers(2, size=(60, 10, 200)), truth))
+    assert all(abs(estimate.value) < 0.03 for estimate in o.bias.values())
+    assert o.stochasticity.value == pytest.approx(5, abs=0.1)
+    assert o.capacity.value < 0.1
+    assert o.plugin.capacity.value > 1.5  # what the correction is for
+
+
+def test_dice_alone_and_data_alone():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(2, size=300)
+    dice = noisy(rng, truth, (60, 10), 0.1)
+    data = np.repeat(noisy(rng, truth, (60, 1), 0.1), 10, axis=1)
+    bits = 5 * (-0.1 * math.log2(0.1) - 0.9 * math.log2(0.9))
+    o = classay.orientation(Labelings.from_arrays(dice, truth))
+    assert o.stochasticity.low <= bits <= o.stochasticity.high
+    assert o.stochasticity.value == pytest.approx(bits, abs=0.12)
+    assert o.capacity.low <= 0.03
+    o = classay.orientation(Labelings.from_arrays(data, truth))
+    assert o.stochasticity.value == 0
+    assert o.capacity.value == pytest.approx(bits, abs=0.12)
+
+
+def test_bias_of_independent_errors_is_binomial():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(4, size=400)
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (80, 4), 0.3, 4), truth))
+    from scipy.stats import binom
+
+    for z, estimate in o.bias.items():
+        expected = binom.sf(z - 1, 5, 0.7) - binom.sf(z - 1, 5, 0.25)
+        assert estimate.value == pytest.approx(expected, abs=0.02)
+        assert estimate.low <= expected + 0.01
+        assert estimate.high >= expected - 0.01
+
+
+def test_one_refit_leaves_stochasticity_unknown_unless_deterministic():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(2, size=40)
+    answers = noisy(rng, truth, (30, 1), 0.2)
+    o = classay.orientation(Labelings.from_arrays(answers, truth))
+    assert not o.stochasticity.known
+    assert not o.capacity.known
+    assert not o.plugin.stochasticity.known
+    assert o.per_holdout["stochasticity"].isna().all()
+    assert "unknown" in str(o)
+    assert any("repeats" in note for note in o.notes)
+    o = classay.orientation(Labelings.from_arrays(answers, truth, deterministic=True))
+    assert (o.stochasticity.value, o.stochasticity.high) == (0.0, 0.0)
+    assert o.capacity.value == o.expressivity.value
+
+
+def test_expressivity_is_the_sum_of_its_parts():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(2, size=50)
+    for flip in (0.02, 0.2, 0.5):
+        o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (15, 5), flip), truth))
+        assert o.capacity.value + o.stochasticity.value == pytest.approx(o.expressivity.value)
+        assert o.capacity.value >= 0
+
+
+def test_a_holdout_of_fifty_works_and_says_what_it_cannot_tell():
+    rng = np.random.default_rng(6)
+    truth = rng.integers(3, size=120)
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (40, 5), 0.2, 3), truth), holdout_size=50)
+    assert len(o.bias) == 50
+    assert any("not identified" in note for note in o.notes)
+    # Answers vary point by point on their own here, so the limit from single points is the truth itself.
+    bits = 50 * (-0.8 * math.log2(0.8) - 2 * 0.1 * math.log2(0.1))
+    assert o.expressivity.low < bits < o.expressivity.high < 1.1 * bits
+    assert o.stochasticity.low < bits < o.stochasticity.high
+
+
+def test_ten_classes_and_five_refits_are_told_from_single_points():
+    rng = np.random.default_rng(11)
+    truth = rng.integers(10, size=300)
+    labels = noisy(rng, truth, (40, 5), 0.2, 10)
+    o = classay.orientation(Labelings.from_arrays(labels, truth))
+    bits = 5 * (-0.8 * math.log2(0.8) - 0.2 * math.log2(0.2 / 9))
+    assert o.stochasticity.value == pytest.approx(bits, rel=0.15)
+    assert o.stochasticity.low <= bits <= o.stochasticity.high
+
+
+def test_points_sorted_by_class_make_no_difference():
+    rng = np.random.default_rng(12)
+    truth = np.repeat([0, 1], 1000)
+    labels = np.where((truth == 1) & (rng.random((30, 5, 2000)) < 0.5), 0, truth)  # one class is a coin flip
+    o = classay.orientation(Labelings.from_arrays(labels, truth), holdouts=400)
+    assert o.stochasticity.value == pytest.approx(2.5, abs=0.2)
+
+
+def test_kinds_say_what_intervals_are():
+    rng = np.random.default_rng(13)
+    truth = rng.integers(2, size=100)
+    labels = noisy(rng, truth, (60, 1), 0.05)
+    o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True))
+    assert o.stochasticity.kind == "exact: deterministic"
+    assert o.capacity.kind == "over subsets and holdouts"
+    o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True), holdout_size=40)
+    assert "not identified" in o.expressivity.kind
+    assert "not identified" in o.capacity.kind
+
+
+def test_few_subsets_are_said():
+    rng = np.random.default_rng(14)
+    truth = rng.integers(2, size=100)
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (5, 3), 0.2), truth))
+    assert any("few" in note for note in o.notes)
+
+
+@pytest.mark.parametrize("given", ["x", np.zeros((3, 2, 4)), None])
+def test_only_records_are_measured(given):
+    with pytest.raises(InputError, match="expected a record"):
+        classay.orientation(given)
+
+
+def test_missing_refits_are_left_out_and_said():
+    rng = np.random.default_rng(7)
+    truth = rng.integers(2, size=40)
+    full = Labelings.from_arrays(noisy(rng, truth, (20, 4), 0.2), truth)
+    labels = full.labels.copy()
+    labels[3, 1] = MISSING
+    import dataclasses
+
+    o = classay.orientation(dataclasses.replace(full, labels=labels))
+    assert (o.n_subsets, o.n_refits) == (19, 4)
+    assert any("missing" in note for note in o.notes)
+    labels[:5] = MISSING
+    with pytest.raises(InputError, match="80%"):
+        classay.orientation(dataclasses.replace(full, labels=labels))
+
+
+def test_the_seed_decides():
+    rng = np.random.default_rng(8)
+    truth = rng.integers(2, size=40)
+    record = Labelings.from_arrays(noisy(rng, truth, (10, 3), 0.2), truth)
+    a, b, c = (classay.orientation(record, random_state=seed) for seed in (1, 1, 2))
+    assert json.dumps(a.to_dict()) == json.dumps(b.to_dict())
+    assert not np.array_equal(a.holdouts, c.holdouts)
+    assert all(np.unique(row).size == 5 for row in a.holdouts)
+
+
+def test_frame_is_tidy():
+    rng = np.random.default_rng(9)
+    truth = rng.integers(2, size=40)
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (10, 3), 0.2), truth, name="mine"))
+    frame = o.to_frame().set_index("figure")
+    assert frame.loc["capacity", "value"] == o.capacity.value
+    assert frame.loc["bias_4", "threshold"] == 4
+    assert pd.isna(frame.loc["capacity", "threshold"])
+    assert frame.loc["bias_4", "most"] == pytest.approx(1 - 0.1875)
+    assert set(frame["learner"]) == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"holdout_size": 41}, "40 test points"),
+        ({"holdout_size": 0}, "holdout_size"),
+        ({"holdouts": 0}, "holdouts"),
+        ({"holdouts": 2.5}, "holdouts"),
+        ({"random_state": "x"}, "random_state"),
+        ({"level": 95}, "level"),
+    ],
+)
+def test_wrong_options(options, message):
+    record = Labelings.from_arrays(np.zeros((3, 2, 40), dtype=int), [0, 1] * 20)
+    with pytest.raises(InputError, match=message):
+        classay.orientation(record, **options)
+
+
+def test_one_subset_is_refused():
+    with pytest.raises(InputError, match="1 subset"):
+        classay.orientation(Labelings.from_arrays(np.zeros((1, 5, 40), dtype=int), [0, 1] * 20))

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
+
+from classay import InputError, preference, preferences
+from classay.learner.preference import trials
+from classay.learner.preference.concepts import attributes, concept
+
+
+def ask(learner, f1=first, f2=second, **options):
+    return preference(learner, f1, f2, **({"attributes": 2, "n_samples": 100, "executor": 1} | options))
+
+
+@pytest.mark.parametrize("theta", [0.3, 0.65])
+def test_a_known_crossing_is_found(theta):
+    found = ask(Voter(theta), precision=0.04, budget=500)
+    truth = crossing_of_votes(theta, 100)
+    assert found.verdict == "crosses"
+    assert found.favoured == ("first" if theta < 0.5 else "second")
+    assert found.crossing.low <= truth <= found.crossing.high
+    assert found.crossing.high - found.crossing.low < 0.1
+    assert found.strength.value > 0.5
+    assert found.disagreement == pytest.approx(0.5, abs=0.02)
+
+
+def test_symmetrical_concepts_and_learner_have_no_bias():
+    # At 99.9 %, so that it is not one seed in twenty that decides; tests/long has the rate.
+    found = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", budget=300, level=0.999)
+    assert found.favoured is None
+    assert found.crossing.low <= 0.5 <= found.crossing.high
+    assert "no clear preference" in str(found)
+
+
+def test_the_difference_at_the_ends_is_that_of_the_concepts():
+    found = ask(Voter(0.5), budget=100)
+    ends = found.evaluations.set_index("p")["difference"]
+    assert ends[1.0] == pytest.approx(found.disagreement)
+    assert ends[0.0] == pytest.approx(-found.disagreement)
+
+
+def test_exclusive_bias_is_recognised():
+    found = ask(Stubborn())
+    assert (found.verdict, found.favoured, found.stopped) == ("exclusive", "second", "no crossing")
+    assert not found.crossing.known
+    assert found.n_fits < 200
+    assert "exclusive" in str(found)
+    other = ask(Stubborn(), second, first)
+    assert (other.verdict, other.favoured) == ("exclusive", "second")
+
+
+def test_a_learner_that_does_not_listen_is_not_told():
+    found = ask(Deaf(), budget=200)
+    assert found.verdict == "undetermined"
+    assert found.favoured is None
+    assert "do not determine where the preference switches" in str(found)
+
+
+def test_a_contrary_learner():
+    found = ask(Contrary())
+    assert found.verdict == "against the evidence"
+    assert "the other one" in str(found)
+
+
+def test_strength_is_over_a_half_for_either_side():
+    toward_first, toward_second = (ask(Voter(theta), budget=300) for theta in (0.3, 0.7))
+    assert toward_first.strength.value == pytest.approx(1 - toward_first.crossing.value)
+    assert toward_second.strength.value == toward_second.crossing.value
+    assert toward_first.strength.low <= toward_first.strength.value <= toward_first.strength.high
+
+
+def test_a_tree_pruned_to_one_split_leans_to_the_concept_of_one_split():
+    found = ask(DecisionTreeClassifier(max_depth=1), "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", budget=300)
+    assert found.favoured == "x0 > 0.5"
+    assert found.crossing.high < 0.5
+
+
+def test_any_number_of_classes():
+    three = np.array(["low", "mid", "high"])
+
+    def by_first(X):
+        return three[np.digitize(X[:, 0], [1 / 3, 2 / 3])]
+
+    def by_second(X):
+        return three[np.digitize(X[:, 1], [1 / 3, 2 / 3])]
+
+    found = ask(GaussianNB(), by_first, by_second, n_samples=150, budget=300)
+    assert found.verdict == "crosses"
+    assert found.crossing.low <= 0.5 <= found.crossing.high
+    assert found.disagreement == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_the_same_bits_for_any_executor():
+    learner = DecisionTreeClassifier(max_depth=2)
+    one, two, other = (
+        ask(learner, "x0 > 0.5", "x1 > 0.4", budget=80, n_samples=30, executor=executor, random_state=seed)
+        for executor, seed in ((1, 3), (2, 3), (1, 4))
+    )
+    with ThreadPoolExecutor(2) as pool:
+        threads = ask(learner, "x0 > 0.5", "x1 > 0.4", budget=80, n_samples=30, executor=pool, random_state=3)
+    pd.testing.assert_frame_equal(one.per_fit, two.per_fit)
+    pd.testing.assert_frame_equal(one.per_fit, threads.per_fit)
+    assert one.crossing == two.crossing
+    assert not one.per_fit.equals(other.per_fit)
+
+
+def test_raw_stands_beside_the_summary():
+    found = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", budget=100)
+    assert len(found.per_fit) == found.n_fits == found.evaluations["fits"].sum()
+    means = found.per_fit.groupby("p")["difference"].mean()
+    np.testing.assert_allclose(means.to_numpy(), found.evaluations["difference"])
+    assert found.difference.value == pytest.approx(means[0.5])
+
+
+def test_fits_that_fail_are_left_out_and_reported():
+    found = ask(Frail(0.5), budget=150)
+    assert 0 < found.n_failed < 0.2 * found.n_fits
+    assert any("too high" in note for note in found.notes)
+    assert len(found.per_fit) == found.n_fits - found.n_failed
+
+
+def test_categories_are_encoded_inside_the_fits():
+    columns = {"heat": (0, 100), "alloy": ["A", "B", "C"], "wet": "bool"}
+    found = ask(LogisticRegression(), "heat > 50", "alloy == 'A' or wet", attributes=columns, budget=60)
+    assert found.verdict == "crosses"
+    assert any("encoded" in note for note in found.notes)
+
+
+def test_rows_of_data_and_fitted_classifiers():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
+    trees = [DecisionTreeClassifier(max_depth=1).fit(table[[name]].assign(**{other: 0.0})[["a", "b"]], table[name] > 0)
+             for name, other in (("a", "b"), ("b", "a"))]  # fmt: skip
+    found = ask(GaussianNB(), *trees, attributes=table, budget=100)
+    assert found.verdict == "crosses"
+    assert found.f1 != found.f2
+
+
+def test_probes_of_the_users_own_and_correlation():
+    # With columns that are nearly the same, the concepts agree on rows like those of training, and not on uniform ones.
+    near = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", correlation=0.95, probes="data", budget=60)
+    far = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", correlation=0.95, budget=60)
+    assert near.disagreement < 0.2 < far.disagreement
+    assert (near.probes, far.probes) == ("data", "uniform")
+
+
+def test_a_constant_concept_may_be_asked_about():
+    found = ask(LogisticRegression(), "x0 > 0.5", lambda X: np.zeros(len(X), dtype=bool), budget=100)
+    assert any("had one class" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "message"),
+    [
+        (GaussianNB(), {"f2": first}, "never disagree"),
+        (GaussianNB(), {"f2": "x5 > 1"}, "x5"),
+        (GaussianNB(), {"n_samples": 1}, "n_samples"),
+        (GaussianNB(), {"budget": 10}, "budget"),
+        (GaussianNB(), {"precision": 0}, "precision"),
+        (GaussianNB(), {"level": 95}, "level"),
+        (GaussianNB(), {"attributes": None}, "`attributes` is missing.*Describe them"),
+        (GaussianNB(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "same class names"),
+        (GaussianNB, {}, "expected an instance"),
+        (LinearRegression(), {}, "regressor"),
+        (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_samples = 20\\. Are 20 rows per training set"),
+        (GaussianNB(), {"n_samples": 2, "f2": lambda X: np.asarray(X)[:, 0] > 0.9}, "only one class"),
+        (GaussianNB(), {"attributes": pd.DataFrame({"a": ["x", "y"] * 5, "b": [0.1, 0.9] * 5}),
+                        "f1": "b > 0.5", "f2": "a == 'x'"}, "encoded"),
+        (GaussianNB(), {"probes": np.zeros((3, 5))}, "columns"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_explained(learner, options, message):
+    with pytest.raises(InputError, match=message):
+        ask(learner, **options)
+
+
+def test_expressions_say_the_columns_themselves():
+    found = preference(GaussianNB(), "x0 > 0.5", "x2 > 0.5", budget=60, n_samples=60, executor=1)
+    assert found.verdict == "crosses"
+
+
+def test_several_learners_side_by_side():
+    found = preferences(
+        {"low": Voter(0.3), "high": Voter(0.7), "forest": RandomForestClassifier(5)},
+        first, second, attributes=2, n_samples=60, budget=60, executor=1,
+    )  # fmt: skip
+    assert list(found.learners) == ["low", "high", "forest"]
+    assert found.learners["low"].crossing.value < 0.5 < found.learners["high"].crossing.value
+    assert len(found.to_frame()) == 6
+    assert "«first» is favoured by low" in str(found)
+    with pytest.raises(InputError, match="dict"):
+        preferences([Voter()], first, second, attributes=2)
+
+
+def test_ctrl_c_returns_what_is_done(monkeypatch):
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    found = ask(Interrupted(0.6, at=170))
+    assert found.stopped == "interrupted"
+    assert 100 <= found.n_fits < 170
+    assert any("Interrupted" in note for note in found.notes)
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    with pytest.raises(KeyboardInterrupt):
+        ask(Interrupted(at=10))
+
+
+def test_very_many_columns_are_probed_by_fewer_rows(monkeypatch):
+    monkeypatch.setattr(trials, "MOST_CELLS", 4_000)
+    kept = trials.rivals(GaussianNB(), tuple(concept(each, "f", attributes(2)) for each in (first, second)),
+                         attributes(2), 50, None, 0, None)[0]  # fmt: skip
+    assert len(kept.probes) == round(kept.disagreement * 2_000)
+
+
+@pytest.mark.parametrize(("at", "kept"), [(170, ["a", "b"]), (10, ["a"])])
+def test_ctrl_c_ends_a_comparison_of_learners_with_what_is_done(monkeypatch, at, kept):
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    learners = {"a": Voter(0.3), "b": Interrupted(0.6, at=at), "c": Voter(0.7), "d": Voter(0.2)}
+    found = preferences(learners, first, second, attributes=2, n_samples=100, executor=1)
+    assert list(found.learners) == kept
+    left = ", ".join(name for name in learners if name not in kept)
+    assert found.notes == (f"Interrupted: {left} not run.",)
+    assert str(found).endswith(found.notes[0])
+    monkeypatch.setattr(Interrupted, "fits", 0)
+    with pytest.raises(KeyboardInterrupt):
+        preferences({"b": Interrupted(0.6, at=10), "c": Voter(0.7)}, first, second, attributes=2, executor=1)

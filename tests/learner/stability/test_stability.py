@@ -1,0 +1,227 @@
+"""Stability: closed forms, the paper's theorem and argument, what is unknown, and mistakes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import classay
+from classay import HalfSplits, InputError, Labelings, Subsets, record, stability
+from classay.tables.expressions import parse
+
+rng = np.random.default_rng(0)
+
+
+def two_clouds(n=400, seed=0):
+    dice = np.random.default_rng(seed)
+    X = dice.normal(size=(n, 3))
+    return X, (X[:, 0] + 0.5 * dice.normal(size=n) > 0).astype(int)
+
+
+def test_a_constant_learner_has_stability_1_and_no_kappa():
+    X, y = two_clouds()
+    found = stability(record(DummyClassifier(), X, y, HalfSplits(10), 1, probes="uniform", n_probes=300, executor=1))
+    assert found.stability.value == 1.0
+    assert found.stability.low == pytest.approx(0.05 ** (1 / 10))
+    assert math.isnan(found.kappa.value)
+    assert "only one class" in found.kappa.kind
+    assert "constant predictions has stability 1" in str(found)
+    assert f"accuracy {found.accuracy}" in str(found)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.7, 0.95])
+@pytest.mark.parametrize("halves", [True, False])
+def test_random_labels_agree_as_often_as_chance(q, halves):
+    labels = (np.random.default_rng(1).random((60, 2, 500)) < q).astype(int)
+    found = stability(Labelings.from_arrays(labels, labels[0, 0], halves=halves))
+    expected = q**2 + (1 - q) ** 2
+    assert abs(found.stability.value - expected) < 3 * found.standard_error
+    assert found.kappa.low < 0 < found.kappa.high
+    assert abs(found.same_subset.value - expected) < 0.02
+    assert found.dice == pytest.approx(1.0, abs=0.05)
+
+
+ALPHABET = ["a", "b", "c", "d"]
+
+
+def formulas(s, dice, n):
+    """Random propositional formulas over s letters, as text."""
+
+    def one(depth):
+        if depth == 0 or dice.random() < 0.25:
+            return ("not " if dice.random() < 0.5 else "") + ALPHABET[dice.integers(s)]
+        return f"({one(depth - 1)} {['and', 'or'][dice.integers(2)]} {one(depth - 1)})"
+
+    return [one(3) for _ in range(n)]
+
+
+@pytest.mark.parametrize("s", [1, 2, 3, 4])
+def test_theorem_1_agreement_is_the_overlap_of_truth_tables(s):
+    worlds = pd.DataFrame(list(itertools.product([False, True], repeat=s)), columns=ALPHABET[:s])
+    texts = formulas(s, np.random.default_rng(s), 40)
+    tables = np.array([parse(text)(worlds) for text in texts])
+    for one, two in itertools.combinations(range(len(texts)), 2):
+        pair = Labelings.from_arrays(tables[[one, two]], tables[one], classes=[False, True], halves=True)
+        overlap = sum(a == b for a, b in zip(tables[one], tables[two])) / 2**s
+        found = float(stability(pair).stability)
+        assert found == overlap
+        assert (found == 1.0) == bool((tables[one] == tables[two]).all())
+
+
+def test_theorem_1_with_every_boolean_function():
+    worlds = np.array(list(itertools.product([0, 1], repeat=4)))
+    for one, two in itertools.product(list(itertools.product([0, 1], repeat=4)), repeat=2):
+        # All functions of two letters, seen on four.
+        f1, f2 = (np.array(f)[worlds[:, 0] * 2 + worlds[:, 1]] for f in (one, two))
+        found = stability(Labelings.from_arrays([f1, f2], f1, classes=[0, 1], halves=True))
+        assert float(found.stability) == np.mean(np.array(one) == np.array(two))
+
+
+@pytest.fixture(scope="module")
+def correlated():
+    dice = np.random.default_rng(0)
+    z = dice.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], 1000)
+    return pd.DataFrame({"a": z[:, 0], "b": z[:, 1]}), (z.sum(axis=1) > 0).astype(int)
+
+
+def test_the_papers_argument(correlated):
+    """Correlated attributes hide from the data's own distribution what uniform probes show, of a tree."""
+    X, y = correlated
+    found = {}
+    for name, learner in {"tree": DecisionTreeClassifier(max_depth=3), "logistic": LogisticRegression()}.items():
+        for probes in ("data", "uniform"):
+            labelings = record(learner, X, y, HalfSplits(20), 1, probes=probes, n_probes=2000, executor=1)
+            found[name, probes] = stability(labelings).stability
+    assert found["tree", "data"].value > 0.9
+    assert found["tree", "uniform"].high < found["tree", "data"].low - 0.05
+    lost = {name: found[name, "data"].value - found[name, "uniform"].value for name in ("tree", "logistic")}
+    assert lost["logistic"] < lost["tree"] / 3
+
+
+def test_halves_are_compared_with_halves_and_subsets_with_all():
+    labels = np.zeros((4, 1, 10), dtype=int)
+    labels[2:] = 1
+    assert float(stability(Labelings.from_arrays(labels, labels[0, 0], halves=True)).stability) == 1.0
+    assert float(stability(Labelings.from_arrays(labels, labels[0, 0])).stability) == pytest.approx(2 / 6)
+
+
+def test_where_refits_are_compared():
+    X, y = two_clouds()
+    labelings = record(DecisionTreeClassifier(), X, y, HalfSplits(6), 2, probes="uniform", n_probes=200, executor=1)
+    auto, test = stability(labelings), stability(labelings, on="test")
+    assert (auto.on, auto.n_points) == ("uniform probes", 200)
+    assert (test.on, test.n_points) == ("test points", 80)
+    assert auto.accuracy == test.accuracy
+    assert auto.points.shape == (200, 3)
+    assert test.points is None
+    assert auto.per_point.shape == (200,)
+    assert auto.per_refit.shape == (12, 2)
+    assert auto.worst_case_points == pytest.approx(0.5 / math.sqrt(200))
+    assert auto.worst_case_pairs == pytest.approx(0.5 / math.sqrt(6))
+    assert "training randomness" in str(auto)
+    assert stability(labelings, level=0.8).stability.level == 0.8
+
+
+def test_one_set_of_refits_gives_stability_and_orientation():
+    X, y = two_clouds()
+    labelings = record(DecisionTreeClassifier(), X, y, Subsets(12), 2, probes="marginal", n_probes=100, executor=1)
+    assert classay.orientation(labelings).accuracy == stability(labelings).accuracy
+
+
+def test_a_deterministic_learner_has_no_dice():
+    X, y = two_clouds()
+    found = stability(record(LogisticRegression(random_state=0), X, y, HalfSplits(5), 3, executor=1))
+    assert found.same_subset.value == 1.0
+    assert found.dice == 0.0
+    assert "dice" not in str(found)
+
+
+def test_one_refit_leaves_the_dice_unknown():
+    found = stability(Labelings.from_arrays(rng.integers(2, size=(8, 30)), [0, 1] * 15))
+    assert math.isnan(found.same_subset.value)
+    assert math.isnan(found.dice)
+
+
+def test_one_pair_tells_nothing_of_how_pairs_vary():
+    found = stability(Labelings.from_arrays(rng.integers(2, size=(2, 30)), [0, 1] * 15))
+    assert (found.stability.low, found.stability.high) == (0.0, 1.0)
+    assert "one pair" in str(found)
+
+
+def test_more_points_and_more_splits_make_it_surer():
+    dice = np.random.default_rng(3)
+    boundary = dice.normal(0, 0.3, (200, 1, 1))
+    points = dice.uniform(-1, 1, 4000)
+    labels = (points > boundary).astype(int)
+
+    def width(subsets, n):
+        few = Labelings.from_arrays(labels[:subsets, :, :n], labels[0, 0, :n], halves=True)
+        return stability(few).standard_error
+
+    assert width(200, 4000) < width(40, 4000)
+    assert width(200, 4000) < width(200, 100)
+
+
+def test_missing_refits_drop_both_halves():
+    labels = np.random.default_rng(0).integers(2, size=(12, 1, 20)).astype(np.int8)
+    whole = Labelings.from_arrays(labels, labels[0, 0], halves=True)
+    gone = labels.copy()
+    gone[3] = -1
+    damaged = Labelings(gone, whole.truth, whole.classes, whole.train_accuracy, whole.seconds, about=whole.about)
+    found = stability(damaged)
+    kept = np.delete(labels, [2, 3], axis=0)
+    assert found.n_subsets == 10
+    assert float(found.stability) == (kept[::2] == kept[1::2]).mean()
+    assert "Refits are missing; 10 subsets" in str(found)
+
+
+def test_the_same_figures_after_saving(tmp_path):
+    X, y = two_clouds()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(hue=np.where(y, "red", "blue"))
+    learner = classay.encoded(DecisionTreeClassifier(), frame)
+    labelings = record(learner, frame, y, HalfSplits(8), 1, probes="uniform", n_probes=300, executor=1)
+    loaded = classay.load(labelings.save(tmp_path / "record"))
+    pd.testing.assert_frame_equal(loaded.probes, labelings.probes)
+    assert str(stability(loaded)) == str(stability(labelings))
+    assert str(stability(loaded).regions()) == str(stability(labelings).regions())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"on": "prbes"}, "Did you mean probes"),
+        ({"on": "probes"}, "The record has no probes"),
+        ({"level": 95}, "`level` is 95"),
+        ({"tolerance": 0.1}, "`tolerance` is for regressors"),
+    ],
+)
+def test_mistakes(options, said):
+    with pytest.raises(InputError, match=said):
+        stability(Labelings.from_arrays(rng.integers(2, size=(8, 30)), [0, 1] * 15), **options)
+
+
+def test_what_is_no_record():
+    with pytest.raises(InputError, match="expected a record"):
+        stability([[0, 1]])
+    with pytest.raises(InputError, match="has 1 subset; comparing needs two refits"):
+        stability(Labelings.from_arrays([[0, 1]], [0, 1]))
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_an_interval_holds_its_value_where_every_pair_agrees_alike(halves):
+    # Two refits a subset that never agree: of the four pairs of refits of two subsets, two do, at every point.
+    labels = np.zeros((40, 2, 10), dtype=int)
+    labels[:, 1] = 1
+    found = stability(Labelings.from_arrays(labels, np.arange(10) % 2, halves=halves))
+    rare = 1 - 0.05 ** (1 / 20)
+    assert found.stability.value == 0.5
+    assert found.stability.low == pytest.approx(0.5 - rare / 2)
+    assert found.stability.high == pytest.approx(0.5 + rare / 2)
+    assert (found.same_subset.value, found.same_subset.low) == (0.0, 0.0)

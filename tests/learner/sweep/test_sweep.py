@@ -1,0 +1,470 @@
+"""`sweep`: at every value what `record` gives there, on the same subsets, whoever fits and however fits are shared."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from rough_learners import Centroids, Rowwise, Seeded, Tallied, fits
+from scipy import sparse, stats
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import classay
+from classay import HalfSplits, InputError, Subsets, orientation, record, sweep
+from classay.engine import work
+from classay.learner.fitting.paths import SharedPath
+from classay.learner.fitting.paths.shared import PATHS
+from classay.learner.fitting.runner import HOPELESS
+from classay.learner.sweep.result import correlated
+
+X, Y = load_iris(return_X_y=True)
+NUMBERED = np.column_stack([np.arange(len(X)), X])
+FEW = Subsets(6, 0.3)
+KEPT = {"scheme": FEW, "repeats": 3, "executor": 1}
+
+
+def assert_same_record(one, other):
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_array_equal(one.train_accuracy, other.train_accuracy)
+    np.testing.assert_array_equal(one.truth, other.truth)
+    np.testing.assert_array_equal(one.test_rows, other.test_rows)
+    for rows, others in zip(one.train_rows, other.train_rows, strict=True):
+        np.testing.assert_array_equal(rows, others)
+    assert (one.probe_labels is None) == (other.probe_labels is None)
+    if one.probe_labels is not None:
+        np.testing.assert_array_equal(one.probe_labels, other.probe_labels)
+    assert one.deterministic == other.deterministic
+    assert one.failures == other.failures
+
+
+class Shifting(Centroids):
+    """Its answers are drawn anew from numpy's global generator if `noisy`, so that some values are deterministic."""
+
+    def __init__(self, noisy=False):
+        self.noisy = noisy
+
+    def predict(self, rows):
+        return np.random.choice(self.classes_, len(rows)) if self.noisy else super().predict(rows)
+
+
+# The same as record
+
+
+@pytest.mark.parametrize(
+    ("learner", "name", "values"),
+    [
+        (RandomForestClassifier(max_depth=3), "n_estimators", [1, 4, 2]),
+        (KNeighborsClassifier(), "n_neighbors", [3, 1, 7]),
+        (DecisionTreeClassifier(max_features=1), "min_samples_leaf", [1, 5]),
+        (DecisionTreeClassifier(random_state=3, max_features=1), "max_depth", [1, 2]),
+        (make_pipeline(StandardScaler(), KNeighborsClassifier()), "kneighborsclassifier__n_neighbors", [1, 5]),
+        (Shifting(), "noisy", [False, True]),
+        (Seeded(), "random_state", [None, 1]),
+    ],
+    ids=["prefixes", "neighbours", "no path", "frozen", "pipeline", "mixed", "seed"],
+)
+def test_every_value_is_what_record_gives(learner, name, values):
+    found = sweep(learner, X, Y, name, values, **KEPT)
+    assert list(found.records) == values
+    for value, labelings in found.records.items():
+        alone = record(type(learner)(**learner.get_params(deep=False)).set_params(**{name: value}), X, Y, **KEPT)
+        assert_same_record(labelings, alone)
+        assert labelings.name == alone.name
+        assert found.orientations[value].to_dict() == orientation(alone).to_dict()
+
+
+@pytest.mark.parametrize("probes", ["uniform", "data"])
+def test_probes_are_answered_along_a_path_too(probes):
+    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [2, 5], probes=probes, n_probes=40, **KEPT)
+    assert found.paths[0].kind == "prefixes of the ensemble"
+    for value, labelings in found.records.items():
+        assert_same_record(labelings, record(RandomForestClassifier(value), X, Y, probes=probes, n_probes=40, **KEPT))
+
+
+def test_probes_of_other_types_are_not_joined_to_the_rows():
+    frame = pd.DataFrame({"a": X[:, 2], "b": np.arange(len(X))})
+    given = {"probes": frame.astype(float), "scheme": HalfSplits(2), "repeats": 2, "executor": 1}
+    found = sweep(RandomForestClassifier(), frame, Y, "n_estimators", [1, 3], **given)
+    assert {use.kind for use in found.paths} == {"value by value"}
+    assert_same_record(found.records[3], record(RandomForestClassifier(3), frame, Y, **given))
+
+
+def test_sparse_rows_and_frames_with_probes():
+    rows = sparse.csr_matrix(np.where(X > 2, X, 0))
+    found = sweep(RandomForestClassifier(), rows, Y, "n_estimators", [1, 3], probes="data", n_probes=9, **KEPT)
+    alone = record(RandomForestClassifier(3), rows, Y, probes="data", n_probes=9, **KEPT)
+    assert_same_record(found.records[3], alone)
+    frame = pd.DataFrame({"size": X[:, 2], "hue": np.where(X[:, 3] > 1, "dark", "light")})
+    learner = classay.encoded(RandomForestClassifier(), frame)
+    found = sweep(learner, frame, Y, "n_estimators", [1, 3], probes="uniform", n_probes=9, **KEPT)
+    assert found.parameters == ("n_estimators",)
+    alone = record(learner.set_params(learner__n_estimators=3), frame, Y, probes="uniform", n_probes=9, **KEPT)
+    assert_same_record(found.records[3], alone)
+
+
+def test_paths_can_be_turned_off():
+    shared = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3], **KEPT)
+    apart = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3], share_paths=False, **KEPT)
+    assert [use.kind for use in shared.paths] == ["prefixes of the ensemble"]
+    assert [use.kind for use in apart.paths] == ["value by value"] * 2
+    pd.testing.assert_frame_equal(shared.to_frame(), apart.to_frame(), check_exact=True)
+    assert shared.records[3].about["path"] == {"kind": "prefixes of the ensemble", "exact": True}
+    assert "path" not in apart.records[3].about
+
+
+def test_a_path_in_distribution_says_so_and_keeps_to_the_same_subsets():
+    found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 2, 3], **KEPT)
+    assert not found.paths[0].exact
+    assert found.records[1].about["path"]["values"] == [1, 2, 3]
+    assert "in distribution" in str(found)
+    alone = record(DecisionTreeClassifier(max_depth=2), X, Y, **KEPT)
+    for rows, others in zip(found.records[2].train_rows, alone.train_rows):
+        np.testing.assert_array_equal(rows, others)
+    assert (found.records[2].labels == alone.labels).mean() > 0.9
+
+
+# The same bits
+
+
+@pytest.mark.parametrize(("learner", "name"), [(RandomForestClassifier(), "n_estimators"), (Seeded(), "random_state")])
+def test_the_same_bits_for_any_number_of_workers(learner, name):
+    settings = {"scheme": FEW, "repeats": 3}
+    alone = sweep(learner, X, Y, name, [1, 2, 5], executor=1, **settings)
+    with ThreadPoolExecutor(3) as threads:
+        for executor in (2, None, threads):
+            other = sweep(learner, X, Y, name, [1, 2, 5], executor=executor, **settings)
+            pd.testing.assert_frame_equal(alone.to_frame(), other.to_frame(), check_exact=True)
+            for value in (1, 2, 5):
+                assert_same_record(alone.records[value], other.records[value])
+
+
+# Two parameters
+
+
+def test_a_grid_goes_along_one_parameter_and_through_the_other():
+    grid = {"max_depth": [1, 2], "n_estimators": [1, 2, 5]}
+    found = sweep(RandomForestClassifier(), X, Y, tuple(grid), tuple(grid.values()), **KEPT)
+    assert found.values == ((1, 1), (1, 2), (1, 5), (2, 1), (2, 2), (2, 5))
+    assert [use.parameter for use in found.paths] == ["n_estimators"] * 2
+    for depth, trees in found.values:
+        assert_same_record(
+            found.records[depth, trees], record(RandomForestClassifier(trees, max_depth=depth), X, Y, **KEPT)
+        )
+    frame = found.to_frame()
+    assert list(frame.columns[:5]) == ["learner", "parameter", "value", "parameter_2", "value_2"]
+    assert frame.groupby(["value", "value_2"]).ngroups == 6
+    mapped = sweep(RandomForestClassifier(), X, Y, ("max_depth", "n_estimators"), grid, **KEPT)
+    pd.testing.assert_frame_equal(frame, mapped.to_frame(), check_exact=True)
+
+
+# What it tells
+
+
+def test_the_frame_holds_the_figures_of_orientation():
+    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 5], holdout_size=3, holdouts=7, **KEPT)
+    frame = found.to_frame()
+    assert list(frame.columns) == [
+        "learner", "parameter", "value", "metric", "threshold", "estimate", "low", "high", "level", "kind",
+    ]  # fmt: skip
+    one = orientation(found.records[5], 3, 7, 0)
+    row = frame[(frame["value"] == 5) & (frame["metric"] == "bias_2")].iloc[0]
+    assert (row.estimate, row.low, row.high, row.threshold) == (one.bias[2].value, one.bias[2].low, one.bias[2].high, 2)
+    gap = frame[(frame["value"] == 5) & (frame["metric"] == "gap")].iloc[0].estimate
+    assert gap == pytest.approx(one.train_accuracy.value - one.accuracy.value)
+    raw = found.to_frame(raw=True)
+    assert len(raw) == 2 * 7 * (3 + 3)
+    mean = raw[(raw["value"] == 5) & (raw["metric"] == "expressivity")].estimate.mean()
+    assert mean == pytest.approx(one.plugin.expressivity.value)
+
+
+def test_correlations_are_scipys_and_unknown_where_nothing_varies():
+    a = [0.0, 0.5, 0.7, 2.0, 2.1, 2.5, 3.0, 3.5, 4.0]
+    b = [0.1, 0.3, 0.2, 0.9, 0.4, 0.8, 0.7, 0.6, 1.1]
+    found = correlated(a, b)
+    assert (found.pearson, found.pearson_p) == tuple(stats.pearsonr(a, b))
+    assert (found.spearman, found.spearman_p) == tuple(stats.spearmanr(a, b))
+    assert correlated([*a, math.nan], [*b, 1.0]) == found
+    assert math.isnan(correlated([0.0] * 9, b).pearson)
+    assert math.isnan(correlated(a[:2], b[:2]).spearman)
+    assert "unknown over 4 values" in str(correlated([0.0] * 4, b[:4]))
+
+
+def test_of_few_values_p_counts_the_orders_that_are_as_extreme():
+    # Of 4 values, one swap of neighbours: as extreme are 4 of the 24 orders, and the same reversed.
+    found = correlated([0.0, 0.5, 0.7, 2.0], [0.1, 0.3, 0.2, 0.9])
+    assert (found.spearman, found.spearman_p) == pytest.approx((0.8, 8 / 24))
+    # Three values in the same order are no proof: one of three times, chance does as well.
+    assert "Spearman 1.00 (p = 0.33) over 3 values" in str(correlated([1, 2, 3], [0.1, 0.2, 0.4]))
+    assert correlated([1, 2, 2, 3], [3, 2, 2, 1]).spearman_p == pytest.approx(2 / 12)
+
+
+def test_stochasticity_goes_with_the_gap_where_depth_lets_a_forest_memorise():
+    rows, labels = load_breast_cancer(return_X_y=True)
+    found = sweep(
+        DecisionTreeClassifier(max_features=2), rows, labels, "max_depth", [1, 2, 4, 8], Subsets(12), executor=1
+    )
+    gaps = [one.train_accuracy.value - one.accuracy.value for one in found.orientations.values()]
+    assert found.gap_correlation == correlated([one.stochasticity.value for one in found.orientations.values()], gaps)
+    assert f"Pearson {found.gap_correlation.pearson:.2f}" in str(found)
+
+
+def test_what_one_refit_cannot_tell_is_called_unknown():
+    found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 3], Subsets(5), 1, executor=1)
+    assert "capacity unknown, stochasticity unknown bits" in str(found)
+    assert "nan" not in str(found)
+
+
+def test_further_questions_are_asked_of_all_records():
+    found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 3], HalfSplits(4), 1, executor=1)
+    frame = found.ask(classay.stability)
+    one = classay.stability(found.records[3]).stability
+    row = frame[(frame["value"] == 3) & (frame["metric"] == "stability")].iloc[0]
+    assert (row.estimate, row.low, row.high) == (one.value, one.low, one.high)
+
+
+# What goes wrong
+
+
+def test_a_value_that_is_refused_is_reported_and_the_others_complete():
+    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [0, 2, 4], **KEPT)
+    assert found.values == (2, 4)
+    assert [use.values for use in found.paths] == [(2, 4)]
+    assert "n_estimators" in found.failed[0]
+    assert "0 failed: " in str(found)
+    alone = sweep(DecisionTreeClassifier(), X, Y, "min_samples_leaf", [0, 3], **KEPT)
+    assert (alone.values, list(alone.failed)) == ((3,), [0])
+    with pytest.raises(InputError, match="failed at every value"):
+        sweep(DecisionTreeClassifier(), X, Y, "max_depth", [0, -1], **KEPT)
+
+
+class Refusing(Tallied):
+    """Leaves a line with its power, and fails if that is 0."""
+
+    def before_fit(self, rows, labels):
+        with open(self.path, "a") as file:
+            file.write(f"{self.power}\n")
+        if self.power == 0:
+            raise ValueError("no power")
+
+
+def test_a_learner_that_fails_from_the_start_is_given_up_soon(tmp_path):
+    tally = tmp_path / "fits"
+    many = Subsets(40, 0.3)
+    with pytest.raises(InputError, match="failed at every value: ValueError: no power"):
+        sweep(Refusing(tally), X, Y, "power", [0], many, repeats=3, executor=1)
+    assert fits(tally) == HOPELESS * 3
+    tally.unlink()
+    found = sweep(Refusing(tally), X, Y, "power", [0, 1], many, repeats=3, executor=1)
+    assert (found.values, list(found.failed)) == ((1,), [0])
+    assert fits(tally) == HOPELESS * 3 + len(found.records[1].train_rows) + 1
+
+
+def test_what_is_deterministic_does_not_wait_for_the_pilot(tmp_path, monkeypatch):
+    runs = []
+    before = work.run
+
+    def run(function, tasks, **more):
+        runs.append((function.__name__, len(tasks)))
+        return before(function, tasks, **more)
+
+    monkeypatch.setattr(work, "run", run)
+    found = sweep(Tallied(tmp_path / "fits"), X, Y, "power", [1, 2], **KEPT)
+    assert all(record.deterministic for record in found.records.values())
+    assert [count for name, count in runs if name == "refit_strand"] == [12]
+    assert fits(tmp_path / "fits") == 14
+    runs.clear()
+    sweep(Shifting(), X, Y, "noisy", [True], **KEPT)
+    # The pilot tells that refits differ, so that the others are planned anew: subset by subset, all refits of each.
+    assert [count for name, count in runs if name == "refit_strand"] == [6, 11]
+
+
+def test_what_fails_on_some_subsets_is_listed_as_record_lists_it():
+    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
+    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 4])
+    poison = int(np.setdiff1d(drawn[4], others)[0])
+    found = sweep(Rowwise(), NUMBERED, Y, "row", [None, poison], **KEPT)
+    assert len(found.records[poison].failures) == 3
+    assert_same_record(found.records[poison], record(Rowwise(poison), NUMBERED, Y, **KEPT))
+
+
+def test_a_worker_that_dies_costs_its_own_values_and_subsets_only():
+    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
+    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 5])
+    poison = int(np.setdiff1d(drawn[5], others)[0])
+    found = sweep(Rowwise(deed="die"), NUMBERED, Y, "row", [None, poison], FEW, 2, executor=2)
+    assert found.records[None].failures == ()
+    assert {failure.subset for failure in found.records[poison].failures} == {5}
+    assert "killed its worker" in found.records[poison].failures[0].error
+
+
+class Slow(Centroids):
+    """Fast by itself; its path, registered below, is not."""
+
+    def __init__(self, value=1):
+        self.value = value
+
+
+class SlowPath(SharedPath):
+    KIND, EXACT = "a slow path", True
+
+    @classmethod
+    def applies(cls, learner, param_name, values):
+        return isinstance(learner, Slow) and param_name == "value"
+
+    @classmethod
+    def along(cls, learner, param_name, values, X, y, asked):
+        time.sleep(30)
+        yield values[0], np.zeros(len(asked), dtype=int)
+
+
+def test_where_a_path_takes_too_long_values_are_fitted_one_by_one(monkeypatch):
+    monkeypatch.setattr("classay.learner.fitting.paths.shared.PATHS", PATHS)
+    PATHS.append(SlowPath)
+    try:
+        begin = time.monotonic()
+        found = sweep(Slow(), X, Y, "value", [1, 2], Subsets(2), 1, executor=1, time_limit=0.2)
+        assert time.monotonic() - begin < 20
+        assert found.paths[0].kind == "a slow path"
+        assert_same_record(found.records[2], record(Slow(2), X, Y, Subsets(2), 1, executor=1))
+    finally:
+        PATHS.remove(SlowPath)
+
+
+def test_ctrl_c_keeps_the_subsets_that_are_done():
+    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
+    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 4])
+    poison = int(np.setdiff1d(drawn[4], others)[0])
+    found = sweep(Rowwise(poison, "interrupt"), NUMBERED, Y, "deed", ["interrupt", "none"], **KEPT)
+    assert found.interrupted
+    assert len(found.records["none"].train_rows) == 4
+    assert found.notes[-1] == "Interrupted: 4 of 6 subsets were run."
+    whole = record(Rowwise(poison, "none"), NUMBERED, Y, **KEPT)
+    np.testing.assert_array_equal(found.records["none"].labels, whole.labels[:4])
+    first = int(np.setdiff1d(drawn[0], np.concatenate(drawn[1:]))[0])
+    with pytest.raises(KeyboardInterrupt):
+        sweep(Rowwise(first, "interrupt"), NUMBERED, Y, "deed", ["interrupt", "none"], **KEPT)
+
+
+class Halting(Shifting):
+    """Ctrl-C at some fit, counted over all learners."""
+
+    fits = 0
+
+    def __init__(self, after=10**9, noisy=False, random_state=0):
+        super().__init__(noisy)
+        self.after, self.random_state = after, random_state
+
+    def before_fit(self, rows, labels):
+        Halting.fits += 1
+        if Halting.fits == self.after:
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_finds_lines_with_and_without_a_pilot_equally_far():
+    Halting.fits = 0
+    learner = Halting(after=25)
+    found = sweep(learner, X, Y, "random_state", [None, 7], Subsets(20), 2, executor=1, holdouts=5)
+    # Without a seed of its own a learner is fitted twice a subset; with a frozen one once, and once more to see that.
+    assert {value: len(record.train_rows) for value, record in found.records.items()} == {None: 8, 7: 7}
+    assert found.notes[-1] == "Interrupted: 7 of 20 subsets were run."
+
+
+def test_ctrl_c_keeps_whole_subsets_where_refits_differ_without_a_seed():
+    class Seedless(Halting):
+        def __init__(self, after=10**9, noisy=True):
+            super().__init__(after, noisy, random_state=None)
+            del self.random_state
+
+    Halting.fits = 0
+    found = sweep(Seedless(after=21), X, Y, "noisy", [True], Subsets(20), 2, executor=1, holdouts=5)
+    assert len(found.records[True].train_rows) == 10
+    Halting.fits = 0
+    half = record(Seedless(after=22), X, Y, Subsets(20), 2, executor=1)
+    assert half.present.sum() == 21
+
+
+def test_values_of_which_too_little_was_done_are_named():
+    Halting.fits = 0
+    found = sweep(Halting(), X, Y, "after", [99, 4], Subsets(20), 1, executor=1, holdouts=5)
+    assert list(found.records) == [99]
+    assert found.notes[-1] == "Too little was done to measure anything at 4."
+
+
+def test_refused_values_cost_the_others_nothing(tmp_path):
+    tally = tmp_path / "fits"
+    found = sweep(Refusing(tally), X, Y, "power", [0, 1, 0.0 + 2, 3], Subsets(12, 0.3), repeats=3, executor=2)
+    assert (found.values, list(found.failed)) == ((1, 2.0, 3), [0])
+    by_power = Counter(tally.read_text().splitlines())
+    assert [by_power[power] for power in ("1", "2.0", "3")] == [13] * 3
+    # Of the refused one, the first three subsets and what was under way by then.
+    assert HOPELESS * 3 <= by_power["0"] <= 12 * 3
+
+
+def test_a_subset_that_kills_its_worker_is_not_tried_for_every_refit(tmp_path):
+    marks = tmp_path / "deaths"
+    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
+    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 5])
+    poison = int(np.setdiff1d(drawn[5], others)[0])
+
+    class Dying(Rowwise):
+        def __init__(self, row=None, marks=None):
+            super().__init__(row, "none")
+            self.marks = marks
+
+        def before_fit(self, rows, labels):
+            if self.row is not None and self.row in np.asarray(rows)[:, 0]:
+                with open(self.marks, "a") as file:
+                    file.write("dead\n")
+                os._exit(1)
+
+    found = record(Dying(poison, str(marks)), NUMBERED, Y, FEW, 3, executor=2)
+    assert found.deterministic
+    assert [failure.subset for failure in found.failures] == [5]
+    assert len(marks.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("max_dept", [1], r"no parameter 'max_dept'\. Did you mean max_depth.* It has .*min_samples_leaf"),
+        ("max_depth", [], "is empty"),
+        ("max_depth", 5, "expected a list of values"),
+        ("max_depth", "1:5", "expected a list of values"),
+        ("max_depth", [1, float("nan")], "finite"),
+        ("max_depth", [1, True], "sweep them separately"),
+        ("max_depth", [{}], "has no hash"),
+        (("max_depth",), ([1],), "two names"),
+        (("max_depth", "max_depth"), ([1], [2]), "twice"),
+        (("max_depth", "splitter"), [1, 2], "a pair of lists"),
+        (("max_depth", "splitter"), {"max_depth": [1]}, "same names"),
+        (3, [1], "name of a parameter"),
+    ],
+)
+def test_bad_settings_are_refused_before_any_fit(name, values, message):
+    with pytest.raises(InputError, match=message):
+        sweep(DecisionTreeClassifier(), X, Y, name, values, **KEPT)
+
+
+def test_regressors_and_large_holdouts_are_refused():
+    with pytest.raises(InputError, match="a regressor; a sweep counts labels"):
+        sweep(LinearRegression(), X, X[:, 0], "fit_intercept", [True, False], **KEPT)
+    with pytest.raises(InputError, match="`holdout_size` is 500"):
+        sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1], holdout_size=500, **KEPT)
+
+
+def test_a_parameter_of_a_step_is_found_by_its_end():
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
+    with pytest.raises(InputError, match="Did you mean decisiontreeclassifier__max_depth"):
+        sweep(pipeline, X, Y, "max_depth", [1], **KEPT)

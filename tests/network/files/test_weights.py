@@ -1,0 +1,359 @@
+"""Reading the head out of files of weights."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+from classay.expect import InputError
+from classay.network.files.head_search import read_head
+from classay.network.files.weights import file_kind, read_state
+from classay.network.quality.head import head_quality
+
+W = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32)
+B = np.arange(4, dtype=np.float32)
+HIDDEN = np.random.default_rng(1).normal(size=(6, 5)).astype(np.float32)
+
+
+def numpy_file(path, **arrays):
+    np.savez(path / "weights.npz", **arrays)
+    return path / "weights.npz"
+
+
+class TestNames:
+    """Which array is the head, tried on NumPy files, which need no extra."""
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ("body.weight", "fc.weight", "fc.bias"),
+            ("model.layers.0.weight", "model.head.weight", "model.head.bias"),
+            ("dense.weight", "classifier.6.weight", "classifier.6.bias"),
+            ("zzz.weight", "_fc.weight", "_fc.bias"),
+            ("0.weight", "2.weight", "2.bias"),
+            ("AuxLogits.fc.weight", "fc.weight", "fc.bias"),
+            ("a/weight", "head/weight", "head/bias"),
+            ("vit.embeddings.weight", "classifier.weight", "classifier.bias"),
+        ],
+    )
+    def test_the_usual_names(self, tmp_path, names):
+        head = read_head(numpy_file(tmp_path, **{names[0]: HIDDEN, names[1]: W, names[2]: B}))
+        assert head.name == names[1]
+        np.testing.assert_array_equal(head.weight, W)
+        np.testing.assert_array_equal(head.bias, B)
+
+    def test_the_last_of_several_layers_of_a_head(self, tmp_path):
+        arrays = {"classifier.dense.weight": np.ones((6, 6)), "classifier.out_proj.weight": W, "body.weight": HIDDEN}
+        assert read_head(numpy_file(tmp_path, **arrays)).name == "classifier.out_proj.weight"
+
+    def test_weights_lying_on_their_side(self, tmp_path):
+        # Flax and TensorFlow keep (features, classes) and say kernel.
+        for name in ("params/head/kernel", "head/kernel:0"):
+            head = read_head(numpy_file(tmp_path, **{name: W.T, name.replace("kernel", "bias"): B}))
+            np.testing.assert_array_equal(head.weight, W)
+            np.testing.assert_array_equal(head.bias, B)
+        # Of a square one only the name tells; of others the bias does.
+        square = np.arange(9.0).reshape(3, 3)
+        head = read_head(numpy_file(tmp_path, **{"head.kernel": square, "head.bias": np.ones(3)}))
+        np.testing.assert_array_equal(head.weight, square.T)
+        head = read_head(numpy_file(tmp_path, **{"head.weight": W.T, "head.bias": B}))
+        np.testing.assert_array_equal(head.weight, W)
+
+    def test_convolutions_of_one_by_one(self, tmp_path):
+        head = read_head(numpy_file(tmp_path, **{"classifier.1.weight": W[:, :, None, None], "classifier.1.bias": B}))
+        np.testing.assert_array_equal(head.weight, W)
+        head = read_head(numpy_file(tmp_path, **{"logits/kernel": W.T[None, None], "logits/bias": B}))
+        np.testing.assert_array_equal(head.weight, W)
+
+    def test_without_a_name_the_chain_of_sizes_tells(self, tmp_path):
+        head = read_head(numpy_file(tmp_path, **{"b.weight": W, "a.weight": HIDDEN}))
+        assert (head.name, head.bias, head.notes) == ("b.weight", None, ())
+        head = read_head(numpy_file(tmp_path, **{"b.weight": W, "c.weight": W[:3], "a.weight": HIDDEN}))
+        assert head.name == "c.weight"
+        assert "by its position; it could also be b.weight (6 to 4)." in head.notes[0]
+
+    def test_of_numbered_layers_the_one_whose_outputs_nobody_takes(self, tmp_path):
+        layers = {"fc1.weight": np.ones((8, 5)), "fc2.weight": np.ones((6, 8)), "fc3.weight": W, "fc3.bias": B}
+        assert read_head(numpy_file(tmp_path, **layers)).name == "fc3.weight"
+
+    def test_what_is_not_clear_is_listed(self, tmp_path):
+        path = numpy_file(tmp_path, **{"head.weight": W, "head.bias": B, "fc.weight": W})
+        with pytest.raises(InputError, match=r"head.weight \(6 to 4, with bias\), fc.weight \(6 to 4\)") as told:
+            read_head(path)
+        assert "--head" in str(told.value)
+        assert read_head(path, head="fc").name == read_head(path, head="fc.weight").name == "fc.weight"
+        with pytest.raises(InputError, match=r"Did you mean head.weight"):
+            read_head(path, head="heat.weight")
+
+    def test_nothing_linear(self, tmp_path):
+        with pytest.raises(InputError, match=r"no weight of a linear layer; its arrays are norm.weight"):
+            read_head(numpy_file(tmp_path, **{"norm.weight": np.ones(3), "steps.weight": np.ones((2, 2), int)}))
+
+    def test_bad_numbers(self, tmp_path):
+        broken = W.copy()
+        broken[1, 1] = np.nan
+        with pytest.raises(InputError, match=r"'fc.weight' of .* contains NaN"):
+            read_head(numpy_file(tmp_path, **{"fc.weight": broken}))
+        with pytest.raises(InputError, match=r"'fc.weight' of .* contains NaN"):
+            read_head(numpy_file(tmp_path, **{"fc.weight": W, "fc.bias": B + np.inf}))
+        with pytest.raises(InputError, match="has one output"):
+            read_head(numpy_file(tmp_path, **{"fc.weight": W[:1], "fc.bias": B[:1]}))
+
+    def test_files(self, tmp_path):
+        with pytest.raises(InputError, match="There is no file"):
+            file_kind(tmp_path / "none.npz")
+        with pytest.raises(InputError, match="is a folder"):
+            file_kind(tmp_path)
+        for name in ("model.h5", "model.KERAS"):
+            (tmp_path / name).write_bytes(b"")
+            with pytest.raises(InputError, match="is of an unsupported kind"):
+                file_kind(tmp_path / name)
+        (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04nothing")
+        with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+            read_head(tmp_path / "cut.npz")
+        np.savez(tmp_path / "objects.npz", a=np.array([{}], dtype=object))
+        with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+            read_head(tmp_path / "objects.npz")
+
+    def test_what_is_missing_is_named(self, tmp_path, monkeypatch):
+        import importlib.util
+
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+        for name, extra in (("m.pt", "network"), ("m.safetensors", "network"), ("m.onnx", "onnx")):
+            (tmp_path / name).write_bytes(b"x")
+            with pytest.raises(InputError, match=rf'pip install "classay\[{extra}\]"'):
+                read_head(tmp_path / name)
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture
+def network(torch):
+    layers = torch.nn.Linear(5, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4)
+    made = torch.nn.Sequential(*layers)
+    with torch.no_grad():
+        made[2].weight.copy_(torch.from_numpy(W))
+        made[2].bias.copy_(torch.from_numpy(B))
+    return made
+
+
+class TestTorch:
+    def test_a_state_dict(self, torch, network, tmp_path):
+        torch.save(network.state_dict(), tmp_path / "w.pt")
+        head = read_head(tmp_path / "w.pt")
+        np.testing.assert_array_equal(head.weight, W)
+        np.testing.assert_array_equal(head.bias, B)
+        assert head_quality(head.weight).to_dict() == head_quality(network[2].weight).to_dict()
+
+    @pytest.mark.parametrize("place", [("state_dict",), ("model",), ("checkpoint", "model_state_dict"), ("ema",)])
+    def test_where_training_scripts_put_it(self, torch, network, tmp_path, place):
+        content = {f"module._orig_mod.{name}": value for name, value in network.state_dict().items()}
+        for name in reversed(place):
+            content = {name: content, "optimizer": {"state": {0: torch.ones(3)}}, "epoch": 3}
+        torch.save(content, tmp_path / "w.ckpt")
+        state = read_state(tmp_path / "w.ckpt")
+        assert set(state.tensors) == set(network.state_dict())
+        assert any(place[-1] in note for note in state.notes)
+        np.testing.assert_array_equal(read_head(tmp_path / "w.ckpt").weight, W)
+
+    def test_of_two_the_likelier_is_taken_and_said(self, torch, network, tmp_path):
+        other = {name: value + 1 for name, value in network.state_dict().items()}
+        torch.save({"ema": other, "state_dict": network.state_dict()}, tmp_path / "w.pt")
+        head = read_head(tmp_path / "w.pt")
+        np.testing.assert_array_equal(head.weight, W)
+        assert "'state_dict' was taken; it also has ema" in head.notes[0]
+
+    def test_half_precision_is_turned(self, torch, network, tmp_path):
+        torch.save(network.bfloat16().state_dict(), tmp_path / "w.pt")
+        head = read_head(tmp_path / "w.pt")
+        np.testing.assert_allclose(head.weight, W, rtol=1e-2)
+        assert "Half precision (torch.bfloat16) was converted to float32." in head.notes
+        assert {each.dtype for each in read_state(tmp_path / "w.pt").tensors.values()} == {torch.float32}
+
+    def test_a_pickled_network_is_refused_unless_trusted(self, torch, network, tmp_path):
+        torch.save(network, tmp_path / "whole.pt")
+        with pytest.raises(InputError, match=r"pickled torch.nn.modules.*Sequential") as told:
+            read_head(tmp_path / "whole.pt")
+        assert 'torch.save(torch.load("whole.pt", weights_only=False).state_dict(), "weights.pt")' in str(told.value)
+        assert "--trust-pickle" in str(told.value)
+        np.testing.assert_array_equal(read_head(tmp_path / "whole.pt", trust_pickle=True).weight, W)
+        assert read_state(tmp_path / "whole.pt", trust_pickle=True).network is not None
+
+    def test_no_code_of_a_file_is_run(self, torch, tmp_path):
+        class Harm:
+            def __reduce__(self):
+                return os.system, (f"touch {tmp_path / 'harm'}",)
+
+        torch.save({"state_dict": {"fc.weight": torch.from_numpy(W)}, "extra": Harm()}, tmp_path / "harm.pt")
+        with pytest.raises(InputError, match="could run any code"):
+            read_head(tmp_path / "harm.pt")
+        assert not (tmp_path / "harm").exists()
+
+    def test_a_scripted_network(self, torch, network, tmp_path):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.jit.save(torch.jit.script(network), tmp_path / "s.pt")
+        with pytest.raises(InputError, match="a scripted network"):
+            read_head(tmp_path / "s.pt")
+
+    def test_what_is_no_file_of_weights(self, torch, tmp_path):
+        (tmp_path / "text.pt").write_text("hello")
+        (tmp_path / "empty.pt").write_bytes(b"")
+        for name in ("text.pt", "empty.pt"):
+            with pytest.raises(InputError, match="not a file of weights that torch can read"):
+                read_head(tmp_path / name)
+        torch.save([torch.ones(2, 2)], tmp_path / "list.pt")
+        with pytest.raises(InputError, match="holds a list"):
+            read_head(tmp_path / "list.pt")
+        torch.save({"epoch": 3, "best": {"loss": 1.0}}, tmp_path / "nothing.pt")
+        with pytest.raises(InputError, match=r"contains no weights.*epoch, best"):
+            read_head(tmp_path / "nothing.pt")
+
+
+class TestSafetensors:
+    @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+    def test_every_precision(self, torch, network, tmp_path, dtype):
+        from safetensors.torch import save_file
+
+        save_file(network.to(getattr(torch, dtype)).state_dict(), tmp_path / "w.safetensors")
+        head = read_head(tmp_path / "w.safetensors")
+        assert head.name == "2.weight"
+        np.testing.assert_allclose(head.weight, W, rtol=1e-2)
+        assert head.weight.dtype == np.float32
+        assert ("Half precision" in " ".join(head.notes)) == ("16" in dtype)
+
+    def test_layers_are_numbered_not_ordered(self, torch, tmp_path):
+        from safetensors.torch import save_file
+
+        wide = {f"{place}.weight": torch.randn(6, 6) for place in (0, 2, 4, 8, 10)}
+        save_file(wide, tmp_path / "w.safetensors")
+        assert read_head(tmp_path / "w.safetensors").name == "10.weight"
+        save_file({"b.weight": torch.randn(6, 6), "a.weight": torch.randn(6, 6)}, tmp_path / "w.safetensors")
+        with pytest.raises(InputError, match="not clear"):
+            read_head(tmp_path / "w.safetensors")
+
+    def test_a_cut_off_file(self, torch, network, tmp_path):
+        from safetensors.torch import save_file
+
+        save_file(network.state_dict(), tmp_path / "w.safetensors")
+        whole = (tmp_path / "w.safetensors").read_bytes()
+        for content in (whole[:-20], whole[:4], b""):
+            (tmp_path / "w.safetensors").write_bytes(content)
+            for reading in (read_head, read_state):
+                with pytest.raises(InputError, match="not a complete safetensors file"):
+                    reading(tmp_path / "w.safetensors")
+
+
+class TestOnnx:
+    @pytest.fixture
+    def save(self, tmp_path):
+        onnx = pytest.importorskip("onnx")
+        from onnx import TensorProto, helper, numpy_helper
+
+        def made(nodes, arrays, outputs=("y",)):
+            graph = helper.make_graph(
+                [helper.make_node(op, inputs, [out], **options) for op, inputs, out, options in nodes],
+                "g",
+                [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 6])],
+                [helper.make_tensor_value_info(out, TensorProto.FLOAT, None) for out in outputs],
+                [numpy_helper.from_array(value, name) for name, value in arrays.items()],
+            )
+            onnx.save(helper.make_model(graph), tmp_path / "m.onnx")
+            return tmp_path / "m.onnx"
+
+        return made
+
+    @pytest.mark.parametrize(
+        ("nodes", "arrays"),
+        [
+            ([("Gemm", ["x", "w", "b"], "y", {"transB": 1})], {"w": W, "b": B}),
+            ([("Gemm", ["x", "w", "b"], "y", {})], {"w": W.T, "b": B}),
+            ([("Gemm", ["x", "w", "b"], "y", {"transB": 1, "alpha": 2.0, "beta": 0.5})], {"w": W / 2, "b": 2 * B}),
+            ([("MatMul", ["x", "w"], "z", {}), ("Add", ["b", "z"], "y", {})], {"w": W.T, "b": B}),
+            (
+                [
+                    ("Relu", ["x"], "r", {}),
+                    ("MatMul", ["r", "w"], "z", {}),
+                    ("Add", ["z", "b"], "s", {}),
+                    ("Softmax", ["s"], "y", {}),
+                ],
+                {"w": W.T, "b": B},
+            ),
+            (
+                [
+                    ("Conv", ["x", "w", "b"], "c", {}),
+                    ("GlobalAveragePool", ["c"], "p", {}),
+                    ("Flatten", ["p"], "y", {}),
+                ],
+                {"w": W[:, :, None, None], "b": B},
+            ),
+            (
+                [
+                    ("MatMul", ["x", "w"], "z", {}),
+                    ("Add", ["z", "b"], "s", {}),
+                    ("ReduceMax", ["s"], "m", {"keepdims": 1}),
+                    ("Sub", ["s", "m"], "d", {}),
+                    ("Exp", ["d"], "e", {}),
+                    ("ReduceSum", ["e"], "n", {"keepdims": 1}),
+                    ("Div", ["e", "n"], "y", {}),
+                ],
+                {"w": W.T, "b": B},
+            ),
+            (
+                [
+                    ("Transpose", ["w"], "t", {"perm": [1, 0]}),
+                    ("MatMul", ["x", "t"], "z", {}),
+                    ("Add", ["z", "b"], "y", {}),
+                ],
+                {"w": W, "b": B},
+            ),
+        ],
+    )
+    def test_the_graph_tells(self, save, nodes, arrays):
+        head = read_head(save(nodes, arrays))
+        np.testing.assert_allclose(head.weight, W, rtol=1e-6)
+        np.testing.assert_allclose(head.bias, B, rtol=1e-6)
+
+    def test_whole_numbers_with_a_scale(self, save):
+        scale = np.array([0.5, 1, 2, 4], dtype=np.float32)
+        stored = np.random.default_rng(0).integers(-9, 9, (4, 6)).astype(np.int8)
+        zero = np.zeros(4, dtype=np.int8)
+        nodes = [
+            ("DequantizeLinear", ["w", "s", "n"], "t", {"axis": 0}),
+            ("Gemm", ["x", "t"], "y", {"transB": 1}),
+        ]
+        head = read_head(save(nodes, {"w": stored, "s": scale, "n": zero}))
+        np.testing.assert_array_equal(head.weight, stored * scale[:, None])
+        assert head.bias is None
+
+    def test_several_heads_and_none(self, save):
+        two = [("Gemm", ["x", "w"], "y", {"transB": 1}), ("Gemm", ["x", "v"], "z", {"transB": 1})]
+        path = save(two, {"w": W, "v": W[:3]}, ("y", "z"))
+        with pytest.raises(InputError, match=r"several heads: w \(6 to 4\), v \(6 to 3\)"):
+            read_head(path)
+        np.testing.assert_array_equal(read_head(path, head="v").weight, W[:3])
+        with pytest.raises(InputError, match="not a linear layer of"):
+            read_head(path, head="u")
+        path = save([("Gemm", ["x", "w"], "z", {"transB": 1}), ("Relu", ["z"], "y", {})], {"w": W})
+        with pytest.raises(InputError, match=r"but of Relu.*Linear layers are w \(6 to 4\)"):
+            read_head(path)
+        np.testing.assert_array_equal(read_head(path, head="w").weight, W)
+
+    def test_half_precision_and_nan(self, save):
+        path = save([("Gemm", ["x", "w"], "y", {"transB": 1})], {"w": W.astype(np.float16)})
+        assert "Half precision (float16)" in read_head(path).notes[0]
+        with pytest.raises(InputError, match="NaN"):
+            read_head(save([("Gemm", ["x", "w"], "y", {"transB": 1})], {"w": W * np.nan}))
+
+    def test_no_onnx_file(self, tmp_path):
+        pytest.importorskip("onnx")
+        for content in (b"", b"hello"):
+            (tmp_path / "m.onnx").write_bytes(content)
+            with pytest.raises(InputError, match="cannot be read as an ONNX file"):
+                read_head(tmp_path / "m.onnx")

@@ -1,0 +1,277 @@
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from small_networks import Reader, convolutional, mlp
+from torch import nn
+
+from classay import InputError
+from classay.network.prototypes import walks as walking
+from classay.network.prototypes.prototypes import prototypes
+from classay.network.prototypes.record import SEED, Prototypes
+from classay.network.prototypes.runner import fingerprint
+from classay.network.prototypes.schedule import plan
+from classay.network.split.split import split
+
+ARRAYS = ("features", "target", "origin", "start", "steps", "length", "distance", "loss", "converged")
+
+
+def same(one, other):
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def record():
+    return prototypes(mlp(), (6,), starts=3)
+
+
+def test_k_squared_prototypes_from_each_start(record):
+    assert record.features.shape == (3 * 16, 32)
+    assert record.features.dtype == np.float32
+    for start in range(3):
+        rows = record.start == start
+        pairs = set(zip(record.origin[rows].tolist(), record.target[rows].tolist()))
+        wanted = {(i, j) for i in range(4) for j in range(4) if i != j} | {(SEED, j) for j in range(4)}
+        assert pairs == wanted
+    assert record.converged.mean() > 0.9
+    np.testing.assert_array_equal(record.loss <= 0.01, record.converged)
+
+
+def test_a_core_begins_where_a_seed_ended(record):
+    """Walking the core once more from the kept seed gives the same features."""
+    found = split(mlp(), (6,))
+    row = int(np.flatnonzero(record.origin == 2)[-1])
+    seed = int(np.flatnonzero((record.target == 2) & (record.origin == SEED) & (record.start == record.start[row]))[0])
+    begun = torch.from_numpy(record.inputs[[seed]])
+    again = walking.walk(found, begun, record.target[[row]], step=record.settings["step"])
+    assert again.steps[0] == record.steps[row]
+    np.testing.assert_allclose(again.features[0], record.features[row], atol=1e-5)
+
+
+def test_prototypes_are_members_of_their_class(record):
+    answers = mlp()(torch.from_numpy(record.inputs)).argmax(1).numpy()
+    np.testing.assert_array_equal(answers[record.converged], record.target[record.converged])
+
+
+def test_same_seed_same_bits_other_seed_others(record):
+    same(record, prototypes(mlp(), (6,), starts=3))
+    assert (prototypes(mlp(), (6,), starts=3, random_state=1).features != record.features).any()
+
+
+def test_more_starts_keep_the_first(record):
+    fewer = prototypes(mlp(), (6,), starts=2)
+    for start in range(2):
+        rows, few = record.start == start, fewer.start == start
+        np.testing.assert_allclose(np.sort(record.distance[rows]), np.sort(fewer.distance[few]), atol=1e-5)
+
+
+def test_it_is_saved_and_read(record, tmp_path):
+    path = record.save(tmp_path / "net.classay")
+    again = Prototypes.load(path)
+    same(record, again)
+    np.testing.assert_array_equal(again.weight, record.weight)
+    np.testing.assert_array_equal(again.bias, record.bias)
+    np.testing.assert_array_equal(again.inputs, record.inputs)
+    assert again.settings == record.settings
+    assert (again.probes, again.sensitivity, again.about) == (record.probes, record.sensitivity, record.about)
+    assert str(again) == str(record)
+    assert path.read_bytes() == record.save(tmp_path / "twice.classay").read_bytes()
+
+
+def test_another_record_is_refused(tmp_path):
+    from classay import Labelings
+
+    Labelings.from_arrays([[0, 1], [1, 1]], [0, 1]).save(tmp_path / "x.classay")
+    with pytest.raises(InputError, match="kind 'labelings'"):
+        Prototypes.load(tmp_path / "x.classay")
+
+
+class Counted(nn.Module):
+    """Counts rows, and is interrupted when told to."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.rows, self.stop = mlp(classes=5), 0, None
+
+    def forward(self, x):
+        self.rows += len(x)
+        if self.stop is not None and self.rows > self.stop:
+            raise KeyboardInterrupt
+        return self.inner(x)
+
+
+def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path):
+    options = {"starts": 2, "batch": 2, "step": 0.6, "sensitivity": False}
+    network = Counted()
+    found = split(network, (6,))
+    network.rows = 0
+    whole = prototypes(found, **options)
+    all_rows = network.rows
+
+    network.rows, network.stop = 0, int(0.7 * all_rows)
+    part = prototypes(found, store=tmp_path, **options)
+    assert part.interrupted
+    assert 0 < len(part) < len(whole)
+    assert "interrupted" in str(part)
+    network.rows, network.stop = 0, None
+    again = prototypes(found, store=tmp_path, **options)
+    assert network.rows < 0.75 * all_rows
+    same(again, whole)
+    network.rows = 0
+    same(prototypes(found, store=tmp_path, **options), whole)
+    assert network.rows < 0.15 * all_rows  # only probes
+
+
+def test_a_store_is_not_asked_for_another_network(tmp_path):
+    one = prototypes(mlp(seed=0), (6,), starts=1, store=tmp_path)
+    other = prototypes(mlp(seed=1), (6,), starts=1, store=tmp_path)
+    assert (one.features != other.features).any()
+    assert fingerprint(mlp(seed=0)) == fingerprint(mlp(seed=0)) != fingerprint(mlp(seed=1))
+
+
+def test_a_store_is_not_asked_for_what_answers_otherwise(tmp_path):
+    """The same weights, but another activation, another way to call, another table of embeddings."""
+    torch.manual_seed(0)
+    one, other = (nn.Sequential(nn.Linear(6, 16), kind, nn.Linear(16, 3)) for kind in (nn.ReLU(), nn.Tanh()))
+    other.load_state_dict(one.state_dict())
+    options = {"starts": 1, "step": 0.3, "max_steps": 20, "sensitivity": False, "store": tmp_path}
+    first, second = (prototypes(network, (6,), **options) for network in (one, other))
+    assert (first.features >= 0).all()
+    assert (second.features < 0).any()
+    called = prototypes(one, (6,), call=lambda net, x: net(2 * x), **options)
+    assert (called.features != first.features).any()
+
+    reader = Reader()
+    tables = reader.embedding.weight.detach(), 2 * reader.embedding.weight.detach()
+    ways = [prototypes(reader, (7, 6), embeddings=table, **options).features for table in tables]
+    assert (ways[0] != ways[1]).any()
+
+
+def test_fingerprints_see_the_last_digit():
+    one, other = mlp(dtype=torch.float64), mlp(dtype=torch.float64)
+    with torch.no_grad():
+        other[0].weight[0, 0] += 1e-12
+    assert fingerprint(one) != fingerprint(other)
+
+
+def test_ctrl_c_while_a_step_is_sought_ends_it():
+    network = Counted()
+    found = split(network, (6,))
+    network.rows, network.stop = 0, 10
+    with pytest.raises(KeyboardInterrupt):
+        prototypes(found, starts=1)
+    assert network.rows < 20  # it did not try on
+
+
+def test_bad_samples_are_refused_before_any_walk():
+    network = Counted()
+    found = split(network, (6,))
+    network.rows = 0
+    for options in ({"classes": 9}, {"origins": 5}):
+        with pytest.raises(InputError):
+            prototypes(found, **options)
+    assert network.rows == 0
+
+
+def test_images_in_a_box_with_normalisation():
+    record = prototypes(convolutional(), (1, 8, 8), normalize=(0.4, 0.2), starts=1, box=True, max_steps=40)
+    assert record.inputs.min() >= -2 - 1e-6
+    assert record.inputs.max() <= 3 + 1e-6
+    assert record.settings["box"]
+
+
+def test_tokens_are_walked_in_the_space_of_embeddings():
+    network = Reader()
+    with torch.no_grad():
+        network.head.weight.mul_(8)
+    record = prototypes(network, (7, 6), starts=2, embeddings="embedding")
+    assert record.converged.mean() > 0.9
+    answers = network(inputs_embeds=torch.from_numpy(record.inputs))["logits"].argmax(1).numpy()
+    assert (answers == record.target)[record.converged].all()
+
+    by_hand = prototypes(
+        network, (7, 6), starts=2, embeddings=network.embedding.weight,
+        call=lambda net, x: net(inputs_embeds=x)["logits"],
+    )  # fmt: skip
+    same(record, by_hand)
+
+
+def test_embeddings_begin_at_tokens():
+    found = split(Reader(), (7, 6))
+    table = Reader().embedding.weight.detach()
+    from classay.network.prototypes.walks import draw_starts
+
+    begun = draw_starts(found, np.arange(3), 0, 0, embeddings=table)
+    assert begun.shape == (3, 7, 6)
+    assert (begun[:, :, None] == table).all(dim=3).any(dim=2).all()
+
+
+def test_a_sample_of_classes_and_origins_says_so():
+    record = prototypes(mlp(classes=8), (6,), starts=1, classes=5, origins=2)
+    assert len(np.unique(record.target)) == 5
+    assert set(record.origin) - {SEED} <= set(record.target)
+    assert (np.bincount(np.unique(record.target, return_inverse=True)[1]) == 3).all()
+    assert "5 of the 8 classes" in str(record)
+    assert "from 2 others of 4" in str(record)
+
+
+def test_many_classes_are_sampled_by_default():
+    chosen = plan(1000, 600_000, 1, None, None, None, 0)
+    assert len(chosen.classes) == 1000
+    assert chosen.origins == 10
+    assert len(chosen.pool) * 600_000 <= 1 << 28  # memory does not grow with k
+    _, origin, target = chosen.cores(range(1))
+    assert len(target) == 10_000
+    assert (origin != target).all()
+    assert set(origin) <= set(chosen.pool.tolist())
+    # Whenever it is cut, classes have as many walks, or one fewer.
+    assert np.ptp(np.bincount(target[:4500], minlength=1000)) <= 1
+    assert len(set(zip(origin.tolist(), target.tolist()))) == len(target)
+
+
+@pytest.mark.parametrize(("affordable", "classes", "origins"), [(1e9, 50, 49), (900, 50, 17), (60, 15, 3), (1, 2, 1)])
+def test_a_budget_takes_origins_first_then_classes(affordable, classes, origins):
+    chosen = plan(50, 100, 1, None, None, affordable, 0)
+    assert (len(chosen.classes), chosen.origins) == (classes, origins)
+    assert chosen.walks <= max(affordable, 4)
+
+
+def test_the_step_is_found_by_scale():
+    small = prototypes(mlp(), (6,), starts=1, sensitivity=False).settings["step"]
+    network = mlp()
+    with torch.no_grad():
+        network[0].weight.mul_(0.1)  # the same network for inputs ten times as large
+        for layer in (network[0], network[2], network[4]):
+            layer.bias.zero_()
+    large = prototypes(network, (6,), starts=1, sensitivity=False).settings["step"]
+    assert 4 < large / small < 25
+
+
+def test_sensitivity_has_the_figure_at_three_steps(record):
+    assert list(record.sensitivity) == ["0.333", "1", "3"]
+    assert np.ptp(list(record.sensitivity.values())) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"starts": 0}, "`starts` is 0"),
+        ({"delta": -1}, "`delta` is -1"),
+        ({"step": 0}, "`step` is 0"),
+        ({"budget": "60s"}, "`budget` is '60s'"),
+        ({"classes": 9}, "the network has 4"),
+        ({"origins": 4}, "at most 3"),
+        ({"normalize": (0.5,)}, "a pair"),
+        ({"normalize": ([0.1] * 5, 1)}, "5 values for 6"),
+        ({"normalize": (0.5, 0)}, "above 0"),
+        ({"embeddings": "nowhere"}, "no layer 'nowhere'"),
+        ({"embeddings": np.zeros((5, 2))}, r"\(tokens, 6\)"),
+        ({"embeddings": np.zeros((5, 6)), "box": True}, "one of them"),
+        ({"input_shape": None}, "`input_shape` is missing"),
+    ],
+)
+def test_bad_settings_are_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        prototypes(mlp(), **{"input_shape": (6,), **options})

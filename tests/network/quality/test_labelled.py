@@ -1,0 +1,110 @@
+"""True accuracy on labelled rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn
+
+from classay.expect import InputError
+from classay.network.quality.rank_networks import LabelledRows, read_labelled_rows, true_accuracy
+from classay.network.split.split import split
+
+
+@pytest.fixture
+def brightest():
+    """A network that answers which of three channels is brightest, after a shift that mean and spread undo."""
+    network = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 3, bias=False))
+    with torch.no_grad():
+        network[2].weight.copy_(torch.diag(torch.tensor([1.0, 2.0, 3.0])))
+    return split(network, (3, 4, 4))
+
+
+def images(n=300):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 256, (n, 3, 4, 4), dtype=np.uint8)
+
+
+def by_hand(x, mean=0.0, std=1.0):
+    scaled = ((x / 255).mean((2, 3)) - mean) / std
+    return (scaled * [1, 2, 3]).argmax(1)
+
+
+def test_bytes_are_scaled(brightest):
+    x = images()
+    assert true_accuracy(brightest, LabelledRows(x, by_hand(x))).value == 1
+    floats = (x / 255).astype(np.float32)
+    assert true_accuracy(brightest, LabelledRows(floats, by_hand(x))).value == 1
+    labels = by_hand(x)
+    labels[:30] = (labels[:30] + 1) % 3
+    assert true_accuracy(brightest, LabelledRows(x, labels)).value == pytest.approx(0.9)
+
+
+def test_mean_and_spread(brightest):
+    x = images()
+    mean, std = np.array([0.48, 0.5, 0.52]), np.array([0.1, 0.2, 0.3])
+    labels = by_hand(x, mean, std)
+    assert len(set(labels.tolist())) > 1
+    assert true_accuracy(brightest, LabelledRows(x, labels), (mean, std)).value == 1
+    assert true_accuracy(brightest, LabelledRows(x, labels)).value < 1
+
+
+def test_channels_last_and_grey(brightest):
+    x = images()
+    assert true_accuracy(brightest, LabelledRows(np.moveaxis(x, 1, 3), by_hand(x))).value == 1
+    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+    found = split(network, (1, 4, 4))
+    with torch.no_grad():
+        answers = network(torch.from_numpy(x[:, 0] / np.float32(255))[:, None]).argmax(1).numpy()
+    assert true_accuracy(found, LabelledRows(x[:, 0], answers)).value == 1
+
+
+def test_files(tmp_path):
+    x, y = images(5), np.arange(5) % 3
+    for names in (("x", "y"), ("x_test", "y_test"), ("images", "labels")):
+        np.savez(tmp_path / "t.npz", **dict(zip(names, (x, y))))
+        read = read_labelled_rows(tmp_path / "t.npz")
+        assert len(read) == 5
+        np.testing.assert_array_equal(read.inputs, x)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"a": np.ones(3)}, "has arrays a; x"),
+        ({"x": np.ones((3, 2)), "y": np.zeros(4, int)}, r"inputs of shape \(3, 2\) and labels of shape \(4,\)"),
+        ({"x": np.ones(3), "y": np.zeros(3, int)}, r"inputs of shape \(3,\)"),
+        ({"x": np.ones((0, 2)), "y": np.zeros(0, int)}, r"inputs of shape \(0, 2\)"),
+        ({"x": np.ones((3, 2)), "y": np.zeros(3)}, "labels of float64"),
+        ({"x": np.array([["a"]]), "y": np.zeros(1, int)}, "inputs of <U1"),
+    ],
+)
+def test_bad_files(tmp_path, arrays, message):
+    np.savez(tmp_path / "t.npz", **arrays)
+    with pytest.raises(InputError, match=message):
+        read_labelled_rows(tmp_path / "t.npz")
+
+
+def test_no_files(tmp_path):
+    with pytest.raises(InputError, match="There is no file"):
+        read_labelled_rows(tmp_path / "none.npz")
+    for content in (b"", b"hello", b"PK\x03\x04"):
+        (tmp_path / "t.npz").write_bytes(content)
+        with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+            read_labelled_rows(tmp_path / "t.npz")
+    np.save(tmp_path / "single.npy", np.ones(3))
+    with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+        read_labelled_rows(tmp_path / "single.npy")
+    np.savez(tmp_path / "t.npz", x=np.array([{}], dtype=object), y=np.zeros(1, int))
+    with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+        read_labelled_rows(tmp_path / "t.npz")
+
+
+def test_what_does_not_fit(brightest):
+    with pytest.raises(InputError, match=r"shape \(3, 5, 5\), those of the network \(3, 4, 4\)"):
+        true_accuracy(brightest, LabelledRows(np.ones((2, 3, 5, 5)), np.zeros(2, int)))
+    for labels in ([0, 3], [-1, 0]):
+        with pytest.raises(InputError, match="the network has 3 classes"):
+            true_accuracy(brightest, LabelledRows(images(2), np.array(labels)))

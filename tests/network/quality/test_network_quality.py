@@ -1,0 +1,298 @@
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from small_networks import Collapsed, Selects, Shares, convolutional, mlp
+from torch import nn
+
+import classay
+from classay import InputError
+from classay.network.prototypes.probes import fresh_network, power_law, probe, weight_figures
+from classay.network.quality.figures import FIGURES, figures, head_figures
+from classay.network.quality.quality import CALIBRATIONS, estimate_accuracy
+from classay.network.split.split import split
+
+
+@pytest.fixture(scope="module")
+def quality():
+    return classay.network_quality(mlp(), (6,), starts=3, name="little")
+
+
+def test_one_hot_features_are_ideal():
+    q = classay.network_quality(Selects(), (4,), starts=3, compare_fresh=False)
+    assert q.classifier_quality == 1
+    assert q.within.value == pytest.approx(1)
+    assert q.between.value == pytest.approx(1)
+    assert q.accuracy_bounds == pytest.approx((1, 1), abs=1e-6)
+    assert q.converged.value == 1
+    assert q.nonnegative
+    np.testing.assert_allclose(q.cosines, np.eye(4), atol=1e-9)
+
+
+def test_collapsed_features_are_not_apart():
+    q = classay.network_quality(Collapsed(), (4,), starts=2, compare_fresh=False)
+    assert q.converged.value > 0.9
+    assert q.within.value == pytest.approx(1)
+    assert q.between.value == pytest.approx(0, abs=1e-6)
+    assert q.accuracy_bounds[0] == pytest.approx(0, abs=1e-3)
+    assert "bound nothing" not in str(q)
+
+
+def test_a_random_network_as_it_is(quality):
+    assert 0.5 < quality.within.value < 1
+    assert 0 < quality.between.value < 1
+    assert quality.within.low < quality.within.value < quality.within.high
+    assert quality.fresh.keys() <= FIGURES.keys()
+    # The network is fresh but for a factor of three: growth of norms says it.
+    assert quality.figures["norm_growth"] == pytest.approx(np.log(3), abs=0.15)
+    assert quality.fresh["norm_growth"] == 0
+    assert "not how accurate" in str(quality)
+    crossed = quality.accuracy_bounds[0] > quality.accuracy_bounds[1]
+    assert crossed == ("bound nothing" in str(quality))
+
+
+def test_the_papers_figures_by_brute_force(quality):
+    record = classay.prototypes(mlp(), (6,), starts=3)
+    lower, upper = [], []
+    for start in range(3):
+        units = record.features[record.start == start].astype(float)
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        target = record.target[record.start == start]
+        inside = [[a @ b for a, b in itertools.combinations(units[target == one], 2)] for one in range(4)]
+        between = [
+            u @ units[target == other].mean(axis=0)
+            for one in range(4) for other in range(4) if one != other for u in units[target == one]
+        ]  # fmt: skip
+        row = quality.per_start.iloc[start]
+        assert row["within"] == pytest.approx(np.mean([np.mean(pairs) for pairs in inside]))
+        assert row["within_std"] == pytest.approx(np.std(np.concatenate(inside)))
+        assert row["between"] == pytest.approx(1 - np.mean(between))
+        assert row["between_std"] == pytest.approx(np.std(between))
+        upper.append(row["within"] - 2 * row["within_std"])
+        lower.append(row["between"] - 2 * row["between_std"])
+    assert quality.accuracy_bounds == pytest.approx((np.mean(lower), np.mean(upper)))
+    assert quality.within.value == pytest.approx(quality.per_start["within"].mean())
+
+
+def test_a_record_can_be_asked_without_the_network(quality, tmp_path):
+    path = classay.prototypes(mlp(), (6,), starts=3, name="little").save(tmp_path / "p.classay")
+    again = classay.network_quality(classay.Prototypes.load(path))
+    assert again.within == quality.within
+    assert again.estimate == quality.estimate
+    assert again.fresh == {}
+
+
+def test_closest_pairs_are_named():
+    q = classay.network_quality(Shares(), (4,), starts=3, compare_fresh=False, class_names=Shares.names)
+    assert set(q.per_pair.iloc[0][["first", "second"]]) == {"cat", "dog"}
+    assert q.per_pair["rows"].to_numpy() == pytest.approx([0.5, 0, 0])
+    assert "closest for cat and dog" in str(q)
+    assert list(q.per_class["class"]) == ["cat", "car", "dog"]
+    assert (np.diff(q.per_pair["cosine"]) <= 0).all()
+
+
+def test_the_closest_rows_are_those_of_the_whole_head():
+    """Also where the two classes are not among those walked to."""
+    network = mlp(classes=12)
+    with torch.no_grad():
+        network[-1].weight[7] = 2 * network[-1].weight[4]
+    for seed in range(9):
+        q = classay.network_quality(
+            network, (6,), starts=1, classes=3, step=0.5, max_steps=20, compare_fresh=False, random_state=seed,
+            sensitivity=False,
+        )  # fmt: skip
+        assert q.closest_rows == ("4", "7", pytest.approx(1))
+        if not {4, 7} <= set(q.walked):
+            break
+    assert not {4, 7} <= set(q.walked)
+    assert "closest for 4 and 7 (cosine 1.00)" in str(q)
+
+
+def test_a_head_with_a_parametrized_weight():
+    torch.manual_seed(0)
+    head = nn.utils.parametrizations.weight_norm(nn.Linear(8, 3))
+    q = classay.network_quality(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), head), (4,), starts=1, max_steps=20, step=0.5)
+    assert q.classes == 3
+    assert any("parametrizations.weight cannot be reset" in note for note in q.notes)
+
+
+class Zeroed(nn.Linear):
+    """A head that begins with zeros, as many do."""
+
+    def reset_parameters(self):
+        nn.init.zeros_(self.weight)
+        nn.init.zeros_(self.bias)
+
+
+def test_a_fresh_head_of_zeros_is_no_obstacle():
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), Zeroed(16, 4))
+    with torch.no_grad():
+        network[2].weight.normal_()
+    q = classay.network_quality(network, (6,), starts=1, max_steps=20, step=0.5, sensitivity=False)
+    assert "row_norm" in q.figures
+    assert "row_norm" not in q.fresh
+
+
+def test_a_head_without_direction_is_refused_before_any_walk(monkeypatch):
+    from classay.network.quality import quality as module
+
+    monkeypatch.setattr(module, "prototypes", lambda *given, **options: pytest.fail("it walked"))
+    network = mlp()
+    with torch.no_grad():
+        network[-1].weight[2] = 0
+    with pytest.raises(InputError, match=r"rows of zeros \(classes 2\)"):
+        classay.network_quality(network, (6,))
+
+
+def test_dead_features_are_said():
+    network = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with torch.no_grad():
+        network[0].bias.fill_(-1e3)
+    q = classay.network_quality(network, (3,), starts=1, compare_fresh=False)
+    assert any("100% of the prototypes are all zero" in note for note in q.notes)
+
+
+def test_probes_in_batches_are_the_same():
+    found = split(convolutional(), (1, 8, 8))
+    begun, ends = found.inputs(6, 0), found.inputs(6, 1)
+    whole, parts = (probe(found, begun, ends, np.arange(6) % 5, 0, batch) for batch in (100, 4))
+    assert whole.keys() == parts.keys() >= {"memory", "response", "shift_robustness"}
+    assert whole == pytest.approx(parts, rel=1e-4, abs=1e-6)
+    assert not any(layer._forward_pre_hooks for layer in found.network.modules())
+
+
+def test_what_was_not_shown_to_hold_is_said():
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3), nn.Sigmoid())
+    q = classay.network_quality(network, (6,), starts=1, compare_fresh=False, max_steps=5, step=0.01)
+    assert not q.nonnegative
+    assert q.output == "sigmoid"
+    for words in ("below 0", "sigmoid", "Only 0% of the walks", "network has 3"):
+        assert any(words in note for note in q.notes), words
+    assert q.converged.value == 0
+
+
+def test_one_start_has_no_spread():
+    q = classay.network_quality(mlp(), (6,), starts=1, compare_fresh=False, sensitivity=False)
+    assert (q.within.low, q.within.high, q.between.low, q.between.high) == (-1, 1, 0, 2)
+    assert "inf" not in str(q)
+
+
+def test_a_step_that_matters_is_said():
+    record = classay.prototypes(mlp(), (6,), starts=1, sensitivity=False)
+    from dataclasses import replace
+
+    q = classay.network_quality(replace(record, sensitivity={"0.333": 0.5, "1": 0.55, "3": 0.7}))
+    assert any("0.50 to 0.70" in note for note in q.notes)
+
+
+def test_it_is_json_and_a_table(quality):
+    json.dumps(quality.to_dict(), allow_nan=False)
+    frame = quality.to_frame().set_index("figure")
+    assert frame.loc["within", "value"] == quality.within.value
+    assert frame.loc["within", "fresh"] == quality.fresh["within"]
+    assert frame.index.is_unique
+
+
+def test_cores_and_seeds_count_in_the_distributions(quality):
+    counts = quality.distributions.groupby("kind")["count"].sum()
+    assert counts["within"] == 3 * 4 * 6
+    assert counts["between"] == 3 * 16 * 3
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        (mlp(), {}, "`input_shape` is missing"),
+        (mlp(), {"input_shape": (6,), "class_names": ["a"]}, "1 names"),
+        (mlp(), {"input_shape": (6,), "class_names": list("abca")}, "the same name twice"),
+        ({"weight": 1}, {"input_shape": (6,)}, "nn.Module"),
+    ],
+)
+def test_bad_input_is_refused(given, options, words):
+    with pytest.raises(InputError, match=words):
+        classay.network_quality(given, **options)
+
+
+def test_fresh_networks_are_reset_where_they_can_be():
+    network = convolutional()
+    network.register_parameter("scale", nn.Parameter(torch.ones(1)))
+    before = network[0].weight.clone()
+    state = torch.random.get_rng_state()
+    fresh, kept = fresh_network(network, 0)
+    assert kept == ["Sequential"]
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert torch.equal(network[0].weight, before)
+    assert not torch.equal(fresh[0].weight, before)
+    assert float(fresh[1].running_mean.abs().max()) == 0
+    again, _ = fresh_network(network, 0)
+    assert torch.equal(fresh[0].weight, again[0].weight)
+
+
+def test_figures_of_heads_with_known_rows():
+    k, d = 5, 400
+    simplex = np.eye(k, d) - np.full((k, d), 1 / k) * (np.arange(d) < k)
+    found = head_figures(simplex)
+    assert found["row_simplex"] == pytest.approx(1)
+    assert found["row_rank"] == pytest.approx((k - 1) / k)
+    random = head_figures(np.random.default_rng(0).uniform(-1, 1, (60, d)) / np.sqrt(d))
+    assert random["row_spread"] == pytest.approx(0, abs=0.05)
+    assert random["row_norm"] == pytest.approx(0, abs=0.02)
+    assert head_figures(7 * simplex)["row_norm"] - found["row_norm"] == pytest.approx(np.log(7))
+
+
+def test_figures_of_images_have_all_that_applies():
+    record = classay.prototypes(convolutional(), (1, 8, 8), starts=2, max_steps=30, sensitivity=False)
+    found = figures(record)
+    assert list(found) == [name for name in FIGURES if name in found]
+    assert set(FIGURES) == set(found)
+    assert 0 < found["shift_robustness"] < 1
+    plain = figures(classay.prototypes(mlp(), (6,), starts=1, sensitivity=False))
+    assert not {"shift_robustness", "smoothness", "memory", "agreement"} & set(plain)
+
+
+def test_weights_beside_fresh_ones():
+    network = mlp()
+    with torch.no_grad():
+        network[0].weight.copy_(torch.ones_like(network[0].weight))  # of rank one
+    found, before = weight_figures(network, 0), weight_figures(mlp(), 0)
+    assert found["stable_rank"] < before["stable_rank"]
+    assert before["norm_growth"] == pytest.approx(before["spectral_growth"], abs=0.3)
+
+
+def test_a_power_law_is_found_again():
+    # Quantiles of a Pareto law of density x^-alpha.
+    shares = (np.arange(2000) + 0.5) / 2000
+    for alpha in (2.0, 3.5):
+        assert power_law(shares ** (-1 / (alpha - 1))) == pytest.approx(alpha, rel=0.05)
+    assert np.isnan(power_law(np.ones(20)))
+
+
+def test_the_estimate_by_hand():
+    calibration = CALIBRATIONS[1]
+    centre = {term.figure: term.centre for term in calibration.terms}
+    estimate, doubts = estimate_accuracy(centre, 10)
+    assert estimate.value == pytest.approx(1 / (1 + np.exp(-calibration.intercept)))
+    assert estimate.low == pytest.approx(max(estimate.value + calibration.reach[0], 0))
+    assert (estimate.high, estimate.level) == (1.0, 0.9)
+    assert doubts == []
+    for term in calibration.terms:
+        moved, _ = estimate_accuracy({**centre, term.figure: term.centre + term.scale}, 10)
+        assert np.log(moved.value / (1 - moved.value)) == pytest.approx(calibration.intercept + term.coefficient)
+
+
+def test_the_estimate_says_where_it_is_a_guess():
+    known = {term.figure: term.centre for term in CALIBRATIONS[0].terms}
+    _, doubts = estimate_accuracy({**known, "between": 1.2}, 1000)
+    assert "between" in doubts[0]
+    assert "1000" in doubts[1]
+    missing, doubts = estimate_accuracy({"between": 0.5}, 10)
+    assert not missing.known
+    assert doubts == []
+    extreme, _ = estimate_accuracy({**known, "between": 1e6}, 10)
+    assert extreme.value == pytest.approx(1)

@@ -1,0 +1,139 @@
+"""Ranking networks, from records written by hand: no torch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from classay.expect import InputError
+from classay.intervals import Estimate
+from classay.network.prototypes.record import SEED, Prototypes
+from classay.network.quality.quality import network_quality
+from classay.network.quality.rank_networks import rank_correlation, rank_networks
+
+
+def walks(noise, seed=0, classes=3, converged=True):
+    """A record of which the features of a class differ by so much noise."""
+    rng = np.random.default_rng(seed)
+    grid = np.meshgrid([0, 1], np.arange(classes), np.arange(SEED, classes), indexing="ij")
+    start, target, origin = (each.ravel() for each in grid)
+    kept = target != origin
+    m = int(kept.sum())
+    return Prototypes(
+        features=(np.eye(classes, 5)[target[kept]] + noise * rng.random((m, 5))).astype(np.float32),
+        target=target[kept],
+        origin=origin[kept],
+        start=start[kept],
+        steps=np.full(m, 7),
+        length=np.full(m, 2.0),
+        distance=np.ones(m),
+        loss=np.full(m, 0.01),
+        converged=np.full(m, converged),
+        weight=np.eye(classes, 5, dtype=np.float32),
+        settings={"step": 0.3, "delta": 0.01, "input_shape": [4]},
+        about={"network": "net", "output": "softmax"},
+    )
+
+
+@pytest.fixture(scope="module")
+def networks():
+    return {f"noise {noise}": network_quality(walks(noise)) for noise in (0.9, 0.1, 0.5, 0.3, 0.7)}
+
+
+def test_best_first(networks):
+    found = rank_networks(networks, by="between")
+    assert found.names == tuple(f"noise {noise}" for noise in (0.1, 0.3, 0.5, 0.7, 0.9))
+    assert found.table["rank"].tolist() == [1, 2, 3, 4, 5]
+    assert found.table["between"].is_monotonic_decreasing
+    for name, between in zip(found.table["network"], found.table["between"]):
+        assert between == networks[name].between.value
+    assert found.correlations == {}
+    assert math.isnan(found.enclosed)
+    assert "noise 0.1 is first by between" in str(found)
+
+
+def test_what_is_unknown_comes_last_and_equals_keep_their_order(networks):
+    from dataclasses import replace
+
+    known = {name: replace(each, estimate=Estimate(0.5, 0.4, 0.6)) for name, each in networks.items()}
+    known["best"] = replace(networks["noise 0.9"], estimate=Estimate(0.9, 0.8, 1.0))
+    unknown = replace(networks["noise 0.9"], estimate=Estimate(math.nan, 0, 1))
+    found = rank_networks({"unknown": unknown, **known})
+    assert found.names == ("best", *networks, "unknown")
+    found = rank_networks({"a": unknown, "b": unknown})
+    assert found.names == ("a", "b")
+    assert "not ranked" in str(found)
+
+
+def test_correlations_with_the_truth(networks):
+    accuracy = {"noise 0.1": 0.9, "noise 0.3": 0.8, "noise 0.5": 0.85, "noise 0.7": 0.6}
+    found = rank_networks(networks, accuracy, by="between")
+    order = [found.table.set_index("network")["between"][name] for name in accuracy]
+    expected = stats.spearmanr(order, list(accuracy.values())).statistic
+    assert found.correlations["between"].value == pytest.approx(expected)
+    assert found.correlations["between"].value == pytest.approx(0.8)
+    assert found.correlations["classifier_quality"].known is False  # all heads are the same
+    assert found.table["accuracy"].isna().sum() == 1
+    inside = [networks[name].accuracy_bounds for name in accuracy]
+    share = np.mean([low <= true <= high for (low, high), true in zip(inside, accuracy.values())])
+    assert found.enclosed == share
+    assert "Rank correlation of that with true accuracy, over 4 networks: 0.80" in str(found)
+
+
+def test_the_interval_of_a_rank_correlation():
+    x = np.arange(30.0)
+    y = x.copy()
+    y[[0, 20]] = y[[20, 0]]
+    found = rank_correlation(x, y)
+    rho = stats.spearmanr(x, y).statistic
+    error = math.sqrt((1 + rho**2 / 2) / 27)
+    assert found.value == pytest.approx(rho)
+    assert found.low == pytest.approx(math.tanh(math.atanh(rho) - 1.959964 * error), abs=1e-6)
+    assert found.high == pytest.approx(math.tanh(math.atanh(rho) + 1.959964 * error), abs=1e-6)
+    # Four in order prove little, forty a lot; the sign turns the interval over.
+    few, many = rank_correlation(x[:4], x[:4]), rank_correlation(x, x)
+    assert few.value == many.value == 1
+    assert few.low < 0 < 0.9 < many.low < 1
+    turned = rank_correlation(x, -y)
+    assert (turned.value, turned.low, turned.high) == pytest.approx((-found.value, -found.high, -found.low))
+    assert rank_correlation(x[:3], x[:3]).low == -1
+    assert not rank_correlation(x, np.ones(30)).known
+    with_gaps = np.where(x < 25, x, np.nan)
+    assert rank_correlation(with_gaps, y).kind == "of a rank correlation over 25 networks"
+
+
+def test_records_are_measured(networks):
+    found = rank_networks({"a": walks(0.1), "b": walks(0.9)}, by="within")
+    assert found.names == ("a", "b")
+    assert found.table["within"][0] == networks["noise 0.1"].within.value
+
+
+def test_table(networks):
+    frame = rank_networks(networks, {"noise 0.1": 0.9}, by="between").to_frame()
+    assert set(frame.columns) == {"rank", "network", "figure", "value"}
+    one = frame[(frame["network"] == "noise 0.1") & (frame["figure"] == "accuracy")]
+    assert one["value"].tolist() == [0.9]
+    assert len(frame[frame["figure"] == "accuracy"]) == 1
+
+
+def test_notes(networks):
+    other = network_quality(walks(0.1, classes=4, converged=False))
+    text = str(rank_networks({**networks, "other": other}, {"other": 0.5, "noise 0.1": 0.6}, by="between"))
+    assert "3, 4 classes" in text
+    assert "less than 90 % of their walks arrived: other" in text
+    assert "With 2 known accuracies" in text
+
+
+def test_bad_input(networks):
+    for nothing in ({}, [networks["noise 0.1"]]):
+        with pytest.raises(InputError, match="a dict of at least one network"):
+            rank_networks(nothing)
+    with pytest.raises(InputError, match="which is not one of the networks"):
+        rank_networks(networks, {"noise": 0.5})
+    with pytest.raises(InputError, match="not percent"):
+        rank_networks(networks, {"noise 0.1": 93.0})
+    with pytest.raises(InputError, match="Did you mean between"):
+        rank_networks(networks, by="betwen")

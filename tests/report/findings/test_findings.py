@@ -1,0 +1,277 @@
+"""Each planted problem is found, said of the right learner, with a value, a reference and something to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted import Breaks, Rule, found, gaussians, table
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from classay.report.findings.rules import CODES
+
+
+@pytest.fixture(scope="module")
+def steady_and_fickle():
+    X = table()
+    return found({"steady": Rule(), "fickle": Rule(fickle=True)}, X, X["x0"] > 0)
+
+
+def test_as_accurate_and_less_stable(steady_and_fickle):
+    _, findings = steady_and_fickle
+    finding = findings["L102", "fickle"]
+    assert finding.level == "warning"
+    assert finding.value.value == pytest.approx(0.82, abs=0.03)
+    assert "steady" in finding.sentence
+    assert "steady" in finding.action
+    assert ("L102", "steady") not in findings
+
+
+def test_training_randomness(steady_and_fickle):
+    _, findings = steady_and_fickle
+    finding = findings["L103", "fickle"]
+    assert finding.level == "warning"
+    assert "random_state" in finding.sentence
+    assert "More rows would not help" in " ".join(finding.action.split())
+
+
+def test_beaten_on_both_is_one_note_for_all():
+    X, y = gaussians(400, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
+    learners = {"one": KNeighborsClassifier(1), "three": KNeighborsClassifier(3), "bayes": GaussianNB()}
+    assay, _ = found(learners, X, y)
+    (finding,) = [each for each in assay.findings if each.code == "L102"]
+    assert finding.level == "note"
+    assert "is beaten on both by bayes, " in finding.sentence
+    assert "(by bayes)." in finding.sentence
+
+
+def test_data_rather_than_training_randomness():
+    X, y = gaussians(400, apart=1.5)
+    _, findings = found({"nearest": KNeighborsClassifier(1)}, X, y)
+    finding = findings["L103", "nearest"]
+    assert finding.level == "note"
+    assert "More rows" in finding.action
+
+
+def test_memorising():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(600, apart=4)
+    y = np.where(rng.random(600) < 0.2, 1 - y, y)
+    _, findings = found({"tree": DecisionTreeClassifier(), "bayes": GaussianNB()}, X, y)
+    finding = findings["L104", "tree"]
+    assert finding.level == "warning"
+    assert finding.value.value > 0.2
+    assert "bayes" in finding.reference
+    assert ("L104", "bayes") not in findings
+
+
+def test_a_single_learner_that_memorises_is_noted():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(600, apart=4)
+    y = np.where(rng.random(600) < 0.2, 1 - y, y)
+    assay, findings = found({"tree": DecisionTreeClassifier(max_features=1)}, X, y)
+    assert findings["L104", "tree"].level == "note"
+    assert {each.code for each in assay.report.unasked} >= {"L102", "L108"}
+
+
+@pytest.fixture(scope="module")
+def nothing_to_learn():
+    X = table(400)
+    y = np.where(np.random.default_rng(1).random(400) < 0.7, "yes", "no")
+    return found({"tree": DecisionTreeClassifier(), "always": DummyClassifier()}, X, y)
+
+
+def test_no_better_than_the_largest_class(nothing_to_learn):
+    _, findings = nothing_to_learn
+    assert findings["L101", "tree"].level == "warning"
+    assert "always predicting class yes would reach" in findings["L101", "tree"].sentence
+
+
+def test_agreement_by_chance(nothing_to_learn):
+    _, findings = nothing_to_learn
+    assert findings["L109", "tree"].level == "warning"
+    assert ("L109", "always") not in findings
+
+
+def test_better_than_the_largest_class_but_not_shown_to_be():
+    # Of 80 rows 16 are False, and x0 tells the label except for 9 of the True and 2 of the False ones.
+    y = np.arange(80) >= 16
+    X = pd.DataFrame({"x0": (y ^ ((np.arange(80) % 20 < 3) & (np.arange(80) != 2))) + 0.1 * table(80)["x0"]})
+    _, findings = found({"bayes": GaussianNB()}, X, y)
+    assert findings["L101", "bayes"].level == "note"
+    assert "which is lower by" in findings["L101", "bayes"].sentence
+
+
+def test_too_few_refits_to_tell_agreement_from_chance():
+    X, y = gaussians(60, apart=2)
+    _, findings = found({"tree": DecisionTreeClassifier(), "bayes": GaussianNB()}, X, y, splits=4, repeats=1)
+    finding = findings["L109", "all learners"]
+    assert finding.level == "note"
+    assert "tree 0." in finding.sentence or "tree −0." in finding.sentence
+    assert "bayes 0." in finding.sentence or "bayes −0." in finding.sentence
+    assert "more splits" in finding.action
+
+
+def test_a_class_that_is_never_answered(nothing_to_learn):
+    _, findings = nothing_to_learn
+    finding = findings["L105", "always"]
+    assert finding.level == "warning"
+    assert "No refit ever predicts class no: " in finding.sentence
+    assert ("L105", "tree") not in findings
+
+
+def test_refits_that_fail_and_learners_that_always_do():
+    X = table(200)
+    assay, findings = found({"rule": Rule(), "breaks": Breaks()}, X, X["x0"] > 0)
+    if "breaks" in assay.learners:
+        assert "the oven was cold" in findings["L106", "breaks"].sentence
+    else:
+        assert "the oven was cold" in assay.report.failed["breaks"]
+    assert findings["L106", "breaks"].level == "warning"
+    assert assay.learners["rule"].stability.stability.value == 1
+
+
+def test_fits_that_warn():
+    X, y = gaussians(200, apart=1)
+    _, findings = found({"logistic": LogisticRegression(max_iter=1)}, X * [1, 10, 100, 1000], y)
+    assert findings["L107", "logistic"].level == "note"
+    assert "max_iter" in findings["L107", "logistic"].action
+
+
+def test_learners_that_answer_alike(steady_and_fickle):
+    X, y = gaussians(300, apart=2)
+    _, findings = found({"one": GaussianNB(), "two": GaussianNB()}, X, y)
+    assert findings["L108", "two"].level == "note"
+    assert findings["L108", "two"].value.value == 0
+    _, others = steady_and_fickle
+    assert others["L108", "all learners"].level == "fine"
+
+
+def test_where_refits_disagree():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"heat": rng.uniform(0, 100, 900), "x1": rng.normal(size=900)})
+    y = np.where(X["heat"] < 50, rng.random(900) < 0.5, X["x1"] > 0)
+    _, findings = found({"tree": DecisionTreeClassifier()}, X, y, splits=20, repeats=1, n_probes=1500)
+    assert findings["L110", "tree"].level == "note"
+    assert "heat" in findings["L110", "tree"].sentence
+
+
+def test_below_the_baseline():
+    X, y = gaussians(400, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
+    _, findings = found({"nearest": KNeighborsClassifier(1), "bayes": GaussianNB()}, X, y)
+    assert findings["D201", "nearest"].level == "warning"
+    assert "baseline" in findings["D201", "nearest"].reference
+    assert ("D201", "bayes") not in findings
+
+
+def test_all_that_are_below_the_baseline_are_one_finding():
+    X, y = gaussians(400, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
+    assay, _ = found({"one": KNeighborsClassifier(1), "three": KNeighborsClassifier(3), "bayes": GaussianNB()}, X, y)
+    (finding,) = [each for each in assay.findings if (each.code, each.level) == ("D201", "warning")]
+    assert "Also below that: " in finding.sentence
+    assert "bayes" not in finding.sentence
+
+
+def test_fits_on_few_rows_are_not_blamed_for_it():
+    X, y = gaussians(2000, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=2000)
+    _, findings = found({"nearest": KNeighborsClassifier(1)}, X, y, fold_rows=300)
+    assert findings["D201", "nearest"].level == "note"
+    assert "(fitted on 300 rows to stay within the budget)" in findings["D201", "nearest"].sentence
+    assert "--fold-rows all" in findings["D201", "nearest"].action
+    _, findings = found({"always": DummyClassifier()}, X, y, fold_rows=300)
+    assert findings["L101", "always"].level == "note"
+    assert "(fitted on 300 rows to stay within the budget)" in findings["L101", "always"].sentence
+
+
+def test_suspected_labels():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(600, apart=5)
+    wrong = rng.random(600) < 0.06
+    learners = {"logistic": LogisticRegression()}
+    assay, findings = found(learners, X, np.where(wrong, 1 - y, y))
+    assert findings["D202", "data"].level == "warning"
+    suspects = next(sheet for sheet in assay.report.sheets() if sheet.key == "suspects")
+    assert np.mean([wrong[row[0]] for row in suspects.rows]) > 0.8
+    _, clean = found(learners, X, y)
+    assert clean["D202", "data"].level != "warning"
+
+
+def test_rows_that_repeat_and_contradict():
+    X, y = gaussians(200, apart=5)
+    X = pd.concat([X, X.iloc[:30], X.iloc[:10]], ignore_index=True)
+    y = np.concatenate([y, y[:30], 1 - y[:10]])
+    assay, findings = found({"bayes": GaussianNB()}, X, y)
+    assert findings["D203", "data"].value.value == 10
+    assert findings["D204", "data"].value.value == 30
+    assert assay.report.figure("data", "contradictions").value == 10
+
+
+def test_rows_that_contradict_each_other_are_not_suspected_of_wrong_labels():
+    rng = np.random.default_rng(0)
+    heat = rng.normal(size=300)
+    X = pd.DataFrame({"hot": np.where(heat > 0, "yes", "no"), "plant": rng.choice(["Ulm", "Graz"], 300)})
+    _, findings = found({"bayes": GaussianNB()}, X, heat + 0.3 * rng.normal(size=300) > 0)
+    assert findings["D203", "data"].value.value > 10
+    assert findings["D202", "data"].level != "warning"
+
+
+def test_errors_where_classes_overlap_are_a_note_for_a_learner_that_knows():
+    X, y = gaussians(1500, apart=2)
+    assay, _ = found({"bayes": GaussianNB(), "again": GaussianNB()}, X, y)
+    (finding,) = [each for each in assay.findings if each.code == "S301"]
+    assert finding.level == "note"
+    assert "most of the difference" in finding.sentence
+    assert "also concentrate" in finding.sentence
+
+
+def test_a_slice_with_many_errors():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(1500, apart=5)
+    X["plant"] = rng.choice(["Ulm", "Graz", "Brno"], 1500)
+    y = np.where((X["plant"] == "Graz") & (rng.random(1500) < 0.35), 1 - y, y)
+    assay, findings = found({"bayes": GaussianNB()}, X, y)
+    finding = findings["S301", "bayes"]
+    assert finding.level == "warning"
+    assert "Graz" in finding.sentence
+    assert "Its own scores predict" in finding.sentence
+    sheet = next(sheet for sheet in assay.report.sheets() if sheet.key == "slices/bayes")
+    inside = sheet.details[0]
+    place = inside.columns.index("plant")
+    assert {row[place] for row in inside.rows} == {"Graz"}
+    assert inside.rows[0][1] != inside.rows[0][2]
+
+
+def test_more_classes():
+    X, y = gaussians(1000, classes=10, apart=1.2, columns=3)
+    assay, findings = found({"bayes": GaussianNB()}, X, y)
+    finding = findings["C401", "classes"]
+    assert finding.level in ("warning", "note")
+    assert "100" in finding.sentence
+    assert (
+        assay.report.figure("classes", "accuracy_tenfold").high < assay.report.figure("classes", "accuracy_now").value
+    )
+
+
+def test_every_finding_is_whole(steady_and_fickle, nothing_to_learn):
+    for assay, _ in (steady_and_fickle, nothing_to_learn):
+        order = [each.level for each in assay.findings]
+        assert order == sorted(order, key=["warning", "note", "fine"].index)
+        for each in assay.findings:
+            assert each.code in CODES
+            assert each.sentence.endswith(".")
+            assert each.reference
+            assert each.action or each.level != "warning"
+            assert "nan" not in each.sentence
+
+
+def test_every_code_is_found_or_said_not_to_apply(steady_and_fickle):
+    assay, _ = steady_and_fickle
+    told = {each.code for each in assay.findings} | {each.code for each in assay.report.unasked}
+    # Notes that are only there where there is something to say.
+    assert set(CODES) - told <= {"L107", "D204", "N502"}

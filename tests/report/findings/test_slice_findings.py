@@ -1,0 +1,73 @@
+"""Errors in a slice that a learner's own scores foretell are no surplus; others are."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from classay.data.slices import slices
+from classay.report.cross_validated import HeldOut
+from classay.report.findings.slices import Surplus, certainty, surplus
+
+
+def held(error_rate):
+    """Two classes, answered 0 always, with the scores of one who knows how often that is wrong."""
+    with np.errstate(divide="ignore"):
+        scores = np.log(np.column_stack([1 - error_rate, error_rate]))
+    return HeldOut(np.zeros(error_rate.size, dtype=np.int64), scores, error_rate.size)
+
+
+@pytest.fixture(scope="module")
+def ovens():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"heat": rng.uniform(0, 100, 3000), "time": rng.normal(size=3000)})
+    rate = np.where(X["heat"] < 20, 0.3, 0.02)
+    wrong = rng.random(3000) < rate
+    return X, rate, wrong, slices(X, wrong)
+
+
+def test_what_is_foretold_is_no_surplus(ovens):
+    _, rate, wrong, found = ovens
+    first = surplus(found, held(rate), wrong)[0]
+    assert first.rate == pytest.approx(0.3, abs=0.05)
+    assert first.p_value > 0.01
+
+
+def test_what_is_not_foretold_is(ovens):
+    X, _, wrong, found = ovens
+    blind = held(np.full(len(X), 0.05))
+    without = HeldOut(blind.labels, None, blind.rows)
+    for each in (blind, without):
+        first = surplus(found, each, wrong)[0]
+        # It can only say what is wrong overall.
+        assert first.rate == pytest.approx(wrong.mean(), abs=0.02)
+        assert first.p_value < 1e-6
+        assert first.least > 0
+
+
+def test_overconfidence_everywhere_is_no_surplus_anywhere(ovens):
+    _, rate, wrong, found = ovens
+    assert surplus(found, held(rate**3), wrong)[0].p_value > 0.01
+
+
+def test_only_rows_that_were_not_searched_are_asked(ovens):
+    _, rate, wrong, found = ovens
+    first = surplus(found, held(rate), wrong)[0]
+    assert first.seen / first.rows == pytest.approx(found.slices[0].error_rate.value)
+    assert first.rows < found.slices[0].size
+
+
+def test_certainty_of_scores_of_any_kind():
+    labels = np.zeros(2, dtype=np.int64)
+    sure = HeldOut(labels, np.array([[0.0, -np.inf], [math.log(0.6), math.log(0.4)]]), 2)
+    assert certainty(sure) == pytest.approx([1.0, 0.6])
+    assert certainty(HeldOut(labels, None, 2)).tolist() == [0.0, 0.0]
+
+
+def test_chance_of_so_many_errors():
+    assert Surplus(3, 5.0, 2.0, 50).p_value == 1
+    assert Surplus(0, 0.0, 0.0, 0).p_value == 1
+    assert Surplus(9, 1.0, 0.9, 50).p_value == pytest.approx(stats.poisson.sf(8, 1.0))
+    assert Surplus(100, 80.0, 10.0, 500).p_value == pytest.approx(stats.norm.sf(1.95))

@@ -1,0 +1,124 @@
+"""The check file is understood, or refused with the nearest name, before anything is fitted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gate_reports import small_report
+
+from classay import InputError
+from classay.report.gates.check_file import read_check_file, refuse_strangers
+
+WHOLE = """
+data = "credit.csv"
+target = "default"
+budget = "2m"
+seed = 7
+splits = 10
+fold_rows = "all"
+gates = ["stability >= 0.9", "data.suspects <= 10"]
+forbid = ["L102"]
+[learners]
+tree = "DecisionTreeClassifier(max_depth=4)"
+[learners.forest]
+learner = "RandomForestClassifier(n_estimators=50)"
+gates = ["accuracy >= 0.95"]
+forbid = ["warning"]
+[networks.resnet]
+gates = ["estimate >= 0.9"]
+"""
+
+
+@pytest.fixture
+def check(tmp_path):
+    def read(text):
+        path = tmp_path / "classay.toml"
+        path.write_text(text, encoding="utf-8")
+        return read_check_file(path)
+
+    return read
+
+
+def test_the_whole_file(check, tmp_path):
+    found = check(WHOLE)
+    assert found.data == str(tmp_path / "credit.csv")
+    assert found.target == "default"
+    assert found.settings == {"budget": 120.0, "random_state": 7, "splits": 10, "fold_rows": "all"}
+    assert found.learners == {
+        "tree": "DecisionTreeClassifier(max_depth=4)",
+        "forest": "RandomForestClassifier(n_estimators=50)",
+    }
+    assert [(gate.text, gate.subject, gate.of) for gate in found.gates] == [
+        ("stability >= 0.9", "learner", ""),
+        ("data.suspects <= 10", "data", ""),
+        ("accuracy >= 0.95", "learner", "forest"),
+        ("estimate >= 0.9", "network", "resnet"),
+    ]
+    assert [(ban.what, ban.of) for ban in found.bans] == [("L102", ""), ("warning", "forest")]
+
+
+def test_paths_count_from_the_files_folder(check, tmp_path):
+    assert check('data = "iris"\ngates = ["gap <= 1"]').data == "iris"
+    assert check('data = "openml:61"\ngates = ["gap <= 1"]').data == "openml:61"
+    assert check('data = "/x/a.csv"\ngates = ["gap <= 1"]').data == str(Path("/x/a.csv"))
+    assert check('report = "out/r.json"\ngates = ["gap <= 1"]').report == tmp_path / "out" / "r.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "neither is given"),
+        ('data = "iris"\nreport = "a.json"\ngates = ["gap <= 1"]', "both are given"),
+        ('data = "iris"', "It has no gates"),
+        ('data = "iris"\ngates = []', "It has no gates"),
+        ('data = "iris"\ngates = "gap <= 1"', "`gates` is 'gap <= 1'; expected a list"),
+        ('data = "iris"\ngates = ["gpa <= 1"]', "Did you mean gap"),
+        ('dat = "iris"\ngates = ["gap <= 1"]', "`dat` is not a valid key. Did you mean data"),
+        ('data = 3\ngates = ["gap <= 1"]', "`data` is 3; expected a string"),
+        ('data = "iris"\nseed = true\ngates = ["gap <= 1"]', "`seed` is True; expected an integer"),
+        ('data = "iris"\nbudget = "soon"\ngates = ["gap <= 1"]', "such as 90s, 2m or 1h"),
+        ('data = "iris"\nsplits = "many"\ngates = ["gap <= 1"]', "`splits` is 'many'"),
+        ('data = "iris"\ngates = ["gap <= 1"]\n[learners]\na = 3', "`learners.a` is 3; expected a table"),
+        (
+            'data = "iris"\ngates = ["gap <= 1"]\n[learners.a]\nlearnr = "x"',
+            "`learners.a.learnr` is not a valid key. Did you",
+        ),
+        ('data = "iris"\n[learners.a]\ngates = ["gap <= 1"]', "`learners.a` has gates but no learner"),
+        ('data = "iris"\n[learners.a]\nforbid = ["note"]', "`learners.a` has gates but no learner"),
+        ('data = "iris"\nforbid = ["L12"]', "Did you mean"),
+        ('data = "iris"\n[networks.a]\ngates = ["gap <= 1"]', "not a figure of a network"),
+        ('report = "r.json"\nseed = 1\ngates = ["gap <= 1"]', "`seed` is for a new assay"),
+        ('report = "r.json"\ngates = ["gap <= 1"]\n[learners]\na = "SVC"', "`learners.a` has a learner to fit"),
+        ('data = "iris', "is not valid TOML"),
+    ],
+)
+def test_mistakes(check, text, message):
+    with pytest.raises(InputError, match=message) as told:
+        check(text)
+    assert "classay.toml" in str(told.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_check_file(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="not valid TOML in UTF-8"):
+        read_check_file(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[learners.tre]\ngates = ["gap <= 1"]', "learner 'tre'.* Did you mean tree"),
+        ('[learners.tre]\nforbid = ["warning"]', "learner 'tre'"),
+        ('[networks.resnat]\ngates = ["estimate >= 0"]', "network 'resnat'.* Did you mean resnet"),
+    ],
+)
+def test_who_is_not_in_the_report(check, text, message):
+    with pytest.raises(InputError, match=message):
+        refuse_strangers(check(f'report = "r.json"\n{text}'), small_report())
+
+
+def test_who_failed_is_known(check):
+    refuse_strangers(check('report = "r.json"\n[learners.svm]\ngates = ["gap <= 1"]'), small_report())
