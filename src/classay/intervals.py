@@ -137,8 +137,8 @@ def share_around(
     if not 0 < value < 1 or standard_error == 0:
         return within_limits(around(value, standard_error, level, kind, draws), 0.0, 1.0)
     middle = math.log(value / (1 - value))
-    found = around(middle, standard_error / (value * (1 - value)), level, kind, draws)
-    low, high = (float(special.expit(end)) for end in (found.low, found.high))
+    on_logit = around(middle, standard_error / (value * (1 - value)), level, kind, draws)
+    low, high = (float(special.expit(end)) for end in (on_logit.low, on_logit.high))
     return Estimate(float(value), low, high, level, kind)
 
 

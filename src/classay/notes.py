@@ -81,7 +81,7 @@ class Note(str):
 
 def notes_to_json(notes: Iterable[str]) -> list[Any]:
     """Notes as a record keeps them."""
-    return [note.to_json() if isinstance(note, Note) else note for note in notes]
+    return [note.to_json() if isinstance(note, Note) and note.code != "text" else str(note) for note in notes]
 
 
 def notes_from_json(kept: Iterable[Any]) -> tuple[Note, ...]:

@@ -49,6 +49,8 @@ class Result:
     def plot(self, **options: Any) -> alt.TopLevelMixin:
         """An Altair chart of this result. It is returned, not shown."""
         # By name and at call time: charts depend on results, and Altair is only loaded for plotting.
+        if not self._chart:
+            raise NotImplementedError(f"{type(self).__name__} has no chart")
         module, _, function = self._chart.partition(":")
         chart: alt.TopLevelMixin = getattr(import_module(f"classay.charts.{module}"), function)(self, **options)
         return chart

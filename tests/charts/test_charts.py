@@ -198,7 +198,7 @@ def test_learners_of_other_holdouts_are_refused(three, draw):
         draw(three[0], orientation(recorded(classes=3), holdouts=5))
     with pytest.raises(InputError, match="nothing to draw"):
         draw()
-    with pytest.raises(InputError, match="dict was given"):
+    with pytest.raises(InputError, match="Got dict; expected what"):
         draw({})
 
 

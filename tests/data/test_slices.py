@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import pickle
 
@@ -13,11 +12,6 @@ from scipy import stats
 
 from classay.data.slices import slices
 from classay.expect import InputError
-from classay.regions.boxes import BinnedRows, BinSet, pair_counts, selections_of
-from classay.regions.columns import bin_column
-from classay.regions.conditions import between
-from classay.regions.outcome import BinaryOutcome, fisher_p_value
-from classay.regions.region import q_values
 
 N = 6000
 
@@ -203,46 +197,6 @@ def test_p_values_of_chance_are_valid():
     assert 0.3 < np.mean(p_values) < 0.8
 
 
-def test_counts_of_all_boxes_equal_brute_force():
-    table = noise(800)
-    table.loc[::7, "x0"] = np.nan
-    table["job"] = table["job"].where(table.index % 9 != 0)
-    wrong = errors(table)
-    columns = tuple(bin_column(table[name], 10) for name in ("age", "job", "vip", "x0"))
-    binned = BinnedRows(columns, BinaryOutcome(wrong), np.arange(0, 800, 2))
-    selections = [selections_of(binned, place) for place in range(len(columns))]
-    for first, second in itertools.combinations(range(len(columns)), 2):
-        sizes, wrongs = pair_counts(binned, selections, first, second)
-        sides = itertools.product(enumerate(selections[first].sides), enumerate(selections[second].sides))
-        for (row, one), (place, two) in itertools.islice(sides, 0, None, 7):
-            inside = binned.inside((one, two))
-            assert sizes[row, place] == inside.sum()
-            assert wrongs[row, place] == binned.outcome.total_in(inside)
-
-
-def test_likelihood_ratio_is_that_of_a_two_by_two_table():
-    table = noise(400)
-    binned = BinnedRows((bin_column(table["job"], 10),), BinaryOutcome(errors(table, base=0.3)), np.arange(400))
-    inside = binned.inside((BinSet(0, (0, 2)),))
-    a, n, wrong = binned.outcome.total_in(inside), inside.sum(), binned.outcome.total
-    counts = [[a, n - a], [wrong - a, 400 - n - wrong + a]]
-    g = stats.chi2_contingency(counts, correction=False, lambda_="log-likelihood").statistic
-    ratio = binned.outcome.ratio_from_counts(np.array([n, 400 - n]), np.array([a, wrong - a]))
-    assert ratio.max() == pytest.approx(g)
-    assert ratio.min() == 0.0  # of a part and its complement one is below the rest
-
-
-def test_fisher_and_q_values_by_hand():
-    assert fisher_p_value(10, 4, 40, 8) == pytest.approx(
-        stats.fisher_exact([[4, 6], [4, 26]], alternative="greater").pvalue, rel=1e-10
-    )
-    assert fisher_p_value(10, 0, 40, 8) == 1.0
-    assert fisher_p_value(0, 0, 40, 8) == 1.0
-    p = np.array([0.001, 0.008, 0.039, 0.041, 0.9])
-    np.testing.assert_allclose(q_values(p), stats.false_discovery_control(p))
-    assert q_values([]).size == 0
-
-
 def test_increasing_transforms_and_the_order_of_columns_change_nothing(planted):
     table, wrong, _, found = planted
     other = table.assign(x0=np.exp(table.x0), x1=table.x1**3, x2=table.x2 * 1e9 - 5, age=table.age / 7)
@@ -366,21 +320,3 @@ def test_mistakes_get_a_sentence(message):
     table, wrong, options = MISTAKES[message]
     with pytest.raises(InputError, match=message):
         slices(table, wrong, **options)
-
-
-@pytest.mark.parametrize(
-    ("values", "low", "high", "text"),
-    [
-        (range(18, 80), 12, 27, "v 30–45"),
-        ([0.1998, 0.2003, 0.35, 0.4999, 0.5002], 1, 3, "v 0.2–0.5"),
-        (np.linspace(0, 5000, 5001) + 0.37, 1187, 1523, "v 1190–1520"),
-        (np.linspace(-3, 3, 601), 100, 400, "v -2 to 1"),
-        ([1e-9, 2e-9, 3e-9, 4e-9], 1, 2, "v 2e-09 to 3e-09"),
-        (2**60 + np.arange(1000), 100, 300, f"v {2**60 + 100}–{2**60 + 300}"),
-        ([2018, 2019, 2020, 2021, 2022], 1, 2, "v 2019–2020"),
-        ([0, 1200, 1201, 9000], 1, 3, "v ≥ 1000"),
-        ([True, False], 0, 0, "v = True"),
-    ],
-)
-def test_numbers_are_as_short_as_tells_the_rows(values, low, high, text):
-    assert between("v", pd.Index(values), low, high).text == text

@@ -202,7 +202,7 @@ def test_a_newer_schema_and_another_kind_say_so(path, tmp_path):
     newer = {**store.read_header(path), "schema": store.SCHEMA + 1}
     with pytest.raises(RecordError, match=r"newer classay .* Upgrade"):
         store.read(remade(path, tmp_path, {"header.json": json.dumps(newer)}))
-    with pytest.raises(RecordError, match="kind 'labelings'; 'ranks' is expected"):
+    with pytest.raises(RecordError, match="kind 'labelings'; expected 'ranks'"):
         store.read(path, "ranks")
 
 

@@ -413,10 +413,10 @@ def test_an_executor_of_no_known_kind_is_sent_the_data_once_by_each_worker_that_
     assert max(executor.sizes[1:]) < 500
     transport._unpacked = None  # as in a worker that joins, or was started again
     sent = remote.CopyTransport(lambda values, task: task, table)
-    assert sent.opened(0, sent.send(executor, 0, 5).result()) == (True, 5)
+    assert sent.unpack_reply(0, sent.send(executor, 0, 5).result()) == (True, 5)
     transport._unpacked = None
-    assert sent.opened(1, sent.send(executor, 1, 6).result()) is None
-    assert sent.opened(1, sent.send(executor, 1, 6).result()) == (True, 6)
+    assert sent.unpack_reply(1, sent.send(executor, 1, 6).result()) is None
+    assert sent.unpack_reply(1, sent.send(executor, 1, 6).result()) == (True, 6)
     assert [size > table.nbytes for size in executor.sizes[40:]] == [True, False, True]
 
 

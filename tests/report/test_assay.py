@@ -133,7 +133,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     [
         ({}, "empty"),
         ([GaussianNB()], "expected a dict of names and learners"),
-        ({"tree": DecisionTreeClassifier}, "an instance is expected"),
+        ({"tree": DecisionTreeClassifier}, "expected an instance"),
         ({"line": LinearRegression()}, "regressor"),
         ({3: GaussianNB()}, "expected a string"),
         ({"data": GaussianNB()}, "Rename"),
@@ -147,7 +147,7 @@ def test_learners_that_are_none(learners, told):
 @pytest.mark.parametrize(
     ("X", "y", "told"),
     [
-        (np.eye(2), [0, 1], "a class of its own"),
+        (np.eye(2), [0, 1], "has its own class"),
         (np.random.default_rng(0).normal(size=(30, 2)), [0, 1] * 15, "30 rows; a report needs at least 40"),
         (np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(20), 3), "Is the target column right"),
         (np.random.default_rng(0).normal(size=(60, 2)), np.linspace(0, 1, 60), "different numbers"),

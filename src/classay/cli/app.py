@@ -1,55 +1,88 @@
-"""The application: commands, exit codes and error messages."""
+"""The application: the list of commands, exit codes and error messages."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
-from types import ModuleType
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
-from ..expect import InputError
 from . import console
-from .commands import (
-    check,
-    classes,
-    data,
-    drift,
-    identify,
-    learner,
-    network,
-    preference,
-    report,
-    runs,
-    schema,
-    slices,
-    stability,
-    sweep,
-)
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
 INTERRUPTED = 130
 """The exit code that Typer uses for a Ctrl-C that no command has caught."""
-COMMANDS: dict[str, dict[str, ModuleType]] = {
-    "Report": {"report": report, "check": check},
-    "Learners": {
-        "learner": learner,
-        "sweep": sweep,
-        "stability": stability,
-        "preference": preference,
-        "drift": drift,
+COMMANDS = {
+    "Report": {
+        "report": "Report on learners and data on one page: findings first, then charts, then tables.",
+        "check": "Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate "
+        "fails.",
     },
-    "Data": {"data": data, "slices": slices},
-    "Networks": {"network": network},
-    "Number of classes": {"classes": classes, "identify": identify},
-    "Tools": {"runs": runs, "schema": schema},
+    "Learners": {
+        "learner": "Measure the bias of learners, and how much their predictions vary with the data and by training "
+        "randomness.",
+        "sweep": "Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and "
+        "accuracy.",
+        "stability": "Measure how repeatable learners are: how often two refits on different rows agree, and where "
+        "they do not.",
+        "preference": "Measure which of two concepts learners prefer at equal evidence, and how much evidence changes "
+        "that.",
+        "drift": "Detect whether batches of data show a change of the process, or only the usual variation of the "
+        "learner.",
+    },
+    "Data": {
+        "data": "Measure how hard each row is, the accuracy that any classifier should beat, and which labels to "
+        "check.",
+        "slices": "Find where errors concentrate: ranges and categories of one or two columns, tested on held-out "
+        "rows.",
+    },
+    "Networks": {
+        "network": "Estimate how well networks were trained, from architecture and weights alone, and rank several of "
+        "them.",
+    },
+    "Number of classes": {
+        "classes": "Estimate accuracy for any number of classes, also more than the data have, and the information in "
+        "the scores.",
+        "identify": "Measure how often a response identifies the right stimulus among k, and the information that "
+        "this takes.",
+    },
+    "Tools": {
+        "runs": "List the records in a store, complete or not, with their sizes; or remove files that are no longer "
+        "useful.",
+        "schema": "Print the JSON Schema of a report.",
+    },
 }
-"""Commands by subject, in the order in which `classay` without arguments lists them."""
+"""Panel of the help page -> command -> summary. The command is in `commands/`, in a module of the same name.
+
+The summary is repeated here so that the help page needs none of these modules, which import scikit-learn and pandas.
+"""
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are summaries for the help page until one is called; then its module is imported."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that was called, as Typer does, and import it. Shell completion of its options does too."""
+        name, summary, rest = super().resolve_command(ctx, args)
+        return name, summary and load(str(name)), rest
+
+
+def load(name: str) -> Any:
+    """Import a command: its options, its docstring and its examples."""
+    module = importlib.import_module(f".commands.{name}", __package__)
+    single = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    single.command(name, epilog=module.EXAMPLES)(console.reserve_stdout(module.command))
+    return typer.main.get_command(single)
+
 
 app = typer.Typer(
     name="classay",
+    cls=LazyGroup,
     help="Assay classifiers: measure what accuracy hides.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -57,9 +90,9 @@ app = typer.Typer(
     epilog="Try: `classay report breast_cancer`. Help on a command: `classay report --help`.\n\n"
     "Results go to stdout, all else to stderr. Exit codes: 0 done, 1 a gate failed, 2 wrong input, 3 partly done.",
 )
-for panel, commands in COMMANDS.items():
-    for name, module in commands.items():
-        app.command(name, epilog=module.EXAMPLES, rich_help_panel=panel)(console.results_alone(module.command))
+for panel, summaries in COMMANDS.items():
+    for name, summary in summaries.items():
+        app.command(name, help=summary, rich_help_panel=panel)(lambda: None)
 
 
 def _version(wanted: bool) -> None:
@@ -79,8 +112,8 @@ def run(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code."""
     try:
         return _run(arguments)
-    except console.NobodyReads:
-        _hush()
+    except console.ClosedPipe:
+        _silence()
         return PARTIAL
 
 
@@ -89,23 +122,16 @@ def _run(arguments: list[str]) -> int:
         # Not standalone: Typer would print its own boxes, and exit with 1, which means that a gate failed.
         code = app(_spelled_out(arguments) or ["--help"], prog_name="classay", standalone_mode=False)
         console.flush()
-    except (InputError, typer.Abort, console.NothingDone) as ended:
-        if "--debug" in arguments:
-            raise
-        if isinstance(ended, InputError):
-            console.error(str(ended))
-            return MISTAKE
-        console.error("Interrupted before there was any result.")
-        return PARTIAL
-    except SystemExit as leaving:  # shell completion ends this way
-        return leaving.code if isinstance(leaving.code, int) else DONE
-    except console.NobodyReads:
+    except SystemExit as end:  # shell completion ends this way
+        return end.code if isinstance(end.code, int) else DONE
+    except console.ClosedPipe:
         raise
     except Exception as error:
         if "--debug" in arguments:
             raise
-        console.error(_told(error))
-        return MISTAKE
+        interrupted = isinstance(error, (typer.Abort, console.NothingDone))
+        console.error("Interrupted before there was any result." if interrupted else _message(error))
+        return PARTIAL if interrupted else MISTAKE
     if code == INTERRUPTED:
         console.error("Interrupted before there was any result.")
         return PARTIAL
@@ -127,8 +153,12 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     return words
 
 
-def _told(error: Exception) -> str:
-    """The message of an error: a wrong option or command as Typer words it, anything else as a bug in classay."""
+def _message(error: Exception) -> str:
+    """The message of an error: wrong input in its own words, a wrong option or command in Typer's, else a bug."""
+    from ..expect import InputError  # loads NumPy, which the help page does not need
+
+    if isinstance(error, InputError):
+        return str(error)
     explain = getattr(error, "format_message", None)
     if explain is None:
         return (
@@ -140,7 +170,7 @@ def _told(error: Exception) -> str:
     return f"{explain().strip()} See {command} --help."
 
 
-def _hush() -> None:
+def _silence() -> None:
     """Write nothing more to a pipe that nobody reads, not even when Python exits."""
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -8,22 +8,21 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO, TypeVar
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..expect import InputError
-from ..intervals import Estimate
+if TYPE_CHECKING:
+    from ..intervals import Estimate
 
 PARTIAL = 3
 """Exit code when only part of the work was done."""
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 _stdout: list[TextIO] = []
@@ -34,25 +33,25 @@ class NothingDone(Exception):
     """Ctrl-C was pressed before there was anything to show."""
 
 
-class NobodyReads(Exception):
+class ClosedPipe(Exception):
     """The reader of a pipe has closed it, as `head` does once it has its lines."""
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        raise NobodyReads
+        raise ClosedPipe
 
 
-def results_alone(command: Callable[P, R]) -> Callable[P, R]:
+def reserve_stdout(command: Callable[P, R]) -> Callable[P, R]:
     """Reserve stdout for the results of a command: what learners print while it runs goes to stderr."""
 
     @functools.wraps(command)
-    def run(*given: P.args, **named: P.kwargs) -> R:
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
         with _own_stdout() as stream:
             _stdout.append(stream)
             try:
                 with redirect_stdout(sys.stderr):
-                    return command(*given, **named)
+                    return command(*args, **kwargs)
             finally:
                 _stdout.pop()
 
@@ -88,9 +87,9 @@ def _written(stream: TextIO) -> None:
     try:
         stream.flush()
     except BrokenPipeError:
-        raise NobodyReads from None
+        raise ClosedPipe from None
     except OSError as error:
-        raise InputError(f"The results cannot be written to stdout: {error.strerror}.") from error
+        _refuse(f"The results cannot be written to stdout: {error.strerror}.")
 
 
 def _flush_compiled() -> None:
@@ -124,7 +123,7 @@ def write_json(content: Any) -> None:
         encoding = _results().encoding or "utf-8"
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=_results())
     except BrokenPipeError:
-        raise NobodyReads from None
+        raise ClosedPipe from None
 
 
 def flush() -> None:
@@ -133,7 +132,7 @@ def flush() -> None:
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except BrokenPipeError:
-        raise NobodyReads from None
+        raise ClosedPipe from None
 
 
 def _results() -> TextIO:
@@ -142,13 +141,13 @@ def _results() -> TextIO:
 
 def table(title: str, columns: list[str], rows: list[list[str]], caption: str = "") -> Table:
     """A table whose first column is text and whose others are numbers. Users' text is never read as markup."""
-    made = Table(title=Text(title), caption=Text(caption) if caption else None, title_justify="left")
-    made.caption_justify = "left"
+    content = Table(title=Text(title), caption=Text(caption) if caption else None, title_justify="left")
+    content.caption_justify = "left"
     for place, column in enumerate(columns):
-        made.add_column(Text(column), justify="right" if place else "left", overflow="fold")
+        content.add_column(Text(column), justify="right" if place else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(cell) for cell in row))
-    return made
+        content.add_row(*(Text(cell) for cell in row))
+    return content
 
 
 def figure(estimate: Estimate, digits: int = 2) -> str:
@@ -157,13 +156,43 @@ def figure(estimate: Estimate, digits: int = 2) -> str:
     return f"{estimate.value:.{digits}f}\n{spread}" if estimate.known else f"unknown\n{spread}"
 
 
-def writable_folder(folder: Path, option: str) -> Path:
-    """Create a folder for output, before any work is done."""
+def writable_folder(folder: Path | None, option: str) -> None:
+    """Create the folder of an option, if it is given, before any work is done."""
+    if folder is None:
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".classay-can-write"
         probe.touch()
         probe.unlink()
     except OSError as problem:
-        raise InputError(f"{option} is {folder}, which cannot be written to ({problem.strerror}).") from None
-    return folder
+        _refuse(f"{option} is {folder}, which cannot be written to ({problem.strerror}).")
+
+
+def save_charts(folder: Path, charts: Mapping[str, Any], quiet: bool) -> None:
+    """Save charts under their names, as SVG and PNG."""
+    from .. import charts as drawing
+
+    for name, chart in charts.items():
+        for suffix in ("svg", "png"):
+            say(f"Saved {drawing.save(chart, folder / f'{name}.{suffix}')}", quiet)
+
+
+def report_failures(failed: Mapping[str, str]) -> None:
+    """Print the error of every learner, file or network that has no results."""
+    for name, why in failed.items():
+        error(f"{name}: no results. {why}")
+
+
+def exit_if_partial(failed: Mapping[str, str], interrupted: bool) -> None:
+    """Exit with code 3 if only part of the work was done."""
+    if interrupted:
+        error("Interrupted: the results above cover only what had finished.")
+    if failed or interrupted:
+        raise typer.Exit(PARTIAL)
+
+
+def _refuse(message: str) -> NoReturn:
+    from ..expect import InputError  # loads NumPy, which the help page does not need
+
+    raise InputError(message) from None

@@ -1,1 +1,8 @@
+"""Labelled rows, before anything is trained: how hard each row is, what a baseline reaches, where errors concentrate.
 
+`geometry` is the record: count, mean and scatter of every class. Then, towards the verb: `covariance` (invertible, or
+shrunk), `distances` (of rows to classes), `cross_fit` (rows measured by a geometry that has not seen them, and the
+choice of distance and temperature), `complexity` (the verb and its result) and `complexity_tables` (what its methods
+return). `baseline` is the nearest class as a classifier; `slices` and `text` stand alone. Import verbs from their
+modules or from `classay`: two of them have the name of their module, and nothing here is loaded before it is used.
+"""

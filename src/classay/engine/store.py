@@ -1,4 +1,7 @@
-"""A folder of records addressed by content: the same request finds the same record. One record: `archive`."""
+"""A folder of records addressed by content: the same request finds the same record. One record: `archive`.
+
+`Store` has the finished records, `Chunks` the parts of work that is not finished yet.
+"""
 
 from __future__ import annotations
 

@@ -74,12 +74,12 @@ def numbered(learner: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] 
     return codes, classes
 
 
-def as_given(answered: Any, classes: NDArray[Any] | None = None) -> NDArray[Any]:
+def as_given(predicted: Any, classes: NDArray[Any] | None = None) -> NDArray[Any]:
     """The predictions of a learner, one label per row, as the labels were before `numbered`."""
-    found = np.asarray(answered)
-    if found.ndim == 2 and found.shape[1] == 1:  # CatBoost, with three classes or more
-        found = found[:, 0]
-    return found if classes is None else classes[found.astype(np.intp)]
+    labels = np.asarray(predicted)
+    if labels.ndim == 2 and labels.shape[1] == 1:  # CatBoost, with three classes or more
+        labels = labels[:, 0]
+    return labels if classes is None else classes[labels.astype(np.intp)]
 
 
 def kind_of(learner: Any) -> str | None:
@@ -94,14 +94,14 @@ def kind_of(learner: Any) -> str | None:
 def _seeds(learner: Any) -> dict[str, Any]:
     """Values of all parameters that are a `random_state` or `random_seed`, by name."""
     parameters = learner.get_params(deep=True)
-    found = {name: value for name, value in parameters.items() if name.split("__")[-1] in SEEDS}
+    seeds = {name: value for name, value in parameters.items() if name.split("__")[-1] in SEEDS}
     for name, part in {"": learner, **parameters}.items():
         # If not set, such a seed is the same for every fit.
         if _lists_what_was_set(part):
             own = f"{name}__" if name else ""
-            if not any(f"{own}{seed}" in found for seed in SEEDS):
-                found[f"{own}random_seed"] = None
-    return found
+            if not any(f"{own}{seed}" in seeds for seed in SEEDS):
+                seeds[f"{own}random_seed"] = None
+    return seeds
 
 
 def _lists_what_was_set(learner: Any) -> bool:

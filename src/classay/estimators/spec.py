@@ -170,7 +170,7 @@ def _pipeline(node: ast.expr) -> Any:
 
 def _call(name: str, make: Any, node: ast.expr) -> Any:
     """Call a class or a function with the arguments of a node, checked against its parameters."""
-    given = node.keywords if isinstance(node, ast.Call) else []
+    keywords = node.keywords if isinstance(node, ast.Call) else []
     if isinstance(node, ast.Call) and node.args:
         raise InputError(
             f"{name} was given {_short(ast.unparse(node.args[0]))!r} without a name; write argument=value, {EXAMPLE}."
@@ -178,7 +178,7 @@ def _call(name: str, make: Any, node: ast.expr) -> Any:
     arguments: dict[str, Any] = {}
     takes = inspect.signature(make).parameters
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in takes.values())
-    for keyword in given:
+    for keyword in keywords:
         if keyword.arg is None or keyword.arg in arguments:
             raise InputError(f"{name} takes each argument once, as argument=value, {EXAMPLE}.")
         if keyword.arg not in takes and not open_ended:
@@ -233,13 +233,13 @@ def _imported(path: str, node: ast.expr) -> Any:
     name = _name(node)
     if not hasattr(module, name):
         raise InputError(f"{path!r} has no {name!r}.{nearest(name, vars(module))}")
-    found = getattr(module, name)
-    if hasattr(found, "fit") and not isinstance(found, type) and isinstance(node, ast.Name):
-        made = found
-    elif callable(found):
-        made = _call(name, found, node)
+    kind = getattr(module, name)
+    if hasattr(kind, "fit") and not isinstance(kind, type) and isinstance(node, ast.Name):
+        made = kind
+    elif callable(kind):
+        made = _call(name, kind, node)
     else:
-        raise InputError(f"{path}:{name} is a {type(found).__name__}; expected a class or a function.")
+        raise InputError(f"{path}:{name} is a {type(kind).__name__}; expected a class or a function.")
     if isinstance(made, RegressorMixin):
         raise InputError(f"{path}:{name} is a regressor; expected a classifier.")
     if not all(hasattr(made, method) for method in ("fit", "predict", "get_params")):

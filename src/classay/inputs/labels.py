@@ -82,8 +82,8 @@ def encode(values: NDArray[Any], classes: NDArray[Any]) -> Ints:
             f"such as {classes[0].item()!r} before; expected the same labels throughout."
         )
     codes = np.searchsorted(classes, values)
-    found = classes[np.minimum(codes, classes.size - 1)] == values
-    return np.where(found, codes, -1).astype(np.int64)
+    known = classes[np.minimum(codes, classes.size - 1)] == values
+    return np.where(known, codes, -1).astype(np.int64)
 
 
 def at_least_two(classes: NDArray[Any]) -> None:
@@ -170,10 +170,10 @@ def columns_of(y: ArrayLike, names: NDArray[Any], rows: int) -> Codes:
     alike = text == (values.dtype.kind == "U")
     wanted, called = (values, names) if alike else (values.astype(str), names.astype(str))
     order = np.argsort(called)
-    found = order[np.minimum(np.searchsorted(called[order], wanted), names.size - 1)]
-    strange = called[found] != wanted
+    columns = order[np.minimum(np.searchsorted(called[order], wanted), names.size - 1)]
+    strange = called[columns] != wanted
     if not strange.any():
-        return found.astype(np.int32)
+        return columns.astype(np.int32)
     # Numbers are column positions only if none of them is a name: if some are names, the others are mistakes.
     if text and strange.all() and values.dtype.kind in "iu" and values.min() >= 0 and values.max() < names.size:
         return values.astype(np.int32)

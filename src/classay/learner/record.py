@@ -117,12 +117,12 @@ def record(
             _discard(parts)
         raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, state))
     notes = (*setup.notes, *more)
-    found = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
+    labelings = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
     # What a broken cluster left undone is not the learner's failure: the next call fits it.
     if kept_store is not None and not fits.interrupted and not fits.lost:
-        kept_store.put(key, found.KIND, *found.to_file())
+        kept_store.put(key, labelings.KIND, *labelings.to_file())
         _discard(parts)
-    return found
+    return labelings
 
 
 def _all_failed(name: str, bench: Bench, answers: dict[int, SubsetAnswers], state: GroupProgress) -> str:
@@ -150,21 +150,23 @@ def gathered(
     about: dict[str, Any],
 ) -> Labelings | Predictions:
     """One record from the predictions of subsets, by their numbers."""
-    found = _arrays(bench, subsets, answers, refits)
+    refits_record = _arrays(bench, subsets, answers, refits)
     notes = list(notes)
     if deterministic and has_seed(bench.learner):
         notes.append(Note("seed-fixed"))
-    failed, missing = len(found.failures), int((~found.present).sum())
+    failed, missing = len(refits_record.failures), int((~refits_record.present).sum())
     if interrupted:
-        notes.append(Note("refits-not-run", count=missing - failed, refits=found.present.size))
+        notes.append(Note("refits-not-run", count=missing - failed, refits=refits_record.present.size))
     if failed:
-        notes.append(Note("refits-failed", count=failed, refits=found.present.size))
-    if bench.probes is not None and found.probes is None:
+        notes.append(Note("refits-failed", count=failed, refits=refits_record.present.size))
+    if bench.probes is not None and refits_record.probes is None:
         notes.append(Note("probes-not-stored"))
     # The refit that showed a learner to be deterministic is not among the refits of the record.
-    kept_refits = [said for answer in answers.values() for said in answer.warnings[: found.present.shape[1]]]
-    notes += most_common((text for said in kept_refits for text in said), found.present.size)
-    return replace(found, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about)
+    kept_refits = [
+        of_refit for answer in answers.values() for of_refit in answer.warnings[: refits_record.present.shape[1]]
+    ]
+    notes += most_common((text for of_refit in kept_refits for text in of_refit), refits_record.present.size)
+    return replace(refits_record, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about)
 
 
 def most_common(warnings: Iterable[str], refits: int, most: int = 3) -> list[Note]:

@@ -18,10 +18,10 @@ from ..expect import InputError, counted, shown
 from ..inputs.rows import is_sparse
 from ..learner.fitting import checks
 from ..result import Result
-from .budget import seconds_of
+from .budget import BudgetSettings, seconds_of
 from .build import report_of
 from .document import Finding, Report
-from .measure import measure
+from .measure import FitSettings, measure
 from .results import DataResults, LearnerResults, Results
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ class Assay(Result):
     """
 
     report: Report
-    found: InitVar[Results]
+    results: InitVar[Results]
 
-    def __post_init__(self, found: Results) -> None:
-        object.__setattr__(self, "_parts", found)
+    def __post_init__(self, results: Results) -> None:
+        object.__setattr__(self, "_parts", results)
 
     @property
     def parts(self) -> Results:
@@ -143,22 +143,29 @@ def characterize(
 
     """
     seed = seeds.settle(random_state)
-    wanted = {
-        "budget": seconds_of(budget),
-        "splits": None if splits is None else expect.whole(splits, "splits", at_least=4),
-        "repeats": None if repeats is None else expect.whole(repeats, "repeats", at_least=1),
-        "size": _rows(size, "size"),
-        "n_probes": None if n_probes is None else expect.whole(n_probes, "n_probes", at_least=1),
-        "fold_rows": _rows(fold_rows, "fold_rows"),
-        "test_size": expect.fraction(test_size, "test_size"),
-    }
-    chosen = learners_from(learners)
+    budget_settings = BudgetSettings(
+        seconds=seconds_of(budget),
+        splits=None if splits is None else expect.whole(splits, "splits", at_least=4),
+        repeats=None if repeats is None else expect.whole(repeats, "repeats", at_least=1),
+        size=_rows(size, "size"),
+        n_probes=None if n_probes is None else expect.whole(n_probes, "n_probes", at_least=1),
+        fold_rows=_rows(fold_rows, "fold_rows"),
+    )
+    fit_settings = FitSettings(
+        test_size=expect.fraction(test_size, "test_size"),
+        seed=seed,
+        executor=executor,
+        store=store,
+        progress=progress,
+        time_limit=time_limit,
+    )
+    checked = learners_from(learners)
     data = data_from(X, y, name, target, notes)
-    parts = measure(data, chosen, networks or {}, wanted, seed, executor, store, progress, time_limit, command)
-    return Assay(report_of(parts), parts)
+    results = measure(data, checked, networks or {}, budget_settings, fit_settings, command)
+    return Assay(report_of(results), results)
 
 
-def _rows(rows: Any, name: str) -> Any:
+def _rows(rows: int | str | None, name: str) -> int | str | None:
     if rows is None or rows == "all":
         return rows
     return expect.whole(rows, name, at_least=4, why='Or "all".')
@@ -187,11 +194,11 @@ def data_from(X: Any, y: ArrayLike, name: str, target: str, notes: Sequence[str]
         raise InputError(f"`X` has several columns with the same name ({shown(twins)}). Give each column its own name.")
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     checks.refuse_classes(classes, codes)
-    said = [*notes, *more]
+    remarks = [*notes, *more]
     rare = counts < LEAST_OF_A_CLASS
     if rare.any():
         kept = ~rare[codes]
-        said.append(
+        remarks.append(
             f"Dropped: {int(rare.sum())} of {counted(classes.size, 'class', 'classes')} with fewer "
             f"than {LEAST_OF_A_CLASS} rows ({shown(classes[rare], 4)}), {int((~kept).sum())} of {codes.size} rows."
         )
@@ -207,33 +214,33 @@ def data_from(X: Any, y: ArrayLike, name: str, target: str, notes: Sequence[str]
             f"There are {counted(len(frame), 'row')}; a report needs at least {LEAST_ROWS}, of which two fifths are "
             "held out. Add rows."
         )
-    return DataResults(name, frame, codes.astype(np.int64), classes, target, tuple(said))
+    return DataResults(name, frame, codes.astype(np.int64), classes, target, tuple(remarks))
 
 
-def learners_from(given: Any) -> dict[str, Any]:
+def learners_from(learners: Any) -> dict[str, Any]:
     """Learners by name, each checked."""
-    if not isinstance(given, Mapping):
+    if not isinstance(learners, Mapping):
         raise InputError(
-            f"`learners` is {type(given).__name__}; expected a dict of names and learners, as in "
+            f"`learners` is {type(learners).__name__}; expected a dict of names and learners, as in "
             '{"tree": DecisionTreeClassifier()}.'
         )
-    if not given:
+    if not learners:
         raise InputError("`learners` is empty; expected at least one, as in {'tree': DecisionTreeClassifier()}.")
-    found = {}
-    for name, one in given.items():
+    checked = {}
+    for name, one in learners.items():
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"`learners` has the name {name!r}; expected a string that is not empty.")
         try:
-            found[name], _ = checks.learner(one)
+            checked[name], _ = checks.learner(one)
         except InputError as mistake:
             raise InputError(f"{name!r}: {mistake}") from None
-        if kind_of(found[name]) == "regressor":
+        if kind_of(checked[name]) == "regressor":
             raise InputError(f"{name!r} is a regressor; expected a classifier. Use `classay.stability` for regressors.")
-    if "data" in found or "classes" in found:
+    if "data" in checked or "classes" in checked:
         raise InputError(
             "A learner is named 'data' or 'classes', but these names are reserved for other figures. Rename it."
         )
-    return found
+    return checked
 
 
 def _framed(rows: Any) -> pd.DataFrame:

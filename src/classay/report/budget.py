@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from ..arrays import Floats
 from ..engine.progress import duration
 from ..expect import InputError
 
@@ -23,9 +26,43 @@ PROBES = 2000
 LINEAR = 1.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class BudgetSettings:
+    """The time for a report, and the numbers that depend on it. What is None is left to the budget.
+
+    `splits` into halves, `repeats` refits on each, on `size` rows of the half, compared on `n_probes` probes; and
+    `fold_rows` rows for each cross-validated fit. Numbers of rows can be "all".
+    """
+
+    seconds: float
+    splits: int | None = None
+    repeats: int | None = None
+    size: int | str | None = None
+    n_probes: int | None = None
+    fold_rows: int | str | None = None
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether nothing is left to the budget, so that no pilot fits are needed."""
+        return None not in (self.splits, self.repeats, self.size, self.fold_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What fits can use: `half` rows of each half, `others` outside of a fold, and this many `workers` at once.
+
+    The number of `classes` limits how few rows are enough.
+    """
+
+    half: int
+    others: int
+    classes: int
+    workers: int
+
+
 @dataclass(frozen=True)
 class Pilot:
-    """Time of one refit and its predictions on `rows` rows, how it grows with rows, and whether it is random (`dice`).
+    """Time of one refit and its predictions on `rows` rows, how it grows with rows, and whether it is `random`.
 
     `growth` is the exponent: 1 if twice the rows take twice the time.
     """
@@ -33,7 +70,7 @@ class Pilot:
     seconds: float
     rows: int
     growth: float
-    dice: bool
+    random: bool
 
     def at(self, rows: int) -> float:
         """Estimated seconds for a fit on this number of rows."""
@@ -42,12 +79,11 @@ class Pilot:
         return float(self.seconds * (rows / self.rows) ** growth)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The fits of each learner: the same for all, so that they can be compared.
 
-    `splits` into halves, `repeats` refits on each, on `size` rows (None: all of the half), compared on `n_probes`
-    probes; and one fit for each of `FOLDS` folds on `fold_rows` rows (None: all others).
+    The numbers are those of `BudgetSettings`, with None for all rows; `seconds` is the estimated time.
     """
 
     splits: int
@@ -55,10 +91,10 @@ class Plan:
     size: int | None
     n_probes: int
     fold_rows: int | None
-    foreseen: float
+    seconds: float = 0.0
 
-    def told(self, half: int) -> str:
-        """The plan in words."""
+    def in_words(self, half: int) -> str:
+        """The plan as a text."""
         rows = "all" if self.size is None else f"{self.size:,} of"
         folds = "" if self.fold_rows is None else f" on {self.fold_rows:,} rows each"
         return (
@@ -68,55 +104,73 @@ class Plan:
         )
 
 
-def plan(
-    pilots: Mapping[str, Pilot],
-    budget: float,
-    workers: int,
-    half: int,
-    others: int,
-    classes: int,
-    splits: int | None = None,
-    repeats: int | None = None,
-    size: int | None = None,
-    n_probes: int | None = None,
-) -> Plan:
-    """The highest step of the ladder that fits the budget; below its last step, fewer rows. Given values are kept.
+def plan(pilots: Mapping[str, Pilot], settings: BudgetSettings, limits: Limits) -> Plan:
+    """The highest step of the ladder that fits the budget; below its last step, fewer rows. Given numbers are kept."""
+    budget = ON_REFITS * settings.seconds
 
-    There are `half` rows in each half and `others` outside of a fold.
-    """
+    def refits(splits: int, repeats: int, rows: int) -> float:
+        fits = (2 * splits * (repeats if one.random else 1) * one.at(rows) for one in pilots.values())
+        return sum(fits) / limits.workers
 
-    def refits(m: int, r: int, rows: int) -> float:
-        return sum(2 * m * (r if one.dice else 1) * one.at(rows) for one in pilots.values()) / workers
-
-    steps = [(m if splits is None else splits, r if repeats is None else repeats) for m, r in LADDER]
-    rows = half if size is None else size
-    m, r = next((step for step in steps if refits(*step, rows) <= ON_REFITS * budget), steps[-1])
-    if size is None and refits(m, r, rows) > ON_REFITS * budget:
-        rows = _rows_for(ON_REFITS * budget, lambda n: refits(m, r, n), half, classes)
-    fold_rows, on_folds = folds(pilots, ON_FOLDS * budget, workers, others, classes)
+    steps = [
+        (m if settings.splits is None else settings.splits, r if settings.repeats is None else settings.repeats)
+        for m, r in LADDER
+    ]
+    size = limits.half if isinstance(settings.size, str) else settings.size
+    rows = limits.half if size is None else size
+    splits, repeats = next((step for step in steps if refits(*step, rows) <= budget), steps[-1])
+    if size is None and refits(splits, repeats, rows) > budget:
+        rows = _rows_for(budget, lambda n: refits(splits, repeats, n), limits.half, limits.classes)
+    fold_rows, on_folds = folds(pilots, ON_FOLDS * settings.seconds, limits)
+    if settings.fold_rows is not None:
+        fold_rows = None if isinstance(settings.fold_rows, str) else settings.fold_rows
     return Plan(
-        m,
-        r,
-        None if rows >= half else rows,
-        PROBES if n_probes is None else n_probes,
-        fold_rows,
-        refits(m, r, rows) + on_folds,
+        splits=splits,
+        repeats=repeats,
+        size=None if rows >= limits.half else rows,
+        n_probes=PROBES if settings.n_probes is None else settings.n_probes,
+        fold_rows=fold_rows,
+        seconds=refits(splits, repeats, rows) + on_folds if pilots else 0.0,
     )
 
 
-def folds(
-    pilots: Mapping[str, Pilot], seconds: float, workers: int, others: int, classes: int
-) -> tuple[int | None, float]:
+def folds(pilots: Mapping[str, Pilot], seconds: float, limits: Limits) -> tuple[int | None, float]:
     """Number of rows on which the folds of all learners can be fitted in `seconds` (None: all), and the time it takes.
 
     It is called again after the refits, which measure the time of a fit better than pilot fits.
     """
 
     def cost(rows: int) -> float:
-        return FOLDS * sum(one.at(rows) for one in pilots.values()) / workers
+        return FOLDS * sum(one.at(rows) for one in pilots.values()) / limits.workers
 
-    rows = others if cost(others) <= seconds else _rows_for(seconds, cost, others, classes)
-    return (None if rows >= others else rows), cost(rows)
+    most = limits.others
+    rows = most if cost(most) <= seconds else _rows_for(seconds, cost, most, limits.classes)
+    return (None if rows >= most else rows), cost(rows)
+
+
+def revised(
+    made: Plan,
+    pilots: Mapping[str, Pilot],
+    seconds: Mapping[str, Floats],
+    passed: float,
+    settings: BudgetSettings,
+    limits: Limits,
+) -> Plan:
+    """The plan with fewer fold rows if the time left requires it, now that refits show how long a fit takes.
+
+    `seconds` has the time of each refit, by learner; `passed` is the time since the start.
+    """
+    rows = limits.half if made.size is None else made.size
+    timed = {
+        name: replace(pilots[name], seconds=float(np.nanmean(each)), rows=rows)
+        for name, each in seconds.items()
+        if name in pilots and np.isfinite(each).any()
+    }
+    budget = settings.seconds
+    left = min(max(BY_FOLDS * budget - passed, LEAST_ON_FOLDS * budget), ON_FOLDS * budget)
+    fold_rows, _ = folds(timed, left, limits)
+    most = limits.others if made.fold_rows is None else made.fold_rows
+    return made if fold_rows is None or fold_rows >= most else replace(made, fold_rows=fold_rows)
 
 
 def _rows_for(seconds: float, cost: Callable[[int], float], most: int, classes: int) -> int:
@@ -146,9 +200,9 @@ def seconds_of(text: str | float) -> float:
     (120.0, 5400.0, 30.0)
     """
     units = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
-    given = str(text).strip().lower()
-    number = given.rstrip("abcdefghijklmnopqrstuvwxyz ")
-    unit = given[len(number) :].strip()
+    time = str(text).strip().lower()
+    number = time.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = time[len(number) :].strip()
     try:
         seconds = float(number) * units[unit]
     except (ValueError, KeyError):
@@ -158,6 +212,6 @@ def seconds_of(text: str | float) -> float:
     return seconds
 
 
-def told(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """A time as text, with one decimal if it is short."""
     return f"{seconds:.1f} s" if seconds < 10 else duration(seconds)

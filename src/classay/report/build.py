@@ -6,23 +6,22 @@ from typing import Any
 
 from ..expect import counted
 from ..result import plain
-from .budget import told
+from .budget import time_text
 from .document import Cell, Report, Section, Sheet
 from .figures import figures_of
-from .findings.all_rules import findings_of
+from .findings import findings_of
 from .results import Results
 from .sections.classes_and_networks import classes_section, networks_section
-from .sections.data import data_section
+from .sections.data import data_section, slices_section
 from .sections.learners import disagreement_section, learners_section
-from .sections.slices import slices_section
 
 
-def report_of(parts: Results) -> Report:
+def report_of(results: Results) -> Report:
     """The document of all results."""
-    data = parts.data
-    findings, unasked = findings_of(parts)
+    data = results.data
+    findings, unasked = findings_of(results)
     return Report(
-        title=f"{data.name}: {counted(len(parts.learners), 'learner')} assayed",
+        title=f"{data.name}: {counted(len(results.learners), 'learner')} assayed",
         about={
             "name": data.name,
             "rows": int(data.codes.size),
@@ -33,28 +32,28 @@ def report_of(parts: Results) -> Report:
         },
         findings=findings,
         unasked=unasked,
-        figures=figures_of(parts),
+        figures=figures_of(results),
         sections=(
-            learners_section(parts),
-            disagreement_section(parts),
-            data_section(parts),
-            slices_section(parts),
-            classes_section(parts),
-            networks_section(parts),
-            _methods(parts),
+            learners_section(results),
+            disagreement_section(results),
+            data_section(results),
+            slices_section(results),
+            classes_section(results),
+            networks_section(results),
+            _methods(results),
         ),
-        failed=dict(parts.failed),
-        settings=plain(parts.settings),
+        failed=dict(results.failed),
+        settings=plain(results.settings),
     )
 
 
-def _methods(parts: Results) -> Section:
-    settings = parts.settings
-    widths = [one.stability.stability for one in parts.learners.values()]
+def _methods(results: Results) -> Section:
+    settings = results.settings
+    widths = [one.stability.stability for one in results.learners.values()]
     half = max((each.high - each.low) / 2 for each in widths)
-    accuracy = max((one.stability.accuracy.high - one.stability.accuracy.low) / 2 for one in parts.learners.values())
+    accuracy = max((one.stability.accuracy.high - one.stability.accuracy.low) / 2 for one in results.learners.values())
     lead = (
-        f"The budget of {told(settings['budget'])} allowed {settings['bought']}. It took {told(settings['seconds'])}. "
+        f"The budget of {time_text(settings['budget'])} allowed {settings['bought']}. It took {time_text(settings['seconds'])}. "
         f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} (half "
         "the width of the widest 95 % interval). Warnings use wider intervals than the 95 % intervals shown: at their "
         "level, all warnings of a page together should be wrong in at most 5 % of pages."
@@ -63,20 +62,20 @@ def _methods(parts: Results) -> Section:
         lead = "Interrupted: the results cover only what had finished. " + lead
     rows: list[tuple[Cell, ...]] = [("command", settings["command"])]
     rows += [
-        (name, _told(settings[name]))
+        (name, _cell(settings[name]))
         for name in settings
         if name not in ("command", "bought", "foreseen", "stages", "versions")
     ]
-    rows += [(f"time: {name}", told(seconds)) for name, seconds in settings["stages"].items()]
+    rows += [(f"time: {name}", time_text(seconds)) for name, seconds in settings["stages"].items()]
     rows += [(name, str(version)) for name, version in settings["versions"].items()]
-    rows += [("note on the data", note) for note in parts.data.notes]
-    for name, one in parts.learners.items():
+    rows += [("note on the data", note) for note in results.data.notes]
+    for name, one in results.learners.items():
         rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
     sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
     return Section("methods", "Methods and settings", lead, (), (sheet,))
 
 
-def _told(value: Any) -> Cell:
+def _cell(value: Any) -> Cell:
     if isinstance(value, dict):
         return "; ".join(f"{name}: {part}" for name, part in value.items())
     return value if isinstance(value, (str, int, float, bool)) else str(value)

@@ -110,15 +110,15 @@ class Report(Result):
         """The estimate of one figure, as in report.figure("tree", "stability")."""
         from ..expect import InputError, nearest, shown
 
-        found = {each.name: each.estimate for each in self.figures if each.of == of}
-        if not found:
+        by_name = {each.name: each.estimate for each in self.figures if each.of == of}
+        if not by_name:
             known = dict.fromkeys(each.of for each in self.figures)
             raise InputError(
                 f"There are no figures for {of!r}.{nearest(of, known)} There are figures for {shown(known)}."
             )
-        if name not in found:
-            raise InputError(f"{of!r} has no figure {name!r}.{nearest(name, found)} It has {shown(found, 20)}.")
-        return found[name]
+        if name not in by_name:
+            raise InputError(f"{of!r} has no figure {name!r}.{nearest(name, by_name)} It has {shown(by_name, 20)}.")
+        return by_name[name]
 
     def sheets(self) -> Iterator[Sheet]:
         """Every table of the page, including those of charts."""
@@ -182,7 +182,7 @@ LEVELS = ("warning", "note", "fine")
 """Act on it; good to know; checked, no problem."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One plain conclusion that the figures support.
 

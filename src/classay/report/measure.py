@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,18 @@ from ..learner.record import record
 from ..learner.records.labelings import Labelings
 from ..learner.stability.stability import stability
 from ..network.quality.quality import NetworkQuality
-from .budget import BY_FOLDS, LEAST_ON_FOLDS, ON_FOLDS, PROBES, Pilot, Plan, folds, growth, plan, told
+from .budget import (
+    FOLDS,
+    PROBES,
+    BudgetSettings,
+    Limits,
+    Pilot,
+    Plan,
+    growth,
+    plan,
+    revised,
+    time_text,
+)
 from .cross_validated import HeldOut, held_out
 from .results import ClassesResults, DataResults, LearnerResults, Results
 
@@ -42,125 +53,200 @@ POINTS = 500
 """With this many test points, regions of disagreement are searched among them; with fewer, among probes."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """How learners are fitted: the keywords of `classay.record` that do not depend on the budget."""
+
+    test_size: float
+    seed: int
+    executor: Executor | int | None
+    store: str | Path | None
+    progress: bool
+    time_limit: float | None
+
+
+@dataclass
+class _Fits:
+    """What was fitted, by learner, and why not."""
+
+    records: dict[str, Labelings] = field(default_factory=dict)
+    held_out: dict[str, HeldOut] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Learners without a record."""
+    not_held_out: dict[str, str] = field(default_factory=dict)
+    """Learners with a record, but without cross-validated predictions."""
+    interrupted: bool = False
+
+
 def measure(
     data: DataResults,
     learners: Mapping[str, Any],
     networks: Mapping[str, NetworkQuality],
-    wanted: dict[str, Any],
-    seed: int,
-    executor: Executor | int | None,
-    store: str | Path | None,
-    progress: bool,
-    time_limit: float | None,
+    budget: BudgetSettings,
+    settings: FitSettings,
     command: str | None,
 ) -> Results:
     """All results of a report. A learner that fails is dropped; if all fail, that is an error."""
-    train, _ = split_by_share(data.codes, wanted["test_size"], seed)
-    half, others = train.size // 2, data.codes.size - -(-data.codes.size // 5)
-    HalfSplits(2, wanted["size"] if isinstance(wanted["size"], int) else None).check(data.codes[train])
-    stages = Stages(3 + 2 * len(learners), progress)
-    failed: dict[str, str] = {}
-    common: dict[str, Any] = {
-        "test_size": wanted["test_size"],
-        "random_state": seed,
-        "executor": executor,
-        "time_limit": time_limit,
-    }
+    train, _ = split_by_share(data.codes, settings.test_size, settings.seed)
+    rows = data.codes.size
+    limits = Limits(
+        half=train.size // 2,
+        others=rows - -(-rows // FOLDS),
+        classes=data.classes.size,
+        workers=workers(settings.executor),
+    )
+    HalfSplits(2, budget.size if isinstance(budget.size, int) else None).check(data.codes[train])
+    stages = Stages(3 + 2 * len(learners), settings.progress)
+    fits = _Fits()
     with stages.stage("Pilot fits"):
-        chosen, pilots = planned(data, learners, wanted, common, half, others, executor, failed)
-    if len(failed) == len(learners):
-        raise InputError("No learner could be fitted. " + " ".join(f"{name}: {why}" for name, why in failed.items()))
-    stages.say(chosen.told(half) + (f"; estimated time {told(chosen.foreseen)}." if chosen.foreseen else "."))
-    records: dict[str, Labelings] = {}
-    held: dict[str, HeldOut] = {}
-    why_not: dict[str, str] = {}
-    interrupted = False
+        pilots = {} if budget.is_plan else _pilots(data, learners, settings, limits.half, fits)
+    if len(fits.failed) == len(learners):
+        raise InputError("No learner could be fitted. " + _reasons(fits.failed))
+    chosen = plan(pilots, budget, limits)
+    estimated = f"; estimated time {time_text(chosen.seconds)}" if chosen.seconds else ""
+    stages.say(f"{chosen.in_words(limits.half)}{estimated}.")
+    _refit(data, learners, chosen, settings, stages, fits)
+    if fits.records and budget.fold_rows is None:
+        seconds = {name: labelings.seconds for name, labelings in fits.records.items()}
+        chosen = revised(chosen, pilots, seconds, stages.passed, budget, limits)
+    _cross_validate(data, learners, chosen, settings, stages, fits)
+    if fits.interrupted and not fits.records:
+        raise KeyboardInterrupt
+    if fits.interrupted:
+        done = {*fits.records, *fits.failed}
+        fits.failed |= {name: "Interrupted before it started." for name in learners if name not in done}
+    with stages.stage("Figures of learners"):
+        by_learner: dict[str, LearnerResults] = {}
+        for name, labelings in fits.records.items():
+            try:
+                by_learner[name] = _learner(
+                    name, labelings, fits.held_out.get(name), fits.not_held_out.get(name, ""), data, settings.seed
+                )
+            except InputError as mistake:
+                fits.failed[name] = _missing(labelings) if labelings.interrupted else str(mistake)
+        if not by_learner:
+            raise InputError("No learner gave results. " + _reasons(fits.failed))
+    with stages.stage("Figures of data and classes"):
+        why: dict[str, str] = {}
+        akin = _kinship({name: fits.records[name] for name in by_learner}, settings.seed, why)
+        geometry = _complexity(data, settings.seed, why)
+        classes = _classes(data, by_learner, why)
+    return Results(
+        data=data,
+        learners=by_learner,
+        kinship=akin,
+        complexity=geometry,
+        classes=classes,
+        networks=dict(networks),
+        failed=fits.failed,
+        why=why,
+        settings=_settings(chosen, budget, settings, limits, stages, fits.interrupted, learners, command),
+    )
+
+
+def _reasons(failed: dict[str, str]) -> str:
+    return " ".join(f"{name}: {why}" for name, why in failed.items())
+
+
+def _refit(
+    data: DataResults, learners: Mapping[str, Any], chosen: Plan, settings: FitSettings, stages: Stages, fits: _Fits
+) -> None:
+    """Record the refits of each learner, until interrupted."""
     scheme = HalfSplits(chosen.splits, chosen.size)
     for name, learner in learners.items():
-        if name in failed or interrupted:
+        if name in fits.failed or fits.interrupted:
             continue
         with stages.stage(f"Refits of {name}"):
             try:
-                records[name] = record(
+                fits.records[name] = record(
                     encoded(learner, data.X),
                     data.X,
                     data.labels,
                     scheme,
                     chosen.repeats,
+                    test_size=settings.test_size,
                     probes="uniform",
-                    n_probes=chosen.n_probes,
-                    store=store,
-                    progress=progress,
+                    random_state=settings.seed,
+                    executor=settings.executor,
+                    store=settings.store,
+                    progress=settings.progress,
+                    time_limit=settings.time_limit,
                     name=name,
-                    **common,
+                    n_probes=chosen.n_probes,
                 )
-                interrupted = records[name].interrupted
+                fits.interrupted = fits.records[name].interrupted
             except InputError as mistake:
-                failed[name] = str(mistake)
+                fits.failed[name] = str(mistake)
             except KeyboardInterrupt:
-                interrupted = True
-    if records and wanted["fold_rows"] is None:
-        chosen = again(chosen, pilots, records, stages.passed, wanted["budget"], executor, half, others)
-    for name in records:
-        if interrupted:
-            why_not[name] = "interrupted"
+                fits.interrupted = True
+
+
+def _cross_validate(
+    data: DataResults, learners: Mapping[str, Any], chosen: Plan, settings: FitSettings, stages: Stages, fits: _Fits
+) -> None:
+    """Predict every row by a fit that has not seen it, for each learner with a record, until interrupted."""
+    for name in fits.records:
+        if fits.interrupted:
+            fits.not_held_out[name] = "interrupted"
             continue
         with stages.stage(f"Cross-validated predictions of {name}"):
             try:
-                held[name] = held_out(
+                fits.held_out[name] = held_out(
                     learners[name],
                     data.X,
                     data.codes,
                     chosen.fold_rows,
-                    seed,
-                    executor,
-                    progress,
+                    settings.seed,
+                    settings.executor,
+                    settings.progress,
                     name,
                     data.classes,
                 )
             except InputError as mistake:
-                why_not[name] = str(mistake)
+                fits.not_held_out[name] = str(mistake)
             except KeyboardInterrupt:
-                interrupted = True
-                why_not[name] = "interrupted"
-    if interrupted and not records:
-        raise KeyboardInterrupt
-    if interrupted:
-        failed |= {name: "Interrupted before it started." for name in learners if name not in {*records, *failed}}
-    with stages.stage("Figures of learners"):
-        found: dict[str, LearnerResults] = {}
-        for name, labelings in records.items():
-            try:
-                found[name] = _learner(name, labelings, held.get(name), why_not.get(name, ""), data, seed)
-            except InputError as mistake:
-                failed[name] = _missing(labelings) if labelings.interrupted else str(mistake)
-        if not found:
-            raise InputError("No learner gave results. " + " ".join(f"{name}: {why}" for name, why in failed.items()))
-    with stages.stage("Figures of data and classes"):
-        why: dict[str, str] = {}
-        akin = _kinship(records, found, seed, why)
-        geometry = _complexity(data, seed, why)
-        classes = _classes(data, found, why)
-    settings = {
-        "budget": wanted["budget"],
-        "foreseen": chosen.foreseen,
-        "bought": chosen.told(half),
+                fits.interrupted = True
+                fits.not_held_out[name] = "interrupted"
+
+
+def _settings(
+    chosen: Plan,
+    budget: BudgetSettings,
+    settings: FitSettings,
+    limits: Limits,
+    stages: Stages,
+    interrupted: bool,
+    learners: Mapping[str, Any],
+    command: str | None,
+) -> dict[str, Any]:
+    """The settings that the report shows, with the command that reproduces it."""
+    numbers = {
         "splits": chosen.splits,
         "repeats": chosen.repeats,
         "size": "all" if chosen.size is None else chosen.size,
         "n_probes": chosen.n_probes,
         "fold_rows": "all" if chosen.fold_rows is None else chosen.fold_rows,
-        "test_size": wanted["test_size"],
-        "seed": seed,
+    }
+    if command is None:
+        keywords = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
+        command = f"classay.characterize(learners, X, y, {keywords}, random_state={settings.seed})"
+    else:
+        command += "".join(f" --{name.replace('_', '-')} {value}" for name, value in numbers.items())
+    return {
+        "budget": budget.seconds,
+        "foreseen": chosen.seconds,
+        "bought": chosen.in_words(limits.half),
+        **numbers,
+        "test_size": settings.test_size,
+        "seed": settings.seed,
         "interrupted": interrupted,
         "seconds": stages.passed,
         "stages": stages.seconds,
         "versions": versions(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}, {workers(executor)} workers",
+        "machine": f"{platform.machine()}, Python {platform.python_version()}, {limits.workers} workers",
         "learners": {name: " ".join(repr(one).split()) for name, one in learners.items()},
+        "command": command,
     }
-    settings["command"] = call(settings) if command is None else command_again(command, settings)
-    return Results(data, found, akin, geometry, classes, dict(networks), failed, why, settings)
 
 
 def _missing(labelings: Labelings) -> str:
@@ -177,7 +263,7 @@ def _learner(
     oriented = orientation(labelings, min(5, labelings.truth.size), random_state=seed)
     steady = stability(labelings, on="test")
     on_probes = stability(labelings, on="probes") if labelings.has_probes else None
-    regions = found = None
+    regions = error_slices = None
     try:
         if labelings.truth.size >= POINTS or on_probes is None:
             regions = steady.regions(data.X.iloc[labelings.test_rows], random_state=seed)
@@ -187,16 +273,24 @@ def _learner(
         why["regions"] = str(too_little)
     if held is not None:
         try:
-            found = slices(data.X, held.labels != data.codes, random_state=seed)
+            error_slices = slices(data.X, held.labels != data.codes, random_state=seed)
         except InputError as too_little:
             why["slices"] = str(too_little)
-    return LearnerResults(name, labelings, oriented, steady, on_probes, regions, held, found, why)
+    return LearnerResults(
+        name=name,
+        labelings=labelings,
+        orientation=oriented,
+        stability=steady,
+        on_probes=on_probes,
+        regions=regions,
+        held_out=held,
+        slices=error_slices,
+        why=why,
+    )
 
 
-def _kinship(
-    records: dict[str, Labelings], found: dict[str, LearnerResults], seed: int, why: dict[str, str]
-) -> Kinship | None:
-    whole = {name: records[name] for name in found if not records[name].interrupted}
+def _kinship(records: dict[str, Labelings], seed: int, why: dict[str, str]) -> Kinship | None:
+    whole = {name: labelings for name, labelings in records.items() if not labelings.interrupted}
     if len(whole) < 2:
         why["kinship"] = "it needs at least 2 learners"
         return None
@@ -215,13 +309,13 @@ def _complexity(data: DataResults, seed: int, why: dict[str, str]) -> Complexity
         return None
 
 
-def _classes(data: DataResults, found: dict[str, LearnerResults], why: dict[str, str]) -> ClassesResults | None:
+def _classes(data: DataResults, learners: dict[str, LearnerResults], why: dict[str, str]) -> ClassesResults | None:
     """Forecast for more classes, of the best learner that gives scores."""
     size = data.classes.size
     if size < LEAST_CLASSES:
         why["classes"] = f"there are {size} classes; a forecast needs at least {LEAST_CLASSES}"
         return None
-    scored = {name: one.held_out for name, one in found.items() if one.held_out and one.held_out.scores is not None}
+    scored = {name: one.held_out for name, one in learners.items() if one.held_out and one.held_out.scores is not None}
     if not scored:
         why["classes"] = "no learner gives a score to every class"
         return None
@@ -241,100 +335,49 @@ PILOT_ROWS = (250, 1000)
 """Where halves are larger, a learner is timed on these numbers of rows, which show how its time grows."""
 
 
-def planned(
-    data: DataResults,
-    learners: Mapping[str, Any],
-    wanted: dict[str, Any],
-    common: dict[str, Any],
-    half: int,
-    others: int,
-    executor: Executor | int | None,
-    failed: dict[str, str],
-) -> tuple[Plan, dict[str, Pilot]]:
-    """The plan, after pilot fits unless nothing is left to choose, and the pilot fits of each learner."""
-    named = {name: wanted[name] for name in ("splits", "repeats", "n_probes")}
-    size = half if wanted["size"] == "all" else wanted["size"]
-    fold_rows = wanted["fold_rows"]
-    if None not in (wanted["splits"], wanted["repeats"], size, fold_rows):
-        n_probes = PROBES if wanted["n_probes"] is None else wanted["n_probes"]
-        kept = None if size >= half else size
-        return Plan(
-            wanted["splits"], wanted["repeats"], kept, n_probes, None if fold_rows == "all" else fold_rows, 0.0
-        ), {}
+def _pilots(
+    data: DataResults, learners: Mapping[str, Any], settings: FitSettings, half: int, fits: _Fits
+) -> dict[str, Pilot]:
+    """Pilot fits of each learner that can be fitted."""
     pilots: dict[str, Pilot] = {}
     for name, learner in learners.items():
         try:
-            pilots[name] = _pilot(learner, data, half, common)
+            pilots[name] = _pilot(learner, data, settings, half)
         except InputError as mistake:
-            failed[name] = str(mistake)
-    if not pilots:
-        return Plan(2, 1, None, 1, None, 0.0), {}
-    made = plan(pilots, wanted["budget"], workers(executor), half, others, data.classes.size, size=size, **named)
-    return (made if fold_rows is None else replace(made, fold_rows=None if fold_rows == "all" else fold_rows)), pilots
+            fits.failed[name] = str(mistake)
+    return pilots
 
 
-def again(
-    made: Plan,
-    pilots: dict[str, Pilot],
-    records: dict[str, Labelings],
-    passed: float,
-    budget: float,
-    executor: Executor | int | None,
-    half: int,
-    others: int,
-) -> Plan:
-    """The plan with fewer fold rows if the time left requires it, now that refits show how long a fit takes."""
-    rows = half if made.size is None else made.size
-    timed = {
-        name: replace(pilots[name], seconds=float(np.nanmean(one.seconds)), rows=rows)
-        for name, one in records.items()
-        if name in pilots and np.isfinite(one.seconds).any()
-    }
-    left = min(max(BY_FOLDS * budget - passed, LEAST_ON_FOLDS * budget), ON_FOLDS * budget)
-    classes = len(next(iter(records.values())).classes)
-    wider, _ = folds(timed, left, workers(executor), others, classes)
-    most = others if made.fold_rows is None else made.fold_rows
-    return made if wider is None or wider >= most else replace(made, fold_rows=wider)
-
-
-def _pilot(learner: Any, data: DataResults, half: int, common: dict[str, Any]) -> Pilot:
+def _pilot(learner: Any, data: DataResults, settings: FitSettings, half: int) -> Pilot:
     """Time a learner on one pair of subsets; where halves are large, on two smaller sizes, which show the growth."""
     ready = encoded(learner, data.X)
     least = 2 * data.classes.size
     sizes = [half] if half <= PILOT_ROWS[1] else sorted({max(rows, min(least, half)) for rows in PILOT_ROWS})
     timed = []
     for rows in sizes:
-        made = record(ready, data.X, data.labels, HalfSplits(1, rows), 1, probes="uniform", n_probes=PROBES, **common)
-        timed.append((rows, float(np.nanmin(made.seconds))))
+        labelings = record(
+            ready,
+            data.X,
+            data.labels,
+            HalfSplits(1, rows),
+            1,
+            test_size=settings.test_size,
+            probes="uniform",
+            random_state=settings.seed,
+            executor=settings.executor,
+            time_limit=settings.time_limit,
+            n_probes=PROBES,
+        )
+        timed.append((rows, float(np.nanmin(labelings.seconds))))
     rows, _ = timed[-1]
     # The minimum shows how time grows; the mean predicts the sum of many. Only the first fit has to import modules.
-    seconds = float(np.nanmean(made.seconds)) if len(sizes) > 1 else timed[-1][1]
+    seconds = float(np.nanmean(labelings.seconds)) if len(sizes) > 1 else timed[-1][1]
     return Pilot(seconds, rows, growth(timed[0], timed[-1]), bool(free_seeds(ready)))
 
 
 def workers(executor: Executor | int | None) -> int:
     """Number of fits that run at once."""
     return executor if isinstance(executor, int) else int(joblib.cpu_count())
-
-
-# The call or command that reproduces the figures, with the numbers that the budget set.
-
-
-def chosen(settings: dict[str, Any]) -> dict[str, Any]:
-    """The numbers that a budget sets."""
-    return {name: settings[name] for name in ("splits", "repeats", "size", "n_probes", "fold_rows")}
-
-
-def call(settings: dict[str, Any]) -> str:
-    """The Python call that reproduces the figures."""
-    named = ", ".join(f"{name}={value!r}" for name, value in chosen(settings).items())
-    return f"classay.characterize(learners, X, y, {named}, random_state={settings['seed']})"
-
-
-def command_again(command: str, settings: dict[str, Any]) -> str:
-    """The command that reproduces the figures: it names the numbers that the budget set."""
-    named = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in chosen(settings).items())
-    return f"{command} {named}"
 
 
 # The stages of an assay: the current one, printed on stderr, and how long each took.

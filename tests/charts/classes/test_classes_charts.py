@@ -73,7 +73,7 @@ def test_a_forecast_has_its_path_its_figures_and_its_back_tests():
     beyond = {row["k"]: row for row in rows_of(chart, "what", "k") if row["what"] == AHEAD}
     assert set(found.path_k) <= set(beyond)
     assert beyond[1000]["accuracy"] == found.estimates[2].value
-    points = {row["what"]: row for row in rows_of(chart, "what", "k") if row["what"].startswith("foreseen")}
+    points = {row["what"]: row for row in rows_of(chart, "what", "k") if row["what"].startswith("predicted from")}
     assert {row["accuracy"] for row in points.values()} == {test.foreseen.mean() for test in found.back_tests}
     text = drawing(chart)
     for words in ("extrapolated", "predicted from 20", "40 observed", f"{found.estimates[1].value:.0%}"):

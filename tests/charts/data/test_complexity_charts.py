@@ -334,7 +334,7 @@ def test_region_says_what_is_wrong_with_columns(iris):
         charts.complexity_region(iris, frame, x="empty")
     with pytest.raises(InputError, match="fewer than 2 columns"):
         charts.complexity_region(iris, frame[["sepal length (cm)", "kind", "empty"]])
-    with pytest.raises(InputError, match=r"shape \(149, 6\); the 150 rows"):
+    with pytest.raises(InputError, match=r"shape \(149, 6\); expected the 150 rows"):
         charts.complexity_region(iris, frame[1:])
     halves = pd.DataFrame(
         {"a": np.where(np.arange(150) < 75, 1.0, np.nan), "b": np.where(np.arange(150) < 75, np.nan, 1)}

@@ -127,7 +127,7 @@ def test_drift_has_the_right_numbers():
     assert [row["value"] for row in rows if row["series"] == "with the reference"] == [0.9, 0.9, 0.6, 0.9]
     text = svg(chart)
     assert "change in 1 of 4 batches" in text
-    assert "with the last batch" in text
+    assert "with the previous batch" in text
 
 
 def test_many_batches_and_a_single_one():
@@ -148,7 +148,7 @@ def test_users_words_are_data(name):
 def test_what_cannot_be_drawn():
     with pytest.raises(InputError, match="nothing to draw"):
         preference_chart()
-    with pytest.raises(InputError, match="int was given"):
+    with pytest.raises(InputError, match="Got int; expected what"):
         preference_chart(3)
     with pytest.raises(InputError, match="other concepts"):
         preference_chart(asked(), asked(f1="x2 > 0"))

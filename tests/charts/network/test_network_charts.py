@@ -13,6 +13,7 @@ import vl_convert
 
 from classay import charts
 from classay.charts.network.cosines import Lane, cosine_lanes
+from classay.charts.style.theme import labels
 from classay.expect import InputError
 from classay.intervals import Estimate
 from classay.network.prototypes.record import SEED, Prototypes
@@ -70,7 +71,7 @@ def test_cosines_of_class_means(quality):
     cells = rows_with(chart, "one", "other", "value", "dark")
     values = {(row["first"], row["second"]): row["value"] for row in cells}
     assert len(values) == 16
-    short = charts.cosines.labels(HOSTILE)
+    short = labels(HOSTILE)
     for a in range(4):
         for b in range(4):
             assert values[short[a], short[b]] == quality.cosines[a, b]

@@ -121,7 +121,11 @@ def test_estimates_and_tables():
 
 @pytest.mark.parametrize(
     ("marginal", "words"),
-    [(None, "was not specified (`marginal`)"), (True, "does not depend on which others"), (False, "would give other scores")],
+    [
+        (None, "was not specified (`marginal`)"),
+        (True, "does not depend on which others"),
+        (False, "would give other scores"),
+    ],
 )
 def test_whether_scores_are_marginal_is_said(marginal, words):
     text = str(classay.accuracy_curve(*made(), marginal=marginal))

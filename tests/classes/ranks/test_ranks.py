@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 import classay
 from classay.classes.curve.resample import class_samples, jackknife_error, leave_groups_out, standard_error
 from classay.classes.ranks import counts
+from classay.classes.ranks import ranks as module
 from classay.classes.ranks.counts import class_groups
 from classay.classes.ranks.ranks import ARRAYS
 from classay.expect import InputError
+from classay.notes import Note
 
 
 def made(n=300, K=50, seed=0, decimals=1):
@@ -76,6 +79,30 @@ def test_merging_is_the_record_of_all_rows(cut, rows, monkeypatch):
         merged = first.merge(classay.Ranks.from_scores(scores[cut:], y[cut:], kernel=True))
     same(merged, whole)
     assert merged.notes == whole.notes
+
+
+def test_merging_keeps_notes_on_the_scores_and_renews_those_on_the_counts():
+    scores, y = np.eye(4)[[0, 1, 2, 3]], [0, 1, 2, 3]
+    warned, other = Note("fit-warned", "slow"), Note("fit-warned", "Without test rows")
+    first = classay.Ranks.from_scores(scores[:2], y[:2])
+    second = classay.Ranks.from_scores(scores[2:], y[2:])
+    assert [note.code for note in first.notes] == ["classes-without-rows", "z-unknown"]
+    assert first.notes[0].numbers == {"count": 2, "classes": 4}
+    first, second = replace(first, notes=(warned, *first.notes)), replace(second, notes=(*second.notes, warned, other))
+    merged = first.merge(second)
+    assert merged.notes[:2] == (warned, other)
+    assert merged.notes[2:] == classay.Ranks.from_scores(scores, y).notes
+    assert "classes-without-rows" not in [note.code for note in merged.notes]
+
+
+def test_notes_are_saved_as_data_and_sentences_of_older_records_stay(tmp_path, monkeypatch):
+    ranks = classay.Ranks.from_scores(np.eye(3)[[0, 1]], [0, 1])
+    read = classay.Ranks.load(ranks.save(tmp_path / "ranks"))
+    assert [(note.code, note.numbers) for note in read.notes] == [(note.code, note.numbers) for note in ranks.notes]
+    assert read.notes == ranks.notes
+    monkeypatch.setattr(module, "notes_to_json", lambda notes: ["A sentence."])
+    old = classay.Ranks.load(ranks.save(tmp_path / "old"))
+    assert [(note, note.code) for note in old.notes] == [("A sentence.", "text")]
 
 
 def test_rows_in_detail_are_the_first_of_every_class(monkeypatch):

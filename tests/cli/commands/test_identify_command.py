@@ -26,7 +26,7 @@ def files(tmp_path):
 def test_words_and_a_table_are_printed(classay, files):
     code, out, err = classay("identify", *files)
     assert code == 0, err
-    for words in ("Of 12 stimuli, ridge regression on 4 columns", "Implied information", "Picking the right stimulus"):
+    for words in ("Among 12 stimuli, ridge regression on 4 columns", "Implied information", "Picking the right stimulus"):
         assert words in out
     assert "stimuli.npy: 60 × 4. responses.npy: 60 × 6." in err
 
@@ -42,7 +42,7 @@ def test_tables_split_and_elastic_net(classay, files):
     tables = [path.replace(".npy", ".csv") for path in files]
     code, out, err = classay("identify", *tables, "--model", "elastic_net", "--test-size", "20")
     assert code == 0, err
-    assert "Of 20 stimuli, an elastic net" in out
+    assert "Among 20 stimuli, an elastic net" in out
     code, out, _ = classay("identify", *files, "--test-size", "0.5", "--level", "0.9")
     assert "Of 30 stimuli" in out
     assert "level 0.9" in out
@@ -102,7 +102,7 @@ def test_bad_files(classay, files, tmp_path):
     good = files[0]
     cases = [
         (str(tmp_path / "none.npy"), "File not found"),
-        (saved(tmp_path, "short.npy", np.ones((59, 2))), "60 rows and `responses` 59"),
+        (saved(tmp_path, "short.npy", np.ones((59, 2))), "60 rows but `responses` has 59; they must match"),
         (saved(tmp_path, "gap.npy", np.where(np.arange(60) == 7, np.nan, np.arange(60.0))), "NaN (missing) in row 7"),
         (saved(tmp_path, "same.npy", np.ones(60)), "All 60 rows of `responses` are the same"),
         (saved(tmp_path, "words.npy", np.array(["a"] * 60)), "real numbers are expected"),

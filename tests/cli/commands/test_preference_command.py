@@ -15,7 +15,7 @@ TWO = ["--concept", "x0 > 0.5", "--against", "x1 > 0.5"]
 def test_a_table_is_printed(classay):
     code, out, _ = classay("preference", "-l", "GaussianNB", "-l", "DecisionTreeClassifier(max_depth=1)", *TWO, *QUICK)
     assert code == 0
-    for word in ("`x0 > 0.5` against `x1 > 0.5`", "GaussianNB", "max_depth=1", "undecided", "crosses"):
+    for word in ("`x0 > 0.5` against `x1 > 0.5`", "GaussianNB", "max_depth=1", "neither", "crosses"):
         assert word in out
 
 
@@ -74,7 +74,7 @@ def test_one_failing_learner_does_not_stop_the_others(classay):
         ([*TWO, "--columns", "2", "--column", "a=0:1"], "--columns and --column were given; expected only one of them"),
         ([*TWO, "--column", "a"], "heat=20:80"),
         ([*TWO, "--column", "a=1..2:3"], "low:high"),
-        ([*TWO, "--column", "a=2:1"], "must be less"),
+        ([*TWO, "--column", "a=2:1"], "the first must be smaller"),
         ([*TWO, "--correlation", "2"], "correlation"),
         ([*TWO, "--budget", "5"], "budget"),
         ([*TWO, "--rows", "1"], "n_samples"),

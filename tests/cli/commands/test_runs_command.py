@@ -32,7 +32,7 @@ def test_a_store_is_listed(classay, runs):
     for word in ("DecisionTreeClassifier", "max_depth", "4 values", "complete, 1 failed", "GaussianNB", "150 x 4"):
         assert word in out
     assert "2 files damaged or left over: classay runs prune" in out
-    assert "1 file of others" in out
+    assert "1 other file, not from classay" in out
 
 
 def test_json_has_all(classay, runs):
@@ -58,7 +58,7 @@ def test_prune_removes_what_is_of_no_use_and_first_says_so(classay, runs):
     assert json.loads(out)["removed"]
     gone = set(before) - {path.name for path in runs.iterdir()}
     assert gone == {f".{'a' * 64}.classay.{'b' * 32}.part", f"{'d' * 64}.classay"}
-    assert "Nothing to clear up" in classay("runs", "prune", str(runs))[1]
+    assert "Nothing to clean up" in classay("runs", "prune", str(runs))[1]
 
 
 def test_an_empty_store(classay, tmp_path):

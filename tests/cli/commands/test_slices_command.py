@@ -108,7 +108,7 @@ def test_quiet_is_quiet(classay, predictions):
     ("arguments", "message"),
     [
         (["--wrong", "lable != age"], "Did you mean label"),
-        (["--wrong", "label"], "True or False is expected"),
+        (["--wrong", "label"], "expected True or False"),
         (["--wrong", "__import__('os').getcwd()"], "a call"),
         (["--wrong", "age < 500"], "all 3000 rows"),
         (["--wrong", "wrong", "--columns", "agee"], "Did you mean age"),

@@ -97,9 +97,9 @@ def test_a_refused_value_is_reported_and_the_others_shown(classay):
     ("arguments", "said"),
     [
         (["-l", "DecisionTreeClassifier", "-p", "max_dept", "-v", "1:3"], "Did you mean max_depth"),
-        ([*TREE[:-1], "a:b"], "is no number"),
+        ([*TREE[:-1], "a:b"], "is not a number"),
         ([*TREE[:-1], ""], "--values is empty"),
-        ([*TREE[:-1], "3:1"], "which is no value"),
+        ([*TREE[:-1], "3:1"], "which gives no value"),
         ([*TREE, "-v", "1,2"], "each parameter needs its values"),
         ([*TREE, *TREE[2:], *TREE[2:]], "1 learner and 3 parameters"),
         (["-l", "DecisionTreeClasifier", *TREE[2:]], "Did you mean DecisionTreeClassifier"),

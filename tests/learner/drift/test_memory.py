@@ -162,7 +162,7 @@ def test_mistakes_are_explained():
         memory.partial_fit(X, np.where(y, 1, 7))
     with pytest.raises(InputError, match="differs from the first batch"):
         memory.partial_fit(X, y, classes=[0, 1, 2])
-    with pytest.raises(InputError, match="as many"):
+    with pytest.raises(InputError, match="they must match"):
         memory.partial_fit(X, y[:-1])
     with pytest.raises(ValueError, match="features"):
         memory.partial_fit(X[:, :2], y)

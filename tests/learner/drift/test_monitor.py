@@ -149,7 +149,7 @@ def test_rows_that_moved_are_told_from_a_concept_that_changed():
     found = watching.update(X[corner][:60], y[corner][:60])
     assert found.accuracy_reference > 0.85
     if found.alarm:
-        assert "moved" in found.notes[0]
+        assert "shifted" in found.notes[0]
 
 
 def test_the_same_bits_for_any_executor():
@@ -232,7 +232,7 @@ def frame_with(**columns):
         ((mixed(50, 1)[0], ["ok"] * 50), "1 class.*merge it with the next"),
         ((mixed(50, 1)[0], ["ok", "lost"] * 25), "'lost'"),
         ((mixed(50, 1)[0], [0, 1] * 25), "same labels"),
-        ((mixed(50, 1)[0], ["ok"] * 49), "as many"),
+        ((mixed(50, 1)[0], ["ok"] * 49), "they must match"),
         ((mixed(50, 1)[0].to_numpy(), mixed(50, 1)[1]), "another form"),
         (mixed(200, 1), "at least 600"),
         ((mixed(50, 1)[0].iloc[:0], []), "no rows"),

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rough_learners import Tallied, fits
+from sklearn.naive_bayes import GaussianNB
 
+import classay
 from classay import HalfSplits, InputError, Subsets, record
-from classay.learner.fitting import schemes
 from classay.inputs.splits import split_by_share
+from classay.learner.fitting import schemes
 
 
 def codes_of(*counts, seed=0):
@@ -52,7 +54,9 @@ def test_largest_remainders(counts, test_size, expected):
 
 
 def test_a_split_says_which_classes_cannot_be_tested():
-    labelings = classay.record(GaussianNB(), np.arange(102.0)[:, None], codes_of(100, 1, 1), Subsets(3, size=0.9), 1, executor=1)
+    labelings = classay.record(
+        GaussianNB(), np.arange(102.0)[:, None], codes_of(100, 1, 1), Subsets(3, size=0.9), 1, executor=1
+    )
     (note,) = labelings.notes
     assert note == "2 of 3 classes have no row in the test part: too few rows."
     assert (note.code, note.numbers) == ("classes-not-tested", {"count": 2, "classes": 3})
@@ -181,13 +185,13 @@ def test_halves_need_two_rows_of_each_class():
         (lambda: Subsets(0), r"`Subsets\(n\)` is 0"),
         (lambda: Subsets(10.0), r"`Subsets\(n\)` is 10.0"),
         (lambda: Subsets(True), r"`Subsets\(n\)` is True"),
-        (lambda: Subsets(5, 0.0), r"`Subsets\(size\)` is 0.0; a number between 0 and 1.*whole number of rows"),
+        (lambda: Subsets(5, 0.0), r"`Subsets\(size\)` is 0.0; expected a number between 0 and 1.*whole number of rows"),
         (lambda: Subsets(5, 1.5), r"`Subsets\(size\)` is 1.5"),
         (lambda: Subsets(5, 1), r"`Subsets\(size\)` is 1; .*at least 2"),
         (lambda: Subsets(5, True), r"`Subsets\(size\)` is True"),
         (lambda: Subsets(5, float("nan")), r"`Subsets\(size\)` is nan"),
         (lambda: Subsets(5, "half"), r"`Subsets\(size\)` is 'half'"),
-        (lambda: Subsets(5, 0.5, "yes"), r"`Subsets\(replace\)` is 'yes'; True or False"),
+        (lambda: Subsets(5, 0.5, "yes"), r"`Subsets\(replace\)` is 'yes'; expected True or False"),
         (lambda: HalfSplits(0), r"`HalfSplits\(m\)` is 0; .*at least 1"),
     ],
 )

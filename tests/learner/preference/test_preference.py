@@ -196,7 +196,7 @@ def test_several_learners_side_by_side():
     assert list(found.learners) == ["low", "high", "forest"]
     assert found.learners["low"].crossing.value < 0.5 < found.learners["high"].crossing.value
     assert len(found.to_frame()) == 6
-    assert "«first» is favoured by low" in str(found)
+    assert "`first` is favoured by low" in str(found)
     with pytest.raises(InputError, match="dict"):
         preferences([Voter()], first, second, attributes=2)
 

@@ -95,12 +95,12 @@ def test_words_of_every_kind(answers, truth, classes):
     [
         ([[0, 1, 1]], [0, 1], r"`labels` has 3 points but `y_true` has 2; they must match.*last axis"),
         ([[], []], [], r"0 points"),
-        ([0, 1], [0, 1], r"`labels` has shape \(2,\) and `y_true` \(2,\); \(subsets, refits, points\)"),
+        ([0, 1], [0, 1], r"`labels` has shape \(2,\) and `y_true` \(2,\); expected \(subsets, refits, points\)"),
         ([[[[0, 1]]]], [0, 1], r"shape \(1, 1, 1, 2\)"),
         ([[0, 1]], [[0, 1]], r"`y_true` \(1, 2\)"),
         ([[0, 1], [0]], [0, 1], r"`labels` is not an array.*All rows must have the same length"),
-        (np.empty((0, 2)), [0, 1], r"shape \(0, 2\); at least one subset"),
-        (np.empty((3, 0, 2)), [0, 1], r"shape \(3, 0, 2\); at least one subset"),
+        (np.empty((0, 2)), [0, 1], r"shape \(0, 2\); expected at least one subset"),
+        (np.empty((3, 0, 2)), [0, 1], r"shape \(3, 0, 2\); expected at least one subset"),
         ([[0.0, np.nan]], [0, 1], r"`labels` has missing"),
         ([[0, 1]], [0, np.nan], r"`y_true` has missing"),
         ([["a", None]], ["a", "b"], r"`labels` has missing.*Drop those points"),
@@ -108,7 +108,7 @@ def test_words_of_every_kind(answers, truth, classes):
         ([["a", "b"]], pd.Series(["a", pd.NA], dtype="string"), r"`y_true` has missing"),
         ([["a", "b"]], pd.Series([1, pd.NA], dtype="Int64"), r"`y_true` has missing"),
         ([["0", "1"]], [0, 1], r"`labels` contains text such as '0' and `y_true` such as 0; expected the same labels"),
-        ([[0, 1]], ["0", "1"], r"`labels` holds numbers such as 0 and `y_true` such as '0'"),
+        ([[0, 1]], ["0", "1"], r"`labels` contains numbers such as 0 and `y_true` such as '0'"),
         ([["a", "a"]], ["a", "a"], r"There is 1 class \('a'\)"),
         ([[3, 3]], [3, 3], r"There is 1 class \(3\)"),
     ],
@@ -379,7 +379,7 @@ def test_a_file_cut_off_anywhere(tmp_path):
 
 def test_a_record_of_another_kind(tmp_path):
     store.write(tmp_path / "ranks", "ranks", {}, {"ranks": np.arange(3)})
-    with pytest.raises(InputError, match="of kind 'ranks'; one of 'labelings', 'predictions' is expected"):
+    with pytest.raises(InputError, match="of kind 'ranks'; expected one of 'labelings', 'predictions'"):
         classay.load(tmp_path / "ranks")
 
 

@@ -162,7 +162,10 @@ def test_scale_and_shift_of_the_target_make_no_difference(forest):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: record(LinearRegression(), X, np.where(Y > 100, "a", "b")), "contains text.*Did you mean a classifier"),
+        (
+            lambda: record(LinearRegression(), X, np.where(Y > 100, "a", "b")),
+            "contains text.*Did you mean a classifier",
+        ),
         (lambda: record(LinearRegression(), X, np.full(len(Y), 2.0)), "is 2.0 in all 442 rows"),
         (lambda: record(LinearRegression(), X, np.where(Y > 300, np.inf, Y)), "infinite values"),
         (lambda: Predictions.from_arrays([["a"]], [1]), "`values` is not an array of numbers"),

@@ -46,7 +46,7 @@ def test_one_learner_is_a_table_too():
     [
         ({}, "is empty"),
         ([constant()], "not a mapping"),
-        ({"a": 3}, "is int; what `classay.stability` returned"),
+        ({"a": 3}, "is int; expected what `classay.stability` returned"),
         ({"a": constant(), "b": noisy(0.1, n=200)}, "'b' was compared on 200 test points"),
         ({"a": constant(), "b": noisy(0.1, halves=True)}, "by disjoint halves"),
     ],

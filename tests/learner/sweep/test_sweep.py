@@ -282,12 +282,12 @@ def test_what_is_deterministic_does_not_wait_for_the_pilot(tmp_path, monkeypatch
     monkeypatch.setattr(work, "run", run)
     found = sweep(Tallied(tmp_path / "fits"), X, Y, "power", [1, 2], **KEPT)
     assert all(record.deterministic for record in found.records.values())
-    assert [count for name, count in runs if name == "refit_strand"] == [12]
+    assert [count for name, count in runs if name == "fit_group"] == [12]
     assert fits(tmp_path / "fits") == 14
     runs.clear()
     sweep(Shifting(), X, Y, "noisy", [True], **KEPT)
     # The pilot tells that refits differ, so that the others are planned anew: subset by subset, all refits of each.
-    assert [count for name, count in runs if name == "refit_strand"] == [6, 11]
+    assert [count for name, count in runs if name == "fit_group"] == [6, 11]
 
 
 def test_what_fails_on_some_subsets_is_listed_as_record_lists_it():

@@ -392,7 +392,7 @@ def test_ended_among_its_records_it_goes_on_from_its_parts(tmp_path, monkeypatch
         sweep(RandomForestClassifier(), X, Y, **settings, store=tmp_path)
     assert len(parts(tmp_path)) == 12
     with monkeypatch.context() as patch:
-        patch.setattr("classay.learner.fitting.runner.refit_strand", None)  # nothing is fitted
+        patch.setattr("classay.learner.fitting.runner.fit_group", None)  # nothing is fitted
         found = sweep(RandomForestClassifier(), X, Y, **settings, store=tmp_path)
     assert not found.notes
     assert not parts(tmp_path)
@@ -415,11 +415,11 @@ def test_where_only_records_are_lacking_nothing_is_fitted_nor_called_another_swe
     with monkeypatch.context() as patch:
         patch.setattr(SweepStore, "finish", lambda *_: None)
         first = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
-    # The first strand has its records; its parts are still there.
+    # The first group has its records; its parts are still there.
     settings = {"executor": 1, "scheme": FEW, "repeats": 2, "store": tmp_path}
     for point in first.values[::2] if len(first.parameters) > 1 else ():
         record(clone(learner).set_params(**dict(zip(names, point))), X, Y, **settings)
-    monkeypatch.setattr("classay.learner.fitting.runner.refit_strand", stop)
+    monkeypatch.setattr("classay.learner.fitting.runner.fit_group", stop)
     found = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
     assert not found.interrupted
     assert not found.notes

@@ -80,6 +80,14 @@ def test_it_is_saved_and_read(record, tmp_path):
     assert path.read_bytes() == record.save(tmp_path / "twice.classay").read_bytes()
 
 
+def test_notes_are_saved_as_data(tmp_path):
+    record = prototypes(mlp(), (6,), starts=1, origins=1, sensitivity=False)
+    again = Prototypes.load(record.save(tmp_path / "net.classay"))
+    for notes in (record.notes, again.notes):
+        assert [(note.code, note.numbers["count"]) for note in notes] == [("origins-sampled", 1)]
+    assert str(again) == str(record)
+
+
 def test_another_record_is_refused(tmp_path):
     from classay import Labelings
 

@@ -15,7 +15,7 @@ from classay.report.export import json_format as module
 from classay.report.export.json_format import document, schema
 
 jsonschema = pytest.importorskip("jsonschema")
-PUBLISHED = Path(module.__file__).with_name("report.schema.json")
+PUBLISHED = Path(module.__file__).parents[1] / "report.schema.json"
 
 
 @pytest.fixture

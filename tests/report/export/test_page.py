@@ -15,6 +15,7 @@ from classay.report.export import page
 from classay.report.export.json_format import document, report_from
 from classay.report.export.page import Names, render
 from classay.report.glossary import TERMS
+from classay.report.phrases import printed
 
 EMPTY = Report("None", {}, (), (), (), (), {}, {})
 ALLOWED_TO_LOAD = {"link": {"data:,"}}
@@ -113,7 +114,7 @@ def test_every_cell_of_every_sheet_is_there(sample):
             for row in one.rows:
                 for column, value in zip(one.columns, row):
                     term = TERMS.get(column) if one is sheet else None
-                    shown = page.cells.printed(value, term)
+                    shown = printed(value, term)
                     assert shown.text in sample.words
                     assert shown.interval in sample.words
 
@@ -121,7 +122,7 @@ def test_every_cell_of_every_sheet_is_there(sample):
 def test_every_figure_stands_in_the_list_of_all(sample):
     listed = sample.words[sample.words.index("All figures Every figure") :]
     for figure in sample_report().figures:
-        assert page.cells.printed(figure.estimate, TERMS.get(figure.name)).text in listed
+        assert printed(figure.estimate, TERMS.get(figure.name)).text in listed
         assert figure.name in listed
 
 

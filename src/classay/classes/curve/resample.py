@@ -24,9 +24,9 @@ Figure = TypeVar("Figure", float, Floats)
 def leave_groups_out(ranks: Ranks, ties: str = "random", statistics: bool = True) -> Iterator[Evidence]:
     """The evidence without the classes of one group, for each of the G groups in turn; see `Ranks.among`."""
     for group in range(ranks.n_groups):
-        kept = np.ones(ranks.n_groups, dtype=bool)
-        kept[group] = False
-        yield ranks.among(kept, ties, statistics)
+        mask = np.ones(ranks.n_groups, dtype=bool)
+        mask[group] = False
+        yield ranks.among(mask, ties, statistics)
 
 
 def class_samples(
@@ -41,9 +41,9 @@ def class_samples(
         )
     for draw in range(whole(n, "n", at_least=1)):
         chosen = seeds.generator(seed, "some classes", draw).choice(ranks.n_groups, size, replace=False)
-        kept = np.zeros(ranks.n_groups, dtype=bool)
-        kept[chosen] = True
-        yield ranks.among(kept, ties)
+        mask = np.zeros(ranks.n_groups, dtype=bool)
+        mask[chosen] = True
+        yield ranks.among(mask, ties)
 
 
 def standard_error(
@@ -86,9 +86,9 @@ def paired_error(ranks: Ranks, figure: Callable[[Evidence], float], ties: str = 
     n_groups = ranks.n_groups
 
     def without(*groups: int) -> float:
-        kept = np.ones(n_groups, dtype=bool)
-        kept[list(groups)] = False
-        return figure(ranks.among(kept, ties, statistics=False))
+        mask = np.ones(n_groups, dtype=bool)
+        mask[list(groups)] = False
+        return figure(ranks.among(mask, ties, statistics=False))
 
     single = np.array([without(group) for group in range(n_groups)])
     alone = float(jackknife_error(single, np.bincount(ranks.group))) ** 2

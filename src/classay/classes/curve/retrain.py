@@ -91,8 +91,8 @@ def accuracy_on_label_set(split: LearnerSplit, task: tuple[int, int, str]) -> fl
     """Accuracy with one random label set. Runs in a worker."""
     k, draw, ties = task
     testable = np.unique(split.codes[split.test])
-    chosen = seeds.generator(split.seed, "label set", k, draw).choice(testable, k, replace=False)
-    inside = np.isin(split.codes, chosen)
+    label_set = seeds.generator(split.seed, "label set", k, draw).choice(testable, k, replace=False)
+    inside = np.isin(split.codes, label_set)
     own = replace(
         split,
         train=split.train[inside[split.train]],

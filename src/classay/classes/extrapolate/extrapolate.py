@@ -172,8 +172,8 @@ def extrapolate(
     al. (2008), Identifying natural images from human brain activity.
 
     """
-    chosen, _ = _method_and_seed(curve, [k], method, level, random_state)
-    return forecast(curve, [k], chosen, level)[0]
+    function, _ = _method_and_seed(curve, [k], method, level, random_state)
+    return forecast(curve, [k], function, level)[0]
 
 
 def extrapolation(
@@ -200,16 +200,16 @@ def extrapolation(
 
     """
     wanted = list(np.atleast_1d(np.asarray(k, dtype=object)))
-    chosen, seed = _method_and_seed(curve, wanted, method, level, random_state)
+    function, seed = _method_and_seed(curve, wanted, method, level, random_state)
     name = DEFAULT if method == "auto" else method
-    tests = back_test(curve, chosen, seed)
+    tests = back_test(curve, function, seed)
     # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
     trusted = trusted_ratio(tests) if 0 < curve.accuracy[-1] < 1 else math.nan
     here, most = curve.n_classes, max(wanted)
     path_k: tuple[int, ...] = ()
     if most > here:
         path_k = tuple(int(size) for size in np.unique(np.geomspace(here, most, STEPS).round().astype(np.int64)))[1:]
-    forecasts = forecast(curve, [*wanted, *path_k], chosen, level)
+    forecasts = forecast(curve, [*wanted, *path_k], function, level)
     estimates = tuple(forecasts[: len(wanted)])
     return Extrapolation(
         tuple(int(size) for size in wanted),
@@ -292,8 +292,8 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
         if ahead.any():
             if name == "kernel" and not np.isfinite(evidence.kernel).any():
                 continue
-            chosen = partial(moments, bandwidth=_bandwidth(curve, seed)) if name == "moments" else method
-            values[ahead] = chosen(evidence, sizes[ahead].astype(float))
+            function = partial(moments, bandwidth=_bandwidth(curve, seed)) if name == "moments" else method
+            values[ahead] = function(evidence, sizes[ahead].astype(float))
         by_method[name] = values
     return by_method
 
@@ -375,8 +375,8 @@ def back_test(curve: Curve, method: Method, seed: int) -> tuple[BackTest, ...]:
         parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
         foreseen = np.array([float(method(part, [n_classes])[0]) for part in parts])
         if foreseen.size:
-            seen = round(float(np.mean([part.n_classes for part in parts])))
-            tests.append(BackTest(seen, n_classes / seen, float(curve.accuracy[-1]), foreseen))
+            n_part = round(float(np.mean([part.n_classes for part in parts])))
+            tests.append(BackTest(n_part, n_classes / n_part, float(curve.accuracy[-1]), foreseen))
     return tuple(tests)
 
 

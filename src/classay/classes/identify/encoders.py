@@ -73,8 +73,8 @@ def ridge(stimuli: Floats, responses: Floats) -> Encoder:
     centre, scale = column_scales(stimuli)
     offset = responses.mean(axis=0)
     left, values, right = linalg.svd((stimuli - centre) / scale, full_matrices=False, check_finite=False)
-    kept = values > max(stimuli.shape) * np.finfo(float).eps * max(float(values.max(initial=0.0)), 1e-300)
-    left, values, right = left[:, kept], values[kept], right[kept]
+    nonzero = values > max(stimuli.shape) * np.finfo(float).eps * max(float(values.max(initial=0.0)), 1e-300)
+    left, values, right = left[:, nonzero], values[nonzero], right[nonzero]
     errors = responses - offset
     if not values.size:
         return Encoder(
@@ -87,15 +87,15 @@ def ridge(stimuli: Floats, responses: Floats) -> Encoder:
     outside = np.maximum((errors**2).sum(axis=0) - (along**2).sum(axis=0), 0.0)
     free = n - 1 - values.size
     criterion = n * (outside * (free > 0) + removed**2 @ along**2) / (free + removed.sum(axis=1))[:, None] ** 2
-    chosen = criterion.argmin(axis=0)
+    best = criterion.argmin(axis=0)
 
-    shares = removed[chosen].T
+    shares = removed[best].T
     coefficients = right.T @ ((1 - shares) / values[:, None] * along)
     fitted = left @ ((1 - shares) * along)
     beyond = np.maximum(1 - 1 / n - (left**2).sum(axis=1), 0.0)
     own = beyond[:, None] + left**2 @ removed.T
-    residuals = (errors - fitted) / np.maximum(own, np.finfo(float).tiny)[:, chosen]
-    return Encoder(centre, scale, offset, coefficients, penalties[chosen], residuals)
+    residuals = (errors - fitted) / np.maximum(own, np.finfo(float).tiny)[:, best]
+    return Encoder(centre, scale, offset, coefficients, penalties[best], residuals)
 
 
 def elastic_net(stimuli: Floats, responses: Floats, seed: int = 0, progress: bool = False) -> Encoder:

@@ -1,4 +1,4 @@
-"""Stimuli and the responses to them, checked once: as numbers, with repeats identified, and split."""
+"""Stimuli and the responses to them: checked once, with repeats identified, split, and the noise of the responses."""
 
 from __future__ import annotations
 
@@ -213,9 +213,9 @@ def shrink_covariance(residuals: Floats, deviations: Floats, shrinkage: float) -
     wide = q > n
     products = (standardised @ standardised.T if wide else standardised.T @ standardised) / n
     values, vectors = linalg.eigh(products)
-    kept = values > q * np.finfo(float).eps * max(float(values[-1]), 1e-300)
-    values = values[kept]
-    axes = standardised.T @ (vectors[:, kept] / np.sqrt(n * values)) if wide else vectors[:, kept]
+    nonzero = values > q * np.finfo(float).eps * max(float(values[-1]), 1e-300)
+    values = values[nonzero]
+    axes = standardised.T @ (vectors[:, nonzero] / np.sqrt(n * values)) if wide else vectors[:, nonzero]
     singular = shrinkage == 0 and values.size < q
     return NoiseCovariance(scale, np.asarray(axes), values, AMOUNTS[-1] if singular else float(shrinkage))
 

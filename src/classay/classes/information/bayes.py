@@ -252,14 +252,14 @@ class SampleDesign:
         """Bound on log P(A ≥ accuracy) if the average Bayes accuracy is m."""
         if accuracy <= m:
             return 0.0
-        drawn = 1 / self.k if self.classes_drawn else 0.0
+        class_share = 1 / self.k if self.classes_drawn else 0.0
         n, evenness = self.n, self.evenness
         # 4·gap/(1 + …) is what two normal deviations would need; the grid extends far to both sides.
-        x = _GRID * 4 * (accuracy - m) / (1 + n * drawn)
+        x = _GRID * 4 * (accuracy - m) / (1 + n * class_share)
         scaled = n * evenness
         chernoff = n * np.log1p(evenness * m * x) - scaled * accuracy * np.log1p(x)
         chernoff += self._class_term(scaled * x / (1 + evenness * m * x), m)
-        slope = _GRID * 4 * (accuracy - m) / (self.spread + drawn)
+        slope = _GRID * 4 * (accuracy - m) / (self.spread + class_share)
         hoeffding = slope**2 * self.spread / 8 + self._class_term(slope, m) - slope * (accuracy - m)
         return self.blocks * float(min(chernoff.min(), hoeffding.min(), 0.0))
 
@@ -272,8 +272,8 @@ class SampleDesign:
             swapped = theta**2 / (8 * k)
             bounding = k * m * (np.expm1(s) - s)
             from_errors = k * (1 - m) * (s - error_exponent(s))
-            top = (m - 1 / k) / (1 - 1 / k)
-            two_points = np.logaddexp(_log(top) + theta * (1 - m), _log(1 - top) - theta * (m - 1 / k))
+            at_one = (m - 1 / k) / (1 - 1 / k)
+            two_points = np.logaddexp(_log(at_one) + theta * (1 - m), _log(1 - at_one) - theta * (m - 1 / k))
         least: Floats = np.minimum(np.minimum(swapped, bounding), np.minimum(from_errors, two_points))
         return least
 

@@ -54,7 +54,7 @@ def mean_top(c: ArrayLike, k: ArrayLike) -> Floats:
 
     """
     # Rounding may leave 1 + 2e-16, and a probability is at most 1.
-    return np.minimum(_mean_top_and_slope(*_broadcast(c, _sizes(k, 1)))[0], 1.0)[()]
+    return np.minimum(_mean_top(c, k), 1.0)[()]
 
 
 def mean_top_slope(c: ArrayLike, k: ArrayLike) -> Floats:
@@ -210,7 +210,7 @@ def fit_mean_top(accuracy: Floats, sizes: Ints) -> float:
     low, high = float(own.min()), float(own.max())
 
     def slope(c: float) -> float:
-        return float(mean_top_slope(c, sizes) @ (accuracy - mean_top(c, sizes)))
+        return float(mean_top_slope(c, sizes) @ (accuracy - _mean_top(c, sizes)))
 
     if high - low < 1e-12 or slope(low) <= 0:
         return low
@@ -235,7 +235,7 @@ def c_of_mean(mean: float, sizes: Ints, weights: Floats) -> float:
     ends = -_FARTHEST, _FARTHEST
 
     def above(c: float) -> float:
-        return float(weights @ mean_top(c, sizes)) - mean
+        return float(weights @ _mean_top(c, sizes)) - mean
 
     if above(ends[0]) >= 0 or above(ends[1]) <= 0:
         return -math.inf if above(ends[0]) >= 0 else math.inf
@@ -249,6 +249,11 @@ def log_spaced_sizes(n_classes: int, most: int = MOST_SIZES, share: float = 0.0)
 
 
 # How the functions above are computed.
+
+
+def _mean_top(c: ArrayLike, k: ArrayLike) -> Floats:
+    """π̄_k(c) as rounding leaves it, up to 1 + 2e-16: smooth, for searches of a root."""
+    return _mean_top_and_slope(*_broadcast(c, _sizes(k, 1)))[0]
 
 
 def _mean_top_and_slope(c: Floats, sizes: Floats) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ from .information import Information, fano_information, implied_from, in_bits, i
 
 
 @dataclass(frozen=True)
-class Decoder:
+class DecoderFigures:
     """One decoder: its accuracy with all its classes and with the common number of classes, and its information.
 
     `ahead` is how many bits its implied information is above that of the next in order; None for the last.
@@ -45,7 +45,7 @@ class Decoder:
 class Decoders(Result, chart="classes.information:decoders_chart"):
     """The result of `decoders`: `decoders` from the most implied information to the least, and the common size `k`."""
 
-    decoders: tuple[Decoder, ...]
+    decoders: tuple[DecoderFigures, ...]
     k: int
     alpha: float
     notes: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def decoders(curves: Mapping[str, Curve], alpha: float = 0.05) -> Decoders:
     k = min(curve.n_classes for curve in named.values())
     aheads = [_difference(fits[one], fits[other], 1 - alpha / (len(order) - 1)) for one, other in pairwise(order)]
     ordered = tuple(
-        Decoder(
+        DecoderFigures(
             name,
             named[name].n_classes,
             named[name].at(named[name].n_classes),

@@ -37,14 +37,14 @@ def count_chunks(chunks: Iterable[tuple[Any, ArrayLike]], names: NDArray[Any], k
     """The arrays of a record, from chunks (scores, y) that are read once and discarded."""
     group, most = class_groups(names.size), rows_in_detail(names.size)
     by_row, by_group = RowCounter(names.size), GroupCounter(group, kernel)
-    seen = np.zeros(names.size, dtype=np.int64)
+    rows_of_class = np.zeros(names.size, dtype=np.int64)
     begin = 0
     parts: list[Arrays] = []
     for scores, y in chunks:
         table = table_of(scores, names.size)
         truth = columns_of(y, names, table.shape[0])
-        in_detail = seen[truth] + cumulative_count(truth) < most
-        seen += np.bincount(truth, minlength=names.size)
+        in_detail = rows_of_class[truth] + cumulative_count(truth) < most
+        rows_of_class += np.bincount(truth, minlength=names.size)
         counted: list[Arrays] = []
         for part, block in blocks(table):
             detailed = np.flatnonzero(in_detail[part])

@@ -25,7 +25,6 @@ from .ranks import Ranks
 METRICS = ("cosine", "euclidean")
 CHUNK = 2**22
 """Scores to compute at a time."""
-
 MOST_WARNINGS = 3
 
 
@@ -40,24 +39,6 @@ class LearnerSplit:
     train: Ints
     test: Ints
     seed: int
-
-
-def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_state: Any) -> LearnerSplit:
-    """Check the inputs, and split them by class."""
-    if isinstance(learner, type) or not all(hasattr(learner, verb) for verb in ("fit", "get_params")):
-        raise InputError(
-            f"`learner` is {learner!r}; expected an unfitted scikit-learn classifier, such as GaussianNB()."
-        )
-    if kind_of(learner) == "regressor":
-        raise InputError(f"`learner` is {short_name(learner)}, a regressor; expected a classifier.")
-    seed = seeds.settle(random_state)
-    X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)
-    if X.ndim != 2:
-        raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
-    classes, codes = classes_of(y, X.shape[0])
-    return LearnerSplit(
-        clone(learner), X, codes, classes, *split_every_class(codes, fraction(test_size, "test_size"), seed), seed
-    )
 
 
 def rank_learner(
@@ -76,6 +57,24 @@ def rank_learner(
     inferred from the type of learner unless you specify it.
     """
     return rank_split(split_learner(learner, X, y, test_size, random_state), marginal, kernel, name)
+
+
+def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_state: Any) -> LearnerSplit:
+    """Check the inputs, and split them by class."""
+    if isinstance(learner, type) or not all(hasattr(learner, verb) for verb in ("fit", "get_params")):
+        raise InputError(
+            f"`learner` is {learner!r}; expected an unfitted scikit-learn classifier, such as GaussianNB()."
+        )
+    if kind_of(learner) == "regressor":
+        raise InputError(f"`learner` is {short_name(learner)}, a regressor; expected a classifier.")
+    seed = seeds.settle(random_state)
+    X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
+    classes, codes = classes_of(y, X.shape[0])
+    return LearnerSplit(
+        clone(learner), X, codes, classes, *split_every_class(codes, fraction(test_size, "test_size"), seed), seed
+    )
 
 
 def rank_split(
@@ -176,11 +175,8 @@ def classes_of(y: ArrayLike, rows: int) -> tuple[NDArray[Any], Ints]:
     return classes, codes.astype(np.int64)
 
 
-# Is a learner *marginal*: is the score of a class independent of which others there are?
-#
-# The theory of label sets needs that: some of the columns must be what the learner, fitted on those classes, would
-# give.
-
+# Is a learner *marginal*: is the score of a class independent of which others there are? The theory of label sets needs
+# that: some of the columns must be what the learner, fitted on those classes, would give.
 
 MARGINAL = {
     "BernoulliNB": "by its own model",

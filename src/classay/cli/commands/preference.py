@@ -198,7 +198,7 @@ def _show(found: dict[str, Preference]) -> None:
     rows = [
         [
             name,
-            each.favoured or "undecided",
+            each.favoured or "neither",
             console.figure(each.difference, 3),
             console.figure(each.crossing, 3) if each.crossing.known else "none",
             each.verdict,

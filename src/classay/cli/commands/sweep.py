@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
 
 from ... import __version__, expect
+from ...engine.dask import executor_of
+from ...engine.store import StoreFull
+from ...estimators.encoder import encoded
+from ...estimators.spec import learners_from_texts
+from ...learner.fitting.groups import grid
+from ...learner.fitting.schemes import Subsets
+from ...learner.orientation.orientation import usual_threshold
+from ...learner.sweep.result import Sweep
+from ...learner.sweep.sweep import sweep
+from ...learner.sweep.values import values_from_text
 from ...result import plain
-from ...tables.read import read_table
+from ...tables.read import Table, read_table
 from .. import console, options
-from ..options import table_as_json
-
-if TYPE_CHECKING:
-    from ...learner.sweep.result import Sweep
-    from ...tables.read import Table
+from ..records import describe, table_as_json
 
 EXAMPLES = """
 **Examples**
@@ -29,6 +34,14 @@ EXAMPLES = """
 
     classay sweep eeg.csv --learner SVC --param C --values 1e-2:1e2:log5 --param gamma --values 0.01,0.1,1 --charts charts/
 """  # noqa: E501  a command that can be copied is one line
+MOST_ROWS = 16
+COLUMNS = [
+    "test\naccuracy",
+    "train\naccuracy",
+    "expressivity\n(bits)",
+    "= capacity\n(data)",
+    "+ stochasticity\n(randomness)",
+]
 
 
 def command(
@@ -67,7 +80,7 @@ def command(
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     time_limit: options.TimeLimit = None,
-    store: options.Records = None,
+    store: options.Store = None,
     charts: options.Charts = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -75,15 +88,9 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and accuracy."""
-    from ...engine.dask import executor_of
-    from ...estimators.spec import learners_from_texts
-    from ...learner.fitting.schemes import Subsets
-    from ..options import tell
-
-    asked = _asked(learners_from_texts(learner, allow_import), param, values)
+    plans = _plans(learners_from_texts(learner, allow_import), param, values)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
+    console.writable_folder(charts, "--charts")
     table = read_table(data, target)
     settings: dict[str, Any] = {
         "scheme": scheme,
@@ -97,144 +104,138 @@ def command(
         "time_limit": time_limit,
         "share_paths": share_paths,
     }
-    _refuse_early(asked, table)
-    tell(table, quiet)
+    for plan in plans.values():
+        grid(encoded(plan.learner, table.X), *plan.arguments)  # refuses an unknown parameter before any fit
+    describe(table, quiet)
     with executor_of(scheduler, workers) as executor:
-        found, failed, interrupted, full = _sweep_all(asked, table, {**settings, "executor": executor})
-    if interrupted and not found:
+        sweeps, failed, interrupted, full = _sweep_all(plans, table, {**settings, "executor": executor})
+    if interrupted and not sweeps:
         if store is not None:
             console.say(f"Finished fits are kept in {store}; run the same command to continue.", quiet)
         raise console.NothingDone
-    if not found and not full:
+    if not sweeps and not full:
         raise expect.InputError(" ".join(dict.fromkeys(failed.values())))
-    if as_json and found:
-        console.write_json(json_document(table, settings, found, failed, interrupted))
+    if as_json and sweeps:
+        console.write_json(_as_json(table, settings, sweeps, failed, interrupted))
     else:
-        show(found)
-    for name, why in failed.items():
-        console.error(f"{name}: no results. {why}")
-    if charts is not None and found:
-        for path in save_charts(charts, found):
-            console.say(f"Saved {path}", quiet)
+        _show(sweeps)
+    console.report_failures(failed)
+    if charts is not None and sweeps:
+        console.save_charts(charts, _draw(sweeps), quiet)
     if interrupted:
         kept = f" Finished fits are kept in {store}; run the same command to continue." if store is not None else ""
         console.error(f"Interrupted: the results above cover only what had finished.{kept}")
-    refused = [f"{name}, {value}: {why}" for name, one in found.items() for value, why in one.failed.items()]
+    refused = [f"{name}, {value}: {why}" for name, one in sweeps.items() for value, why in one.failed.items()]
     for text in refused:
         console.error(text if interrupted else f"{text.rstrip('.')}. The other values are complete.")
     if failed or interrupted or refused:
         raise typer.Exit(console.PARTIAL)
 
 
-Asked = dict[str, tuple[Any, list[str], list[list[Any]]]]
+class Plan(NamedTuple):
+    """A learner, one or two of its parameters, and the values of each."""
+
+    learner: Any
+    parameters: list[str]
+    ranges: list[list[Any]]
+
+    @property
+    def arguments(self) -> tuple[Any, Any]:
+        """Names and values as `sweep` takes them: two parameters as tuples."""
+        if len(self.parameters) == 1:
+            return self.parameters[0], self.ranges[0]
+        return tuple(self.parameters), tuple(self.ranges)
 
 
-def _asked(learners: dict[str, Any], params: list[str], texts: list[str]) -> Asked:
+def _plans(learners: dict[str, Any], params: list[str], texts: list[str]) -> dict[str, Plan]:
     """Parameters and values of each learner: one each, in order; or all of them for a single learner."""
-    from ...learner.sweep.values import values_from_text
-
     if len(params) != len(texts):
         raise expect.InputError(
             f"--param was given {len(params)} times but --values {len(texts)} times; each parameter needs its values."
         )
     ranges = [values_from_text(text) for text in texts]
-    if len(learners) == 1 and len(params) <= 2:
-        return {name: (learner, params, ranges) for name, learner in learners.items()}
-    if len(params) == 1:
-        return {name: (learner, params, ranges) for name, learner in learners.items()}
+    if len(params) == 1 or (len(params) == 2 and len(learners) == 1):
+        return {name: Plan(learner, params, ranges) for name, learner in learners.items()}
     if len(params) != len(learners):
         raise expect.InputError(
             f"There are {expect.counted(len(learners), 'learner')} and {expect.counted(len(params), 'parameter')}; "
             "expected one parameter per learner, one for all learners, or two for a single learner."
         )
     return {
-        name: (learner, [param], [values]) for (name, learner), param, values in zip(learners.items(), params, ranges)
+        name: Plan(learner, [param], [values])
+        for (name, learner), param, values in zip(learners.items(), params, ranges)
     }
 
 
-def _refuse_early(asked: Asked, table: Table) -> None:
-    """Refuse, before any fit, a parameter that a learner does not have."""
-    from ...estimators.encoder import encoded
-    from ...learner.fitting.groups import grid
-
-    for unfitted, names, ranges in asked.values():
-        grid(encoded(unfitted, table.X), *_as_given(names, ranges))
-
-
 def _sweep_all(
-    asked: Asked, table: Table, settings: dict[str, Any]
+    plans: dict[str, Plan], table: Table, settings: dict[str, Any]
 ) -> tuple[dict[str, Sweep], dict[str, str], bool, bool]:
     """Sweep every learner; one that fails does not stop the others. Also: was it interrupted, is the disk full."""
-    from ...engine.store import StoreFull
-    from ...estimators.encoder import encoded
-    from ...learner.sweep.sweep import sweep
-
-    found: dict[str, Sweep] = {}
+    sweeps: dict[str, Sweep] = {}
     failed: dict[str, str] = {}
-    for name, (unfitted, names, ranges) in asked.items():
-        learner, given = encoded(unfitted, table.X), _as_given(names, ranges)
+    for name, plan in plans.items():
+        learner = encoded(plan.learner, table.X)
         try:
-            found[name] = sweep(learner, table.X, table.y, *given, name=name, **settings)
+            sweeps[name] = sweep(learner, table.X, table.y, *plan.arguments, name=name, **settings)
         except StoreFull as problem:
-            return found, {**failed, name: str(problem)}, False, True
+            return sweeps, {**failed, name: str(problem)}, False, True
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except KeyboardInterrupt:
-            return found, failed, True, False
-        if name in found and found[name].interrupted:
-            return found, failed, True, False
-    return found, failed, False, False
+            return sweeps, failed, True, False
+        if name in sweeps and sweeps[name].interrupted:
+            return sweeps, failed, True, False
+    return sweeps, failed, False, False
 
 
-def _as_given(names: list[str], ranges: list[Any]) -> tuple[Any, Any]:
-    return (names[0], ranges[0]) if len(names) == 1 else (tuple(names), tuple(ranges))
-
-
-# The output of `classay sweep`: text, tables, JSON and charts.
-
-
-MOST_ROWS = 16
-COLUMNS = [
-    "test\naccuracy",
-    "train\naccuracy",
-    "expressivity\n(bits)",
-    "= capacity\n(data)",
-    "+ stochasticity\n(randomness)",
-]
-
-
-def show(found: dict[str, Sweep]) -> None:
+def _show(sweeps: dict[str, Sweep]) -> None:
     """Print text and a table for each learner."""
-    from ...learner.orientation.orientation import usual_threshold
-
     out = console.out()
-    for place, sweep in enumerate(found.values()):
+    for place, one in enumerate(sweeps.values()):
         if place:
             out.print()
-        out.print(str(sweep), markup=False)
-        first = next(iter(sweep.orientations.values()))
-        threshold = usual_threshold(first.holdout_size)
-        rows = []
-        for value in _few(list(sweep.values)):
-            one = sweep.orientations[value]
-            cells = [console.figure(one.accuracy, 3), console.figure(one.train_accuracy, 3)]
-            cells += [console.figure(part) for part in (one.expressivity, one.capacity, one.stochasticity)]
-            told = ", ".join(map(_word, value)) if len(sweep.parameters) > 1 else _word(value)
-            rows.append([told, *cells, console.figure(one.bias[threshold], 3)])
-        left_out = len(sweep.values) - len(rows)
+        out.print(str(one), markup=False)
         out.print()
-        out.print(
-            console.table(
-                f"{sweep.learner} along {' x '.join(sweep.parameters)}",
-                [", ".join(sweep.parameters), *COLUMNS, f"bias at\n{threshold} of {first.holdout_size}"],
-                rows,
-                f"{left_out} more values are in --json and --charts." if left_out else "",
-            )
+        out.print(_value_table(one))
+
+
+def _value_table(one: Sweep) -> Any:
+    holdout_size = next(iter(one.orientations.values())).holdout_size
+    threshold = usual_threshold(holdout_size)
+    rows = []
+    for value in _few(list(one.values)):
+        o = one.orientations[value]
+        entropies = (o.expressivity, o.capacity, o.stochasticity)
+        rows.append(
+            [
+                ", ".join(map(_as_text, value)) if len(one.parameters) > 1 else _as_text(value),
+                console.figure(o.accuracy, 3),
+                console.figure(o.train_accuracy, 3),
+                *(console.figure(entropy) for entropy in entropies),
+                console.figure(o.bias[threshold], 3),
+            ]
         )
+    hidden = len(one.values) - len(rows)
+    return console.table(
+        f"{one.learner} along {' x '.join(one.parameters)}",
+        [", ".join(one.parameters), *COLUMNS, f"bias at\n{threshold} of {holdout_size}"],
+        rows,
+        f"{hidden} more values are in --json and --charts." if hidden else "",
+    )
 
 
-def json_document(
-    table: Table, settings: dict[str, Any], found: dict[str, Sweep], failed: dict[str, str], interrupted: bool
+def _few(values: list[Any]) -> list[Any]:
+    """All values, or evenly spaced ones that include both ends."""
+    places = np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(int)
+    return [values[place] for place in places]
+
+
+def _as_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _as_json(
+    table: Table, settings: dict[str, Any], sweeps: dict[str, Sweep], failed: dict[str, str], interrupted: bool
 ) -> dict[str, Any]:
     """Everything, as JSON; the figures of each learner as the rows of its tidy frame."""
     scheme = settings["scheme"]
@@ -253,7 +254,7 @@ def json_document(
             name: {
                 "parameters": list(one.parameters),
                 "values": plain(one.values),
-                "figures": plain(one.to_frame().astype(object).where(lambda table: table.notna(), None)),
+                "figures": plain(one.to_frame().astype(object).where(lambda frame: frame.notna(), None)),
                 "gap_correlation": plain(one.gap_correlation),
                 "plugin_gap_correlation": plain(one.plugin_gap_correlation),
                 "paths": plain(one.paths),
@@ -261,31 +262,17 @@ def json_document(
                 "seconds": plain(sum(float(np.nansum(each.seconds)) for each in one.records.values())),
                 "notes": list(one.notes),
             }
-            for name, one in found.items()
+            for name, one in sweeps.items()
         },
         "failed": failed,
         "interrupted": interrupted,
     }
 
 
-def save_charts(folder: Path, found: dict[str, Sweep]) -> list[Path]:
-    """Save the charts of each learner, numbered."""
-    from ... import charts
-
-    drawn: dict[str, Any] = {}
-    for number, sweep in enumerate(found.values(), 1):
-        kinds = ("bias", "entropy", "accuracy") if len(sweep.parameters) == 1 else ("map",)
-        drawn |= {f"sweep_{number}_{kind}": sweep.plot(kind=kind) for kind in kinds}
-    return [
-        charts.save(chart, folder / f"{name}.{suffix}") for name, chart in drawn.items() for suffix in ("svg", "png")
-    ]
-
-
-def _few(values: list[Any]) -> list[Any]:
-    """All values, or evenly spaced ones that include both ends."""
-    places = np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(int)
-    return [values[place] for place in places]
-
-
-def _word(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
+    """The charts of each learner, numbered."""
+    by_name: dict[str, Any] = {}
+    for number, one in enumerate(sweeps.values(), 1):
+        kinds = ("bias", "entropy", "accuracy") if len(one.parameters) == 1 else ("map",)
+        by_name |= {f"sweep_{number}_{kind}": one.plot(kind=kind) for kind in kinds}
+    return by_name

@@ -123,9 +123,9 @@ def calibrate(
     )
     if outcome.interrupted:
         raise KeyboardInterrupt
-    done = {place: found for place, found in outcome.results.items() if not isinstance(found, str)}
+    done = {place: result for place, result in outcome.results.items() if not isinstance(result, str)}
     if len(done) < LEAST_SHARE * len(tasks):
-        errors = [found for found in outcome.results.values() if isinstance(found, str)]
+        errors = [result for result in outcome.results.values() if isinstance(result, str)]
         why = (errors or [str(failure) for failure in outcome.failures.values()])[0]
         raise expect.InputError(
             f"{label} failed in {len(tasks) - len(done)} of {len(tasks)} fits on batches of {size} reference rows: "
@@ -166,27 +166,27 @@ def compare(bench: Bench, block: Block) -> tuple[NDArray[np.integer], NDArray[np
 def _blocks(bench: Bench, size: int, draws: int) -> list[Block]:
     """Blocks of random splits of the reference, `draws` in all, without blocks of one class, which no batch has."""
     in_all = len(bench.y) // size
-    found: list[Block] = []
+    blocks: list[Block] = []
     for cutting in range(math.ceil(draws / in_all)):
         order = seeds.generator(bench.seed, "cutting", cutting).permutation(len(bench.y))
         for number in range(min(in_all, draws - cutting * in_all)):
             rows = np.sort(order[number * size : (number + 1) * size])
             if (bench.y[rows] != bench.y[rows[0]]).any():
-                found.append((cutting, number, rows))
-    return found
+                blocks.append((cutting, number, rows))
+    return blocks
 
 
 def _pairs(answers: NDArray[np.integer]) -> Floats:
     """Agreements between blocks of the same random split; not all pairs if there are many."""
     number = len(answers)
     shifts = range(1, min(number // 2, math.ceil(MOST_PAIRS / max(number, 1))) + 1)
-    found = []
+    agreements = []
     for shift in shifts:
         other = np.roll(answers, shift, axis=0)
         alike = (answers == other).mean(axis=1)
         # Beyond half of the shifts every pair would occur twice.
-        found.append(alike[: number // 2] if 2 * shift == number else alike)
-    return np.concatenate([*found, np.empty(0)])
+        agreements.append(alike[: number // 2] if 2 * shift == number else alike)
+    return np.concatenate([*agreements, np.empty(0)])
 
 
 def _shares(answers: NDArray[np.integer], n_classes: int) -> Floats:
@@ -215,8 +215,8 @@ def reference(X: Any, y: ArrayLike, hint: str = TARGET) -> tuple[Any, NDArray[An
 def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """Rows and labels of a batch in the form of the reference: columns matched by name, with its categories."""
     if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
-        given, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
-        raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {given}.")
+        kind, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
+        raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {kind}.")
     rows, labels, _ = reference(X, y, ONE_CLASS)
     if isinstance(like, pd.DataFrame):
         rows = _matched(rows, like)
@@ -253,24 +253,24 @@ def _matched(rows: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: _column(rows[name], like[name]) for name in like.columns})
 
 
-def _column(given: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
-    if given.isna().all():
-        return given
-    kinds = kind(given), kind(like)
+def _column(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
+    if column.isna().all():
+        return column
+    kinds = kind(column), kind(like)
     categories = like.dtype.categories if isinstance(like.dtype, pd.CategoricalDtype) else None
     # Categories may be numbers, which a batch may contain as plain numbers.
     if kinds[0] != kinds[1] and categories is None:
         raise InputError(f"The column {like.name!r} contains {kinds[0]} in the batch but {kinds[1]} in the reference.")
     if kinds[1] != "texts":
-        return given
+        return column
     seen = set(like.dropna().unique() if categories is None else categories)
-    strange = [value for value in given.dropna().unique().tolist() if value not in seen]
+    strange = [value for value in column.dropna().unique().tolist() if value not in seen]
     if strange:
         raise InputError(
             f"The column {like.name!r} has categories in the batch that the reference does not have: "
             f"{shown(map(repr, strange), 4)}. Map them to known ones, leave these rows out, or fit the monitor again."
         )
-    return given.astype(like.dtype)
+    return column.astype(like.dtype)
 
 
 def kind(column: pd.Series[Any]) -> str:

@@ -136,14 +136,14 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def _spread(self, X: Any, verb: str, absent: float) -> NDArray[np.float64]:
         """Scores or probabilities of the concept for its classes, in columns of all classes."""
         self._check_rows(X)
-        said: NDArray[np.float64] = getattr(self.concept_, verb)(X)
+        scores: NDArray[np.float64] = getattr(self.concept_, verb)(X)
         known = as_given(self.concept_.classes_, self._numbers_of)
         if np.array_equal(known, self.classes_):
-            return said
-        if said.ndim == 1:
-            said = np.column_stack([-said, said])
-        spread = np.full((len(said), self.classes_.size), absent)
-        spread[:, np.searchsorted(self.classes_, known)] = said
+            return scores
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        spread = np.full((len(scores), self.classes_.size), absent)
+        spread[:, np.searchsorted(self.classes_, known)] = scores
         return spread
 
     def _check_settings(self) -> None:

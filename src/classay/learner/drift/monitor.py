@@ -234,11 +234,11 @@ def _learn(benches: list[Bench], task: tuple[int, int]) -> Codings | str:
     """The predictions of one concept, or why it could not be learned."""
     place, number = task
     bench = benches[place]
-    found = refit(bench, (number, np.arange(len(bench.y)), (0,)))
-    for error in found.errors.values():
+    refitted = refit(bench, (number, np.arange(len(bench.y)), (0,)))
+    for error in refitted.errors.values():
         return error
-    assert found.probes is not None
-    answers: Codings = found.probes[0]
+    assert refitted.probes is not None
+    answers: Codings = refitted.probes[0]
     return answers
 
 
@@ -306,13 +306,13 @@ def save(monitor: DriftMonitor, state: State, path: Path) -> Path:
 
 def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Rows as a file stores them: a description, and arrays whose names start with `name`."""
-    found = archive.pack_table(table, name)
-    if found is None:
+    as_arrays = archive.pack_table(table, name)
+    if as_arrays is None:
         raise InputError(
             "The monitor cannot be saved: it has too many rows (more than 64 MB), or a column contains something other "
             "than numbers, booleans, text, times and categories."
         )
-    return found
+    return as_arrays
 
 
 def load(path: Path, learner: Any) -> tuple[dict[str, Any], State]:

@@ -36,15 +36,15 @@ def place_of(name: str) -> Place | None:
     >>> place_of("00007-000+3"), place_of("copy of 00007-000+3")
     ((7, (0, 1, 2)), None)
     """
-    found = NAME.fullmatch(name)
-    if found is None:
+    match = NAME.fullmatch(name)
+    if match is None:
         return None
-    subset, first, count = map(int, found.groups())
+    subset, first, count = map(int, match.groups())
     return subset, tuple(range(first, first + count))
 
 
 def packed(
-    answers: list[SubsetAnswers], said: list[set[str]], about: dict[str, Any], tasks: int
+    answers: list[SubsetAnswers], warnings: list[set[str]], about: dict[str, Any], tasks: int
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Header and arrays of the predictions of a task, one entry per value; values are the first axis of each array.
 
@@ -57,7 +57,7 @@ def packed(
     header = {
         "errors": [[[repeat, why] for repeat, why in sorted(one.errors.items())] for one in answers],
         "warnings": [[sorted(each) for each in one.warnings] for one in answers],
-        "said": [sorted(each) for each in said],
+        "said": [sorted(each) for each in warnings],
         "drew": [one.drew for one in answers],
         "about": about,
         "tasks": tasks,
@@ -87,16 +87,16 @@ def open_chunks(
 ) -> tuple[Chunks, dict[str, Any]]:
     """Where the parts of records with these keys, which are fitted together, are stored, and their description."""
     which = {"records": keys, "path": path, "chunks": FORMAT}
-    told = {**about, **more, "records": keys, "path": path, "drawing": DRAWING, "chunks": FORMAT}
-    return Chunks(store, store.key(which)), told
+    description = {**about, **more, "records": keys, "path": path, "drawing": DRAWING, "chunks": FORMAT}
+    return Chunks(store, store.key(which)), description
 
 
 def taken_up(chunks: Chunks | None) -> dict[Place, tuple[list[SubsetAnswers], list[set[str]]]]:
     """What an earlier run has left in the store, by subset and refits."""
-    found = {}
+    by_place = {}
     for name in [] if chunks is None else chunks.names():
         place = place_of(name)
         part = chunks.get(name) if chunks is not None and place is not None else None
         if place is not None and part is not None:
-            found[place] = unpacked(*part)
-    return found
+            by_place[place] = unpacked(*part)
+    return by_place

@@ -20,34 +20,34 @@ from ...notes import Note
 from .codec import Codec, LabelCodec, NumberCodec
 
 
-def learner(given: Any) -> tuple[Any, list[Note]]:
+def learner(estimator: Any) -> tuple[Any, list[Note]]:
     """An unfitted copy of the learner, and notes about it."""
-    if isinstance(given, type):
-        raise InputError(f"`learner` is the class {given.__name__}; expected an instance: {given.__name__}().")
+    if isinstance(estimator, type):
+        raise InputError(f"`learner` is the class {estimator.__name__}; expected an instance: {estimator.__name__}().")
     # Some learners, such as StackingClassifier, have `predict` only once they are fitted.
-    kind = kind_of(given)
+    kind = kind_of(estimator)
     needed = ["fit", *["predict"] * (kind not in ("classifier", "regressor")), "get_params"]
-    lacking = [verb for verb in needed if not hasattr(given, verb)]
+    lacking = [verb for verb in needed if not hasattr(estimator, verb)]
     if lacking:
         raise InputError(
-            f"`learner` is {given!r}, which has no {' and no '.join(lacking)}; expected a scikit-learn classifier or "
+            f"`learner` is {estimator!r}, which has no {' and no '.join(lacking)}; expected a scikit-learn classifier or "
             "regressor."
         )
     if kind not in ("classifier", "regressor", None):
         article = "an" if kind[0] in "aeiou" else "a"
         raise InputError(
-            f"`learner` is {type(given).__name__}, {article} {kind.replace('_', ' ')}; expected a classifier or a "
+            f"`learner` is {type(estimator).__name__}, {article} {kind.replace('_', ' ')}; expected a classifier or a "
             "regressor. Is there one of the same family?"
         )
     try:
-        fresh = clone(given)
+        fresh = clone(estimator)
     except (RuntimeError, TypeError) as error:
         raise InputError(
-            f"{type(given).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0].rstrip('.')}. "
+            f"{type(estimator).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0].rstrip('.')}. "
             "Pass its parameters in a form that it keeps unchanged (such as tuples for lists), or wrap it in a class."
         ) from error
     # An estimator that needs no fitting, such as a Pipeline of stateless steps, always counts as fitted, even a copy.
-    fitted = _is_fitted(given) and not _is_fitted(fresh)
+    fitted = _is_fitted(estimator) and not _is_fitted(fresh)
     return fresh, [Note("learner-was-fitted")] if fitted else []
 
 
@@ -91,9 +91,9 @@ def codec(learner: Any, y: NDArray[Any]) -> tuple[Codec, NDArray[np.int64]]:
     if kind_of(learner) == "regressor":
         _refuse_target(learner, y)
         return NumberCodec(), np.zeros(y.size, dtype=np.int64)
-    found, codes = np.unique(y, return_inverse=True)
-    refuse_classes(found, codes)
-    return LabelCodec(found), codes
+    classes, codes = np.unique(y, return_inverse=True)
+    refuse_classes(classes, codes)
+    return LabelCodec(classes), codes
 
 
 def _refuse_target(learner: Any, y: NDArray[Any]) -> None:
@@ -109,46 +109,46 @@ def _refuse_target(learner: Any, y: NDArray[Any]) -> None:
         raise InputError(f"`y` is {y[0].item()!r} in all {y.size} rows; there is nothing to learn.")
 
 
-def refuse_classes(found: NDArray[Any], codes: NDArray[np.integer]) -> None:
+def refuse_classes(classes: NDArray[Any], codes: NDArray[np.integer]) -> None:
     """Refuse labels that are not a classification."""
-    if found.size == 1:
-        raise InputError(f"`y` has 1 class ({found[0].item()!r}); at least 2 are needed. Is the target column right?")
-    if found.dtype.kind == "f" and np.isinf(found).any():
+    if classes.size == 1:
+        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. Is the target column right?")
+    if classes.dtype.kind == "f" and np.isinf(classes).any():
         raise InputError("`y` has infinite values; expected class labels. Replace them, or drop those rows.")
-    if found.dtype.kind == "f" and type_of_target(found).startswith("continuous"):
+    if classes.dtype.kind == "f" and type_of_target(classes).startswith("continuous"):
         raise InputError(
-            f"`y` has {found.size} different numbers such as {found[0]:g}; expected class labels. "
+            f"`y` has {classes.size} different numbers such as {classes[0]:g}; expected class labels. "
             "For a continuous target, use a regressor, or bin it first."
         )
     if np.bincount(codes).max() == 1:
-        raise InputError(f"Each of the {found.size} rows has its own class. Is the target column right?")
+        raise InputError(f"Each of the {classes.size} rows has its own class. Is the target column right?")
 
 
-def probes(given: Any, X: Any) -> Any:
+def probes(rows: Any, X: Any) -> Any:
     """Probes in the form of the data, columns in its order."""
     if isinstance(X, pd.DataFrame):
-        if not isinstance(given, pd.DataFrame):
+        if not isinstance(rows, pd.DataFrame):
             raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")
         known = [str(name) for name in X.columns]
-        for name in given.columns:
+        for name in rows.columns:
             if name not in X.columns:
                 raise InputError(
                     f"`probes` has a column {name!r}, which `X` does not have.{nearest(str(name), known)} `X` has "
                     f"{shown(known)}."
                 )
-        lacking = [name for name in X.columns if name not in given.columns]
+        lacking = [name for name in X.columns if name not in rows.columns]
         if lacking:
             raise InputError(f"`probes` lacks {shown(lacking)}; expected the columns of `X`: {shown(known)}.")
-        if not given.columns.is_unique:
+        if not rows.columns.is_unique:
             raise InputError("`probes` has columns with the same name. Pass each column once.")
-        given = given[X.columns]
-    elif is_sparse(given):
-        given = given.tocsr()
+        rows = rows[X.columns]
+    elif is_sparse(rows):
+        rows = rows.tocsr()
     else:
-        given = _array(given, "probes")
-    if given.ndim != 2 or given.shape[1] != X.shape[1] or given.shape[0] == 0:
-        raise InputError(f"`probes` has shape {given.shape}; expected rows of {X.shape[1]} columns.")
-    return given
+        rows = _array(rows, "probes")
+    if rows.ndim != 2 or rows.shape[1] != X.shape[1] or rows.shape[0] == 0:
+        raise InputError(f"`probes` has shape {rows.shape}; expected rows of {X.shape[1]} columns.")
+    return rows
 
 
 def time_limit(seconds: Any) -> float | None:

@@ -20,7 +20,7 @@ class Codec(Protocol):
         """Predictions that are all missing."""
         ...
 
-    def read(self, given: Any, count: int) -> NDArray[Any]:
+    def read(self, predicted: Any, count: int) -> NDArray[Any]:
         """The predictions of a fitted learner for `count` rows; a ValueError if they cannot be read."""
         ...
 
@@ -42,14 +42,14 @@ class LabelCodec:
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         return np.full(shape, MISSING, dtype=code_type(self.classes.size))
 
-    def read(self, given: Any, count: int) -> NDArray[Any]:
-        found = plain_labels(_one_each(given, count, "label"))
+    def read(self, predicted: Any, count: int) -> NDArray[Any]:
+        values = plain_labels(_one_each(predicted, count, "label"))
         if self.classes.dtype.kind == "U":
-            found = found.astype(str)
-        codes = np.minimum(np.searchsorted(self.classes, found), self.classes.size - 1)
-        strange = self.classes[codes] != found
+            values = values.astype(str)
+        codes = np.minimum(np.searchsorted(self.classes, values), self.classes.size - 1)
+        strange = self.classes[codes] != values
         if strange.any():
-            raise ValueError(f"it predicted {found[strange][0].item()!r}, which is not one of the classes")
+            raise ValueError(f"it predicted {values[strange][0].item()!r}, which is not one of the classes")
         return codes
 
     def truth(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -66,12 +66,12 @@ class NumberCodec:
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         return np.full(shape, np.nan)
 
-    def read(self, given: Any, count: int) -> NDArray[Any]:
-        found = _one_each(given, count, "number").astype(float)
-        strange = ~np.isfinite(found)
+    def read(self, predicted: Any, count: int) -> NDArray[Any]:
+        values = _one_each(predicted, count, "number").astype(float)
+        strange = ~np.isfinite(values)
         if strange.any():
-            raise ValueError(f"it predicted {found[strange][0]}, which is not a finite number")
-        return found
+            raise ValueError(f"it predicted {values[strange][0]}, which is not a finite number")
+        return values
 
     def truth(self, y: NDArray[Any]) -> NDArray[Any]:
         return y.astype(float)
@@ -80,11 +80,11 @@ class NumberCodec:
         return float(np.sqrt(np.average((answered - truth) ** 2, weights=times)))
 
 
-def _one_each(given: Any, count: int, what: str) -> NDArray[Any]:
-    found = np.asarray(given)
-    if found.shape not in ((count,), (count, 1)):
-        raise ValueError(f"it predicted an array of shape {found.shape} for {count} rows; expected one {what} per row")
-    return found.reshape(count)
+def _one_each(predicted: Any, count: int, what: str) -> NDArray[Any]:
+    values = np.asarray(predicted)
+    if values.shape not in ((count,), (count, 1)):
+        raise ValueError(f"it predicted an array of shape {values.shape} for {count} rows; expected one {what} per row")
+    return values.reshape(count)
 
 
 def code_type(n_classes: int) -> np.dtype[Any]:

@@ -55,12 +55,12 @@ class FitGroup:
 
 def fit_groups(grid: Grid, share: bool) -> list[FitGroup]:
     """Groups that cover all points of a grid, along the parameter whose path serves most values at once."""
-    lines: list[FitGroup] = []
+    shared: list[FitGroup] = []
     if share:
         by_length = sorted(range(len(grid.parameters)), key=lambda place: -len(grid.values[place]))
-        lines = next((found for axis in by_length if (found := _lines(grid, axis))), [])
-    covered = {point for line in lines for point in line.points}
-    return lines + [_alone(grid, point) for point in grid.points if point not in covered]
+        shared = next((along for axis in by_length if (along := _lines(grid, axis))), [])
+    covered = {point for line in shared for point in line.points}
+    return shared + [_alone(grid, point) for point in grid.points if point not in covered]
 
 
 def can_join(X: Any, probes: Any) -> bool:
@@ -75,7 +75,7 @@ def can_join(X: Any, probes: Any) -> bool:
 def _lines(grid: Grid, axis: int) -> list[FitGroup]:
     """Groups along one parameter, one for each value of the other, if there is a path."""
     name, values = grid.parameters[axis], grid.values[axis]
-    lines = []
+    groups = []
     for other in grid.values[1 - axis] if len(grid.parameters) == 2 else [None]:
         learner, points = grid.learner, values
         if len(grid.parameters) == 2:
@@ -87,8 +87,8 @@ def _lines(grid: Grid, axis: int) -> list[FitGroup]:
         # A value may bring its own seeds, as an estimator does; refits would then not vary the same way.
         free = {tuple(free_seeds(with_settings(learner, {name: value}))) for value in values}
         if len(free) == 1:
-            lines.append(FitGroup(points, learner, name, values, path, free.pop()))
-    return lines
+            groups.append(FitGroup(points, learner, name, values, path, free.pop()))
+    return groups
 
 
 def _alone(grid: Grid, point: Any) -> FitGroup:
@@ -137,8 +137,8 @@ def with_settings(learner: Any, settings: dict[str, Any]) -> Any:
     try:
         return clone(learner).set_params(**settings)
     except (TypeError, ValueError, AttributeError) as error:
-        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        raise InputError(f"{type(learner).__name__} does not take {told}: {error}") from error
+        shown_settings = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        raise InputError(f"{type(learner).__name__} does not take {shown_settings}: {error}") from error
 
 
 def grid(learner: Any, param_name: Any, param_range: Any) -> Grid:
@@ -159,11 +159,11 @@ def grid(learner: Any, param_name: Any, param_range: Any) -> Grid:
         ranges = _by_name(names, param_range)
     known = [parameter(learner, name) for name in names]
     values = tuple(_values(each, name) for each, name in zip(ranges, names))
-    found = Grid(learner, tuple(names), tuple(known), values)
+    checked = Grid(learner, tuple(names), tuple(known), values)
     settings = int(np.prod([len(each) for each in values]))
     if settings > MOST_SETTINGS:
         raise InputError(f"The grid has {settings:,} settings; the limit is {MOST_SETTINGS:,}.")
-    return found
+    return checked
 
 
 def parameter(learner: Any, name: str) -> str:
@@ -199,25 +199,27 @@ def _by_name(names: list[str], ranges: Any) -> list[Any]:
             )
         return [ranges[name] for name in names]
     try:
-        given = list(ranges)
+        listed = list(ranges)
     except TypeError:
-        given = []
-    if len(given) != len(names) or any(isinstance(each, (int, float, str)) for each in given):
+        listed = []
+    if len(listed) != len(names) or any(isinstance(each, (int, float, str)) for each in listed):
         raise InputError(
             f"`param_range` is {_short(ranges)}; expected values for each of {shown(names)}: a pair of lists, or a "
             "mapping of names to lists."
         )
-    return given
+    return listed
 
 
-def _values(given: Any, name: str) -> tuple[Any, ...]:
-    if isinstance(given, (str, bytes, Mapping)):
-        raise InputError(f"`param_range` of {name} is {given!r}; expected a list of values, such as range(1, 71, 5).")
+def _values(param_range: Any, name: str) -> tuple[Any, ...]:
+    if isinstance(param_range, (str, bytes, Mapping)):
+        raise InputError(
+            f"`param_range` of {name} is {param_range!r}; expected a list of values, such as range(1, 71, 5)."
+        )
     try:
-        values = [_plain(value) for value in given]
+        values = [_plain(value) for value in param_range]
     except TypeError as error:
         raise InputError(
-            f"`param_range` of {name} is {_short(given)}; expected a list of values, such as range(1, 71, 5)."
+            f"`param_range` of {name} is {_short(param_range)}; expected a list of values, such as range(1, 71, 5)."
         ) from error
     if not values:
         raise InputError(f"`param_range` of {name} is empty; expected at least one value.")

@@ -30,7 +30,7 @@ class Probes:
     rows: Any
 
 
-def probes(given: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Probes | None:
+def probes(requested: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Probes | None:
     """The `probes` of `record`, as rows in the form of the data.
 
     - uniform: each column independently, uniformly over its domain: numbers and dates over the range seen, integers as
@@ -40,10 +40,10 @@ def probes(given: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Probes |
     - a function of a numpy Generator and a number of rows, or the rows themselves.
     """
     n = expect.whole(n_probes, "n_probes", at_least=2)
-    if given is None:
+    if requested is None:
         return None
-    if isinstance(given, str):
-        kind = expect.one_of(given, "probes", KINDS)
+    if isinstance(requested, str):
+        kind = expect.one_of(requested, "probes", KINDS)
         if kind == "data":
             chosen = test
             if test.size > n:
@@ -55,16 +55,16 @@ def probes(given: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Probes |
                 "your own rows, or a dense `X`."
             )
         return Probes(kind, _independent(X, n, seed, _uniform if kind == "uniform" else _resampled))
-    if callable(given):
+    if callable(requested):
         try:
-            rows = given(seeds.generator(seed, "probes"), n)
+            rows = requested(seeds.generator(seed, "probes"), n)
         except Exception as error:  # the function is the user's and may fail in any way
             raise expect.InputError(
                 f"`probes` is a function that failed when called with a numpy Generator and {n}: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        return Probes(f"drawn by {getattr(given, '__name__', type(given).__name__)}", checks.probes(rows, X))
-    return Probes("given", checks.probes(given, X))
+        return Probes(f"drawn by {getattr(requested, '__name__', type(requested).__name__)}", checks.probes(rows, X))
+    return Probes("given", checks.probes(requested, X))
 
 
 def _independent(X: Any, n: int, seed: int, draw: Any) -> Any:

@@ -18,6 +18,11 @@ from ...expect import InputError
 from ...inputs.rows import is_sparse
 from .schemes import Scheme
 
+FIRST_HOME = {
+    "classay.estimators.encoder": "classay.encoding",
+    "classay.learner.drift.memory": "classay.learner.memory",
+}
+"""Where modules of classay were whose classes and functions are part of learners in stores."""
 OPAQUE = "opaque: "
 DRAWING = 1
 """Raise it when the same seed draws other subsets or refits than before: older records must not be reused then."""
@@ -63,8 +68,8 @@ def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:
 
 def parameters(learner: Any) -> dict[str, Any]:
     """Class, version and parameters of a learner, as JSON."""
-    found: dict[str, Any] = _value(learner)
-    return found
+    values: dict[str, Any] = _value(learner)
+    return values
 
 
 def _dtype(kind: Any) -> str:
@@ -111,12 +116,12 @@ def _value(value: Any) -> Any:
         return {key if isinstance(key, str) else f"<{key!r}>": _value(part) for key, part in value.items()}
     if hasattr(value, "get_params") and not isinstance(value, type):
         return {
-            "class": f"{type(value).__module__}.{type(value).__qualname__}",
+            "class": _address(type(value)),
             "version": _version(type(value)),
             "parameters": {key: _value(part) for key, part in sorted(value.get_params(deep=False).items())},
         }
     if callable(value) and hasattr(value, "__qualname__"):
-        where = f"{value.__module__}.{value.__qualname__}"
+        where = _address(value)
         # A method may depend on its object, and a nested function on the variables it was made with.
         if "<" in where or value.__module__ == "__main__" or inspect.ismethod(value):
             return OPAQUE + where
@@ -124,6 +129,11 @@ def _value(value: Any) -> Any:
     text = repr(value)
     # A text that is abbreviated may be the same for different values.
     return OPAQUE + text if text.startswith("<") or " at 0x" in text or "..." in text else text
+
+
+def _address(value: Any) -> str:
+    """Module and name of a class or function; of our own, as the first version addressed it, so that stores last."""
+    return f"{FIRST_HOME.get(value.__module__, value.__module__)}.{value.__qualname__}"
 
 
 def _version(kind: Any) -> str:
@@ -144,4 +154,4 @@ def _opaque(value: Any) -> str | None:
     if isinstance(value, str):
         return value.removeprefix(OPAQUE) if value.startswith(OPAQUE) else None
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((found for part in parts if (found := _opaque(part)) is not None), None)
+    return next((name for part in parts if (name := _opaque(part)) is not None), None)

@@ -60,7 +60,7 @@ class FitRunner:
             return [replace(state, refits=1, deterministic=True) if any(same) else state]
         cut: list[GroupProgress] = []
         for agrees in (True, False):
-            places = [place for place, found in enumerate(same) if found is agrees]
+            places = [place for place, is_same in enumerate(same) if is_same is agrees]
             refits = 1 if agrees else state.refits
             part = self._state(state.group.only(places), refits, piloted=True, deterministic=agrees)
             # Warnings that both share are reported for one of them.
@@ -194,7 +194,7 @@ class GroupProgress:
 
     def take_up(self) -> None:
         """Load what an earlier run has left in the store."""
-        self.done |= {place: GroupAnswers(*found) for place, found in taken_up(self.chunks).items()}
+        self.done |= {place: GroupAnswers(*stored) for place, stored in taken_up(self.chunks).items()}
 
     def whole(self, subset: int) -> bool:
         """Whether all tasks of a subset have ended."""
@@ -207,10 +207,10 @@ class GroupProgress:
     def answer(self, bench: Bench, value: int, subset: int) -> SubsetAnswers:
         """The predictions of all refits of a subset at one value; those that were not run are empty."""
         parts = [self._part(bench, value, place) for place in self.places(subset)]
-        found = parts[0]
+        answers = parts[0]
         for part in parts[1:]:
-            found = found.joined(part)
-        return found
+            answers = answers.joined(part)
+        return answers
 
     def hopeless(self, values: Iterable[int] | None = None) -> bool:
         """Whether every refit of the first subsets raised an error, at some values or at all."""

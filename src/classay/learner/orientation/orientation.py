@@ -190,7 +190,7 @@ def orientation(
         bias[threshold] = within_limits(estimate, -p, 1 - p)
 
     plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
-    found = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
+    entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
 
     known = n_refits > 1 or labelings.deterministic
     unknown = Estimate(math.nan, 0.0, log2_labelings, level, "unknown: one refit per subset")
@@ -214,9 +214,9 @@ def orientation(
         accuracy=labelings.accuracy("test", level),
         train_accuracy=labelings.accuracy("train", level),
         bias=bias,
-        expressivity=found.expressivity,
-        stochasticity=found.stochasticity,
-        capacity=found.capacity,
+        expressivity=entropies.expressivity,
+        stochasticity=entropies.stochasticity,
+        capacity=entropies.capacity,
         plugin=plugin,
         bounds=tuple(
             bounds(estimate.value, plugin.expressivity.value, threshold, holdout_size, n_classes)
@@ -224,7 +224,7 @@ def orientation(
         ),
         per_holdout=raw,
         holdouts=chosen,
-        notes=(*notes, *found.notes),
+        notes=(*notes, *entropies.notes),
     )
 
 

@@ -34,14 +34,14 @@ class Concept:
 
     def __call__(self, rows: Any) -> NDArray[Any]:
         try:
-            given = self.answer(rows)
+            labels = self.answer(rows)
         except InputError:
             raise
         except Exception as error:  # the concept is the user's and may fail in any way
             raise InputError(
                 f"The concept {self.name!r} failed when called with {len(rows)} rows: {type(error).__name__}: {error}"
             ) from error
-        values = given.to_numpy() if isinstance(given, (pd.Series, pd.Index)) else np.asarray(given)
+        values = labels.to_numpy() if isinstance(labels, (pd.Series, pd.Index)) else np.asarray(labels)
         if values.shape == (len(rows), 1):
             values = values[:, 0]
         if values.shape != (len(rows),):
@@ -54,31 +54,33 @@ class Concept:
         return plain_labels(values)
 
 
-def concept(given: Any, role: str, attributes: Attributes) -> Concept:
+def concept(definition: Any, role: str, attributes: Attributes) -> Concept:
     """A concept from what the user passes in; `role` is its name if it has none.
 
     - text is a true-or-false expression over the columns: "heat > 60 and alloy == 'A'";
     - a fitted classifier is used through `predict`;
     - any callable is called with the rows, as a DataFrame or an array, in the form that the learner gets.
     """
-    if isinstance(given, str):
-        expression = parse(given, attributes.names)
-        return Concept(given, lambda rows: expression(named_rows(attributes, rows)))
-    if hasattr(given, "predict") and not isinstance(given, type):
+    if isinstance(definition, str):
+        expression = parse(definition, attributes.names)
+        return Concept(definition, lambda rows: expression(named_rows(attributes, rows)))
+    if hasattr(definition, "predict") and not isinstance(definition, type):
         try:
-            check_is_fitted(given)
+            check_is_fitted(definition)
         except NotFittedError:
             raise InputError(
-                f"The concept {role} is {short_name(given)}, which is not fitted; expected a fitted classifier."
+                f"The concept {role} is {short_name(definition)}, which is not fitted; expected a fitted classifier."
             ) from None
         except TypeError:  # not a scikit-learn estimator; it checks itself
             pass
-        return Concept(f"{short_name(given)} ({role})", lambda rows: given.predict(_as_it_was_fitted(given, rows)))
-    if callable(given):
-        name = getattr(given, "__name__", role)
-        return Concept(role if name == "<lambda>" else name, given)
+        return Concept(
+            f"{short_name(definition)} ({role})", lambda rows: definition.predict(_as_it_was_fitted(definition, rows))
+        )
+    if callable(definition):
+        name = getattr(definition, "__name__", role)
+        return Concept(role if name == "<lambda>" else name, definition)
     raise InputError(
-        f"The concept {role} is {given!r}; expected an expression such as 'x0 > 0.5', a function of rows, or a fitted "
+        f"The concept {role} is {definition!r}; expected an expression such as 'x0 > 0.5', a function of rows, or a fitted "
         "classifier."
     )
 
@@ -86,10 +88,10 @@ def concept(given: Any, role: str, attributes: Attributes) -> Concept:
 def columns_named(*concepts: Any) -> int | None:
     """How many columns x0, x1, … the expressions use; None if they are not expressions or use other names."""
     places = [0]
-    for given in concepts:
-        if not isinstance(given, str):
+    for definition in concepts:
+        if not isinstance(definition, str):
             return None
-        for name in parse(given).columns:
+        for name in parse(definition).columns:
             match = re.fullmatch(r"x(\d{1,4})", name)
             if match is None:
                 return None
@@ -160,14 +162,14 @@ class Described:
             shares[:, numbers] = stats.norm.cdf(normals)
         return self._made(shares)
 
-    def probes(self, given: Any, n: int, seed: int) -> Probes:
+    def probes(self, requested: Any, n: int, seed: int) -> Probes:
         """Probes: uniform over the attribute space if None; otherwise anything that `record` accepts as probes."""
-        if given is None or (isinstance(given, str) and given == "uniform"):
+        if requested is None or (isinstance(requested, str) and requested == "uniform"):
             return Probes("uniform", self._made(seeds.generator(seed, "probes").random((n, len(self.columns)))))
         rows = self.draw(n, seeds.generator(seed, "rows"))
-        found = probes(given, n, rows, np.arange(n), seed)
-        assert found is not None
-        return found
+        drawn = probes(requested, n, rows, np.arange(n), seed)
+        assert drawn is not None
+        return drawn
 
     def _made(self, shares: Floats) -> Any:
         parts = [column.at(shares[:, place]) for place, column in enumerate(self.columns)]
@@ -199,11 +201,11 @@ class Given:
         rows = take(self.rows, generator.integers(len(self.rows), size=n))
         return rows.reset_index(drop=True) if self.named else rows
 
-    def probes(self, given: Any, n: int, seed: int) -> Probes:
+    def probes(self, requested: Any, n: int, seed: int) -> Probes:
         """Probes: uniform over the attribute space if None; otherwise anything that `record` accepts as probes."""
-        found = probes("uniform" if given is None else given, n, self.rows, np.arange(len(self.rows)), seed)
-        assert found is not None
-        return found
+        drawn = probes("uniform" if requested is None else requested, n, self.rows, np.arange(len(self.rows)), seed)
+        assert drawn is not None
+        return drawn
 
 
 Attributes = Described | Given
@@ -216,7 +218,7 @@ def named_rows(attributes: Attributes, rows: Any) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=attributes.names)
 
 
-def attributes(given: Any, correlation: float = 0.0) -> Attributes:
+def attributes(description: Any, correlation: float = 0.0) -> Attributes:
     """The attributes that a user describes: rows of data, a dict or list of columns, or how many there are.
 
     >>> attributes({"heat": (20, 80), "alloy": ["A", "B"], "wet": "bool"}).names
@@ -224,18 +226,20 @@ def attributes(given: Any, correlation: float = 0.0) -> Attributes:
     """
     if not _is_number(correlation) or not -1 < correlation < 1:
         raise InputError(f"`correlation` is {correlation!r}; expected a number above −1 and below 1.")
-    if isinstance(given, pd.DataFrame) or (isinstance(given, np.ndarray) and given.ndim == 2):
+    if isinstance(description, pd.DataFrame) or (isinstance(description, np.ndarray) and description.ndim == 2):
         if correlation:
             raise InputError("`correlation` is for described columns; rows of data have their own. Leave it out.")
-        return _from_rows(given)
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        columns = tuple(Column(f"x{place}") for place in range(whole(given, "attributes", at_least=1)))
+        return _from_rows(description)
+    if isinstance(description, (int, np.integer)) and not isinstance(description, bool):
+        columns = tuple(Column(f"x{place}") for place in range(whole(description, "attributes", at_least=1)))
         return _described(columns, False, correlation)
-    if isinstance(given, Mapping) and given:
-        return _described(tuple(_column(name, each) for name, each in given.items()), True, correlation)
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given):
-        return _described(tuple(_column(f"x{place}", each) for place, each in enumerate(given)), True, correlation)
-    raise InputError(f"`attributes` is {given!r}. {EXPECTED}")
+    if isinstance(description, Mapping) and description:
+        return _described(tuple(_column(name, each) for name, each in description.items()), True, correlation)
+    if isinstance(description, Sequence) and not isinstance(description, str) and len(description):
+        return _described(
+            tuple(_column(f"x{place}", each) for place, each in enumerate(description)), True, correlation
+        )
+    raise InputError(f"`attributes` is {description!r}. {EXPECTED}")
 
 
 def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> Described:
@@ -250,33 +254,33 @@ def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> 
     return Described(columns, named, float(correlation))
 
 
-def _column(name: Any, given: Any) -> Column:
-    if isinstance(given, str) and given == "bool":
+def _column(name: Any, domain: Any) -> Column:
+    if isinstance(domain, str) and domain == "bool":
         return Column(name, values=(False, True))
-    if isinstance(given, tuple) and len(given) == 2 and all(_is_number(end) for end in given):
-        if not given[0] < given[1]:
-            raise InputError(f"The column {name!r} goes from {given[0]} to {given[1]}; the first must be smaller.")
-        return Column(name, float(given[0]), float(given[1]))
-    if isinstance(given, list) and given:
-        if not all(isinstance(value, Hashable) for value in given):
-            raise InputError(f"The column {name!r} is described by {given!r}. {EXPECTED}")
-        values = tuple(dict.fromkeys(given))
+    if isinstance(domain, tuple) and len(domain) == 2 and all(_is_number(end) for end in domain):
+        if not domain[0] < domain[1]:
+            raise InputError(f"The column {name!r} goes from {domain[0]} to {domain[1]}; the first must be smaller.")
+        return Column(name, float(domain[0]), float(domain[1]))
+    if isinstance(domain, list) and domain:
+        if not all(isinstance(value, Hashable) for value in domain):
+            raise InputError(f"The column {name!r} is described by {domain!r}. {EXPECTED}")
+        values = tuple(dict.fromkeys(domain))
         if len(values) < 2:
             raise InputError(f"The column {name!r} has one category, {values[0]!r}; expected at least 2.")
         return Column(name, values=values)
-    raise InputError(f"The column {name!r} is described by {given!r}. {EXPECTED}")
+    raise InputError(f"The column {name!r} is described by {domain!r}. {EXPECTED}")
 
 
-def _from_rows(given: Any) -> Given:
-    if len(given) == 0 or given.shape[1] == 0:
-        raise InputError(f"`attributes` has shape {given.shape}; expected rows and columns.")
-    found = Given(given)
-    twins = pd.Index(found.names)[pd.Index(found.names).duplicated()]
+def _from_rows(rows: Any) -> Given:
+    if len(rows) == 0 or rows.shape[1] == 0:
+        raise InputError(f"`attributes` has shape {rows.shape}; expected rows and columns.")
+    attributes = Given(rows)
+    twins = pd.Index(attributes.names)[pd.Index(attributes.names).duplicated()]
     if len(twins):
         raise InputError(f"`attributes` has columns with the same name ({shown(twins)}). Give each its own name.")
-    if not found.named and given.dtype.kind not in "biuf":
-        raise InputError(f"`attributes` is an array of {given.dtype}; expected numbers, or a DataFrame.")
-    return found
+    if not attributes.named and rows.dtype.kind not in "biuf":
+        raise InputError(f"`attributes` is an array of {rows.dtype}; expected numbers, or a DataFrame.")
+    return attributes
 
 
 def _is_number(value: Any) -> bool:

@@ -105,10 +105,10 @@ class Search:
             return self.looks >= LOOKS
         if low or not high:
             return True
-        found = self.crossing()
+        crossing = self.crossing()
         # A stage shorter than the last good one would be less precise.
         least = self._size(self.stage) if self._told(self.stage) else 4 * self.batch
-        return found.high - found.low <= 2 * self.precision or self.budget - self.asked < least
+        return crossing.high - crossing.low <= 2 * self.precision or self.budget - self.asked < least
 
     def side(self, place: float) -> bool | None:
         """Whether the mean at a place is above 0.5 (True), below it (False), or undecided (None)."""
@@ -141,11 +141,11 @@ class Search:
     def crossing(self) -> Estimate:
         """Where the mean is 0.5, with an interval."""
         below, above = self.bracket()
-        found = next((told for stage in range(self.stage, 0, -1) if (told := self._told(stage))), None)
-        if found is None or not below <= found.value <= above:
+        crossing = next((by_stage for stage in range(self.stage, 0, -1) if (by_stage := self._told(stage))), None)
+        if crossing is None or not below <= crossing.value <= above:
             middle = min(max(self._where(HALF), below), above)
             return Estimate(middle, below, above, self.level, BRACKET)
-        return replace(found, low=max(found.low, below), high=min(found.high, above))
+        return replace(crossing, low=max(crossing.low, below), high=min(crossing.high, above))
 
     def _told(self, stage: int) -> Estimate | None:
         """The crossing from the results of one stage alone, if it was well placed."""

@@ -307,17 +307,17 @@ def preferences(learners: Mapping[str, Any], f1: Any, f2: Any, **options: Any) -
     """
     if not isinstance(learners, Mapping) or not learners:
         raise InputError("`learners` must be a dict, name -> learner, with at least one. For one, use `preference`.")
-    found: dict[str, Preference] = {}
+    by_learner: dict[str, Preference] = {}
     for name, learner in learners.items():
         try:
-            found[str(name)] = preference(learner, f1, f2, name=str(name), **options)
+            by_learner[str(name)] = preference(learner, f1, f2, name=str(name), **options)
         except KeyboardInterrupt:  # before this learner has any result
-            if not found:
+            if not by_learner:
                 raise
             break
-        if found[str(name)].stopped == INTERRUPTED:
+        if by_learner[str(name)].stopped == INTERRUPTED:
             break
-    left = [str(name) for name in learners if str(name) not in found]
+    left = [str(name) for name in learners if str(name) not in by_learner]
     notes = (f"Interrupted: {shown(left)} not run.",) if left else ()
-    first = next(iter(found.values()))
-    return Preferences(first.f1, first.f2, found, notes)
+    first = next(iter(by_learner.values()))
+    return Preferences(first.f1, first.f2, by_learner, notes)

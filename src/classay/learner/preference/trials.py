@@ -123,10 +123,10 @@ def attempt(rivals: Rivals, task: Task) -> Trial:
         return Trial(_share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
     codec = LabelCodec(np.union1d(rivals.bench.codec.classes, y))  # type: ignore[attr-defined]  # it is a LabelCodec
     bench = replace(rivals.bench, X=rows, y=y, codec=codec, probes=take(rivals.probes, chosen))
-    found = refit(bench, (evaluation, np.arange(rivals.n_samples), (number,)))
-    if found.errors or found.probes is None:
-        return Trial(np.nan, error=next(iter(found.errors.values()), "no predictions"))
-    return Trial(_share(codec.classes[found.probes[0]], rivals, chosen))
+    answers = refit(bench, (evaluation, np.arange(rivals.n_samples), (number,)))
+    if answers.errors or answers.probes is None:
+        return Trial(np.nan, error=next(iter(answers.errors.values()), "no predictions"))
+    return Trial(_share(codec.classes[answers.probes[0]], rivals, chosen))
 
 
 def conduct(
@@ -172,9 +172,9 @@ def _refuse(trials: list[Trial], so_far: list[Trial], p: float, rivals: Rivals, 
     good = sum(not trial.error for trial in so_far)
     if 2 * len(failed) > len(trials) or (failed and good < LEAST_SHARE * len(so_far)):
         why = failed[0].error
-        told = f"{why}{checks.advice(rivals.probes, why)}".removesuffix(".")
+        reason = f"{why}{checks.advice(rivals.probes, why)}".removesuffix(".")
         few = f" Are {rivals.n_samples} rows per training set (n_samples) too few?" if rivals.n_samples < 50 else ""
-        raise expect.InputError(f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {told}.{few}")
+        raise expect.InputError(f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {reason}.{few}")
     single = sum(trial.one_class for trial in trials)
     if p == HALF and 2 * single > len(trials):
         raise expect.InputError(

@@ -1,0 +1,10 @@
+"""What refits predicted: `Labelings` of a classifier, `Predictions` of a regressor.
+
+Read `base` (what both have in common, and how they are written to a file), then `labelings` and `predictions`. `load`
+reads either. A record can also be made from predictions of any other system: `Labelings.from_arrays`.
+"""
+
+from .labelings import Labelings
+from .predictions import Predictions, load
+
+__all__ = ["Labelings", "Predictions", "load"]

@@ -173,18 +173,18 @@ def from_arrays(name: str, n_subsets: int, halves: bool, probing: NDArray[Any] |
     return about
 
 
-def of_probes(found: NDArray[Any], name: str, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
+def of_probes(predicted: NDArray[Any], name: str, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
     """Predictions on probes (K, R, p), if they come from the refits that gave `answers`."""
-    given = found.shape
-    found = found[:, None, :] if found.ndim == 2 else found
-    if found.ndim != 3 or found.shape[:2] != answers.shape[:2] or found.shape[2] == 0:
+    shape = predicted.shape
+    predicted = predicted[:, None, :] if predicted.ndim == 2 else predicted
+    if predicted.ndim != 3 or predicted.shape[:2] != answers.shape[:2] or predicted.shape[2] == 0:
         raise InputError(
-            f"`{name}` has shape {given} but the predictions on test points {answers.shape}; expected the same subsets "
+            f"`{name}` has shape {shape} but the predictions on test points {answers.shape}; expected the same subsets "
             "and refits in both, and at least 1 probe."
         )
-    if probes is not None and len(probes) != found.shape[2]:
-        raise InputError(f"There are {len(probes)} `probes` but predictions on {found.shape[2]}; they must match.")
-    return found
+    if probes is not None and len(probes) != predicted.shape[2]:
+        raise InputError(f"There are {len(probes)} `probes` but predictions on {predicted.shape[2]}; they must match.")
+    return predicted
 
 
 def counted_refits(record: Refits, what: str) -> str:

@@ -95,8 +95,8 @@ class Labelings(Refits):
         probing = None if probe_labels is None else _probing(probe_labels, probes, answers)
         if probing is None and probes is not None:
             raise InputError("`probes` are given without `probe_labels`; the predictions on them are needed too.")
-        told = [truth, np.unique(answers)] + ([] if probing is None else [np.unique(probing)])
-        occurring = np.unique(np.concatenate(told))
+        observed = [truth, np.unique(answers)] + ([] if probing is None else [np.unique(probing)])
+        occurring = np.unique(np.concatenate(observed))
         known = occurring if classes is None else np.unique(_array(classes, "classes"))
         strange = np.setdiff1d(occurring, known)
         if strange.size:
@@ -192,19 +192,19 @@ class Labelings(Refits):
         )
 
 
-def expect_record(given: Any, name: str) -> Labelings:
+def expect_record(record: Any, name: str) -> Labelings:
     """`given`, if it is the record of a classifier."""
-    if isinstance(given, Refits) and not isinstance(given, Labelings):
+    if isinstance(record, Refits) and not isinstance(record, Labelings):
         raise InputError(
-            f"`{name}` is the record of a regressor ({given.name}); this measure counts labels: expected the record of "
+            f"`{name}` is the record of a regressor ({record.name}); this measure counts labels: expected the record of "
             "a classifier. `classay.stability` takes both."
         )
-    if not isinstance(given, Labelings):
+    if not isinstance(record, Labelings):
         raise InputError(
-            f"`{name}` is {type(given).__name__}; expected a record: what `classay.record` returns, or "
+            f"`{name}` is {type(record).__name__}; expected a record: what `classay.record` returns, or "
             "`Labelings.from_arrays(labels, y_true)`."
         )
-    return given
+    return record
 
 
 def _array(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -229,6 +229,6 @@ def _same_words(one: NDArray[Any], name: str, other: NDArray[Any], other_name: s
 
 def _probing(probe_labels: ArrayLike, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
     """Predictions on probes (K, R, p), if they come from the refits that gave `answers`."""
-    found = base.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
-    _same_words(found, "probe_labels", answers, "labels")
-    return found
+    labels = base.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
+    _same_words(labels, "probe_labels", answers, "labels")
+    return labels

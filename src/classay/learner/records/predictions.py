@@ -125,12 +125,12 @@ class Predictions(Refits):
 
 def _numbers(values: ArrayLike, name: str) -> Floats:
     try:
-        found = np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (ValueError, TypeError) as error:
         raise InputError(f"`{name}` is not an array of numbers ({error}). All rows must be equally long.") from error
-    if not np.isfinite(found).all():
+    if not np.isfinite(numbers).all():
         raise InputError(f"`{name}` has values that are missing or infinite; every point needs a finite number.")
-    return found
+    return numbers
 
 
 # Records of learners on disk: `load` reads what `save` wrote.

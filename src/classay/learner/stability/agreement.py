@@ -75,14 +75,14 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
     def alike(block: NDArray[Any]) -> AnyInts:
         cells = block.astype(np.int64) + np.arange(block.shape[2]) * n_classes
         counts = np.bincount(cells.ravel(), minlength=block.shape[2] * n_classes)
-        found: AnyInts = counts[cells]
-        return found
+        same: AnyInts = counts[cells]
+        return same
 
-    found = _compared(labels, halves, np.equal, alike, n_classes)
+    compared = _compared(labels, halves, np.equal, alike, n_classes)
     shares = np.bincount(labels.ravel(), minlength=n_classes) / labels.size
     answered = shares[labels].mean(axis=1)
     expected = answered.reshape(-1, 2, answered.shape[1]).sum(axis=1) if halves else 2 * answered
-    return Agreement(*found, shares, expected)
+    return Agreement(*compared, shares, expected)
 
 
 def closeness(values: Floats, tolerance: float, halves: bool) -> Compared:
@@ -181,9 +181,9 @@ def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
     return notes
 
 
-def figures(record: Refits, where: str, found: Compared, n_refits: int, level: float) -> dict[str, Any]:
+def figures(record: Refits, where: str, compared: Compared, n_refits: int, level: float) -> dict[str, Any]:
     """The fields that stability has for every learner."""
-    n_subsets, n_points = len(found.per_refit), len(found.per_point)
+    n_subsets, n_points = len(compared.per_refit), len(compared.per_point)
     disjoint = n_subsets // 2
     return {
         "learner": record.name,
@@ -192,13 +192,13 @@ def figures(record: Refits, where: str, found: Compared, n_refits: int, level: f
         "n_points": n_points,
         "n_subsets": n_subsets,
         "n_refits": n_refits,
-        "stability": share(found.table, disjoint, level),
-        "same_subset": same_subset(found.within, record.deterministic, level),
-        "standard_error": crossed_standard_error(found.table),
+        "stability": share(compared.table, disjoint, level),
+        "same_subset": same_subset(compared.within, record.deterministic, level),
+        "standard_error": crossed_standard_error(compared.table),
         "worst_case_points": 0.5 / math.sqrt(n_points),
         "worst_case_pairs": 0.5 / math.sqrt(disjoint),
-        "per_point": found.per_point,
-        "per_refit": found.per_refit,
+        "per_point": compared.per_point,
+        "per_refit": compared.per_refit,
     }
 
 

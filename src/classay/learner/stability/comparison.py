@@ -225,7 +225,7 @@ def stability_by_size(
         raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; expected a classifier here.")
     train = split_by_share(codes, expect.fraction(test_size, "test_size"), seed)[0]
     wanted = _sizes(sizes, codes[train], splits)
-    found: list[Stability] = []
+    by_size: list[Stability] = []
     notes: list[str] = []
     settings: dict[str, Any] = {
         "repeats": 1,
@@ -246,36 +246,36 @@ def stability_by_size(
             break
         if labelings.interrupted:
             break
-        found.append(stability(labelings, level=level))
-    if not found:
+        by_size.append(stability(labelings, level=level))
+    if not by_size:
         raise KeyboardInterrupt
-    if len(found) < len(wanted):
-        notes.append(f"Interrupted: {len(found)} of {len(wanted)} sizes were done.")
-    notes += dict.fromkeys(note for one in found for note in one.notes)
+    if len(by_size) < len(wanted):
+        notes.append(f"Interrupted: {len(by_size)} of {len(wanted)} sizes were done.")
+    notes += dict.fromkeys(note for one in by_size for note in one.notes)
     return StabilityBySize(
-        learner=found[0].learner,
-        on=found[0].on,
-        n_points=found[0].n_points,
-        sizes=tuple(wanted[: len(found)]),
-        stability=tuple(one.stability for one in found),
-        kappa=tuple(one.kappa for one in found),
-        accuracy=tuple(one.accuracy for one in found),
+        learner=by_size[0].learner,
+        on=by_size[0].on,
+        n_points=by_size[0].n_points,
+        sizes=tuple(wanted[: len(by_size)]),
+        stability=tuple(one.stability for one in by_size),
+        kappa=tuple(one.kappa for one in by_size),
+        accuracy=tuple(one.accuracy for one in by_size),
         notes=tuple(notes),
     )
 
 
-def _sizes(given: Sequence[int] | None, codes: Any, splits: int) -> list[int]:
+def _sizes(sizes: Sequence[int] | None, codes: Any, splits: int) -> list[int]:
     """Sizes in order, each of which can be drawn."""
     most = codes.size // 2
-    if given is None:
+    if sizes is None:
         least = max(LEAST_ROWS, 2 * np.unique(codes).size)
         halving = [most // 2**step for step in range(STEPS)]
         chosen = sorted({size for size in halving if size >= least} or {most})
     else:
         try:
-            chosen = sorted({expect.whole(size, "sizes", at_least=2) for size in given})
+            chosen = sorted({expect.whole(size, "sizes", at_least=2) for size in sizes})
         except TypeError as error:
-            raise expect.InputError(f"`sizes` is {given!r}; expected a list of numbers of rows.") from error
+            raise expect.InputError(f"`sizes` is {sizes!r}; expected a list of numbers of rows.") from error
         if not chosen:
             raise expect.InputError("`sizes` is empty; pass at least one number of rows, or leave it out.")
     for size in chosen:

@@ -64,10 +64,10 @@ class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagr
                 f"false-discovery rate of {self.q:.3g}; {tests} tested on {self.n_points} {self.on}."
             )
         else:
-            told = "; ".join(_told(region) for region in self.regions[:3])
+            first_regions = "; ".join(_told(region) for region in self.regions[:3])
             more = f"; {len(self.regions) - 3} more" if len(self.regions) > 3 else ""
             text = (
-                f"{self.learner}: refits disagree most where {told}{more}. The rate on all {self.n_points} {self.on} "
+                f"{self.learner}: refits disagree most where {first_regions}{more}. The rate on all {self.n_points} {self.on} "
                 f"is {self.disagreement:.3g}. {tests} tested on refits and points that were not searched, at a "
                 f"false-discovery rate of {self.q:.3g}."
             )
@@ -129,22 +129,22 @@ def disagreement_regions(
     search = search_options(frame, None, columns, max_features, min_size, q, top, level, random_state)
     order = seeds.generator(search.seed, "refits to search").permutation(units)
     searched, tested = (_differs(record, labels, np.sort(order[part::2])) for part in (0, 1))
-    found = find_regions(frame, search, searched, tested, "disagreement")
+    regions = find_regions(frame, search, searched, tested, "disagreement")
     overall = share(agreement(labels, len(record.classes), record.halves).table, len(labels) // 2, level)
     return DisagreementRegions(
         learner=record.name,
         on=points_called(record, where),
-        regions=found.regions,
-        tested=found.tested,
+        regions=regions.regions,
+        tested=regions.tested,
         disagreement=Estimate(1 - overall.value, 1 - overall.high, 1 - overall.low, level, overall.kind),
         n_points=len(frame),
-        n_searched=found.n_searched,
+        n_searched=regions.n_searched,
         min_size=search.min_size,
         q=search.q,
-        columns=found.columns,
+        columns=regions.columns,
         seed=search.seed,
-        notes=(*notes, *found.notes),
-        masks=found.masks,
+        notes=(*notes, *regions.notes),
+        masks=regions.masks,
     )
 
 

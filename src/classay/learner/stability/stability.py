@@ -152,24 +152,24 @@ def stability(
     where = compared_on(record, on)
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
-    found = agreement(labels, len(record.classes), record.halves)
+    compared = agreement(labels, len(record.classes), record.halves)
     return Stability(
-        **figures(record, where, found, labels.shape[1], level),
-        kappa=_kappa(found, len(labels) // 2, level),
+        **figures(record, where, compared, labels.shape[1], level),
+        kappa=_kappa(compared, len(labels) // 2, level),
         accuracy=record.accuracy("test", level),
         notes=tuple(notes),
         record=record,
     )
 
 
-def _kappa(found: Agreement, disjoint: int, level: float) -> Estimate:
-    if found.chance >= 1:
+def _kappa(compared: Agreement, disjoint: int, level: float) -> Estimate:
+    if compared.chance >= 1:
         return Estimate(math.nan, -1.0, 1.0, level, "undefined: only one class is ever predicted")
-    value = (found.value - found.chance) / (1 - found.chance)
+    value = (compared.value - compared.chance) / (1 - compared.chance)
     if value >= 1 and disjoint > 1:
-        least = share(found.table, disjoint, level).low
-        return Estimate(1.0, max((least - found.chance) / (1 - found.chance), -1.0), 1.0, level, OVER)
-    return coefficient(value, found.kappa_table(), disjoint, level)
+        least = share(compared.table, disjoint, level).low
+        return Estimate(1.0, max((least - compared.chance) / (1 - compared.chance), -1.0), 1.0, level, OVER)
+    return coefficient(value, compared.kappa_table(), disjoint, level)
 
 
 # How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
@@ -250,19 +250,19 @@ def regression_stability(
     )
 
 
-def _tolerance(predictions: Predictions, given: float | None) -> float:
-    if given is None:
+def _tolerance(predictions: Predictions, tolerance: float | None) -> float:
+    if tolerance is None:
         deviation = float(predictions.truth.std())
         if deviation == 0:
             raise expect.InputError("The truth is one number, so there is no scale for `tolerance`. Pass one.")
         return TOLERANCE * deviation
-    is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-    if not is_number or not 0 <= given < math.inf:
+    is_number = isinstance(tolerance, (int, float, np.integer, np.floating)) and not isinstance(tolerance, bool)
+    if not is_number or not 0 <= tolerance < math.inf:
         raise expect.InputError(
-            f"`tolerance` is {given!r}; expected a number from 0 up, in units of the target: predictions that differ "
+            f"`tolerance` is {tolerance!r}; expected a number from 0 up, in units of the target: predictions that differ "
             "by at most this count as the same."
         )
-    return float(given)
+    return float(tolerance)
 
 
 def _errors(squared: Floats, variance: float, level: float) -> tuple[Estimate, Estimate]:
@@ -277,8 +277,8 @@ def _errors(squared: Floats, variance: float, level: float) -> tuple[Estimate, E
     rmse = Estimate(math.sqrt(mean), math.sqrt(low), math.sqrt(high), level, kind)
     if variance == 0:
         return rmse, Estimate(math.nan, -math.inf, 1.0, level, "undefined: the truth is one number")
-    told = f"{kind}, the variance of the target taken as fixed"
-    return rmse, Estimate(1 - mean / variance, 1 - high / variance, 1 - low / variance, level, told)
+    kind_of_r2 = f"{kind}, the variance of the target taken as fixed"
+    return rmse, Estimate(1 - mean / variance, 1 - high / variance, 1 - low / variance, level, kind_of_r2)
 
 
 # Lin's concordance between refits of a regressor: how close their predictions are, relative to how far they range.
@@ -326,5 +326,5 @@ def spread(values: Floats, halves: bool) -> Floats:
         products = (mean[::2] * mean[1::2]).mean(axis=0)
     else:
         products = (mean.sum(axis=0) ** 2 - (mean**2).sum(axis=0)) / (len(values) * (len(values) - 1))
-    found: Floats = np.sqrt(np.maximum(square.mean(axis=0) - products, 0.0))
-    return found
+    deviation: Floats = np.sqrt(np.maximum(square.mean(axis=0) - products, 0.0))
+    return deviation

@@ -101,16 +101,16 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; for records, their provenance and failures."""
-        told = {
+        content = {
             field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)
             if field.name != "records"
         }
-        told["records"] = {
+        content["records"] = {
             str(value): {"about": plain(one.about), "failures": plain(one.failures), "notes": list(one.notes)}
             for value, one in self.records.items()
         }
-        return told
+        return content
 
     def gap(self, value: Any) -> Estimate:
         """Accuracy on training rows minus that on test points, at a value."""
@@ -118,16 +118,18 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         return difference(one.train_accuracy, one.accuracy)
 
     def __str__(self) -> str:
-        told = [f"{self.learner}, {self._along()}: {self._story()}"]
-        told += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
+        sentences = [f"{self.learner}, {self._along()}: {self._story()}"]
+        sentences += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
         shared = [use for use in self.paths if use.kind != ALONE]
         if shared:
             exactly = "exactly" if all(use.exact for use in shared) else "in distribution"
             number = sum(len(use.values) for use in shared)
-            told.append(f"{number} values share work ({shared[0].kind}), {exactly} as separate fits would predict.")
-        told += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
+            sentences.append(
+                f"{number} values share work ({shared[0].kind}), {exactly} as separate fits would predict."
+            )
+        sentences += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
         more = len(self.failed) - 3
-        return " ".join([*told, *([f"{more} more failed."] if more > 0 else []), *self.notes])
+        return " ".join([*sentences, *([f"{more} more failed."] if more > 0 else []), *self.notes])
 
     def _along(self) -> str:
         names = " x ".join(self.parameters)
@@ -136,15 +138,15 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         return f"{names} ({counted(len(self.values), 'value')})"
 
     def _story(self) -> str:
-        found = self.orientations
-        best = max(found, key=lambda value: found[value].accuracy.value)
-        first, last = next(iter(found)), list(found)[-1]
-        text = f"test accuracy is best at {_shown(best)}, {found[best].accuracy}"
-        if len(found) == 1:
-            return f"{text}; capacity {found[best].capacity}, stochasticity {found[best].stochasticity} bits."
-        threshold = usual_threshold(found[best].holdout_size)
+        orientations = self.orientations
+        best = max(orientations, key=lambda value: orientations[value].accuracy.value)
+        first, last = next(iter(orientations)), list(orientations)[-1]
+        text = f"test accuracy is best at {_shown(best)}, {orientations[best].accuracy}"
+        if len(orientations) == 1:
+            return f"{text}; capacity {orientations[best].capacity}, stochasticity {orientations[best].stochasticity} bits."
+        threshold = usual_threshold(orientations[best].holdout_size)
         ends = {
-            name: (getattr(found[first], name).value, getattr(found[last], name).value)
+            name: (getattr(orientations[first], name).value, getattr(orientations[last], name).value)
             for name in ("expressivity", "capacity", "stochasticity")
         }
         # With one refit per subset, data and training randomness cannot be separated.
@@ -153,9 +155,9 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
             for name, pair in ends.items()
         )
         return (
-            f"{text}. From the first to the last value: accuracy {found[first].accuracy.value:.3g} to "
-            f"{found[last].accuracy.value:.3g}, bias at {threshold} of {found[best].holdout_size} "
-            f"{found[first].bias[threshold].value:+.3g} to {found[last].bias[threshold].value:+.3g}, {parts} bits."
+            f"{text}. From the first to the last value: accuracy {orientations[first].accuracy.value:.3g} to "
+            f"{orientations[last].accuracy.value:.3g}, bias at {threshold} of {orientations[best].holdout_size} "
+            f"{orientations[first].bias[threshold].value:+.3g} to {orientations[last].bias[threshold].value:+.3g}, {parts} bits."
         )
 
     def _place(self, table: pd.DataFrame, value: Any) -> pd.DataFrame:
@@ -207,19 +209,19 @@ def summed_up(
     notes: tuple[str, ...],
 ) -> Sweep:
     """A sweep from what was measured at each value; a text there says why it could not be measured."""
-    found = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
+    orientations = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
     failed = {**failed, **{value: one for value, one in measured.items() if isinstance(one, str)}}
-    if not found:
+    if not orientations:
         raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
-    gaps = [one.train_accuracy.value - one.accuracy.value for one in found.values()]
+    gaps = [one.train_accuracy.value - one.accuracy.value for one in orientations.values()]
     return Sweep(
         learner=learner,
         parameters=parameters,
-        values=tuple(found),
-        orientations=found,
-        records={value: records[value] for value in found},
-        gap_correlation=correlated([one.stochasticity.value for one in found.values()], gaps),
-        plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in found.values()], gaps),
+        values=tuple(orientations),
+        orientations=orientations,
+        records={value: records[value] for value in orientations},
+        gap_correlation=correlated([one.stochasticity.value for one in orientations.values()], gaps),
+        plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in orientations.values()], gaps),
         paths=paths,
         failed=failed,
         interrupted=interrupted,

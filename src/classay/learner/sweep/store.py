@@ -47,9 +47,9 @@ class SweepStore:
 
     def records(self) -> dict[Any, Labelings]:
         """The records that are there. For a path that is not exact, all or none: they belong together."""
-        found: dict[Any, Labelings] = {}
+        records: dict[Any, Labelings] = {}
         if self.store is None:
-            return found
+            return records
         refused = self.failed()
         for group in self.groups:
             here = {point: self.store.get(self.keys[point]) for point in group.points}
@@ -57,8 +57,8 @@ class SweepStore:
                 for point, stored in here.items():
                     record = None if stored is None else restored(*stored)
                     if isinstance(record, Labelings):
-                        found[point] = replace(record, about=self._abouts[point])
-        return found
+                        records[point] = replace(record, about=self._abouts[point])
+        return records
 
     def failed(self) -> dict[Any, str]:
         """Values that could not be fitted when the same sweep was done before, and why."""
@@ -115,7 +115,7 @@ class SweepStore:
         """Where the parts of a group are stored, and its description."""
         if self.store is None:
             return None, {}
-        chunks, told = open_chunks(
+        chunks, description = open_chunks(
             self.store,
             [self.keys[point] for point in group.points],
             group.kind,
@@ -125,7 +125,7 @@ class SweepStore:
             values=plain(list(group.points)),
         )
         self.opened.append(chunks)
-        return chunks, told
+        return chunks, description
 
     def finish(self, records: dict[Any, Labelings], failed: dict[Any, str], warnings: list[Note]) -> None:
         """Replace the parts by complete records and by the contents of the sweep."""
@@ -176,8 +176,10 @@ class SweepStore:
 
     def _about(self, group: FitGroup, point: Any) -> dict[str, Any]:
         learner = self.grid.learner_at(point)
-        told = ", ".join(f"{name}={value}" for name, value in zip(self.grid.names, self.grid.settings(point).values()))
-        name = short_name(learner) if self.name is None else f"{self.name}, {told}"
+        settings = ", ".join(
+            f"{name}={value}" for name, value in zip(self.grid.names, self.grid.settings(point).values())
+        )
+        name = short_name(learner) if self.name is None else f"{self.name}, {settings}"
         about = {**self.about, "learner": {"name": name, **provenance.parameters(learner)}}
         if group.path is not None:
             about["path"] = {"kind": group.kind, "exact": group.exact}

@@ -100,10 +100,10 @@ def sweep(
     draw_holdouts(setup.test.size, holdout_size, holdouts, setup.seed)
     expect.fraction(level, "level")
     settings = grid(setup.learner, param_name, param_range)
-    found = fit_groups(settings, share=bool(share_paths) and can_join(setup.X, setup.probes))
+    groups = fit_groups(settings, share=bool(share_paths) and can_join(setup.X, setup.probes))
     about = setup.about(name)
     label = about["learner"]["name"]
-    sweep_store = SweepStore(None if store is None else Store(store), settings, about, setup.time_limit, name, found)
+    sweep_store = SweepStore(None if store is None else Store(store), settings, about, setup.time_limit, name, groups)
 
     records, failed = sweep_store.records(), sweep_store.failed()
     subsets, more = setup.draw()
@@ -145,7 +145,7 @@ def sweep(
         parameters=settings.names,
         records=records,
         measured=_measured(records, (holdout_size, holdouts, setup.seed, level), executor),
-        paths=tuple(_uses(found, records)),
+        paths=tuple(_uses(groups, records)),
         failed={point: failed[point] for point in points if point in failed},
         interrupted=fits.interrupted,
         notes=tuple(notes),
@@ -159,9 +159,9 @@ def _warnings(states: list[GroupProgress]) -> list[Note]:
     return most_common((text for each in by_refit for text in each), len(by_refit))
 
 
-def _uses(found: list[FitGroup], records: dict[Any, Labelings]) -> Iterator[PathUse]:
+def _uses(groups: list[FitGroup], records: dict[Any, Labelings]) -> Iterator[PathUse]:
     """How the values that have a record were fitted."""
-    for group in found:
+    for group in groups:
         points = tuple(point for point in group.points if point in records)
         if points:
             yield PathUse(group.parameter, points, group.kind, group.exact)

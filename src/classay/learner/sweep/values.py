@@ -45,8 +45,8 @@ def values_from_text(text: str) -> list[Any]:
     steps = (stop - start) / stride
     if steps >= MOST:
         raise InputError(f"--values {text!r} is {steps:,.0f} values or more; the limit is {MOST:,}.")
-    found = [start + number * stride for number in range(int(steps) + 1)]
-    return [int(value) for value in found] if whole and WHOLE.match(step) else [float(value) for value in found]
+    values = [start + number * stride for number in range(int(steps) + 1)]
+    return [int(value) for value in values] if whole and WHOLE.match(step) else [float(value) for value in values]
 
 
 def _powers(start: Decimal, stop: Decimal, count: str, whole: bool, text: str) -> list[Any]:
@@ -56,8 +56,8 @@ def _powers(start: Decimal, stop: Decimal, count: str, whole: bool, text: str) -
         raise InputError(f"--values {text!r}: values at equal ratios need ends above 0, got {start} and {stop}.")
     ends, last = (math.log10(float(start)), math.log10(float(stop))), int(count) - 1
     # Rounded to 12 digits, so that powers of ten are exact.
-    found = [float(f"{10 ** (ends[0] + (ends[1] - ends[0]) * number / last):.12g}") for number in range(last + 1)]
-    return list(dict.fromkeys(round(value) for value in found)) if whole else found
+    powers = [float(f"{10 ** (ends[0] + (ends[1] - ends[0]) * number / last):.12g}") for number in range(last + 1)]
+    return list(dict.fromkeys(round(value) for value in powers)) if whole else powers
 
 
 def _number(part: str, text: str) -> Decimal:

@@ -80,13 +80,13 @@ def read_head(path: str | Path, head: str | None = None, trust_pickle: bool = Fa
         raise InputError(
             f"{path} has no weight of a linear layer; its arrays are {shown(each.name for each in weights.entries)}."
         )
-    chosen, remarks = (
+    chosen, notes = (
         _candidate_called(candidates, head, path) if head is not None else _choose(candidates, weights, path)
     )
     weight = chosen.entry.array().reshape(_flat(chosen.entry.shape))
     bias = None if chosen.bias is None else chosen.bias.array()
     return as_head(
-        weights.path, chosen.entry.name, weight.T if chosen.transposed else weight, bias, (*weights.notes, *remarks)
+        weights.path, chosen.entry.name, weight.T if chosen.transposed else weight, bias, (*weights.notes, *notes)
     )
 
 
@@ -151,10 +151,10 @@ def _choose(candidates: list[HeadCandidate], weights: WeightFile, path: str | Pa
         return _last(group, candidates, weights.ordered) or _fail(path, group), []
     chosen = _last(candidates, candidates, weights.ordered) or _fail(path, candidates)
     rivals = [str(each) for each in _final_candidates(candidates, candidates) if each is not chosen]
-    remark = (
+    note = (
         f"{chosen} was chosen as the head by its position; it could also be {shown(rivals[-4:])}. Or name it: --head."
     )
-    return chosen, [remark] if rivals else []
+    return chosen, [note] if rivals else []
 
 
 def _last(group: list[HeadCandidate], candidates: list[HeadCandidate], ordered: bool) -> HeadCandidate | None:

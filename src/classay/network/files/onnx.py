@@ -174,8 +174,8 @@ def _dequantized(parts: list[Array | None], axis: int) -> Array:
     if scale.ndim == 1 and scale.size > 1:
         sides = [-1 if place == axis % values.ndim else 1 for place in range(values.ndim)]
         scale, zero = scale.reshape(sides), zero.reshape(sides)
-    made: Array = (values - zero) * scale
-    return made
+    dequantized: Array = (values - zero) * scale
+    return dequantized
 
 
 def _layers_text(layers: list[LinearLayer]) -> str:

@@ -255,8 +255,8 @@ def find_state_dict(content: Any, path: Path) -> tuple[dict[str, Tensor], list[s
         except InputError:
             continue
         others = [other for other in order if other != name and other in NESTED]
-        remark = f"Of {path.name}, {name!r} was used" + (f"; it also has {shown(others)}." if others else ".")
-        return tensors, [remark, *notes]
+        note = f"Of {path.name}, {name!r} was used" + (f"; it also has {shown(others)}." if others else ".")
+        return tensors, [note, *notes]
     raise InputError(f"{path} contains no weights of two or more dimensions; it has {shown(content) or 'nothing'}.")
 
 

@@ -93,9 +93,9 @@ def _noise_figures(split: Split, logits_of: LogitsOf, inputs: Tensor) -> dict[st
     """The network's outputs on noise."""
     from torch.nn.functional import interpolate
 
-    with _statistics(split) as seen:
+    with _statistics(split) as batches:
         logits = logits_of(inputs)
-    figures = {"certainty": float(logits.softmax(1).max(dim=1).values.mean()), **_memory(seen)}
+    figures = {"certainty": float(logits.softmax(1).max(dim=1).values.mean()), **_memory(batches)}
     if inputs.dim() == 4 and min(inputs.shape[2:]) > COARSE:
         smooth = interpolate(inputs[:, :, :COARSE, :COARSE], size=tuple(inputs.shape[2:]), mode="bicubic")
         smooth = smooth / smooth.std().clamp_min(1e-12)
@@ -110,28 +110,28 @@ def _statistics(split: Split) -> Iterator[dict[Any, list[tuple[int, Tensor]]]]:
     """Number of rows and mean of the inputs of each batch normalisation meanwhile, batch by batch."""
     from torch import nn
 
-    seen: dict[Any, list[tuple[int, Tensor]]] = {}
+    batches: dict[Any, list[tuple[int, Tensor]]] = {}
 
     def hook(layer: Any, arguments: tuple[Any, ...]) -> None:
         values = arguments[0]
         means = values.mean(dim=[axis for axis in range(values.dim()) if axis != 1])
-        seen.setdefault(layer, []).append((len(values), means))
+        batches.setdefault(layer, []).append((len(values), means))
 
     kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     layers = [one for one in split.network.modules() if isinstance(one, kinds) and one.running_mean is not None]
     handles = [layer.register_forward_pre_hook(hook) for layer in layers]
     try:
-        yield seen
+        yield batches
     finally:
         for handle in handles:
             handle.remove()
 
 
-def _memory(seen: dict[Any, list[tuple[int, Tensor]]]) -> dict[str, float]:
+def _memory(batches: dict[Any, list[tuple[int, Tensor]]]) -> dict[str, float]:
     """Root mean square distance of batch statistics of noise from the stored ones, in stored spreads, as a log."""
     gaps = []
-    for layer, batches in seen.items():
-        means = sum(rows * mean for rows, mean in batches) / sum(rows for rows, _ in batches)
+    for layer, means_of_batches in batches.items():
+        means = sum(rows * mean for rows, mean in means_of_batches) / sum(rows for rows, _ in means_of_batches)
         gap = (means - layer.running_mean) / (layer.running_var + layer.eps).sqrt()
         gaps.append(float((gap**2).mean()))
     return {"memory": 0.5 * math.log(max(float(np.mean(gaps)), 1e-12))} if gaps else {}

@@ -106,7 +106,7 @@ def feature_quality(features: ArrayLike, labels: ArrayLike, head: ArrayLike | No
     notes = []
     if (counts < 2).any():
         notes.append(f"There is only one row of {shown(np.array(names)[counts < 2], 5)}, so M_in is unknown for it.")
-    notes += [remark] if (remark := sign_note(rows)) else []
+    notes += [note] if (note := sign_note(rows)) else []
     if (zeros := int((~rows.any(axis=1)).sum())) > 0:
         notes.append(f"{zeros} features are all zero; their cosine counts as 0.")
     return FeatureQuality(

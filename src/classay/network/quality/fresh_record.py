@@ -35,8 +35,8 @@ def record_with_fresh(
     if not compare or record.interrupted:
         return record, None, []
     try:
-        fresh, remarks = _fresh_record(own, record, options, make)
-        return replace(record, interrupted=fresh.interrupted), fresh, remarks
+        fresh, notes = _fresh_record(own, record, options, make)
+        return replace(record, interrupted=fresh.interrupted), fresh, notes
     except KeyboardInterrupt:
         return replace(record, interrupted=True), None, []
     except InputError as error:
@@ -59,9 +59,9 @@ def _fresh_record(own: Split, record: Prototypes, options: dict[str, Any], make:
         "keep_inputs": False,
         "name": NAME,
     }
-    remarks = (
+    notes = (
         [f"{', '.join(not_reset[:3])} cannot be reset: the fresh network keeps trained values there."]
         if not_reset
         else []
     )
-    return make(again, **{**options, **reduced}), remarks
+    return make(again, **{**options, **reduced}), notes

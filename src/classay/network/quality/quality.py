@@ -164,12 +164,12 @@ def network_quality(
     names = _names(class_names, network.classes)
     head = head_quality(network.weight, network.bias)  # before the walks, since a head without direction is refused
     fresh: Prototypes | None = None
-    remarks: list[str] = []
+    fresh_notes: list[str] = []
     if isinstance(network, Prototypes):
         record = network
     else:
         options = {**options, "normalize": normalize, "starts": starts}
-        record, fresh, remarks = record_with_fresh(network, options, prototypes, compare_fresh)
+        record, fresh, fresh_notes = record_with_fresh(network, options, prototypes, compare_fresh)
     whole, by_start = _cosines_of(record)
     targets = np.unique(record.target)
     walked = tuple(names[one] for one in targets)
@@ -212,7 +212,7 @@ def network_quality(
         figures=dataless,
         fresh={} if fresh is None else figures(fresh),
         sensitivity=dict(record.sensitivity),
-        notes=(*record.notes, *applicability(record, output, *bounds), *doubts, *remarks),
+        notes=(*record.notes, *applicability(record, output, *bounds), *doubts, *fresh_notes),
     )
 
 
@@ -251,7 +251,7 @@ def _cosines_of(record: Prototypes) -> tuple[Cosines, dict[int, Cosines]]:
 
 def applicability(record: Prototypes, output: str, lower: float, upper: float) -> list[str]:
     """The notes that apply. `output` is what follows the head; `lower` and `upper` are the paper's bounds."""
-    notes = [remark] if (remark := sign_note(record.features)) else []
+    notes = [note] if (note := sign_note(record.features)) else []
     if output == "sigmoid":
         notes.append("The network ends in a sigmoid, not a softmax; the paper's figures were not derived for that.")
     arrived = float(record.converged.mean())

@@ -137,14 +137,14 @@ def _match(call: Call, output: Tensor) -> tuple[str, str] | None:
             continue
         scores = scores.to(output.dtype)
         for link in LINKS:
-            made = {
+            linked = {
                 "plain": lambda scores: scores,
                 "softmax": lambda scores: functional.softmax(scores, 1),
                 "log_softmax": lambda scores: functional.log_softmax(scores, 1),
                 "sigmoid": torch.sigmoid,
                 "logsigmoid": functional.logsigmoid,
             }[link](scores)
-            if _close(made, output):
+            if _close(linked, output):
                 return pool, link
     return None
 
@@ -157,8 +157,8 @@ def _is_transposed(call: Call, pool: str) -> bool | None:
     for transposed in (False, True):
         rows = call.weight.T if transposed else call.weight
         if features.shape[1] == rows.shape[1] and scores.shape[1] == rows.shape[0]:
-            made = features.to(rows.dtype) @ rows.T + (0 if call.bias is None else call.bias)
-            if _close(made, scores):
+            product = features.to(rows.dtype) @ rows.T + (0 if call.bias is None else call.bias)
+            if _close(product, scores):
                 return transposed
     return None
 

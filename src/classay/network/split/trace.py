@@ -98,14 +98,14 @@ def trace(network: nn.Module, inputs: Tensor, call: Feed) -> Trace:
 
     def watch(name: str) -> Callable[..., None]:
         def hook(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any], output: Any) -> None:
-            taken, made = first_tensor((*arguments, *keywords.values())), first_tensor((output,))
-            if taken is None or made is None:
+            layer_input, layer_output = first_tensor((*arguments, *keywords.values())), first_tensor((output,))
+            if layer_input is None or layer_output is None:
                 return
             if not list(layer.children()):
-                layers.append(f"{name} {type(layer).__name__} {_shape(taken)} -> {_shape(made)}")
+                layers.append(f"{name} {type(layer).__name__} {_shape(layer_input)} -> {_shape(layer_output)}")
             if getattr(getattr(layer, "weight", None), "ndim", 0) >= 2:
                 # Copied, because a later layer may write into the same memory.
-                calls.append(Call(name, layer, taken.detach().clone(), made.detach().clone()))
+                calls.append(Call(name, layer, layer_input.detach().clone(), layer_output.detach().clone()))
 
         return hook
 

@@ -46,12 +46,12 @@ def path_for(learner: Any, param_name: str, values: Sequence[Any]) -> type[Share
     True
 
     """
-    found = last_step(learner, param_name)
+    step = last_step(learner, param_name)
     values = list(values)
     # One value has nothing to share with, and values that cannot be hashed are not numbers.
-    if found is None or not all(_hashable(value) for value in values) or len(set(values)) < 2:
+    if step is None or not all(_hashable(value) for value in values) or len(set(values)) < 2:
         return None
-    able = [path for path in reversed(PATHS) if path.applies(*found, values)]
+    able = [path for path in reversed(PATHS) if path.applies(*step, values)]
     return next((path for path in able if path.ONE_FIT), able[0] if able else None)
 
 

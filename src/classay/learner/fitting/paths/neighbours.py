@@ -63,8 +63,8 @@ def _search(classifier: Any, wanted: list[int], X: Any, y: Any, asked: Any) -> I
     """Labels for each of `wanted`, ascending; the classifier was fitted with the last."""
     rows = classifier.n_samples_fit_
     # One more than needed, to see a tie across the last place.
-    distances, found = classifier.kneighbors(asked, min(wanted[-1] + 1, rows))
-    codes = np.unique(np.asarray(y), return_inverse=True)[1][found]
+    distances, neighbours = classifier.kneighbors(asked, min(wanted[-1] + 1, rows))
+    codes = np.unique(np.asarray(y), return_inverse=True)[1][neighbours]
     row_by_row = getattr(classifier, "_fit_method", "brute") != "brute"
     near = _near(distances, X, asked, row_by_row)
     unsure = _unsure(near, codes, distances.shape[1] < rows)

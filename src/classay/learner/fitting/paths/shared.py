@@ -77,17 +77,17 @@ class SharedPath(ABC):
         except Exception as error:  # an earlier step may raise anything, and would for every value
             yield from [error] * len(values)
             return
-        found: dict[Any, Any] = {}
+        by_value: dict[Any, Any] = {}
         try:
-            found.update(cls.along(learner, param_name, list(dict.fromkeys(values)), X, y, asked))
+            by_value.update(cls.along(learner, param_name, list(dict.fromkeys(values)), X, y, asked))
         except TimeLimitExceeded:
             raise
         except Exception:  # whatever it was, a separate fit of each value reports it better
             pass
         for value in values:
-            if value not in found:
-                found[value] = by_itself(learner, param_name, value, X, y, asked)
-            yield found[value]
+            if value not in by_value:
+                by_value[value] = by_itself(learner, param_name, value, X, y, asked)
+            yield by_value[value]
 
 
 PATHS: list[type[SharedPath]] = []

@@ -1,0 +1,64 @@
+"""Do two learners predict the same?
+
+- *A note when:* The distance between the predictions of two learners is no more than chance gives.
+- *Fine when:* All learners predict differently.
+- *Not checked when:* There are fewer than two learners with the same refits.
+"""
+
+from __future__ import annotations
+
+from ...intervals import exact
+from ...learner.orientation.kinship import Kinship
+from ..document import Finding, Unasked
+from ..phrases import quoted
+from ..results import Results
+from .rules import EVERYONE, Judge, Outcome
+
+CODE = "L108"
+TITLE = "Indistinguishable learners"
+
+
+def check(results: Results, judge: Judge) -> Outcome:
+    """One note per pair that is indistinguishable, or one finding that all differ."""
+    kin = results.kinship
+    if kin is None:
+        return Unasked(CODE, TITLE, results.why.get("kinship", "it needs at least 2 learners"))
+    distance, chance = kin.jensen_shannon, kin.floor["jensen_shannon"]
+    findings = [
+        _alike(results, kin, a, b) for a in range(len(kin.names)) for b in range(a) if distance[a, b] <= chance[a, b]
+    ]
+    return findings or [_fine(kin)]
+
+
+def _alike(results: Results, kin: Kinship, a: int, b: int) -> Finding:
+    first, second = kin.names[a], kin.names[b]
+    distance, chance = kin.jensen_shannon[a, b], kin.floor["jensen_shannon"][a, b]
+    seconds = {name: float(results.learners[name].labelings.seconds.mean()) for name in (first, second)}
+    faster = min(seconds, key=lambda name: seconds[name])
+    return Finding(
+        code=CODE,
+        level="note",
+        of=first,
+        title=TITLE,
+        sentence=f"Its predictions are indistinguishable from those of {quoted(second)}: a Jensen–Shannon distance of "
+        f"{distance:.2f}, where chance alone gives up to {chance:.2f}.",
+        value=exact(float(distance), "of these refits"),
+        reference=f"chance alone: {chance:.2f}",
+        action=f"On the evidence of these refits, one of them is enough; {quoted(faster)} is faster.",
+    )
+
+
+def _fine(kin: Kinship) -> Finding:
+    distances = kin.jensen_shannon
+    # Adding 2 rules out the distance of a learner to itself, which is 0.
+    a, b = divmod(int((distances + 2 * (distances <= 0)).argmin()), len(kin.names))
+    return Finding(
+        code=CODE,
+        level="fine",
+        of=EVERYONE,
+        title="All learners predict differently",
+        sentence=f"The most similar are {quoted(kin.names[a])} and {quoted(kin.names[b])}, at a Jensen–Shannon "
+        f"distance of {distances[a, b]:.2f}.",
+        value=exact(float(distances[a, b]), "of these refits"),
+        reference=f"chance alone: {kin.floor['jensen_shannon'][a, b]:.2f}",
+    )

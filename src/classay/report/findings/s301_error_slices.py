@@ -1,0 +1,234 @@
+"""Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?
+
+- *A warning when:* A slice was found in one half of the rows and confirmed in the other (q ≤ .05). It has more errors
+  than the learner's own scores predict (p at most .02, shared by all learners and the slices tested), and the scores
+  predict less than half of the difference to the other rows. How errors depend on scores is learnt from the first half.
+- *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the scores
+  reflect it.
+- *Fine when:* No slice was found, or none was confirmed, for any learner.
+- *Not checked when:* There are no cross-validated predictions, or too few errors to search slices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+from sklearn.linear_model import LogisticRegression
+
+from ... import seeds
+from ...arrays import Floats, Mask
+from ...data.slices import Slice, Slices
+from ...regions.outcome import BinaryOutcome
+from ..cross_validated import HeldOut
+from ..document import Finding, Unasked
+from ..phrases import joined, percent, quoted, share
+from ..results import Results
+from .rules import EVERYONE, Judge, Outcome
+
+CODE = "S301"
+TITLE = "Errors concentrate in a slice"
+
+
+class _LearnerSlice(NamedTuple):
+    """The slice to report for one learner, the errors that its scores do not predict there, and its other slices."""
+
+    learner: str
+    held: HeldOut
+    slice: Slice
+    excess: ExcessErrors
+    others: int
+
+
+def check(results: Results, judge: Judge) -> Outcome:
+    """At most one warning and one note, for the most accurate learner concerned; the section has the others."""
+    searched = {
+        name: (learner.slices, learner.held_out)
+        for name, learner in results.learners.items()
+        if learner.slices is not None and learner.held_out is not None
+    }
+    if not searched:
+        return Unasked(CODE, TITLE, next(iter(results.learners.values())).why.get("slices", ""))
+    unpredicted, predicted = [], []
+    for name, (slices, held) in searched.items():
+        errors = excess_errors(slices, held, held.labels != results.data.codes)
+        pairs = list(zip(slices.slices, errors))
+        most = judge.slice_p(len(slices.tested))
+        clear = [pair for pair in pairs if pair[1].p_value <= most and _mostly_unpredicted(*pair)]
+        if clear:
+            worst = max(clear, key=lambda pair: pair[1].least)
+            unpredicted.append(_LearnerSlice(name, held, *worst, len(pairs) - 1))
+        elif pairs:
+            sharpest = max(pairs, key=lambda pair: pair[0].error_rate.low - pair[0].rest_rate)
+            predicted.append(_LearnerSlice(name, held, *sharpest, len(pairs) - 1))
+    findings = []
+    if unpredicted:
+        findings.append(_warning(unpredicted, results))
+    if predicted:
+        findings.append(_note(predicted, results))
+    return findings or [_fine([slices for slices, _ in searched.values()])]
+
+
+def _mostly_unpredicted(slice_: Slice, excess: ExcessErrors) -> bool:
+    """Whether the scores predict less than half of the excess error rate of the slice."""
+    return excess.rate < (slice_.error_rate.value + slice_.rest_rate) / 2
+
+
+def _warning(slices: list[_LearnerSlice], results: Results) -> Finding:
+    first = _of_most_accurate(slices, results)
+    scores = f"Its own scores predict {share(first.excess.rate)} there"
+    return Finding(
+        code=CODE,
+        level="warning",
+        of=first.learner,
+        title="Errors concentrate where its scores do not show it",
+        sentence=_sentence(first, scores, slices, results),
+        value=first.slice.error_rate,
+        reference=f"elsewhere {share(first.slice.rest_rate)}",
+        action="Check these rows and their labels: add more of them, or a column that separates the classes. Do not "
+        "trust its scores there.",
+    )
+
+
+def _note(slices: list[_LearnerSlice], results: Results) -> Finding:
+    first = _of_most_accurate(slices, results)
+    unsure = _mostly_unpredicted(first.slice, first.excess)
+    known = "which these rows do not contradict" if unsure else "most of the difference"
+    scores = f"Its own scores predict {share(first.excess.rate)} there, {known}"
+    return Finding(
+        code=CODE,
+        level="note",
+        of=first.learner,
+        title=TITLE,
+        sentence=_sentence(first, scores, slices, results),
+        value=first.slice.error_rate,
+        reference=f"elsewhere {share(first.slice.rest_rate)}",
+        action="These rows are hard and its scores reflect it; review low-score predictions, or add a column that "
+        "separates the classes.",
+    )
+
+
+def _of_most_accurate(slices: list[_LearnerSlice], results: Results) -> _LearnerSlice:
+    return max(slices, key=lambda each: float((each.held.labels == results.data.codes).mean()))
+
+
+def _sentence(first: _LearnerSlice, scores: str, slices: list[_LearnerSlice], results: Results) -> str:
+    here = first.slice
+    elsewhere = f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere"
+    if first.held.scores is None:
+        scores = "It gives no scores that could predict this"
+    more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
+    others = [quoted(each.learner) for each in slices if each is not first]
+    too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
+    return (
+        f"Where {here.condition} ({here.size:,} of {results.data.codes.size:,} rows), {percent(here.error_rate)} of "
+        f"its predictions are wrong, {elsewhere}. {scores}.{more}{too}"
+    )
+
+
+def _fine(searched: list[Slices]) -> Finding:
+    tested = sum(len(slices.tested) for slices in searched)
+    most_wrong = max(searched, key=lambda slices: slices.error_rate.value)
+    return Finding(
+        code=CODE,
+        level="fine",
+        of=EVERYONE,
+        title="Errors concentrate nowhere",
+        sentence=f"Of {tested} slices that looked suspicious in one half of the rows, the other half confirmed none."
+        if tested
+        else "No range or category of one or two columns stands out by its errors.",
+        value=most_wrong.error_rate,
+        reference=f"error rate of all rows {share(most_wrong.error_rate.value)}",
+    )
+
+
+# How many errors a learner's own scores predict in some rows, and whether there are more.
+
+
+@dataclass(frozen=True)
+class ExcessErrors:
+    """Errors of a slice among rows that were not searched (`seen`), and how many were `expected`, out of `rows`."""
+
+    seen: int
+    expected: float
+    error: float
+    rows: int
+
+    @property
+    def rate(self) -> float:
+        """The error rate that the scores predict."""
+        return self.expected / self.rows if self.rows else math.nan
+
+    @property
+    def p_value(self) -> float:
+        """Probability of this many errors or more if the scores are right: the larger of Poisson and normal tail."""
+        if not self.rows or self.seen <= self.expected:
+            return 1.0
+        normal = stats.norm.sf((self.seen - 0.5 - self.expected) / self.error) if self.error else 0.0
+        return float(max(normal, stats.poisson.sf(self.seen - 1, self.expected)))
+
+    @property
+    def least(self) -> float:
+        """A cautious count of errors beyond those that the scores predict."""
+        return self.seen - self.expected - 2 * self.error
+
+
+def excess_errors(slices: Slices, held: HeldOut, wrong: Mask) -> list[ExcessErrors]:
+    """For each slice, the errors beyond those that the learner's scores predict.
+
+    The half of the rows in which slices were searched shows how the error rate falls with certainty: a logistic curve
+    (Platt, 1999), corrected within ranges of certainty as far as there are enough errors. The other half is tested.
+    Where classes overlap every learner errs, and the scores of a good one reflect it: errors there are no excess.
+    Without scores, the overall error rate is predicted everywhere.
+    """
+    searched, others = BinaryOutcome(wrong).halves(seeds.generator(slices.seed, "slices"))
+    certain = certainty(held)
+    rate = _rate(certain, wrong, searched)
+    edges = _edges(certain[searched], wrong[searched])
+    place = np.searchsorted(edges, certain, side="left")
+    size = edges.size + 1
+    errors = np.bincount(place[searched], wrong[searched], minlength=size) + 1
+    rate = np.minimum(rate * (errors / (np.bincount(place[searched], rate[searched], minlength=size) + 1))[place], 1.0)
+    by_slice = []
+    for number in range(len(slices.slices)):
+        inside = others[slices.rows(number)[others]]
+        here = rate[inside]
+        # Besides chance in these rows, the rates are themselves estimates, each from this many errors.
+        known = np.bincount(place[inside], here, minlength=size) ** 2 / errors
+        error = math.sqrt(float((here * (1 - here)).sum() + known.sum()))
+        by_slice.append(ExcessErrors(int(wrong[inside].sum()), float(here.sum()), error, inside.size))
+    return by_slice
+
+
+def certainty(held: HeldOut) -> Floats:
+    """The probability that the scores give to the likeliest class; 0 everywhere without scores."""
+    if held.scores is None:
+        return np.zeros(held.labels.size)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(special.softmax(held.scores, axis=1).max(axis=1)))
+
+
+def _rate(certain: Floats, wrong: Mask, searched: NDArray[np.int64]) -> Floats:
+    """The probability that each row is wrong: a logistic curve of its doubt, fitted on the rows searched."""
+    least = 0.5 / certain.size
+    doubt = special.logit(np.clip(1 - certain, least, 1 - least))[:, None]
+    known = wrong[searched]
+    flat = np.full(certain.size, float(known.mean()))
+    if known.all() or not known.any() or np.ptp(doubt[searched]) == 0:
+        return flat
+    curve = LogisticRegression(C=100.0).fit(doubt[searched], known)
+    return np.asarray(curve.predict_proba(doubt)[:, 1]) if curve.coef_[0, 0] > 0 else flat
+
+
+def _edges(certain: Floats, wrong: Mask) -> Floats:
+    """Edges of about √errors bins of certainty, each with about the same number of errors.
+
+    Rows of equal certainty stay in one bin.
+    """
+    ordered = np.sort(certain[wrong])
+    parts = max(math.isqrt(ordered.size), 1)
+    return np.unique(ordered[(np.arange(1, parts) * ordered.size) // parts - 1] if parts > 1 else ordered[:0])
