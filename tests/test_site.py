@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import classay
-from classay.report.findings.rules import CODES
+from classay.report.findings import RULES
 from classay.report.glossary import TERMS
 
 ROOT = Path(__file__).parent.parent
@@ -85,7 +85,7 @@ def test_every_public_name_is_in_the_reference():
 def test_every_figure_and_finding_is_told():
     for name, term in TERMS.items():
         assert f"- **{docstrings.safe(term.label)}** `{name}`: " in GENERATED["glossary.md"]
-    for code, each in CODES.items():
+    for code, each in RULES.items():
         assert f"### {code} {docstrings.safe(each.title)} " in GENERATED["findings.md"]
 
 

@@ -1,10 +1,12 @@
-"""The page of findings: every code that a report may have, with the rule by which it is told."""
+"""The page of findings: every code that a report can have, made from the docstrings of the rules."""
 
 from __future__ import annotations
 
+import inspect
+
 from docstrings import safe
 
-from classay.report.findings.rules import CODES
+from classay.report.findings import RULES
 
 SUBJECTS = {"L": "Learners", "D": "Data", "S": "Slices", "C": "The label set", "N": "Networks"}
 """First letter of a code -> what it is about."""
@@ -14,15 +16,12 @@ def page() -> str:
     """One part for each subject, in which every code has a heading to link to."""
     parts = [
         "# Findings",
-        "Every finding that [a report](report.md) may have. Codes are stable over versions. A finding is a *warning* "
-        "or a *note* when its rule holds; otherwise it is told as *fine*. Where it could not be looked for, the page "
-        "says why.",
+        "Every finding that [a report](report.md) can have. Codes are stable over versions. A finding is a *warning* "
+        "or a *note* when its rule holds; otherwise it is *fine*. If a rule could not be checked, the report says why.",
     ]
     for letter, subject in SUBJECTS.items():
         parts.append(f"## {subject}")
-        for code, each in CODES.items():
+        for code, rule in RULES.items():
             if code.startswith(letter):
-                rules = [("A warning when", each.warns), ("A note when", each.notes)]
-                told = [f"- *{when}:* {safe(rule)}" for when, rule in rules if rule]
-                parts += [f"### {code} {safe(each.title)} {{ #{code} }}", "\n".join(told)]
+                parts += [f"### {code} {safe(rule.title)} {{ #{code} }}", safe(inspect.cleandoc(rule.docs))]
     return "\n\n".join(parts) + "\n"

@@ -7,8 +7,8 @@ from docstrings import safe
 from classay.report.glossary import TERMS
 
 TITLES = {
-    "orientation": "What a learner leans to",
-    "stability": "Repeatability",
+    "orientation": "Bias and variation",
+    "stability": "Stability",
     "data": "Data and slices",
     "classes": "The label set",
     "network": "Networks",
@@ -20,12 +20,11 @@ def page() -> str:
     """One list for each page of the site that says more."""
     parts = [
         "# Glossary",
-        "Every figure of a report. The name is what `classay check` and `Report.figure` take; the page shows the "
-        "label.",
+        "Every metric of a report. `classay check` and `Report.figure` use the name; the page shows the label.",
     ]
     for where in dict.fromkeys([*TITLES, *(term.page for term in TERMS.values())]):
         entries = [
-            f"- **{safe(term.label)}** `{name}`: {safe(term.tells)} *{safe(term.range)}.*"
+            f"- **{safe(term.label)}** `{name}`: {safe(term.meaning)} *{safe(term.range)}.*"
             for name, term in TERMS.items()
             if term.page == where
         ]

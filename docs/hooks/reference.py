@@ -13,11 +13,11 @@ from classay.result import Result
 
 ROOMS = {
     "report": ("The report", "Everything at once, on one page."),
-    "learner": ("Learners", "What refits answered, and what it says of the learner."),
-    "data": ("Data", "How hard rows are, what a classifier must beat, and where errors gather."),
+    "learner": ("Learners", "What refits predicted, and what that shows about the learner."),
+    "data": ("Data", "How hard rows are, what a classifier must beat, and where errors concentrate."),
     "classes": ("Label sets", "Accuracy with other numbers of classes, and information."),
-    "network": ("Networks", "What architecture and weights tell. Whatever runs a network needs the extra `network`."),
-    "": ("Shared", "What all rooms use."),
+    "network": ("Networks", "What architecture and weights show. Running a network needs the extra `network`."),
+    "": ("Shared", "What all parts use."),
 }
 """Room -> title and what it is about. The room of a name is where it is defined."""
 

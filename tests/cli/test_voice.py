@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import json
 import os
@@ -14,14 +15,14 @@ import tokenize
 from pathlib import Path
 
 import pytest
-import typer
 
 from classay.cli import app as application
 from classay.cli import console
-from classay.cli.app import COMMANDS, app
+from classay.cli.app import COMMANDS, load
 
-MODULES = {name: module for commands in COMMANDS.values() for name, module in commands.items()}
-TOGETHER = typer.main.get_command(app)
+SUMMARIES = {name: summary for summaries in COMMANDS.values() for name, summary in summaries.items()}
+MODULES = {name: importlib.import_module(f"classay.cli.commands.{name}") for name in SUMMARIES}
+LOADED = {name: load(name) for name in SUMMARIES}
 SAME = {
     "target",
     "text",
@@ -75,17 +76,41 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]")
 def test_alone_it_shows_what_it_can_do(classay):
     code, out, err = classay()
     assert (code, err) == (0, "")
-    for panel, commands in COMMANDS.items():
-        assert panel in out
-        for name in commands:
-            assert re.search(rf"\b{name}\b", out)
-    assert out == classay("--help")[1]
+    words = " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
+    for panel, summaries in COMMANDS.items():
+        assert panel in words
+        for name, summary in summaries.items():
+            assert f"{name} {summary}" in words
+    assert out == classay("--help")[1] == classay("-h")[1]
     assert "3 partly" in out
+
+
+def test_every_command_is_listed():
+    folder = Path(application.__file__).parent / "commands"
+    assert set(SUMMARIES) == {path.stem for path in folder.glob("[!_]*.py")}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_summary_is_the_first_line_of_the_docstring(name):
+    assert SUMMARIES[name] == MODULES[name].command.__doc__.splitlines()[0]
+
+
+@pytest.mark.parametrize("arguments", ["--help", "-h", "", "--version"])
+def test_the_list_of_commands_needs_no_heavy_package(arguments):
+    code = (
+        "import sys; from classay.cli.app import run; code = run(sys.argv[1:]);"
+        "print(code, sorted({name.split('.')[0] for name in sys.modules} & "
+        "{'sklearn', 'pandas', 'numpy', 'scipy', 'altair', 'torch', 'dask', 'distributed'}), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.strip() == "0 []"
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_help_has_examples_that_name_options_there_are(name):
-    known = {word for option in TOGETHER.commands[name].params for word in (*option.opts, *option.secondary_opts)}
+    known = {word for option in LOADED[name].params for word in (*option.opts, *option.secondary_opts)}
     lines = [line.strip() for line in MODULES[name].EXAMPLES.splitlines() if line.startswith("    classay")]
     assert lines
     for line in lines:
@@ -96,7 +121,7 @@ def test_help_has_examples_that_name_options_there_are(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_help_is_one_sentence_each(name):
-    command = TOGETHER.commands[name]
+    command = LOADED[name]
     assert command.help
     assert command.help.endswith(".")
     for option in command.params:
@@ -107,7 +132,7 @@ def test_help_is_one_sentence_each(name):
 
 def test_the_same_option_says_the_same_everywhere():
     told = {}
-    for name, command in TOGETHER.commands.items():
+    for name, command in LOADED.items():
         for option in command.params:
             if option.name in SAME:
                 told.setdefault(option.name, {}).setdefault((option.help, *option.opts), []).append(name)
@@ -176,7 +201,7 @@ def test_code_may_have_any_name():
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "schema"])
 def test_every_command_is_quiet_and_prints_json(name):
-    words = {word for option in TOGETHER.commands[name].params for word in option.opts}
+    words = {word for option in LOADED[name].params for word in option.opts}
     assert {"--json", "--quiet", "-q", "--debug"} <= words
 
 
@@ -237,7 +262,7 @@ def test_a_reader_may_leave(words):
 
 def test_a_reader_that_left_is_no_failure_of_a_gate(monkeypatch):
     def gone(*_, **__):
-        raise console.NobodyReads
+        raise console.ClosedPipe
 
     monkeypatch.setattr(application, "app", gone)
     assert application.run(["schema"]) == 3

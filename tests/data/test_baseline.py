@@ -72,10 +72,10 @@ def test_mistakes_are_explained():
 
 def test_threshold_is_a_proportion_of_rows_not_seen():
     X, y = load_digits(return_X_y=True)
-    found = baseline_threshold(X, y, distance="mahalanobis")
-    assert found.value == complexity(X, y, "mahalanobis").baseline_accuracy.value
-    assert found.low < found.value < found.high
-    assert found.kind == "of a proportion"
+    threshold = baseline_threshold(X, y, distance="mahalanobis")
+    assert threshold.value == complexity(X, y, "mahalanobis").baseline_accuracy.value
+    assert threshold.low < threshold.value < threshold.high
+    assert threshold.kind == "of a proportion"
     # Labels at random: one in ten, whatever the distance, and resubstitution would say more.
     noise = np.random.default_rng(0).integers(10, size=y.size)
     chance = baseline_threshold(X, noise, distance="mahalanobis")

@@ -268,8 +268,8 @@ def test_temperature_is_where_mean_complexity_is_lowest(seed, scale):
     rng = np.random.default_rng(seed)
     codes = rng.integers(4, size=200)
     distances = scale * (rng.gamma(3, size=(200, 4)) + 1.0 * (np.arange(4) != codes[:, None]))
-    found, lowest, values = fit_temperature(distances, codes)
-    grid = found * np.geomspace(0.5, 2, 41)
+    temperature, lowest, values = fit_temperature(distances, codes)
+    grid = temperature * np.geomspace(0.5, 2, 41)
     means = [softmax_complexity(distances / tau, codes).mean() for tau in grid]
     assert lowest <= min(means) + 1e-6
     assert lowest == pytest.approx(values.mean()) == pytest.approx(means[20])
@@ -325,11 +325,11 @@ def test_planted_wrong_labels_are_found(share):
     X, y, rows = planted(share)
     c = complexity(X, y)
     assert np.isin(c.hardest(rows.size)["row"], rows).mean() >= 0.85
-    found = c.suspects()
-    assert np.isin(found["row"], rows).mean() >= 0.9
-    assert np.isin(rows, found["row"]).mean() >= 0.6
+    suspects = c.suspects()
+    assert np.isin(suspects["row"], rows).mean() >= 0.9
+    assert np.isin(rows, suspects["row"]).mean() >= 0.6
     right = load_digits(return_X_y=True)[1]
-    wrong = found[np.isin(found["row"], rows)]
+    wrong = suspects[np.isin(suspects["row"], rows)]
     assert (wrong["nearest"] == right[wrong["row"]]).mean() > 0.95  # the class they look like is the one they had
     assert len(c.suspects(5)) == 5
 

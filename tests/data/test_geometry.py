@@ -181,8 +181,8 @@ def test_covariances_are_the_papers_where_rows_are_enough():
     g = Geometry.fit(X, y)
     for code, name in enumerate(g.classes):
         expected = np.cov(X[y == name].T, bias=True)
-        found, covariance = covariance_of(g, code, "auto")
-        np.testing.assert_allclose(found, expected, rtol=1e-8)
+        matrix, covariance = covariance_of(g, code, "auto")
+        np.testing.assert_allclose(matrix, expected, rtol=1e-8)
         np.testing.assert_allclose(covariance.variances, np.diag(expected))
         assert covariance.log_determinant == pytest.approx(np.linalg.slogdet(expected)[1])
         assert covariance.shrinkage == 0

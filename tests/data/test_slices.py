@@ -50,16 +50,16 @@ def planted():
 
 
 def test_planted_slices_are_found_on_top(planted):
-    _, _, places, found = planted
-    assert {each.features for each in found.slices[:3]} == {("x0",), ("x1", "x2"), ("age", "job")}
+    _, _, places, result = planted
+    assert {each.features for each in result.slices[:3]} == {("x0",), ("x1", "x2"), ("age", "job")}
     for features, name in ((("x0",), "one"), (("x1", "x2"), "pair"), (("age", "job"), "category")):
-        (place,) = [i for i, each in enumerate(found.slices[:3]) if each.features == features]
-        assert overlap(found.rows(place), places[name]) > 0.85
+        (place,) = [i for i, each in enumerate(result.slices[:3]) if each.features == features]
+        assert overlap(result.rows(place), places[name]) > 0.85
 
 
 def test_edges_are_near_the_planted_ones_and_are_values_of_the_data(planted):
-    table, _, _, found = planted
-    by_features = {each.features: each for each in found.slices}
+    table, _, _, result = planted
+    by_features = {each.features: each for each in result.slices}
     (x0,) = by_features[("x0",)].conditions
     assert x0.low == pytest.approx(0.5, abs=0.05)
     assert x0.high == pytest.approx(1.2, abs=0.05)
@@ -73,62 +73,62 @@ def test_edges_are_near_the_planted_ones_and_are_values_of_the_data(planted):
 
 
 def test_figures_agree_with_the_rows(planted):
-    table, wrong, _, found = planted
-    for place, each in enumerate(found.slices):
-        rows = found.rows(place)
+    table, wrong, _, result = planted
+    for place, each in enumerate(result.slices):
+        rows = result.rows(place)
         assert (each.size, each.errors) == (rows.sum(), (rows & wrong).sum())
         assert each.table_rate == each.errors / each.size
         assert each.share == each.size / len(table)
         assert each.rank == place + 1
-        assert each.q_value <= found.q
+        assert each.q_value <= result.q
         assert each.p_value <= each.q_value
         assert each.error_rate.low < each.error_rate.value < each.error_rate.high
         assert each.excess_errors == pytest.approx(each.size * (each.error_rate.low - each.rest_rate))
         assert each.lift > 1
-    excess = [each.excess_errors for each in found.slices]
+    excess = [each.excess_errors for each in result.slices]
     assert excess == sorted(excess, reverse=True)
 
 
 def test_a_slice_finds_its_rows_in_any_table(planted):
-    table, _, _, found = planted
-    for place, each in enumerate(found.slices):
-        np.testing.assert_array_equal(each.rows(table), found.rows(place))
-        np.testing.assert_array_equal(each.rows(table[::-1]), found.rows(place)[::-1])
+    table, _, _, result = planted
+    for place, each in enumerate(result.slices):
+        np.testing.assert_array_equal(each.rows(table), result.rows(place))
+        np.testing.assert_array_equal(each.rows(table[::-1]), result.rows(place)[::-1])
     with pytest.raises(InputError, match="x0"):
-        found.slices[0].rows(table[["age"]])
+        result.slices[0].rows(table[["age"]])
 
 
 def test_the_result_can_be_read_tabulated_and_kept(planted):
-    _, _, _, found = planted
-    frame = found.to_frame()
-    assert len(frame) == len(found.slices) >= 3
+    _, _, _, result = planted
+    frame = result.to_frame()
+    assert len(frame) == len(result.slices) >= 3
     assert {"rank", "feature", "low", "high", "size", "error_rate", "q_value", "value"} <= set(frame.columns)
     assert frame["rank"].tolist() == list(range(1, len(frame) + 1))
     assert (frame["value"] == frame["error_rate"]).all()
     pair = frame[frame.other_feature == "job"].iloc[0]
     assert (pair.feature, pair.low, pair.high, pair.other_values) == ("age", 30, 45, "= student")
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["slices"][0]["rank"] == 1
-    assert str(found).startswith("Errors concentrate where ")
-    assert "\n" not in str(found)
-    again = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(again.rows(0), found.rows(0))
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["slices"][0]["rank"] == 1
+    assert str(result).startswith("Errors concentrate where ")
+    assert "\n" not in str(result)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.rows(0), result.rows(0))
     with pytest.raises(InputError, match="counted from 0"):
-        found.rows(99)
+        result.rows(99)
 
 
 def test_pairs_of_one_column_alone_are_one_column_slices(planted):
     """The planted range of x0 makes a box with any other column; none of those is reported beside it."""
-    _, _, places, found = planted
-    repeated = [i for i, each in enumerate(found.slices) if overlap(found.rows(i), places["one"]) > 0.3]
-    assert [found.slices[i].features for i in repeated] == [("x0",)]
+    _, _, places, result = planted
+    repeated = [i for i, each in enumerate(result.slices) if overlap(result.rows(i), places["one"]) > 0.3]
+    assert [result.slices[i].features for i in repeated] == [("x0",)]
 
 
 def test_a_hot_core_is_nested_under_the_slice_around_it():
     table = noise(12000)
     around = table.x0 > 0.5
     core = around & (table.job == "nurse")
-    found = slices(table, errors(table, (around, 0.25), (core, 0.8)))
-    by_features = {each.features: each for each in found.slices}
+    result = slices(table, errors(table, (around, 0.25), (core, 0.8)))
+    by_features = {each.features: each for each in result.slices}
     assert by_features[("x0",)].nested_under is None
     assert by_features[("job", "x0")].nested_under == by_features[("x0",)].rank
 
@@ -160,29 +160,29 @@ def test_every_kind_of_column(name, rows, condition):
     rare = np.array([f"rare{i}" for i in range(N)])
     table["city"] = np.where(rng.random(N) < 0.15, rare, rng.choice([f"c{i}" for i in range(5)], N))
     planted = rows(table).to_numpy(dtype=bool)
-    found = slices(table, errors(table, (planted, 0.45)))
-    assert found.slices[0].features == (name,)
-    assert found.slices[0].condition.startswith(condition)
-    np.testing.assert_array_equal(found.slices[0].rows(table), found.rows(0))
-    assert overlap(found.rows(0), planted) > 0.9
+    result = slices(table, errors(table, (planted, 0.45)))
+    assert result.slices[0].features == (name,)
+    assert result.slices[0].condition.startswith(condition)
+    np.testing.assert_array_equal(result.slices[0].rows(table), result.rows(0))
+    assert overlap(result.rows(0), planted) > 0.9
 
 
 def test_errors_only_in_one_category():
     table = noise()
-    found = slices(table, (table.job == "nurse").to_numpy())
-    assert [each.condition for each in found.slices] == ["job = nurse"]
-    assert "repeats another" in set(found.tested.verdict) or len(found.tested) == 1
-    assert found.slices[0].error_rate.value == 1.0
-    assert found.slices[0].rest_rate == 0.0
+    result = slices(table, (table.job == "nurse").to_numpy())
+    assert [each.condition for each in result.slices] == ["job = nurse"]
+    assert "repeats another" in set(result.tested.verdict) or len(result.tested) == 1
+    assert result.slices[0].error_rate.value == 1.0
+    assert result.slices[0].rest_rate == 0.0
 
 
 def test_chance_is_seldom_reported():
     discoveries = 0
     for seed in range(60):
         table = noise(1500, seed)
-        found = slices(table, errors(table, base=0.15, seed=1000 + seed), random_state=seed)
-        discoveries += len(found.slices) > 0
-        assert found.slices or str(found).startswith("No slice stands out at a false-discovery rate of 0.05: ")
+        result = slices(table, errors(table, base=0.15, seed=1000 + seed), random_state=seed)
+        discoveries += len(result.slices) > 0
+        assert result.slices or str(result).startswith("No slice stands out at a false-discovery rate of 0.05: ")
     assert discoveries <= stats.binom.ppf(0.999, 60, 0.05)
 
 
@@ -198,22 +198,22 @@ def test_p_values_of_chance_are_valid():
 
 
 def test_increasing_transforms_and_the_order_of_columns_change_nothing(planted):
-    table, wrong, _, found = planted
+    table, wrong, _, result = planted
     other = table.assign(x0=np.exp(table.x0), x1=table.x1**3, x2=table.x2 * 1e9 - 5, age=table.age / 7)
     moved = slices(other, wrong)
     shuffled = slices(table[list(table.columns[::-1])], wrong)
-    assert len(moved.slices) == len(shuffled.slices) == len(found.slices)
-    for place in range(len(found.slices)):
-        np.testing.assert_array_equal(moved.rows(place), found.rows(place))
-        np.testing.assert_array_equal(shuffled.rows(place), found.rows(place))
-    assert str(shuffled) == str(found)
+    assert len(moved.slices) == len(shuffled.slices) == len(result.slices)
+    for place in range(len(result.slices)):
+        np.testing.assert_array_equal(moved.rows(place), result.rows(place))
+        np.testing.assert_array_equal(shuffled.rows(place), result.rows(place))
+    assert str(shuffled) == str(result)
 
 
 def test_the_same_seed_gives_the_same_slices(planted):
-    table, wrong, _, found = planted
+    table, wrong, _, result = planted
     again = slices(table, wrong)
-    pd.testing.assert_frame_equal(again.tested, found.tested)
-    assert not slices(table, wrong, random_state=1).tested.equals(found.tested)
+    pd.testing.assert_frame_equal(again.tested, result.tested)
+    assert not slices(table, wrong, random_state=1).tested.equals(result.tested)
 
 
 def test_wrong_may_be_a_column_numbers_or_a_series():
@@ -246,35 +246,35 @@ def test_options_are_kept(planted):
 def test_many_columns_are_screened_and_it_is_said():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(1000, 2000))).rename(columns=lambda name: f"c{name}")
-    found = slices(table, errors(table, (table.c1234 > 1, 0.6)))
-    assert found.slices[0].features == ("c1234",)
-    assert "among 30 of 2000 columns" in str(found)
+    result = slices(table, errors(table, (table.c1234 > 1, 0.6)))
+    assert result.slices[0].features == ("c1234",)
+    assert "among 30 of 2000 columns" in str(result)
 
 
 def test_nothing_wrong_is_said():
-    found = slices(noise(100), np.zeros(100, dtype=bool))
-    assert found.slices == ()
-    assert len(found.to_frame()) == 0
-    assert "value" in found.to_frame()
-    assert str(found) == "Nothing to find: none of 100 rows is wrong."
-    json.dumps(found.to_dict(), allow_nan=False)
+    result = slices(noise(100), np.zeros(100, dtype=bool))
+    assert result.slices == ()
+    assert len(result.to_frame()) == 0
+    assert "value" in result.to_frame()
+    assert str(result) == "Nothing to find: none of 100 rows is wrong."
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 12, 40])
 @pytest.mark.parametrize("n_wrong", [1, 2])
 def test_small_tables_have_an_answer(n, n_wrong):
     wrong = np.arange(n) < min(n_wrong, n - 1)
-    found = slices(pd.DataFrame({"a": range(n), "b": list("xy" * n)[:n]}), wrong)
-    assert str(found)
-    assert found.n_errors == wrong.sum()
+    result = slices(pd.DataFrame({"a": range(n), "b": list("xy" * n)[:n]}), wrong)
+    assert str(result)
+    assert result.n_errors == wrong.sum()
 
 
 def test_columns_that_cannot_be_searched_are_named():
     table = noise(300).assign(same=1, identifier=[f"row {i}" for i in range(300)], nothing=np.nan)
-    found = slices(table, errors(table))
-    assert "all rows have the same value: nothing, same" in str(found)
-    assert "no value has 20 rows: identifier" in str(found)
-    assert not {"same", "identifier", "nothing"} & set(found.columns)
+    result = slices(table, errors(table))
+    assert "all rows have the same value: nothing, same" in str(result)
+    assert "no value has 20 rows: identifier" in str(result)
+    assert not {"same", "identifier", "nothing"} & set(result.columns)
 
 
 def test_infinite_huge_and_hostile_values():
@@ -283,10 +283,10 @@ def test_infinite_huge_and_hostile_values():
     table.loc[:299, "x"] = np.inf
     table.loc[300:350, "x"] = -np.inf
     table["a\nb <script>"] = rng.choice(["<b>1</b>\n", "\x00", ""], 2000)
-    found = slices(table, errors(table, (table.x == np.inf, 0.7)))
-    assert "\n" not in str(found)
-    np.testing.assert_array_equal(found.rows(0), table.x == np.inf)
-    json.dumps(found.to_dict(), allow_nan=False)
+    result = slices(table, errors(table, (table.x == np.inf, 0.7)))
+    assert "\n" not in str(result)
+    np.testing.assert_array_equal(result.rows(0), table.x == np.inf)
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 TABLE = noise(60)

@@ -368,16 +368,16 @@ def test_a_command_on_a_cluster_tells_the_same(two_workers, capsys):
     from classay.cli.app import run as classay_command
 
     arguments = ["learner", "iris", "-l", "tree=DecisionTreeClassifier", "--subsets", "6", "-r", "2", "--json", "-q"]
-    told = []
+    content = []
     for where in (["--workers", "1"], ["--scheduler", two_workers.address]):
         assert classay_command([*arguments, *where]) == 0
         out, err = capsys.readouterr()
         assert err == ""
-        told.append(json.loads(out))
-    assert without_seconds(told[0]) == without_seconds(told[1])
+        content.append(json.loads(out))
+    assert without_seconds(content[0]) == without_seconds(content[1])
 
 
-def without_seconds(told):
-    if isinstance(told, dict):
-        return {name: without_seconds(value) for name, value in told.items() if name != "seconds_per_fit"}
-    return [without_seconds(value) for value in told] if isinstance(told, list) else told
+def without_seconds(content):
+    if isinstance(content, dict):
+        return {name: without_seconds(value) for name, value in content.items() if name != "seconds_per_fit"}
+    return [without_seconds(value) for value in content] if isinstance(content, list) else content

@@ -84,10 +84,10 @@ def of(python="3.11.7.final.0", **other):
 
 
 def examined(workers, scheduler=None):
-    found = {"client": of(), "scheduler": scheduler or of(), "workers": workers}
+    versions = {"client": of(), "scheduler": scheduler or of(), "workers": workers}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        dask._check_versions("tcp://a:1", found)
+        dask._check_versions("tcp://a:1", versions)
     return [str(each.message) for each in caught]
 
 
@@ -97,7 +97,7 @@ def test_the_same_software_is_passed_without_a_word():
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "message"),
     [
         (of(python="3.12.1.final.0"), r"python 3\.12 \(here 3\.11\) on w2"),
         (of(classay="0.2.0"), r"classay 0\.2\.0 \(here 0\.1\.0\) on w2"),
@@ -106,8 +106,8 @@ def test_the_same_software_is_passed_without_a_word():
         (of(numpy="1.26.4"), r"numpy 1\.26\.4 \(here 2\.4\.6\) on w2"),
     ],
 )
-def test_software_that_decides_is_refused(other, told):
-    with pytest.raises(InputError, match=f"cluster at tcp://a:1 has other software: {told}. Install the same"):
+def test_software_that_decides_is_refused(other, message):
+    with pytest.raises(InputError, match=f"cluster at tcp://a:1 has other software: {message}. Install the same"):
         examined({"w1": of(), "w2": other})
 
 
@@ -118,5 +118,5 @@ def test_a_scheduler_that_cannot_read_what_is_sent_is_refused():
 
 
 def test_software_that_matters_less_is_warned_of():
-    (told,) = examined({"w1": of(numpy="2.4.5"), "w2": of(numpy="2.4.5"), "w3": of()})
-    assert "numpy 2.4.5 (here 2.4.6) on w1, w2." in told
+    (message,) = examined({"w1": of(numpy="2.4.5"), "w2": of(numpy="2.4.5"), "w3": of()})
+    assert "numpy 2.4.5 (here 2.4.6) on w1, w2." in message

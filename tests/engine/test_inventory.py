@@ -20,38 +20,38 @@ SWEEP, RECORD, WORK, DONE, OLD, FAILED = (f"{number:064x}" for number in range(1
 @pytest.fixture
 def store(tmp_path):
     """A record, a sweep, work that is unfinished, finished after all, or of an older format, and rubbish."""
-    kept = Store(tmp_path / "runs")
-    kept.put(SWEEP, "sweep", {"about": {}, "records": [RECORD, FAILED], "failed": [[1, "refused"]]}, {})
-    kept.put(RECORD, "labelings", {"about": {}}, {"a": np.arange(9)})
+    filled = Store(tmp_path / "runs")
+    filled.put(SWEEP, "sweep", {"about": {}, "records": [RECORD, FAILED], "failed": [[1, "refused"]]}, {})
+    filled.put(RECORD, "labelings", {"about": {}}, {"a": np.arange(9)})
     for key, about in [
         (WORK, {**NOW, "sweep": "f" * 64, "records": ["e" * 64]}),
         (DONE, {**NOW, "sweep": SWEEP, "records": [RECORD, FAILED]}),
         (OLD, {**NOW, "chunks": 0}),
     ]:
         for part in range(3):
-            Chunks(kept, key).put(f"{part:05d}", {"about": about, "tasks": 8}, {"a": np.arange(4)})
-    damaged = kept.put("d" * 64, "labelings", {"about": {}}, {"a": np.arange(99)})
+            Chunks(filled, key).put(f"{part:05d}", {"about": about, "tasks": 8}, {"a": np.arange(4)})
+    damaged = filled.put("d" * 64, "labelings", {"about": {}}, {"a": np.arange(99)})
     damaged.write_bytes(damaged.read_bytes()[:200])
-    for folder, name in ((kept.folder, RECORD), (kept.folder / "unfinished" / WORK, "00003")):
+    for folder, name in ((filled.folder, RECORD), (filled.folder / "unfinished" / WORK, "00003")):
         path = folder / f".{name}.classay.{'a' * 32}.part"
         path.write_text("half")
         os.utime(path, (time.time() - 3600,) * 2)
-    (kept.folder / f".{RECORD}.classay.{'b' * 32}.part").write_text("being written")
-    (kept.folder / "mine.csv").write_text("mine")
-    (kept.folder / "mine.classay").write_text("mine")
-    (kept.folder / "unfinished" / "mine").mkdir()
-    return kept
+    (filled.folder / f".{RECORD}.classay.{'b' * 32}.part").write_text("being written")
+    (filled.folder / "mine.csv").write_text("mine")
+    (filled.folder / "mine.classay").write_text("mine")
+    (filled.folder / "unfinished" / "mine").mkdir()
+    return filled
 
 
 def test_everything_is_seen(store):
-    found = inventory(store.folder)
-    assert found.keys == {SWEEP, RECORD}
-    assert [held.path.name for held in found.unfinished] == [WORK, DONE, OLD]
-    assert {(held.parts, held.of) for held in found.unfinished} == {(3, 8)}
-    assert [held.path.name for held in found.unfinished if found.is_done(held)] == [DONE]
-    assert [path.name[0] for path in found.damaged] == ["d"]
-    assert len(found.left_over) == 3
-    assert sorted(path.name for path in found.others) == ["mine", "mine.classay", "mine.csv"]
+    contents = inventory(store.folder)
+    assert contents.keys == {SWEEP, RECORD}
+    assert [entry.path.name for entry in contents.unfinished] == [WORK, DONE, OLD]
+    assert {(entry.parts, entry.of) for entry in contents.unfinished} == {(3, 8)}
+    assert [entry.path.name for entry in contents.unfinished if contents.is_done(entry)] == [DONE]
+    assert [path.name[0] for path in contents.damaged] == ["d"]
+    assert len(contents.left_over) == 3
+    assert sorted(path.name for path in contents.others) == ["mine", "mine.classay", "mine.csv"]
 
 
 def test_what_is_of_no_use_goes_and_all_else_stays(store):
@@ -66,18 +66,18 @@ def test_what_is_of_no_use_goes_and_all_else_stays(store):
     ]
     for path in doomed:
         remove(path)
-    found = inventory(store.folder)
-    assert list(removable(found, NOW)) == []
-    assert found.keys == {SWEEP, RECORD}
-    assert [held.path.name for held in found.unfinished] == [WORK]
-    assert sorted(path.name for path in found.others) == ["mine", "mine.classay", "mine.csv"]
-    assert len(found.left_over) == 1  # somebody may be writing it
+    contents = inventory(store.folder)
+    assert list(removable(contents, NOW)) == []
+    assert contents.keys == {SWEEP, RECORD}
+    assert [entry.path.name for entry in contents.unfinished] == [WORK]
+    assert sorted(path.name for path in contents.others) == ["mine", "mine.classay", "mine.csv"]
+    assert len(contents.left_over) == 1  # somebody may be writing it
 
 
 def test_work_whose_records_are_all_there_is_done(store):
     Chunks(store, "c" * 64).put("00000", {"about": {**NOW, "records": [RECORD]}}, {})
-    found = inventory(store.folder)
-    assert found.is_done(next(held for held in found.unfinished if held.path.name[0] == "c"))
+    contents = inventory(store.folder)
+    assert contents.is_done(next(entry for entry in contents.unfinished if entry.path.name[0] == "c"))
 
 
 def test_links_and_folders_are_others_whatever_their_names(store, tmp_path):
@@ -86,9 +86,9 @@ def test_links_and_folders_are_others_whatever_their_names(store, tmp_path):
     link, inner = folder / "00007.classay", folder / "00008.classay"
     link.symlink_to(tmp_path / "precious")
     inner.mkdir()
-    found = inventory(store.folder, thorough=True)
-    assert {link, inner} <= set(found.others)
-    for path, _ in removable(found, NOW):
+    contents = inventory(store.folder, thorough=True)
+    assert {link, inner} <= set(contents.others)
+    for path, _ in removable(contents, NOW):
         remove(path)
     assert sorted(folder.iterdir()) == [link, inner]
     assert link.read_text() == "mine"
@@ -96,9 +96,9 @@ def test_links_and_folders_are_others_whatever_their_names(store, tmp_path):
 
 def test_work_on_a_lost_record_of_a_sweep_is_not_done(store):
     store.path(RECORD).unlink()
-    found = inventory(store.folder)
-    assert not any(found.is_done(held) for held in found.unfinished)
-    assert DONE not in {path.name for path, _ in removable(found, NOW)}
+    contents = inventory(store.folder)
+    assert not any(contents.is_done(entry) for entry in contents.unfinished)
+    assert DONE not in {path.name for path, _ in removable(contents, NOW)}
 
 
 def test_a_store_may_change_while_it_is_looked_through(store, monkeypatch):
@@ -113,9 +113,9 @@ def test_a_store_may_change_while_it_is_looked_through(store, monkeypatch):
         return iter(there)
 
     monkeypatch.setattr(Path, "iterdir", meanwhile)
-    found = inventory(store.folder)
-    assert [(held.path.name, held.parts) for held in found.unfinished] == [(WORK, 2), (OLD, 3)]
-    assert not found.unreadable
+    contents = inventory(store.folder)
+    assert [(entry.path.name, entry.parts) for entry in contents.unfinished] == [(WORK, 2), (OLD, 3)]
+    assert not contents.unreadable
 
 
 def test_damage_within_is_found_by_reading_all(store):
@@ -136,7 +136,7 @@ def test_sizes_are_added_up(store):
 
 def test_a_store_that_is_none(tmp_path):
     (tmp_path / "file").touch()
-    for name, said in (("file", "a file"), ("nowhere", "not there")):
-        with pytest.raises(InputError, match=f"is {said}; expected a folder of records"):
+    for name, what in (("file", "a file"), ("nowhere", "not there")):
+        with pytest.raises(InputError, match=f"is {what}; expected a folder of records"):
             inventory(tmp_path / name)
         assert not (tmp_path / "nowhere").exists()

@@ -263,18 +263,18 @@ def test_keys_are_of_content():
 
 
 def test_a_store_keeps_and_finds(tmp_path):
-    kept = Store(tmp_path / "deep" / "runs")
-    keys = [kept.key({"seed": seed}) for seed in range(3)]
-    assert kept.get(keys[0]) is None
+    records = Store(tmp_path / "deep" / "runs")
+    keys = [records.key({"seed": seed}) for seed in range(3)]
+    assert records.get(keys[0]) is None
     for seed, key in enumerate(keys):
-        kept.put(key, "labelings", {"seed": seed}, {"labels": np.full(3, seed)})
+        records.put(key, "labelings", {"seed": seed}, {"labels": np.full(3, seed)})
     header, arrays = Store(tmp_path / "deep" / "runs").get(keys[2], "labelings")
     assert header["seed"] == 2
     assert arrays["labels"].tolist() == [2, 2, 2]
-    assert keys[1] in kept
-    assert kept.key({"seed": 9}) not in kept
-    assert kept.keys() == sorted(keys)
-    assert sorted(header["seed"] for header in kept) == [0, 1, 2]
+    assert keys[1] in records
+    assert records.key({"seed": 9}) not in records
+    assert records.keys() == sorted(keys)
+    assert sorted(header["seed"] for header in records) == [0, 1, 2]
 
 
 def test_a_store_that_is_a_file(tmp_path):
@@ -286,26 +286,26 @@ def test_a_store_that_is_a_file(tmp_path):
 
 
 def test_a_damaged_file_in_a_store_counts_as_missing(tmp_path):
-    kept = Store(tmp_path)
-    key = kept.key({"seed": 0})
-    kept.put(key, "labelings", {}, {"a": np.arange(9)})
-    kept.path(key).write_bytes(kept.path(key).read_bytes()[:100])
+    records = Store(tmp_path)
+    key = records.key({"seed": 0})
+    records.put(key, "labelings", {}, {"a": np.arange(9)})
+    records.path(key).write_bytes(records.path(key).read_bytes()[:100])
     with pytest.warns(store.DamagedRecordWarning, match=key):
-        assert kept.get(key) is None
+        assert records.get(key) is None
     with pytest.warns(store.DamagedRecordWarning, match=key):
-        assert list(kept) == []
-    kept.put(key, "labelings", {}, {"a": np.arange(9)})
-    assert kept.get(key)[1]["a"].tolist() == list(range(9))
+        assert list(records) == []
+    records.put(key, "labelings", {}, {"a": np.arange(9)})
+    assert records.get(key)[1]["a"].tolist() == list(range(9))
 
 
 def test_a_newer_record_in_a_store_is_not_overwritten_in_silence(tmp_path):
-    kept = Store(tmp_path / "runs")
-    key = kept.key({})
-    path = kept.put(key, "any", {}, {})
+    records = Store(tmp_path / "runs")
+    key = records.key({})
+    path = records.put(key, "any", {}, {})
     newer = {**store.read_header(path), "schema": store.SCHEMA + 1}
     os.replace(remade(path, tmp_path, {"header.json": json.dumps(newer)}), path)
     with pytest.raises(RecordError, match="newer"):
-        kept.get(key)
+        records.get(key)
 
 
 def write_again_and_again(folder, key, value):
@@ -314,18 +314,18 @@ def write_again_and_again(folder, key, value):
 
 
 def test_two_processes_write_the_same_key(tmp_path):
-    kept = Store(tmp_path)
-    key = kept.key({})
-    kept.put(key, "any", {"value": 0}, {"a": np.zeros(20_000)})
+    records = Store(tmp_path)
+    key = records.key({})
+    records.put(key, "any", {"value": 0}, {"a": np.zeros(20_000)})
     fresh = multiprocessing.get_context("spawn")
     writers = [fresh.Process(target=write_again_and_again, args=(tmp_path, key, value)) for value in (1, 2)]
     for writer in writers:
         writer.start()
     reads = 0
     while any(writer.is_alive() for writer in writers):
-        header, arrays = kept.get(key)  # a warning of damage would be an error here
+        header, arrays = records.get(key)  # a warning of damage would be an error here
         assert (arrays["a"] == header["value"]).all()
         reads += 1
     assert reads > 3
     assert [writer.exitcode for writer in writers] == [0, 0]
-    assert [file.name for file in tmp_path.iterdir()] == [kept.path(key).name]
+    assert [file.name for file in tmp_path.iterdir()] == [records.path(key).name]

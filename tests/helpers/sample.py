@@ -100,16 +100,19 @@ def _findings(names: tuple[str, ...], table: classay.StabilityTable) -> tuple[Fi
     stability = table.stability
     return (
         Finding(
-            "L102", "warning", last, f"{last} is far less stable", f"Two refits of {last} agree less often.",
-            stability[last], f"{first}: {stability[first]}", "Give it more rows, or average more members.",
+            code="L102", level="warning", of=last, title=f"{last} is far less stable",
+            sentence=f"Two refits of {last} agree less often.", value=stability[last],
+            reference=f"{first}: {stability[first]}", action="Give it more rows, or average more members.",
         ),
         Finding(
-            "D201", "note", "data", "Two labels look wrong", "2 of 40 rows look like another class.", exact(2),
-            "none, if labels are right", "Look at these rows.",
+            code="D201", level="note", of="data", title="Two labels look wrong",
+            sentence="2 of 40 rows look like another class.", value=exact(2), reference="none, if labels are right",
+            action="Look at these rows.",
         ),
         Finding(
-            "L101", "fine", middle, "Better than guessing", f"{middle} beats the largest class.",
-            table.accuracy[middle], "0.5, the share of the largest class",
+            code="L101", level="fine", of=middle, title="Better than guessing",
+            sentence=f"{middle} beats the largest class.", value=table.accuracy[middle],
+            reference="0.5, the share of the largest class",
         ),
     )  # fmt: skip
 

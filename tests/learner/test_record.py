@@ -434,7 +434,7 @@ def test_texts_for_numbers_are_no_answer_but_numbers_for_texts_are():
         ("stranger", "ValueError: it predicted 77, which is not one of the classes"),
         ("stranger among objects", "ValueError: it predicted 77, which is not one of the classes"),
         ("bytes", "ValueError: it predicted '0', which is not one of the classes"),
-        ("nan", "ValueError: it answered nan, which is not among the classes"),
+        ("nan", "ValueError: it predicted nan, which is not one of the classes"),
         ("shares", r"ValueError: it predicted an array of shape \(\d+, 3\) for \d+ rows; expected one label per row"),
         ("one", r"ValueError: it predicted an array of shape \(1,\) for \d+ rows"),
     ],

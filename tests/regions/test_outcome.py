@@ -17,15 +17,15 @@ def test_with_many_rows_the_test_is_a_t_test_over_units():
     """Where rows are alike within a unit, the p-value is that of the units' means."""
     excess = dice.normal(0.1, 0.1, 12)
     table = np.where(PART, 0.3 + excess[:, None], 0.3)
-    found = RepeatedOutcome(table).p_value(PART, EVERYTHING)
-    assert found == pytest.approx(stats.ttest_1samp(excess, 0, alternative="greater").pvalue)
+    p_value = RepeatedOutcome(table).p_value(PART, EVERYTHING)
+    assert p_value == pytest.approx(stats.ttest_1samp(excess, 0, alternative="greater").pvalue)
 
 
 def test_with_units_alike_the_test_is_over_rows():
     row = dice.random(200) + 0.1 * PART
-    found = RepeatedOutcome(np.tile(row, (500, 1))).p_value(PART, EVERYTHING)
+    p_value = RepeatedOutcome(np.tile(row, (500, 1))).p_value(PART, EVERYTHING)
     welch = stats.ttest_ind(row[PART], row[~PART], equal_var=False, alternative="greater")
-    assert found == pytest.approx(stats.t.sf(welch.statistic, 499), rel=1e-6)
+    assert p_value == pytest.approx(stats.t.sf(welch.statistic, 499), rel=1e-6)
 
 
 def test_p_values_are_uniform_where_rows_share_the_units():
@@ -83,5 +83,5 @@ def test_halves_share_the_outcome(n):
 
 
 def test_the_rate_of_a_part_covers_units_and_rows():
-    found = RepeatedOutcome(np.full((10, 200), 0.25) + dice.normal(0, 0.05, (10, 1))).rate(PART, 0.95)
-    assert 0 < found.low < found.value < found.high < 1
+    p_value = RepeatedOutcome(np.full((10, 200), 0.25) + dice.normal(0, 0.05, (10, 1))).rate(PART, 0.95)
+    assert 0 < p_value.low < p_value.value < p_value.high < 1

@@ -6,23 +6,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import InputError
-from classay.report.budget import LADDER, LEAST_ROWS, ON_FOLDS, ON_REFITS, Pilot, growth, plan, seconds_of, told
-from classay.report.measure import again
+from classay.report.budget import (
+    LADDER,
+    LEAST_ROWS,
+    ON_FOLDS,
+    ON_REFITS,
+    BudgetSettings,
+    Limits,
+    Pilot,
+    growth,
+    plan,
+    revised,
+    seconds_of,
+    time_text,
+)
 
 QUICK = {"tree": Pilot(0.001, 200, 1.0, True)}
 
 
+def limits(half, classes=2, workers=2, others=None):
+    return Limits(half=half, others=2 * half if others is None else others, classes=classes, workers=workers)
+
+
 def test_a_fast_learner_gets_the_top_of_the_ladder():
-    made = plan(QUICK, 60, 2, 200, 400, 2)
+    made = plan(QUICK, BudgetSettings(seconds=60), limits(200))
     assert (made.splits, made.repeats) == LADDER[0]
     assert made.size is None
     assert made.fold_rows is None
     # 100 halves, ten refits each, and five folds of twice the rows, on two workers.
-    assert made.foreseen == pytest.approx((100 * 10 * 0.001 + 5 * 0.002) / 2)
+    assert made.seconds == pytest.approx((100 * 10 * 0.001 + 5 * 0.002) / 2)
 
 
 def test_a_slow_one_gets_fewer_rows_and_no_fewer_splits_than_the_least():
-    made = plan({"slow": Pilot(1.0, 1000, 1.0, True)}, 30, 2, 10_000, 20_000, 2)
+    made = plan({"slow": Pilot(1.0, 1000, 1.0, True)}, BudgetSettings(seconds=30), limits(10_000))
     assert (made.splits, made.repeats) == LADDER[-1]
     assert made.size is not None
     assert made.size < 1000
@@ -31,13 +47,25 @@ def test_a_slow_one_gets_fewer_rows_and_no_fewer_splits_than_the_least():
 
 
 def test_what_is_given_is_kept():
-    made = plan({"slow": Pilot(1.0, 1000, 2.0, True)}, 30, 2, 10_000, 20_000, 2, splits=40, repeats=7, size=300)
-    assert (made.splits, made.repeats, made.size) == (40, 7, 300)
+    settings = BudgetSettings(seconds=30, splits=40, repeats=7, size=300, fold_rows="all")
+    made = plan({"slow": Pilot(1.0, 1000, 2.0, True)}, settings, limits(10_000))
+    assert (made.splits, made.repeats, made.size, made.fold_rows) == (40, 7, 300, None)
+
+
+def test_settings_that_leave_nothing_open_are_the_plan():
+    settings = BudgetSettings(seconds=30, splits=4, repeats=1, size="all", n_probes=20, fold_rows=100)
+    assert settings.is_plan
+    assert not BudgetSettings(seconds=30, splits=4, repeats=1, size="all").is_plan
+    made = plan({}, settings, limits(200))
+    assert (made.splits, made.repeats, made.size, made.n_probes, made.fold_rows) == (4, 1, None, 20, 100)
+    assert made.seconds == 0
 
 
 def test_deterministic_learners_are_fitted_once_per_half():
-    random = plan({"a": Pilot(0.1, 200, 1.0, True)}, 60, 1, 200, 400, 2)
-    without = plan({"a": Pilot(0.1, 200, 1.0, False)}, 60, 1, 200, 400, 2)
+    random, without = (
+        plan({"a": Pilot(0.1, 200, 1.0, random)}, BudgetSettings(seconds=60), limits(200, workers=1))
+        for random in (True, False)
+    )
     assert without.splits > random.splits
 
 
@@ -51,7 +79,7 @@ def test_deterministic_learners_are_fitted_once_per_half():
 )
 def test_plans_keep_to_the_budget_or_are_the_least_possible(seconds, exponent, budget, half, dice, classes):
     pilot = Pilot(seconds, min(half, 1000), exponent, dice)
-    made = plan({"a": pilot}, budget, 2, half, 2 * half, classes)
+    made = plan({"a": pilot}, BudgetSettings(seconds=budget), limits(half, classes))
     assert (made.splits, made.repeats) in LADDER
     least = min(max(LEAST_ROWS, 5 * classes), half)
     rows = half if made.size is None else made.size
@@ -87,29 +115,21 @@ def test_other_times_are_refused(text):
 
 
 def test_plans_in_words():
-    made = plan({"slow": Pilot(1.0, 1000, 1.0, True)}, 30, 2, 10_000, 20_000, 2)
-    assert f"{made.size:,} of 10,000 rows" in made.told(10_000)
-    assert told(2.345) == "2.3 s"
-    assert told(150) == "2 min 30 s"
+    made = plan({"slow": Pilot(1.0, 1000, 1.0, True)}, BudgetSettings(seconds=30), limits(10_000))
+    assert f"{made.size:,} of 10,000 rows" in made.in_words(10_000)
+    assert time_text(2.345) == "2.3 s"
+    assert time_text(150) == "2 min 30 s"
 
 
 def test_folds_get_fewer_rows_where_refits_took_longer_than_foreseen():
     pilots = {"a": Pilot(0.1, 1000, 1.0, True)}
-    made = plan(pilots, 60, 2, 5000, 8000, 2)
+    settings, most = BudgetSettings(seconds=60), limits(5000, others=8000)
+    made = plan(pilots, settings, most)
     assert made.fold_rows is None
-    slow = Recorded(np.full((10, 2), 2.0))
-    later = again(made, pilots, {"a": slow}, 59.0, 60, 2, 5000, 8000)
+    slow = np.full((10, 2), 2.0)
+    later = revised(made, pilots, {"a": slow}, 59.0, settings, most)
     assert LEAST_ROWS <= later.fold_rows < 8000
     # 2 seconds on 5,000 rows; five folds, two at a time, in a twentieth of the budget.
     assert 5 * 2.0 * later.fold_rows / 5000 / 2 <= 0.05 * 60
-    quick = Recorded(np.full((10, 2), 0.01))
-    assert again(made, pilots, {"a": quick}, 20.0, 60, 2, 5000, 8000) == made
-
-
-class Recorded:
-    """What a plan asks of a record."""
-
-    classes = (0, 1)
-
-    def __init__(self, seconds):
-        self.seconds = seconds
+    quick = np.full((10, 2), 0.01)
+    assert revised(made, pilots, {"a": quick}, 20.0, settings, most) == made

@@ -58,9 +58,9 @@ def test_what_is_read(text, meets, columns):
         with pytest.raises(InputError, match="`my guess` == 'a'"):
             compare(text, TABLE)
         return
-    found = compare(text, TABLE)
-    assert found.meets.tolist() == [bool(each) for each in meets]
-    assert found.columns == columns
+    comparison = compare(text, TABLE)
+    assert comparison.meets.tolist() == [bool(each) for each in meets]
+    assert comparison.columns == columns
 
 
 def test_rows_that_cannot_tell():
@@ -109,13 +109,13 @@ def test_what_is_refused(text, message):
 
 
 def test_an_expression_is_read_once_and_asked_of_any_table():
-    found = parse("`my guess` == 'b' and 0 < score")
-    assert found.columns == ("my guess", "score")
-    assert str(found) == "`my guess` == 'b' and 0 < score"
-    assert found(TABLE).tolist() == [False, True, False, False]
-    assert found(TABLE.assign(score=1.0)).tolist() == [False, True, True, True]
+    comparison = parse("`my guess` == 'b' and 0 < score")
+    assert comparison.columns == ("my guess", "score")
+    assert str(comparison) == "`my guess` == 'b' and 0 < score"
+    assert comparison(TABLE).tolist() == [False, True, False, False]
+    assert comparison(TABLE.assign(score=1.0)).tolist() == [False, True, True, True]
     with pytest.raises(InputError, match="uses 'my guess', which is not a column"):
-        found(TABLE[["score"]])
+        comparison(TABLE[["score"]])
 
 
 def test_names_are_checked_early_where_they_are_known():

@@ -410,11 +410,11 @@ def test_nothing_is_unpickled(tmp_path, written, capfd):
 @pytest.fixture
 def openml(monkeypatch):
     """Answer for OpenML: what it gives back or raises, and what it was asked."""
-    asked = []
+    queries = []
 
     def answer(outcome, warning=None):
         def fetch(**query):
-            asked.append(query)
+            queries.append(query)
             if warning:
                 warnings.warn(warning, UserWarning, stacklevel=2)
             if isinstance(outcome, Exception):
@@ -422,20 +422,20 @@ def openml(monkeypatch):
             return outcome
 
         monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-        return asked
+        return queries
 
     return answer
 
 
 def test_openml_by_name_and_number(openml):
     frame = pd.read_csv(io.StringIO(FLOWERS))[["kind", "width", "height"]]
-    asked = openml(Bunch(frame=frame, target_names=["kind"]))
+    queries = openml(Bunch(frame=frame, target_names=["kind"]))
     table = read_table("openml:flowers")
     assert is_flowers(table)
     assert table.name == "openml:flowers"
     assert table.notes == ()
     read_table("openml:61")
-    assert [next(iter(query.items())) for query in asked] == [("name", "flowers"), ("data_id", 61)]
+    assert [next(iter(query.items())) for query in queries] == [("name", "flowers"), ("data_id", 61)]
 
 
 def test_labels_of_mixed_types_become_texts(openml):

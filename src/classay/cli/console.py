@@ -6,6 +6,7 @@ import ctypes
 import functools
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -154,6 +155,11 @@ def figure(estimate: Estimate, digits: int = 2) -> str:
     """An estimate on two lines: value, then interval."""
     spread = f"[{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
     return f"{estimate.value:.{digits}f}\n{spread}" if estimate.known else f"unknown\n{spread}"
+
+
+def number(value: float | None) -> str:
+    """A figure without interval, or nothing if it is unknown."""
+    return "" if value is None or not math.isfinite(value) else f"{value:.4g}"
 
 
 def writable_folder(folder: Path | None, option: str) -> None:

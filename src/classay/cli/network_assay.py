@@ -1,4 +1,4 @@
-"""The steps of `classay network` for each file: read, split, walk, measure."""
+"""Measure networks: load, split, walk and measure each file, for `classay network` and for networks in a report."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import expect
+from ..intervals import Estimate
+from ..network.files.checkpoint import load_network
+from ..network.prototypes.prototypes import prototypes
+from ..network.prototypes.record import KIND, Prototypes
+from ..network.prototypes.runner import identity
+from ..network.quality.figures import figures
+from ..network.quality.fresh_record import record_with_fresh
+from ..network.quality.head import rows_of
+from ..network.quality.quality import NetworkQuality, network_quality
+from ..network.quality.rank_networks import true_accuracy
+from ..network.split.split import Split, split, split_by_likely_shape
 from . import console
+from .network_options import AssayOptions
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from ..engine.store import Store
-    from ..intervals import Estimate
-    from ..network.prototypes.record import Prototypes
-    from ..network.quality.quality import NetworkQuality
-    from ..network.quality.rank_networks import LabelledRows
-    from ..network.split.split import Split
-
 
 @dataclass(frozen=True, eq=False)
-class Assayed:
+class NetworkAssay:
     """One network: its file, how it was split, its record and quality, and its true accuracy."""
 
     path: Path
@@ -35,53 +40,20 @@ class Assayed:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """The options of the user, checked."""
+def assay_all(paths: dict[str, Path], options: AssayOptions) -> tuple[dict[str, NetworkAssay], dict[str, str], bool]:
+    """Measure every network. One that fails does not stop the others; if all fail, that is an error.
 
-    arch: str | None
-    allow_import: bool
-    trust_pickle: bool
-    input_shape: tuple[int, ...] | None
-    normalize: tuple[tuple[float, ...], tuple[float, ...]] | None
-    head: str | None
-    class_names: tuple[str, ...] | None
-    walks: dict[str, Any]
-    fresh: bool
-    test_set: LabelledRows | None
-    store: Store | None
-    quiet: bool
-
-
-def heads_of(paths: dict[str, Path], head: str | None, trust_pickle: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """The heads of all files, with their quality; a file that cannot be read does not stop the others."""
-    from ..network.files.head_search import read_head
-    from ..network.quality.head import head_quality
-
-    found: dict[str, Any] = {}
-    failed: dict[str, str] = {}
-    for name, path in paths.items():
-        try:
-            read = read_head(path, head, trust_pickle)
-            found[name] = read, head_quality(read.weight, read.bias)
-        except expect.InputError as mistake:
-            failed[name] = str(mistake)
-    if not found:
-        raise expect.InputError(next(iter(failed.values())))
-    return found, failed
-
-
-def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed], dict[str, str], bool]:
-    """Measure every network. One that fails does not stop the others; if all fail, that is an error."""
-    found: dict[str, Assayed] = {}
+    Return assays, why others failed, and whether Ctrl-C was pressed.
+    """
+    assays: dict[str, NetworkAssay] = {}
     failed: dict[str, str] = {}
     interrupted = False
     for place, (name, path) in enumerate(paths.items()):
         if len(paths) > 1:
-            console.say(f"{place + 1} of {len(paths)}: {name}", wishes.quiet)
+            console.say(f"{place + 1} of {len(paths)}: {name}", options.quiet)
         try:
-            found[name] = _assay(name, path, wishes)
-            interrupted = found[name].record.interrupted
+            assays[name] = _assay(name, path, options)
+            interrupted = assays[name].record.interrupted
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except (MemoryError, RuntimeError) as error:
@@ -93,77 +65,64 @@ def assay_all(paths: dict[str, Path], wishes: Wishes) -> tuple[dict[str, Assayed
             interrupted = True
         if interrupted:
             break
-    if not found:
+    if not assays:
         if interrupted:
             raise console.NothingDone
         raise expect.InputError(next(iter(failed.values())))
-    return found, failed, interrupted
+    return assays, failed, interrupted
 
 
-def _assay(name: str, path: Path, wishes: Wishes) -> Assayed:
+def _assay(name: str, path: Path, options: AssayOptions) -> NetworkAssay:
     """Load one network, walk, and measure it."""
-    from ..network.files.checkpoint import load_network
-    from ..network.quality.figures import figures
-    from ..network.quality.fresh_record import record_with_fresh
-    from ..network.quality.head import rows_of
-    from ..network.quality.quality import network_quality
-    from ..network.quality.rank_networks import true_accuracy
-
     began = time.monotonic()
     loaded = load_network(
         path,
-        wishes.arch,
-        input_shape=wishes.input_shape,
-        allow_import=wishes.allow_import,
-        trust_pickle=wishes.trust_pickle,
+        options.arch,
+        input_shape=options.input_shape,
+        allow_import=options.allow_import,
+        trust_pickle=options.trust_pickle,
     )
     for note in loaded.notes:
-        console.say(f"{name}: {note}", wishes.quiet)
-    found = _split(name, loaded.network, wishes)
-    console.say(f"{name}: {found}", wishes.quiet)
-    given = wishes.class_names
-    if given is not None and len(given) != found.classes:
+        console.say(f"{name}: {note}", options.quiet)
+    parts = _split(name, loaded.network, options)
+    console.say(f"{name}: {parts}", options.quiet)
+    if options.class_names is not None and len(options.class_names) != parts.classes:
         raise expect.InputError(
-            f"--class-names has {len(given)} names but the network has {found.classes} classes; they must match."
+            f"--class-names has {len(options.class_names)} names but the network has {parts.classes} classes; they "
+            "must match."
         )
     # Before the walks, so that a head without direction or a test set that does not fit is reported at once.
-    rows_of(found.weight)
-    accuracy = None if wishes.test_set is None else true_accuracy(found, wishes.test_set, wishes.normalize)
+    rows_of(parts.weight)
+    accuracy = None if options.test_set is None else true_accuracy(parts, options.test_set, options.normalize)
     record, fresh, remarks = record_with_fresh(
-        found, {**wishes.walks, "name": name}, partial(_record, wishes=wishes), wishes.fresh
+        parts, {**options.walks, "name": name}, partial(_record, options=options), options.fresh
     )
-    quality = network_quality(record, class_names=wishes.class_names)
-    if wishes.fresh:
-        told = {} if fresh is None else figures(fresh)
-        quality = replace(quality, fresh=told, notes=(*quality.notes, *remarks))
-    return Assayed(path, found, record, quality, accuracy, loaded.notes, time.monotonic() - began)
+    quality = network_quality(record, class_names=options.class_names)
+    if options.fresh:
+        fresh_figures = {} if fresh is None else figures(fresh)
+        quality = replace(quality, fresh=fresh_figures, notes=(*quality.notes, *remarks))
+    return NetworkAssay(path, parts, record, quality, accuracy, loaded.notes, time.monotonic() - began)
 
 
-def _split(name: str, network: nn.Module, wishes: Wishes) -> Split:
-    from ..network.split.split import split, split_by_likely_shape
-
-    if wishes.input_shape is not None:
-        return split(network, wishes.input_shape, wishes.head)
-    found, remark = split_by_likely_shape(network, wishes.head)
-    console.say(f"{name}: {remark}", wishes.quiet)
-    return found
+def _split(name: str, network: nn.Module, options: AssayOptions) -> Split:
+    if options.input_shape is not None:
+        return split(network, options.input_shape, options.head)
+    parts, remark = split_by_likely_shape(network, options.head)
+    console.say(f"{name}: {remark}", options.quiet)
+    return parts
 
 
-def _record(found: Split, *, wishes: Wishes, name: str, **walks: Any) -> Prototypes:
+def _record(parts: Split, *, options: AssayOptions, name: str, **walks: Any) -> Prototypes:
     """The prototypes of a network, from the store if they are there."""
-    from ..network.prototypes.prototypes import prototypes
-    from ..network.prototypes.record import KIND, Prototypes
-    from ..network.prototypes.runner import identity
-
-    options = {**walks, "normalize": wishes.normalize}
-    if wishes.store is None:
-        return prototypes(found, **options, progress=not wishes.quiet, name=name)
-    key = wishes.store.key({"record": identity(found), **options})
-    if wishes.store.get(key, KIND) is not None:  # a damaged one counts as missing
-        console.say(f"{name}: reused from the store.", wishes.quiet)
-        kept = Prototypes.load(wishes.store.path(key))
-        return replace(kept, about={**kept.about, "network": name})
-    record = prototypes(found, **options, store=wishes.store, progress=not wishes.quiet, name=name)
+    settings = {**walks, "normalize": options.normalize}
+    if options.store is None:
+        return prototypes(parts, **settings, progress=not options.quiet, name=name)
+    key = options.store.key({"record": identity(parts), **settings})
+    if options.store.get(key, KIND) is not None:  # a damaged one counts as missing
+        console.say(f"{name}: reused from the store.", options.quiet)
+        saved = Prototypes.load(options.store.path(key))
+        return replace(saved, about={**saved.about, "network": name})
+    record = prototypes(parts, **settings, store=options.store, progress=not options.quiet, name=name)
     if not record.interrupted:
-        record.save(wishes.store.path(key))
+        record.save(options.store.path(key))
     return record

@@ -42,7 +42,9 @@ def _record_all(
     failed: dict[str, str] = {}
     for name, unfitted in learners.items():
         try:
-            records[name] = record(encoded(unfitted, table.X), table.X, table.y, name=name, **settings)
+            labelings = record(encoded(unfitted, table.X), table.X, table.y, name=name, **settings)
+            assert isinstance(labelings, Labelings)  # regressors were refused by name
+            records[name] = labelings
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except KeyboardInterrupt:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from .. import expect
+from ..classes.ranks.ranks import Ranks
 from ..expect import InputError
-
-if TYPE_CHECKING:
-    from ..classes.ranks.ranks import Ranks
 
 SUFFIXES = (".npz", ".npy", ".classay")
 
@@ -27,8 +27,6 @@ class ScoreFile:
 
     def ranks(self, marginal: bool | None, kernel: bool) -> Ranks:
         """The ranks of the true classes."""
-        from ..classes.ranks.ranks import Ranks
-
         if isinstance(self.scores, Ranks):
             return self.scores
         try:
@@ -54,8 +52,6 @@ def read(source: str, truth: str | None) -> ScoreFile:
         raise InputError(f"File not found: '{path}'.")
     suffix = path.suffix.lower()
     if suffix == ".classay":
-        from ..classes.ranks.ranks import Ranks
-
         return ScoreFile(path.stem, Ranks.load(path), None)
     if suffix == ".npy":
         if truth is None:
@@ -63,20 +59,18 @@ def read(source: str, truth: str | None) -> ScoreFile:
                 f"'{path}' has only scores; the true class of every row is also needed. Give a file with --truth."
             )
         return ScoreFile(path.stem, array(path), _labels(Path(truth).expanduser()))
-    found = _arrays(path)
-    if "scores" not in found or ("y" not in found and truth is None):
+    arrays = _arrays(path)
+    if "scores" not in arrays or ("y" not in arrays and truth is None):
         raise InputError(
-            f"'{path}' has the arrays {expect.shown(found) or 'none'}; expected `scores` (rows, classes) and `y`, "
+            f"'{path}' has the arrays {expect.shown(arrays) or 'none'}; expected `scores` (rows, classes) and `y`, "
             "and `classes` if `y` has names: np.savez(path, scores=scores, y=y, classes=classes)."
         )
-    y = found["y"] if truth is None else _labels(Path(truth).expanduser())
-    return ScoreFile(path.stem, found["scores"], y, found.get("classes"))
+    y = arrays["y"] if truth is None else _labels(Path(truth).expanduser())
+    return ScoreFile(path.stem, arrays["scores"], y, arrays.get("classes"))
 
 
 def array(path: Path) -> Any:
     """The array of an .npy file, memory-mapped."""
-    import numpy as np
-
     if not path.is_file():
         raise InputError(f"File not found: '{path}'.")
     try:
@@ -90,8 +84,6 @@ def array(path: Path) -> Any:
 
 
 def _arrays(path: Path) -> dict[str, Any]:
-    import numpy as np
-
     try:
         with np.load(path, allow_pickle=False) as file:
             wanted = [name for name in file.files if name.lower() in ("scores", "y", "classes")]
@@ -111,8 +103,6 @@ def _names(path: Path) -> list[str]:
 
 def _labels(path: Path) -> Any:
     """True classes from an .npy file, or from a text file with one per line."""
-    import numpy as np
-
     if path.suffix.lower() == ".npy":
         return np.asarray(array(path))
     if not path.is_file():

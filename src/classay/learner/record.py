@@ -51,7 +51,7 @@ def record(
     time_limit: float | None = None,
     name: str | None = None,
     n_probes: int = 10_000,
-) -> Any:
+) -> Labelings | Predictions:
     """Refit a learner on random subsets of the data and record what each refit predicts on the same test points.
 
     The rows are split once into a training and a test part. The scheme draws subsets of the training part; the
@@ -192,14 +192,28 @@ def _arrays(
             on_probes[subset, :here] = answer.probes[:here]
         failures += [Failure(subset, repeat, error) for repeat, error in sorted(answer.errors.items())]
     can_keep = bench.probes is not None and archive.pack_table(bench.probes, "probes") is not None
-    common: dict[str, Any] = {
-        "truth": kind.truth(bench.y[bench.test]),
-        "seconds": seconds,
-        "train_rows": tuple(subsets),
-        "test_rows": bench.test,
-        "probes": bench.probes if can_keep else None,
-        "failures": tuple(failures),
-    }
+    probes = bench.probes if can_keep else None
     if isinstance(kind, LabelCodec):
-        return Labelings(on_test, classes=kind.classes, train_accuracy=quality, probe_labels=on_probes, **common)
-    return Predictions(on_test, train_rmse=quality, probe_values=on_probes, **common)
+        return Labelings(
+            on_test,
+            kind.truth(bench.y[bench.test]),
+            kind.classes,
+            train_accuracy=quality,
+            seconds=seconds,
+            train_rows=tuple(subsets),
+            test_rows=bench.test,
+            probes=probes,
+            probe_labels=on_probes,
+            failures=tuple(failures),
+        )
+    return Predictions(
+        on_test,
+        kind.truth(bench.y[bench.test]),
+        train_rmse=quality,
+        seconds=seconds,
+        train_rows=tuple(subsets),
+        test_rows=bench.test,
+        probes=probes,
+        probe_values=on_probes,
+        failures=tuple(failures),
+    )

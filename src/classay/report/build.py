@@ -53,10 +53,11 @@ def _methods(results: Results) -> Section:
     half = max((each.high - each.low) / 2 for each in widths)
     accuracy = max((one.stability.accuracy.high - one.stability.accuracy.low) / 2 for one in results.learners.values())
     lead = (
-        f"The budget of {time_text(settings['budget'])} allowed {settings['bought']}. It took {time_text(settings['seconds'])}. "
-        f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} (half "
-        "the width of the widest 95 % interval). Warnings use wider intervals than the 95 % intervals shown: at their "
-        "level, all warnings of a page together should be wrong in at most 5 % of pages."
+        f"The budget of {time_text(settings['budget'])} allowed {settings['bought']}. It took "
+        f"{time_text(settings['seconds'])}. Stabilities are known to within {100 * half:.1f} points and accuracies to "
+        f"within {100 * accuracy:.1f} (half the width of the widest 95 % interval). Warnings use wider intervals than "
+        "the 95 % intervals shown: at their level, all warnings of a page together should be wrong in at most 5 % of "
+        "pages."
     )
     if settings.get("interrupted"):
         lead = "Interrupted: the results cover only what had finished. " + lead

@@ -14,19 +14,21 @@ from .document import Figure
 from .results import DataResults, LearnerResults, Results
 
 
-def figures_of(parts: Results) -> tuple[Figure, ...]:
+def figures_of(results: Results) -> tuple[Figure, ...]:
     """All figures, learners first."""
-    found: list[Figure] = []
-    for name, one in parts.learners.items():
-        found += [Figure("learner", name, figure, value) for figure, value in of_learner(one, parts.data).items()]
-    found += [Figure("data", "data", figure, value) for figure, value in of_data(parts).items()]
-    if parts.classes is not None:
-        forecast, size = parts.classes.forecast, parts.data.classes.size
+    figures: list[Figure] = []
+    for name, learner in results.learners.items():
+        figures += [
+            Figure("learner", name, figure, value) for figure, value in learner_figures(learner, results.data).items()
+        ]
+    figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
+    if results.classes is not None:
+        forecast, size = results.classes.forecast, results.data.classes.size
         values = {"accuracy_now": forecast.curve.at(size)}
         values |= dict(zip(("accuracy_double", "accuracy_tenfold"), forecast.estimates))
-        values["information"] = parts.classes.information.bits
-        found += [Figure("classes", "classes", figure, value) for figure, value in values.items()]
-    for name, net in parts.networks.items():
+        values["information"] = results.classes.information.bits
+        figures += [Figure("classes", "classes", figure, value) for figure, value in values.items()]
+    for name, net in results.networks.items():
         values = {
             "classifier_quality": exact(net.classifier_quality),
             "within": net.within,
@@ -36,52 +38,52 @@ def figures_of(parts: Results) -> tuple[Figure, ...]:
             "estimate": net.estimate,
             "converged": net.converged,
         }
-        found += [Figure("network", name, figure, value) for figure, value in values.items()]
-    return tuple(found)
+        figures += [Figure("network", name, figure, value) for figure, value in values.items()]
+    return tuple(figures)
 
 
-def of_learner(one: LearnerResults, data: DataResults) -> dict[str, Estimate]:
+def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Estimate]:
     """The figures of one learner."""
-    oriented, steady = one.orientation, one.stability
+    oriented, steady = learner.orientation, learner.stability
     values = {"accuracy": steady.accuracy}
-    if one.held_out is not None:
-        right = one.held_out.labels == data.codes
+    if learner.held_out is not None:
+        right = learner.held_out.labels == data.codes
         values["cv_accuracy"] = of_proportion(int(right.sum()), right.size)
     values["train_accuracy"] = oriented.train_accuracy
-    values["gap"] = gap(one)
+    values["gap"] = gap(learner)
     values["stability"] = steady.stability
     values["kappa"] = steady.kappa
-    if one.on_probes is not None:
-        values["stability_probes"] = one.on_probes.stability
-    values["dice"] = dice(one)
+    if learner.on_probes is not None:
+        values["stability_probes"] = learner.on_probes.stability
+    values["dice"] = changed_by_randomness(learner)
     values["bias"] = oriented.bias[usual_threshold(oriented.holdout_size)]
     for name in ("expressivity", "capacity", "stochasticity"):
         values[name] = getattr(oriented, name)
-    values["seconds_per_fit"] = exact(float(np.nanmedian(one.labelings.seconds)), "measured once, on this machine")
-    if one.slices is not None:
-        values["slices"] = exact(len(one.slices.slices), "count")
+    values["seconds_per_fit"] = exact(float(np.nanmedian(learner.labelings.seconds)), "measured once, on this machine")
+    if learner.slices is not None:
+        values["slices"] = exact(len(learner.slices.slices), "count")
     return values
 
 
-def gap(one: LearnerResults) -> Estimate:
+def gap(learner: LearnerResults) -> Estimate:
     """Accuracy on its own training rows minus accuracy on test points."""
-    made = difference(one.orientation.train_accuracy, one.stability.accuracy, "over subsets and points")
-    return within_limits(made, -1.0, 1.0)
+    estimate = difference(learner.orientation.train_accuracy, learner.stability.accuracy, "over subsets and points")
+    return within_limits(estimate, -1.0, 1.0)
 
 
-def dice(one: LearnerResults) -> Estimate:
+def changed_by_randomness(learner: LearnerResults) -> Estimate:
     """Share of test points on which refits on the same rows differ."""
-    if one.labelings.deterministic:
+    if learner.labelings.deterministic:
         return exact(0.0, "no training randomness")
-    same = one.stability.same_subset
+    same = learner.stability.same_subset
     return replace(same, value=1 - same.value, low=1 - same.high, high=1 - same.low)
 
 
-def of_data(parts: Results) -> dict[str, Estimate]:
+def data_figures(results: Results) -> dict[str, Estimate]:
     """The figures of the rows."""
-    data = parts.data
+    data = results.data
     counts = np.bincount(data.codes)
-    contradictions, duplicates = repeated(data)
+    contradictions, duplicates = repeated_rows(data)
     values = {
         "rows": exact(data.codes.size, "count"),
         "columns": exact(data.X.shape[1], "count"),
@@ -90,21 +92,21 @@ def of_data(parts: Results) -> dict[str, Estimate]:
         "contradictions": exact(contradictions, "count"),
         "duplicates": exact(duplicates, "count"),
     }
-    if parts.complexity is not None:
-        values["baseline_accuracy"] = parts.complexity.baseline_accuracy
-        values["suspects"] = exact(len(parts.complexity.suspects()), "count")
-        values["evenness"] = exact(parts.complexity.normalised_entropy, "of these rows")
+    if results.complexity is not None:
+        values["baseline_accuracy"] = results.complexity.baseline_accuracy
+        values["suspects"] = exact(len(results.complexity.suspects()), "count")
+        values["evenness"] = exact(results.complexity.normalised_entropy, "of these rows")
     return values
 
 
-def repeated(data: DataResults) -> tuple[int, int]:
+def repeated_rows(data: DataResults) -> tuple[int, int]:
     """Rows that contradict an equal one beyond what a classifier could get right, and rows that are mere duplicates."""
     pairs = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).value_counts().rename("times").reset_index()
     by_row = pairs.groupby("row")["times"]
     return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())
 
 
-def contradicted(data: DataResults) -> NDArray[np.bool_]:
+def contradicted_rows(data: DataResults) -> NDArray[np.bool_]:
     """Which rows are equal in every column to a row with another label."""
     labels = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).groupby("row")["code"]
     return np.asarray(labels.transform("nunique") > 1)

@@ -13,7 +13,7 @@ class Term:
     """
 
     label: str
-    tells: str
+    meaning: str
     range: str
     form: str
     page: str

@@ -158,7 +158,7 @@ def _refit(
             continue
         with stages.stage(f"Refits of {name}"):
             try:
-                fits.records[name] = record(
+                refitted = record(
                     encoded(learner, data.X),
                     data.X,
                     data.labels,
@@ -174,7 +174,8 @@ def _refit(
                     name=name,
                     n_probes=chosen.n_probes,
                 )
-                fits.interrupted = fits.records[name].interrupted
+                assert isinstance(refitted, Labelings)  # regressors were refused
+                fits.records[name], fits.interrupted = refitted, refitted.interrupted
             except InputError as mistake:
                 fits.failed[name] = str(mistake)
             except KeyboardInterrupt:

@@ -49,8 +49,13 @@ def bits(estimate: Estimate) -> str:
 
 def quoted(label: object) -> str:
     """The name of a class, column or learner on one line, shortened if it is long."""
-    text = " ".join(str(label).split())
-    return f"{text[:57]}…" if len(text) > 58 else text
+    return one_line(str(label), 58)
+
+
+def one_line(text: str, most: int = 200) -> str:
+    """A text on one line, shortened if it has more characters than `most`."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def joined(parts: list[str]) -> str:
@@ -88,7 +93,7 @@ UNITS = {"bits": "bits"}
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedCell:
     """A cell as text: the figure, its interval and the kind of interval, and the number by which it is sorted.
 
     `order` is NaN for anything that is not a number, or unknown: it sorts last.
@@ -101,29 +106,29 @@ class Printed:
     number: bool = False
 
 
-def printed(cell: Cell, term: Term | None = None, ours: bool = False) -> Printed:
+def printed(cell: Cell, term: Term | None = None, ours: bool = False) -> PrintedCell:
     """A cell as text, in the format of its figure, if it is one.
 
     `ours` is whether other fractions are also measured by classay, so that their last digits carry no information.
 
     >>> from classay.report.glossary import TERMS
-    >>> found = printed(Estimate(0.93711, 0.92, 0.95, kind="over holdouts"), TERMS["accuracy"])
-    >>> found.text, found.interval, found.about
+    >>> shown = printed(Estimate(0.93711, 0.92, 0.95, kind="over holdouts"), TERMS["accuracy"])
+    >>> shown.text, shown.interval, shown.about
     ('0.937', '0.920 to 0.950', '95% interval, over holdouts')
     """
     form = term.form if term else ""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return Printed(NOTHING)
+        return PrintedCell(NOTHING)
     if isinstance(cell, Estimate):
         text = number(cell.value, form or "figure") if cell.known else UNKNOWN
         interval = spread(cell, form or "figure")
-        return Printed(text, interval, about(cell) if interval else "", float(cell.value), number=True)
+        return PrintedCell(text, interval, about(cell) if interval else "", float(cell.value), number=True)
     if isinstance(cell, bool):
-        return Printed("yes" if cell else "no", order=float(cell))
+        return PrintedCell("yes" if cell else "no", order=float(cell))
     if isinstance(cell, (int, float)):
         # Any other number is the user's: a year has no thousands separator.
-        return Printed(number(cell, form) if form else _raw(cell, ours), order=float(cell), number=True)
-    return Printed(str(cell))
+        return PrintedCell(number(cell, form) if form else _raw(cell, ours), order=float(cell), number=True)
+    return PrintedCell(str(cell))
 
 
 def number(value: float, form: str) -> str:

@@ -111,7 +111,7 @@ def test_histogram_counts_every_row_once_in_its_place(digits):
     end = max(bar["to"] for bar in bars)
     for bar in bars:
         inside = (digits.values >= bar["from"]) & ((digits.values < bar["to"]) | (bar["to"] == end))
-        inside &= (missed == (bar["answer"] == "wrong")) & (digits.labels == int(bar["full"]))
+        inside &= (missed == (bar["outcome"] == "wrong")) & (digits.labels == int(bar["full"]))
         assert inside.sum() == bar["rows"]
 
 
@@ -119,14 +119,14 @@ def test_histogram_has_an_edge_at_log_2_and_errors_are_beyond_it(digits):
     chart = charts.complexity_histogram(digits)
     bars = rows_with(chart, "from", "to", "rows")
     assert any(bar["from"] == pytest.approx(math.log(2)) for bar in bars)
-    assert all(bar["from"] >= math.log(2) - 1e-9 for bar in bars if bar["answer"] == "wrong")
+    assert all(bar["from"] >= math.log(2) - 1e-9 for bar in bars if bar["outcome"] == "wrong")
     assert any(row["x"] == math.log(2) for row in rows_with(chart, "x", "text"))
     assert "172 of 1,797 rows are nearer to another class" in title(chart)
 
 
 def test_histogram_draws_wrong_below_right_above_and_heights_by_share(digits):
     bars = rows_with(charts.complexity_histogram(digits), "from", "to", "rows")
-    assert all((bar["end"] < bar["base"]) == (bar["answer"] == "wrong") for bar in bars)
+    assert all((bar["end"] < bar["base"]) == (bar["outcome"] == "wrong") for bar in bars)
     sizes = {str(label): (digits.labels == label).sum() for label in digits.classes}
     unit = {
         round((bar["end"] - bar["base"]) ** 2 * sizes[bar["full"]] / bar["rows"], 6)
@@ -286,9 +286,9 @@ def test_region_has_the_mean_of_every_cell(iris):
         inside &= (y >= cell["y"]) & ((y < cell["to_y"]) | (cell["to_y"] == top))
         assert inside.sum() == cell["rows"]
         assert iris.values[inside].mean() == pytest.approx(cell["mean"])
-    points = rows_with(chart, "answer", "row")
+    points = rows_with(chart, "outcome", "row")
     assert sorted(int(point["row"]) for point in points) == list(range(150))
-    assert all((point["answer"] == "wrong") == missed[int(point["row"])] for point in points)
+    assert all((point["outcome"] == "wrong") == missed[int(point["row"])] for point in points)
     assert all(point["x"] == x[int(point["row"])] for point in points)
 
 
@@ -317,7 +317,7 @@ def test_region_outlines_slices():
     assert {box["x"], box["to_y"]} == {low.low, high.high} or {box["y"], box["to_x"]} == {low.low, high.high}
     assert "Frames: slices where errors concentrate" in reading(chart)
     assert "on other columns" in reading(chart)
-    assert len(rows_with(chart, "answer", "row")) == 1000
+    assert len(rows_with(chart, "outcome", "row")) == 1000
     assert "1,000 of 4,000 rows is drawn" in reading(chart)
     svg(chart)
     with pytest.raises(InputError, match="`slices` is list"):
@@ -348,7 +348,7 @@ def test_region_of_sparse_rows_and_of_few_values(digits):
     result = complexity(sparse.csr_matrix(data.data), data.target, distance="cosine")
     chart = charts.complexity_region(result, x="x20", y="x21")
     assert "slightly apart" in reading(chart)
-    for point in rows_with(chart, "answer", "row"):
+    for point in rows_with(chart, "outcome", "row"):
         assert abs(point["x"] - data.data[int(point["row"]), 20]) <= 0.32
 
 

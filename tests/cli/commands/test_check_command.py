@@ -10,7 +10,6 @@ from xml.etree import ElementTree as xml
 import pytest
 
 from classay.intervals import Estimate, exact
-from classay.report import assay
 from classay.report.document import Figure, Finding, Report
 from classay.report.export.files import open_report, save
 
@@ -21,7 +20,17 @@ def made(*learners, **changes):
     content = {
         "title": "Assay",
         "about": {"name": "iris"},
-        "findings": (Finding("L102", "warning", "tree", "Less stable", "It is.", exact(1.0), ""),),
+        "findings": (
+            Finding(
+                code="L102",
+                level="warning",
+                of="tree",
+                title="Less stable",
+                sentence="It is.",
+                value=exact(1.0),
+                reference="",
+            ),
+        ),
         "unasked": (),
         "figures": (*figures, Figure("data", "data", "suspects", exact(12))),
         "sections": (),
@@ -53,7 +62,7 @@ def assayed(monkeypatch):
         asked.update(learners=learners, rows=len(y), **options)
         return SimpleNamespace(report=asked.get("report") or made(*learners))
 
-    monkeypatch.setattr(assay, "characterize", characterize)
+    monkeypatch.setattr("classay.cli.commands.check.characterize", characterize)
     return asked
 
 
@@ -163,7 +172,7 @@ def test_ctrl_c(classay, written, assayed, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(assay, "characterize", stopped)
+    monkeypatch.setattr("classay.cli.commands.check.characterize", stopped)
     code, out, err = classay("check", file)
     assert (code, out) == (3, "")
     assert "Interrupted before there was any result" in err

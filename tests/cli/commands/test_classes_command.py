@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import classay as library
-from classay.cli.commands.classes import sorted_out
+from classay.cli.commands.classes import split_sizes
 from classay.data import text
 
 
@@ -66,7 +66,7 @@ def test_sizes_in_every_spelling(classay, folder, given):
 
 def test_a_file_whose_name_is_a_number_is_a_file(folder):
     (folder / "1000").write_text("")
-    assert sorted_out(["scores.npz", "1000", "2000"], ["50"]) == (["scores.npz", "1000"], [50, 2000])
+    assert split_sizes(["scores.npz", "1000", "2000"], ["50"]) == (["scores.npz", "1000"], [50, 2000])
 
 
 def test_json_is_what_python_gives(classay, folder):
@@ -92,7 +92,7 @@ def test_sizes_up_to_those_at_hand_are_exact_and_it_is_said(classay, folder):
     code, out, _ = classay("classes", "scores.npz", "--k", "7")
     assert code == 0
     assert "the exact average over all label sets" in " ".join(out.split())
-    assert "Above: foreseen" not in out
+    assert "Above: extrapolated" not in out
 
 
 @pytest.mark.parametrize("truth", ["labels.txt", "labels.npy"])
@@ -154,7 +154,7 @@ def test_every_method_can_be_asked_for(classay, folder, method):
     for source in ("scores.npz", "letter.csv"):
         code, out, err = classay("classes", source, "--k", "60", "--method", method)
         assert code == 0, err
-        assert f"foreseen by “{method}”" in out
+        assert f"extrapolated by the method {method}" in " ".join(out.split())
 
 
 def test_ties(classay, folder):
@@ -229,7 +229,7 @@ def test_a_class_without_rows_and_scores_of_minus_infinity_are_taken(classay, fo
     [
         (["none.npz"], "File not found"),
         (["irsi"], "iris"),
-        (["1000"], "nothing to foresee it from"),
+        (["1000"], "nothing to extrapolate from"),
         (["scores.npz", "--k", "many"], "--k is 'many'"),
         (["scores.npz", "--k", "1"], "--k is '1'"),
         (["scores.npz", "--k", "9" * 20], "at most"),
@@ -237,7 +237,7 @@ def test_a_class_without_rows_and_scores_of_minus_infinity_are_taken(classay, fo
         (["scores.npz", "--ties", "lucky"], "`ties` is 'lucky'"),
         (["scores.npz", "--k", "50", "--method", "moment"], "Did you mean moments"),
         (["scores.npz", "--level", "95"], "`level` is 95"),
-        (["scores.npz", "--learner", "GaussianNB"], "holds scores already"),
+        (["scores.npz", "--learner", "GaussianNB"], "has scores already"),
         (["scores.npz", "--retrain"], "--retrain is for tables"),
         (["scores.npy"], "--truth"),
         (["scores.npy", "--truth", "none.txt"], "File not found"),

@@ -44,7 +44,7 @@ def test_tables_split_and_elastic_net(classay, files):
     assert code == 0, err
     assert "Among 20 stimuli, an elastic net" in out
     code, out, _ = classay("identify", *files, "--test-size", "0.5", "--level", "0.9")
-    assert "Of 30 stimuli" in out
+    assert "Among 30 stimuli" in out
     assert "level 0.9" in out
 
 
@@ -67,7 +67,7 @@ def test_more_responses_than_rows(classay, tmp_path):
     np.save(tmp_path / "y.npy", x @ rng.normal(size=(2, 200)) + rng.normal(size=(30, 200)))
     code, out, err = classay("identify", str(tmp_path / "x.npy"), str(tmp_path / "y.npy"))
     assert code == 0, err
-    assert "Of 200 responses" in out
+    assert "Fit over 200 responses" in out
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_bad_files(classay, files, tmp_path):
         (saved(tmp_path, "short.npy", np.ones((59, 2))), "60 rows but `responses` has 59; they must match"),
         (saved(tmp_path, "gap.npy", np.where(np.arange(60) == 7, np.nan, np.arange(60.0))), "NaN (missing) in row 7"),
         (saved(tmp_path, "same.npy", np.ones(60)), "All 60 rows of `responses` are the same"),
-        (saved(tmp_path, "words.npy", np.array(["a"] * 60)), "real numbers are expected"),
+        (saved(tmp_path, "words.npy", np.array(["a"] * 60)), "expected real numbers"),
         (saved(tmp_path, "deep.npy", np.ones((60, 2, 2))), "Flatten each row"),
         (saved(tmp_path, "objects.npy", np.array([{}] * 60), allow_pickle=True), "Python objects"),
         (saved(tmp_path, "torn.npy", b"\x93NUMPY\x01\x00"), "cannot be read"),

@@ -44,7 +44,7 @@ def typed(classay, monkeypatch, tmp_path):
 def test_findings_are_printed_and_the_page_is_saved_under_the_name_of_the_data(typed, ovens, tmp_path):
     code, out, err = typed("report", ovens, *BAYES, *QUICK)
     assert code == 0
-    assert "Checked, and fine: " in out
+    assert "Checks passed: " in out
     assert "[1/5] Pilot fits" in err
     assert "foreseen" not in err  # nothing was left to the budget
     assert f"Saved {tmp_path / 'ovens.html'}" in err
@@ -86,9 +86,9 @@ def _figures(report):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["-o", "nowhere/a.html"], "'nowhere' does not exist. Make it, or name another."),
+        (["-o", "nowhere/a.html"], "'nowhere' does not exist. Create it, or choose another folder."),
         (["-o", "a.pdf"], "ends in .pdf"),
-        (["-o", "taken.html"], "is there already. Name another file, or replace it with --force"),
+        (["-o", "taken.html"], "already exists. Choose another name, or overwrite it: --force"),
         (["--budget", "soon"], "The budget is 'soon'"),
         (["--budget", "-5"], "expected a positive time"),
         (["--size", "many"], "--size is 'many'"),
@@ -137,7 +137,7 @@ def test_a_learner_that_fails_is_named_and_the_others_stand(typed, ovens, tmp_pa
     code, out, err = typed("report", ovens, *BAYES, *far, *QUICK, "--quiet")
     assert code == console.PARTIAL
     assert "far: no results. " in err
-    assert "L106 warning  far: No figures" in out
+    assert "L106 warning  far: No results" in out
     report = open_report(tmp_path / "ovens.html")
     assert report.learners == ("bayes",)
     assert "n_neighbors" in report.failed["far"]
@@ -164,10 +164,10 @@ def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypa
     code, out, err = typed("report", ovens, *learners, *QUICK, "--quiet")
     assert code == console.PARTIAL
     assert "Interrupted: the report covers only what had finished." in err
-    assert "tree: No figures" in out
+    assert "tree: No results" in out
     report = open_report(tmp_path / "ovens.html")
     assert report.learners == ("bayes",)
-    assert report.failed == dict.fromkeys(("tree", "far"), "Interrupted before it was begun.")
+    assert report.failed == dict.fromkeys(("tree", "far"), "Interrupted before it started.")
     assert report.settings["interrupted"] is True
 
 

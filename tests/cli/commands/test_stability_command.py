@@ -32,7 +32,7 @@ def test_words_tables_and_regions(classay, steel):
     )
     assert code == 0
     assert out.startswith("Of 2 learners, compared on 300 uniform probes")
-    for word in ("disjoint halves", "kappa", "accuracy", "read it beside accuracy", "disagree"):
+    for word in ("disjoint halves", "kappa", "accuracy", "read it together with accuracy", "disagree"):
         assert word in out
     assert "same" not in out.split("learner")[1].split("seconds")[0] or "rows" not in out.split("seconds")[0]
 
@@ -41,7 +41,7 @@ def test_one_learner_is_told_in_a_paragraph(classay, steel):
     code, out, _ = classay("stability", str(steel), "-l", "GaussianNB", "-r", "2", *QUICK)
     assert code == 0
     assert out.startswith("GaussianNB: two refits on disjoint halves agree on")
-    assert "dice" in out
+    assert "training randomness" in out
 
 
 def test_json_is_alone_on_stdout_and_what_python_gives(classay, steel):

@@ -105,7 +105,7 @@ def test_a_refused_value_is_reported_and_the_others_shown(classay):
         (["-l", "DecisionTreeClasifier", *TREE[2:]], "Did you mean DecisionTreeClassifier"),
         ([*TREE[:-1], "0,-1"], "failed at every value"),
         ([*TREE, "--holdout-size", "900"], "900"),
-        ([*TREE, "--store", __file__], "A folder, or a new name, is expected"),
+        ([*TREE, "--store", __file__], "Expected a folder, or a new name"),
         (TREE[:2], "--param"),
     ],
 )

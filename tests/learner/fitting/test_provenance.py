@@ -100,7 +100,7 @@ def test_what_belongs_to_which_part_makes_a_difference():
 
 def test_a_fingerprint_is_the_same_in_every_process():
     program = (
-        "import numpy as np, pandas as pd; from classay.learner.describe import fingerprint;"
+        "import numpy as np, pandas as pd; from classay.learner.fitting.provenance import fingerprint;"
         "print(fingerprint(np.arange(12.0).reshape(6, 2), np.array(['a', 'b'], object), pd.DataFrame("
         "{'a': [1, 2, 3], 'b': ['x', 'y', None], 'c': [0.5, np.nan, -0.5]})))"
     )

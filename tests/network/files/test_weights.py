@@ -167,7 +167,7 @@ class TestTorch:
         torch.save({"ema": other, "state_dict": network.state_dict()}, tmp_path / "w.pt")
         head = read_head(tmp_path / "w.pt")
         np.testing.assert_array_equal(head.weight, W)
-        assert "'state_dict' was taken; it also has ema" in head.notes[0]
+        assert "'state_dict' was used; it also has ema" in head.notes[0]
 
     def test_half_precision_is_turned(self, torch, network, tmp_path):
         torch.save(network.bfloat16().state_dict(), tmp_path / "w.pt")
@@ -209,7 +209,7 @@ class TestTorch:
             with pytest.raises(InputError, match="not a file of weights that torch can read"):
                 read_head(tmp_path / name)
         torch.save([torch.ones(2, 2)], tmp_path / "list.pt")
-        with pytest.raises(InputError, match="holds a list"):
+        with pytest.raises(InputError, match="contains a list"):
             read_head(tmp_path / "list.pt")
         torch.save({"epoch": 3, "best": {"loss": 1.0}}, tmp_path / "nothing.pt")
         with pytest.raises(InputError, match=r"contains no weights.*epoch, best"):

@@ -88,7 +88,7 @@ def test_it_is_json_has_a_head_and_many_rows():
         (np.zeros(3), [0, 1, 0], r"\(rows, d\)"),
         ([[1, 2], [np.nan, 0]], [0, 1], "NaN or infinite numbers, in rows 1"),
         ([["a", "b"]], [0], "numbers"),
-        (np.eye(3), [0, 1], r"\(3,\) is expected"),
+        (np.eye(3), [0, 1], r"expected \(3,\)"),
         (np.eye(3), [0, 0, 0], "1 class"),
         (np.eye(3), [0, 1, 2], "No class has 2 rows"),
         (np.eye(2), [None, "a"], "missing"),

@@ -155,7 +155,7 @@ def test_tensors_and_convolutions():
         ([[1, 0], [np.nan, 1], [0, np.inf]], None, "NaN or infinite numbers, in rows 1, 2"),
         ([[1, 0], [0, 0]], None, r"rows of zeros \(classes 1\)"),
         ([["a", "b"]], None, "numbers"),
-        (np.eye(2), [1, 2, 3], r"\(3,\); \(2,\) is expected"),
+        (np.eye(2), [1, 2, 3], r"\(3,\); expected \(2,\)"),
         (np.eye(2), [1, np.inf], "`bias` contains NaN"),
     ],
 )
@@ -167,7 +167,7 @@ def test_bad_input(weight, bias, message):
 def test_words_and_table():
     q = head_quality(np.random.default_rng(0).normal(size=(1000, 8)))
     text = str(q)
-    for part in ("1000 rows", "8 features", "simplex", "-0.00100", "not how accurate"):
+    for part in ("1000 rows", "8 features", "simplex", "-0.00100", "not the accuracy of the network"):
         assert part in text
     frame = q.to_frame().set_index("figure")
     assert frame.loc["classifier_quality", "value"] == q.classifier_quality

@@ -50,7 +50,7 @@ def test_a_random_network_as_it_is(quality):
     # The network is fresh but for a factor of three: growth of norms says it.
     assert quality.figures["norm_growth"] == pytest.approx(np.log(3), abs=0.15)
     assert quality.fresh["norm_growth"] == 0
-    assert "not how accurate" in str(quality)
+    assert "not the accuracy of the network" in str(quality)
     crossed = quality.accuracy_bounds[0] > quality.accuracy_bounds[1]
     assert crossed == ("bound nothing" in str(quality))
 

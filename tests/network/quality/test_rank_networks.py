@@ -124,7 +124,7 @@ def test_notes(networks):
     text = str(rank_networks({**networks, "other": other}, {"other": 0.5, "noise 0.1": 0.6}, by="between"))
     assert "3, 4 classes" in text
     assert "less than 90 % of their walks arrived: other" in text
-    assert "With 2 known accuracies" in text
+    assert "over 2 known accuracies" in text
 
 
 def test_bad_input(networks):

@@ -73,7 +73,7 @@ def test_files(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"a": np.ones(3)}, "has arrays a; x"),
+        ({"a": np.ones(3)}, "has arrays a; expected x"),
         ({"x": np.ones((3, 2)), "y": np.zeros(4, int)}, r"inputs of shape \(3, 2\) and labels of shape \(4,\)"),
         ({"x": np.ones(3), "y": np.zeros(3, int)}, r"inputs of shape \(3,\)"),
         ({"x": np.ones((0, 2)), "y": np.zeros(0, int)}, r"inputs of shape \(0, 2\)"),
@@ -103,7 +103,7 @@ def test_no_files(tmp_path):
 
 
 def test_what_does_not_fit(brightest):
-    with pytest.raises(InputError, match=r"shape \(3, 5, 5\), those of the network \(3, 4, 4\)"):
+    with pytest.raises(InputError, match=r"shape \(3, 5, 5\), but those of the network \(3, 4, 4\)"):
         true_accuracy(brightest, LabelledRows(np.ones((2, 3, 5, 5)), np.zeros(2, int)))
     for labels in ([0, 3], [-1, 0]):
         with pytest.raises(InputError, match="the network has 3 classes"):

@@ -128,7 +128,7 @@ def test_every_figure_stands_in_the_list_of_all(sample):
 
 def test_every_definition_is_there_and_every_button_finds_its_note(sample, nasty):
     for term in TERMS.values():
-        assert sample.words.count(term.tells) >= 2  # in its note and in the list of words
+        assert sample.words.count(term.meaning) >= 2  # in its note and in the list of words
     for outline in (sample, nasty):
         notes = {found["id"] for found in outline.all("div") if "popover" in found}
         asked = {found["popovertarget"] for found in outline.all("button") if "popovertarget" in found}
@@ -306,8 +306,8 @@ def test_a_spec_of_another_shape_is_passed_on():
     for title in (None, "a title", ["two", "lines"], {"text": "a"}, {"subtitle": ["b", "c"]}):
         picture = Picture("p", "P", "Text.", {"title": title, "height": {"step": 20}})
         assert "Text." in render(sample_report(sections=(Section("s", "S", "", (picture,)),)))
-    assert page.reading(Picture("p", "P", "", {"title": {"text": "So", "subtitle": ["b", "c"]}})) == "So. b c"
-    assert page.reading(Picture("p", "So", "", {"title": {"text": "So", "subtitle": ["b", "c"]}})) == "b c"
+    assert page.chart_title(Picture("p", "P", "", {"title": {"text": "So", "subtitle": ["b", "c"]}})) == "So. b c"
+    assert page.chart_title(Picture("p", "So", "", {"title": {"text": "So", "subtitle": ["b", "c"]}})) == "b c"
 
 
 def test_colours_of_charts_follow_the_page():
@@ -336,7 +336,16 @@ def test_sections_of_one_key_get_addresses_of_their_own():
 
 
 def test_a_level_is_escaped_where_it_stands():
-    one = Finding("<b>", "warning", "<i>", "<u>", "<s>", exact(1), "<q>", "<em>")
+    one = Finding(
+        code="<b>",
+        level="warning",
+        of="<i>",
+        title="<u>",
+        sentence="<s>",
+        value=exact(1),
+        reference="<q>",
+        action="<em>",
+    )
     text = render(dataclasses.replace(EMPTY, findings=(one,)))
     body = text[: text.index('<script type="application/json"')]
     for part in ("<b>", "<i>", "<u>", "<s>", "<q>", "<em>"):

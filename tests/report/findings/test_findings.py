@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from classay.report.findings.rules import CODES
+from classay.report.findings import RULES
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +263,7 @@ def test_every_finding_is_whole(steady_and_fickle, nothing_to_learn):
         order = [each.level for each in assay.findings]
         assert order == sorted(order, key=["warning", "note", "fine"].index)
         for each in assay.findings:
-            assert each.code in CODES
+            assert each.code in RULES
             assert each.sentence.endswith(".")
             assert each.reference
             assert each.action or each.level != "warning"
@@ -272,6 +272,6 @@ def test_every_finding_is_whole(steady_and_fickle, nothing_to_learn):
 
 def test_every_code_is_found_or_said_not_to_apply(steady_and_fickle):
     assay, _ = steady_and_fickle
-    told = {each.code for each in assay.findings} | {each.code for each in assay.report.unasked}
+    shown = {each.code for each in assay.findings} | {each.code for each in assay.report.unasked}
     # Notes that are only there where there is something to say.
-    assert set(CODES) - told <= {"L107", "D204", "N502"}
+    assert set(RULES) - shown <= {"L107", "D204", "N502"}

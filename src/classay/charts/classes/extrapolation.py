@@ -62,13 +62,13 @@ def _title(extrapolation: Extrapolation) -> str:
 def _about_trust(extrapolation: Extrapolation, trust: float) -> str:
     if not extrapolation.back_tests:
         return "There are too few classes for a back-test."
-    told = f"Points: what parts of the classes predicted for all {extrapolation.curve.n_classes:,}, lowest to highest"
-    return f"{told}; by these, errors are expected to stay within {TOLERANCE:g} up to about {about(trust)} classes."
+    points = f"Points: what parts of the classes predicted for all {extrapolation.curve.n_classes:,}, lowest to highest"
+    return f"{points}; by these, errors are expected to stay within {TOLERANCE:g} up to about {about(trust)} classes."
 
 
 def _point(test: BackTest, here: int, aside: float, most: int) -> theme.Row:
     """The mean forecast of a back-test, from the lowest to the highest, at the size for which it was made."""
-    foreseen = Estimate(float(test.foreseen.mean()), float(test.foreseen.min()), float(test.foreseen.max()))
-    told = f"{figure(foreseen.value)} ({figure(foreseen.low)} to {figure(foreseen.high)}), actual {figure(test.actual)}"
+    forecast = Estimate(float(test.foreseen.mean()), float(test.foreseen.min()), float(test.foreseen.max()))
+    text = f"{figure(forecast.value)} ({figure(forecast.low)} to {figure(forecast.high)}), actual {figure(test.actual)}"
     beside = max(here * max(most, 2) ** aside, 1.0)
-    return at(here, foreseen) | {"what": f"predicted from {test.n_classes:,}", "k": beside, "value_text": told}
+    return at(here, forecast) | {"what": f"predicted from {test.n_classes:,}", "k": beside, "value_text": text}

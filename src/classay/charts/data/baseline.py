@@ -17,18 +17,18 @@ EVEN = float(np.log(2))
 """The complexity of a row that is as near to one other class as to its own."""
 
 
-def wrong(complexity: Complexity) -> NDArray[np.bool_]:
+def baseline_errors(complexity: Complexity) -> NDArray[np.bool_]:
     """Which rows the baseline predicts wrongly."""
     return np.asarray(complexity.predicted != complexity.labels, dtype=bool)
 
 
-def called(values: NDArray[Any]) -> dict[Any, str]:
+def class_labels(values: NDArray[Any]) -> dict[Any, str]:
     """A short label for each of some classes, all different."""
     names = values.tolist()
     return dict(zip(names, labels([str(name) for name in names])))
 
 
-def in_full(value: Any) -> str:
+def full_name(value: Any) -> str:
     """A class as tooltips name it."""
     return printable(str(value))[:400]
 

@@ -15,7 +15,7 @@ from ...data.complexity import Complexity
 from ..kinds import Kinds, check_kind
 from ..style import theme
 from ..style.theme import cut
-from .baseline import DEEP, EVEN, PALE, RIGHT, WRONG, called, counted, in_full, wrong
+from .baseline import DEEP, EVEN, PALE, RIGHT, WRONG, baseline_errors, class_labels, counted, full_name
 from .hardest import hardest_table
 from .region import complexity_region
 
@@ -84,11 +84,11 @@ def complexity_histogram(complexity: Complexity) -> alt.LayerChart:
     line = theme.chart_of([{"x": EVEN, "text": "log 2: another class is as near"}])
     base = theme.chart_of(names)
     fill = alt.Color(
-        "answer:N",
+        "outcome:N",
         scale=alt.Scale(domain=["right", "wrong"], range=[RIGHT, WRONG]),
         legend=alt.Legend(title="baseline:", titleOrient="left", orient="bottom", symbolType="square", symbolSize=110),
     )
-    tooltips = theme.tooltips(full="class", range="complexity", answer="baseline", rows_text="rows")
+    tooltips = theme.tooltips(full="class", range="complexity", outcome="baseline", rows_text="rows")
     layers: list[Any] = [
         base.mark_rule(style="faint").encode(y=up("base")),
         line.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("x")),
@@ -101,7 +101,7 @@ def complexity_histogram(complexity: Complexity) -> alt.LayerChart:
             x=alt.value(WIDTH + 10), y=up("base"), text="figure:N"
         ),
     ]
-    n_wrong, n = int(wrong(complexity).sum()), len(complexity)
+    n_wrong, n = int(baseline_errors(complexity).sum()), len(complexity)
     last = " The last bar of a line includes all harder rows." if open_end else ""
     return theme.finished(
         layers,
@@ -130,8 +130,8 @@ def _lanes(complexity: Complexity) -> list[_Lane]:
     mean = np.bincount(codes, complexity.values) / sizes
     order = np.argsort(-mean, kind="stable")
     own = order if order.size <= MOST_LANES else order[:KEPT]
-    names = called(classes[own])
-    lanes = [_Lane(label, in_full(name), codes == code) for code, (name, label) in zip(own, names.items())]
+    names = class_labels(classes[own])
+    lanes = [_Lane(label, full_name(name), codes == code) for code, (name, label) in zip(own, names.items())]
     if own.size < order.size:
         rest = f"other {order.size - own.size:,} classes"
         lanes.append(_Lane(rest, rest, ~np.isin(codes, own)))
@@ -153,10 +153,10 @@ def _drawn(
 ) -> tuple[list[theme.Row], list[theme.Row]]:
     """Rows of bars and of lanes. Heights are in pixels from the bottom of the chart."""
     bar = np.clip(np.searchsorted(edges, complexity.values, side="right") - 1, 0, edges.size - 2)
-    missed = wrong(complexity)
+    missed = baseline_errors(complexity)
     counts = np.array(
         [
-            [np.bincount(bar[lane.rows & (missed == answer)], minlength=edges.size - 1) for answer in (False, True)]
+            [np.bincount(bar[lane.rows & (missed == outcome)], minlength=edges.size - 1) for outcome in (False, True)]
             for lane in lanes
         ]
     )
@@ -170,14 +170,14 @@ def _drawn(
         size, n_wrong = int(counts[place].sum()), int(counts[place, 1].sum())
         counts_text = f"{counted(size, 'row')}, {n_wrong:,} wrong"
         names.append({"label": lane.label, "full": lane.full, "base": foot, "figure": counts_text})
-        for side, answer in enumerate(("right", "wrong")):
+        for side, outcome in enumerate(("right", "wrong")):
             for at in np.flatnonzero(counts[place, side]).tolist():
                 endless = open_end and at == edges.size - 2
                 long = max(unit * float(roots[place, side, at]), 1.5)  # a single row of many stays visible
                 bars.append(
                     {
                         "full": lane.full,
-                        "answer": answer,
+                        "outcome": outcome,
                         "from": float(edges[at]),
                         "to": float(edges[at + 1]),
                         "base": foot,
@@ -240,7 +240,7 @@ def _nearest_title(cells: list[theme.Row], drawn: str) -> str:
 def _heatmap(complexity: Complexity, counts: pd.DataFrame) -> alt.LayerChart:
     labels, classes = np.unique(complexity.labels), complexity.classes
     # Labels that the geometry has never seen have a row and no column.
-    names = called(np.concatenate([classes, labels[~np.isin(labels, classes)]]))
+    names = class_labels(np.concatenate([classes, labels[~np.isin(labels, classes)]]))
     across, down = [names[name] for name in classes.tolist()], list(names.values())
     step = min(44, max(18, 400 // len(down)))
     x = alt.X(
@@ -298,9 +298,9 @@ def _pairs(complexity: Complexity, counts: pd.DataFrame) -> alt.LayerChart:
     mistaken = counts[counts["wrong"]]
     # Ties in rows, which are common, are ordered by share.
     worst = mistaken.sort_values(["rows", "share"], ascending=False, kind="stable")[:PAIRS]
-    names = called(np.unique(np.concatenate([worst["label"].to_numpy(), worst["predicted"].to_numpy()])))
+    names = class_labels(np.unique(np.concatenate([worst["label"].to_numpy(), worst["predicted"].to_numpy()])))
     pairs = [pair | {"place": place} for place, pair in enumerate(_cells(worst, names))]
-    n_wrong = int(wrong(complexity).sum())
+    n_wrong = int(baseline_errors(complexity).sum())
     most = max((pair["rows"] for pair in pairs), default=1)
     y = alt.Y("place:O", axis=None)
     tooltips = theme.tooltips(full="label", other="nearest class", rows_text="rows")
@@ -334,8 +334,8 @@ def _cells(counts: pd.DataFrame, names: dict[Any, str]) -> list[theme.Row]:
             {
                 "label": names[_item(label)],
                 "predicted": names[_item(other)],
-                "full": in_full(_item(label)),
-                "other": in_full(_item(other)),
+                "full": full_name(_item(label)),
+                "other": full_name(_item(other)),
                 "pair": f"{cut(names[_item(label)], 28)} → {cut(names[_item(other)], 28)}",
                 "rows": int(rows),
                 "share": float(share),

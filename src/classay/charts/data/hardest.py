@@ -13,7 +13,7 @@ from ...expect import InputError, whole
 from ..style import theme
 from ..style.picture_files import pictures
 from ..style.theme import columns, cut, figure, printable
-from .baseline import EVEN, RIGHT, WRONG, called, in_full
+from .baseline import EVEN, RIGHT, WRONG, class_labels, full_name
 
 BAR, LETTER, SPACE, STEP, PICTURE = 110, 6.2, 22, 26, 52
 LONGEST_TEXT, LONGEST_TIP = 80, 2000
@@ -31,23 +31,23 @@ def hardest_table(
     chosen = frame["row"].to_numpy()
     row_texts = None if texts is None else _texts(texts, chosen, len(complexity))
     row_pictures = None if images is None else pictures(images, chosen, len(complexity))
-    names = called(np.unique(np.concatenate([frame["label"].to_numpy(), frame["nearest"].to_numpy()])))
+    names = class_labels(np.unique(np.concatenate([frame["label"].to_numpy(), frame["nearest"].to_numpy()])))
     rows: list[theme.Row] = []
     wanted = ("row", "label", "predicted", "nearest", "complexity")
-    for place, (number, label, answer, nearest, value) in enumerate(zip(*(frame[name].tolist() for name in wanted))):
+    for place, (number, label, predicted, nearest, value) in enumerate(zip(*(frame[name].tolist() for name in wanted))):
         own, other = frame["own_distance"].iloc[place], frame["nearest_distance"].iloc[place]
         rows.append(
             {
                 "place": place,
                 "row": f"{number}",
                 "label": names[label],
-                "full_label": in_full(label),
+                "full_label": full_name(label),
                 "nearest": names[nearest],
-                "full_nearest": in_full(nearest),
+                "full_nearest": full_name(nearest),
                 "none": 0.0,
                 "complexity": value,
                 "figure": figure(value, ".2f" if value < 1000 else ".3g"),
-                "wrong": label != answer,
+                "wrong": label != predicted,
                 "verdict": "the other class is nearer" if own > other else "its own class is nearer",
                 "distances": f"{own:.3g} to its own, {other:.3g} to the other",
             }

@@ -16,7 +16,7 @@ from ...seeds import generator
 from ..style import theme
 from ..style.plane import Grid, Table, cells, chosen, grid, limits, outline_layers, outlines, ranges
 from ..style.theme import cut, figure
-from .baseline import EVEN, RIGHT, WRONG, called, counted, in_full, wrong
+from .baseline import EVEN, RIGHT, WRONG, baseline_errors, class_labels, counted, full_name
 
 SIDE = 380
 MOST_POINTS = 1000
@@ -43,7 +43,7 @@ def complexity_region(
     drawable = [each for each in slices.slices if ranges(each) is not None] if slices is not None else []
     first, second = chosen(table, x, y, complexity.labels, drawable[0].features if drawable else ())
     names, columns = (table.names[first], table.names[second]), (table.column(first), table.column(second))
-    missed = wrong(complexity)
+    missed = baseline_errors(complexity)
     plane = grid(*columns)
     if not plane.inside.any():
         raise InputError(f"`X` has no row with a number in both {names[0]!r} and {names[1]!r}; choose other columns.")
@@ -95,20 +95,20 @@ def complexity_region(
 
 def _points(complexity: Complexity, columns: tuple[Floats, Floats], plane: Grid, missed: Mask) -> list[theme.Row]:
     """Rows to draw, all or a sample; those with equal values are drawn slightly apart."""
-    dice = generator(0, "points")
-    rows = np.sort(dice.permutation(np.flatnonzero(plane.inside))[:MOST_POINTS])
-    names = called(np.unique(complexity.labels)) if np.unique(complexity.labels).size <= MOST_CLASSES else {}
-    x, y = (column[rows] + step * dice.uniform(-0.32, 0.32, rows.size) for column, step in zip(columns, plane.steps))
+    rng = generator(0, "points")
+    rows = np.sort(rng.permutation(np.flatnonzero(plane.inside))[:MOST_POINTS])
+    names = class_labels(np.unique(complexity.labels)) if np.unique(complexity.labels).size <= MOST_CLASSES else {}
+    x, y = (column[rows] + step * rng.uniform(-0.32, 0.32, rows.size) for column, step in zip(columns, plane.steps))
     return [
         {
             "x": across,
             "y": up,
             "class": names.get(label, ""),
             "row": f"{row}",
-            "full": in_full(label),
-            "nearest": in_full(other),
+            "full": full_name(label),
+            "nearest": full_name(other),
             "value_text": figure(float(complexity.values[row])),
-            "answer": "wrong" if missed[row] else "right",
+            "outcome": "wrong" if missed[row] else "right",
         }
         for row, across, up, label, other in zip(
             rows.tolist(), x.tolist(), y.tolist(), complexity.labels[rows].tolist(), complexity.nearest[rows].tolist()
@@ -118,15 +118,15 @@ def _points(complexity: Complexity, columns: tuple[Floats, Floats], plane: Grid,
 
 def _dots(complexity: Complexity, points: list[theme.Row], across: Any, up: Any) -> list[Any]:
     """Layers of the rows, the wrong ones on top as crosses."""
-    tips = theme.tooltips(full="label", nearest="looks like", value_text="complexity", answer="baseline", row="row")
+    tips = theme.tooltips(full="label", nearest="looks like", value_text="complexity", outcome="baseline", row="row")
     classes = np.unique(complexity.labels)
     layers = []
-    n_wrong = sum(point["answer"] == "wrong" for point in points)
-    for answer in ("right", "wrong"):
-        some = theme.chart_of([point for point in points if point["answer"] == answer])
-        fill: Any = alt.value(WRONG if answer == "wrong" else RIGHT)
+    n_wrong = sum(point["outcome"] == "wrong" for point in points)
+    for outcome in ("right", "wrong"):
+        some = theme.chart_of([point for point in points if point["outcome"] == outcome])
+        fill: Any = alt.value(WRONG if outcome == "wrong" else RIGHT)
         if classes.size <= MOST_CLASSES:
-            labels = list(called(classes).values())
+            labels = list(class_labels(classes).values())
             fill = alt.Fill(
                 "class:N",
                 scale=alt.Scale(domain=labels, range=list(theme.COLOURS[: len(labels)])),
@@ -136,7 +136,7 @@ def _dots(complexity: Complexity, points: list[theme.Row], across: Any, up: Any)
             some.mark_point(
                 shape="cross", angle=45, size=70 if n_wrong < 60 else 36, opacity=1, stroke="black", strokeWidth=0.8
             )
-            if answer == "wrong"
+            if outcome == "wrong"
             else some.mark_point(shape="circle", size=14 if len(points) > 400 else 26, opacity=0.75, strokeWidth=0)
         )
         layers.append(mark.encode(x=across("x"), y=up("y"), fill=fill, tooltip=tips))

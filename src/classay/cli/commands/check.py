@@ -5,18 +5,24 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from ... import __version__
+from ...estimators.spec import learner_from_text, learners_from_texts
+from ...report.assay import characterize
+from ...report.document import Report
+from ...report.export.files import open_report, ready, write
+from ...report.gates import gates
+from ...report.gates.check_file import CheckFile, read_check_file, refuse_strangers
+from ...report.gates.gates import Verdict
+from ...report.glossary import TERMS
+from ...report.phrases import printed
+from ...result import plain
 from ...tables.read import read_table
 from .. import console, options
-
-if TYPE_CHECKING:
-    from ...report.document import Report
-    from ...report.gates.check_file import CheckFile
-    from ...report.gates.gates import Verdict
+from ..records import describe
 
 EXAMPLES = """
 **Examples**
@@ -57,67 +63,54 @@ def command(
     report: Path = typer.Option(None, help="File for the report: .html, .json or .md."),
     force: options.Force = False,
     workers: options.Workers = None,
-    store: options.Records = None,
+    store: options.Store = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     allow_import: options.AllowImport = False,
     debug: options.Debug = False,
 ) -> None:
     """Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate fails."""
-    from ...report.export.files import ready, write
-    from ...report.gates.check_file import read_check_file
-    from ...report.gates.gates import hold, summary
-    from ...report.gates.gates import junit as as_junit
-
     check = read_check_file(file)
     target = None if junit is None else ready(junit, force=True, suffixes=(".xml",))
     if report is not None:
         ready(report, force)
     begin = time.perf_counter()
-    found, learners = _assayed(check, workers, store, quiet, allow_import)
-    verdicts = hold(found, check.gates, check.bans, learners)
+    document, learners = _report(check, workers, store, quiet, allow_import)
+    verdicts = gates.hold(document, check.gates, check.bans, learners)
     if as_json:
-        console.write_json(_as_json(check, verdicts, found))
+        console.write_json(_as_json(check, verdicts, document))
     else:
         _show(verdicts)
     if target is not None:
-        write(target, as_junit(verdicts, f"classay {file.name}", time.perf_counter() - begin))
+        write(target, gates.junit(verdicts, f"classay {file.name}", time.perf_counter() - begin))
         console.say(f"Saved {target}", quiet)
     if report is not None:
-        console.say(f"Saved {found.save(report, force=force)}", quiet)
-    for name, why in found.failed.items():
-        console.error(f"{name}: no results. {why}")
-    console.say(summary(verdicts), quiet)
-    if found.settings.get("interrupted") and check.report is None:
+        console.say(f"Saved {document.save(report, force=force)}", quiet)
+    console.report_failures(document.failed)
+    console.say(gates.summary(verdicts), quiet)
+    if document.settings.get("interrupted") and check.report is None:
         console.error("Interrupted: the gates above were checked only against what had finished.")
         raise typer.Exit(console.PARTIAL)
     if not all(each.passed for each in verdicts):
         raise typer.Exit(FAILED)
-    if found.failed and check.report is None:
+    if document.failed and check.report is None:
         raise typer.Exit(console.PARTIAL)
 
 
-def _assayed(
+def _report(
     check: CheckFile, workers: int | None, store: Path | None, quiet: bool, allow_import: bool
 ) -> tuple[Report, list[str]]:
     """The report to check, and the learners that should be in it."""
     if check.report is not None:
-        from ...report.export.files import open_report
-        from ...report.gates.check_file import refuse_strangers
-
-        opened = open_report(check.report)
-        refuse_strangers(check, opened)
-        return opened, []
-    from ...estimators.spec import learner_from_text, learners_from_texts
-    from ...report.assay import characterize
-    from ..options import USUAL, tell
-
+        document = open_report(check.report)
+        refuse_strangers(check, document)
+        return document, []
     if check.learners:
         learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
     else:
-        learners = learners_from_texts(USUAL, allow_import)
+        learners = learners_from_texts(options.USUAL, allow_import)
     table = read_table(str(check.data), check.target)
-    tell(table, quiet)
+    describe(table, quiet)
     try:
         assay = characterize(
             learners,
@@ -137,26 +130,35 @@ def _assayed(
 
 
 def _show(verdicts: list[Verdict]) -> None:
-    from ...report.glossary import TERMS
-    from ...report.phrases import printed
-
-    rows = []
-    for each in verdicts:
-        shown = None if each.estimate is None else printed(each.estimate, TERMS[each.figure])
-        measured = "" if shown is None else "\n".join(part for part in (shown.text, shown.interval) if part)
-        if not each.figure and not math.isnan(each.measured):
-            measured = f"{each.measured:.0f} found"
-        rows.append([each.of or "report", each.gate, measured, each.end if each.estimate else "", "", ""])
-        rows[-1][-2:] = ["passed" if each.passed else "FAILED", _margin(each)]
     out = console.out()
-    made = console.table("Gates", COLUMNS, rows)
-    made.columns[1].justify = "left"
+    rows = [
+        [
+            each.of or "report",
+            each.gate,
+            _measured(each),
+            each.end if each.estimate else "",
+            "passed" if each.passed else "FAILED",
+            _margin(each),
+        ]
+        for each in verdicts
+    ]
+    table = console.table("Gates", COLUMNS, rows)
+    table.columns[1].justify = "left"
     for place, each in enumerate(verdicts):
-        made.rows[place].style = "green" if each.passed else "bold red"
-    out.print(made)
+        table.rows[place].style = "green" if each.passed else "bold red"
+    out.print(table)
     for each in verdicts:
         if not each.passed:
             out.print(f"{each.of or 'report'}: {each.gate}: {each.why.rstrip('.')}.", markup=False)
+
+
+def _measured(each: Verdict) -> str:
+    if not each.figure and not math.isnan(each.measured):
+        return f"{each.measured:.0f} found"
+    if each.estimate is None:
+        return ""
+    figure = printed(each.estimate, TERMS[each.figure])
+    return "\n".join(part for part in (figure.text, figure.interval) if part)
 
 
 def _margin(each: Verdict) -> str:
@@ -165,14 +167,12 @@ def _margin(each: Verdict) -> str:
     return f"{each.margin:+.3g}".replace("-", "−")
 
 
-def _as_json(check: CheckFile, verdicts: list[Verdict], report: Report) -> dict[str, Any]:
-    from ...result import plain
-
+def _as_json(check: CheckFile, verdicts: list[Verdict], document: Report) -> dict[str, Any]:
     return {
         "classay": __version__,
         "file": str(check.path),
         "passed": all(each.passed for each in verdicts),
         "gates": plain(verdicts),
-        "failed": report.failed,
-        "settings": plain(report.settings),
+        "failed": document.failed,
+        "settings": plain(document.settings),
     }

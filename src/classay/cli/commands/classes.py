@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from ... import expect
-from ...tables.read import read_table
-from .. import console, options, score_files
-
-if TYPE_CHECKING:
-    from ...classes.curve.curve import Curve
-    from ...classes.extrapolate.extrapolate import Extrapolation
-    from ...classes.information.decoders import Decoders
-    from ...classes.information.information import Information
-    from ...tables.read import Table
+from ... import __version__, charts, expect
+from ...classes.curve.curve import Curve
+from ...classes.extrapolate.extrapolate import METHODS, Extrapolation, extrapolation
+from ...classes.information.decoders import Decoders, decoders
+from ...classes.information.information import Information, fano_information, implied_information, information_bound
+from ...classes.ranks.evidence import TIES
+from .. import console, options
+from ..curve_sources import CurveSet, TextOptions, files_and_tables, refuse_stray_options
 
 EXAMPLES = """
 **Examples**
@@ -36,6 +34,7 @@ An .npz file has `scores` (rows, classes), higher for likelier classes, and `y`,
 number, or a name if `classes` has the column names. Write it with np.savez(path, scores=scores, y=y). Several sources
 are compared.
 """
+SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 
 def command(
@@ -75,73 +74,68 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Estimate accuracy for any number of classes, also more than the data have, and the information in the scores."""
-    from ...classes.extrapolate.extrapolate import METHODS, extrapolation
-    from ...classes.information.decoders import decoders
-    from ...classes.ranks.evidence import TIES
-
-    given, sizes = sorted_out(sources, k or [])
+    sources, sizes = split_sizes(sources, k or [])
     expect.one_of(ties, "ties", TIES)
     expect.one_of(method, "method", METHODS)
     expect.fraction(level, "level")
     expect.fraction(test_size, "test_size")
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
-    made = Curves(ties=ties, level=level, marginal=marginal, kernel=method == "kernel", seed=seed, quiet=quiet)
-    files, tables = made.sort(given)
-    made.refuse_strays(files, tables, truth, learner=learner, target=target, text=text, retrain=retrain)
-    made.from_files(files, truth)
-    made.from_tables(
-        tables, learner, target, (text, model, cache), test_size, retrain=retrain, workers=workers, trust=allow_import
+    console.writable_folder(charts, "--charts")
+    files, tables = files_and_tables(sources)
+    refuse_stray_options(files, tables, truth, learner=learner, target=target, text=text, retrain=retrain)
+    curve_set = CurveSet(ties=ties, level=level, marginal=marginal, kernel=method == "kernel", seed=seed, quiet=quiet)
+    curve_set.add_files(files, truth)
+    curve_set.add_tables(
+        tables,
+        learner,
+        target,
+        TextOptions(text, model, cache),
+        test_size,
+        retrain=retrain,
+        workers=workers,
+        allow_import=allow_import,
     )
-    curves = made.curves
-    ahead = {}
+    curves, failed, interrupted = curve_set.curves, curve_set.failed, curve_set.interrupted
+    extrapolations: dict[str, Extrapolation] = {}
     if sizes:
         for name, curve in curves.items():
-            ahead[name] = extrapolation(curve, sizes, method=method, level=level, random_state=seed)
-    compared = decoders(curves, alpha=1 - level) if len(curves) > 1 else None
-    information = {name: information(curve, level) for name, curve in curves.items()}
+            extrapolations[name] = extrapolation(curve, sizes, method=method, level=level, random_state=seed)
+    comparison = decoders(curves, alpha=1 - level) if len(curves) > 1 else None
+    information = {name: _information(curve, level) for name, curve in curves.items()}
     if as_json:
-        console.write_json(json_document(curves, ahead, information, compared, made.failed, made.interrupted))
+        console.write_json(_as_json(curves, extrapolations, information, comparison, failed, interrupted))
     else:
-        show(curves, ahead, information, compared)
-    for name, why in made.failed.items():
-        console.error(f"{name}: no results. {why}")
+        _show(curves, extrapolations, information, comparison)
+    console.report_failures(failed)
     if charts is not None:
-        for path in save_charts(charts, curves, ahead, information, compared):
-            console.say(f"Saved {path}", quiet)
-    if made.interrupted:
-        console.error("Interrupted: the results above cover only what had finished.")
-    if made.failed or made.interrupted:
-        raise typer.Exit(console.PARTIAL)
+        console.save_charts(charts, _draw(curves, extrapolations, information, comparison), quiet)
+    console.exit_if_partial(failed, interrupted)
 
 
-def sorted_out(given: list[str], k: list[str]) -> tuple[list[str], list[int]]:
+def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
     """Sources, and sizes: the values of --k, and integers among the sources that are not files.
 
     An option takes only one value, so in `--k 1000 10000` the second number arrives as a source.
     """
-    from pathlib import Path
-
     sources: list[str] = []
-    words = [part for one in k for part in one.split(",") if part.strip()]
-    for each in given:
-        parts = [part for part in each.split(",") if part.strip()]
-        if parts and all(_is_whole(part) for part in parts) and not Path(each).exists():
-            words += parts
+    numbers = [part for value in k for part in value.split(",") if part.strip()]
+    for word in words:
+        parts = [part for part in word.split(",") if part.strip()]
+        if parts and all(_is_whole(part) for part in parts) and not Path(word).exists():
+            numbers += parts
         else:
-            sources.append(each)
+            sources.append(word)
     if not sources:
         raise expect.InputError(
-            f"{expect.shown(given)} is a number of classes, but there is nothing to extrapolate from. Name a file of "
+            f"{expect.shown(words)} is a number of classes, but there is nothing to extrapolate from. Name a file of "
             "scores, or a table, first."
         )
     sizes = []
-    for word in words:
-        if not _is_whole(word) or int(word.replace("_", "")) < 2:
+    for number in numbers:
+        if not _is_whole(number) or int(number.replace("_", "")) < 2:
             raise expect.InputError(
-                f"--k is {word!r}; expected numbers of classes of at least 2, such as --k 1000 10000."
+                f"--k is {number!r}; expected numbers of classes of at least 2, such as --k 1000 10000."
             )
-        sizes.append(int(word.replace("_", "")))
+        sizes.append(int(number.replace("_", "")))
     return sources, sorted(set(sizes))
 
 
@@ -149,79 +143,72 @@ def _is_whole(word: str) -> bool:
     return word.strip().replace("_", "").isdecimal()
 
 
-# The output of `classay classes`: text first, then tables; JSON; charts.
-
-
-CurvesByName = dict[str, "Curve"]
-Ahead = dict[str, "Extrapolation"]
-Informations = dict[str, "Information"]
-SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-
-
-def information(curve: Curve, level: float) -> Informations:
+def _information(curve: Curve, level: float) -> dict[str, Information]:
     """Information estimates of a curve: implied, a lower bound, and a lower bound for these classes."""
-    from ...classes.information.information import fano_information, implied_information, information_bound
-
+    estimates = {"implied": implied_information(curve, level=level)}
     # Counting ties as right does not describe a classifier, so there are no bounds.
-    bounds = curve.ties != "right"
-    return {"implied": implied_information(curve, level=level)} | (
-        {"bound": information_bound(curve, alpha=1 - level), "fano": fano_information(curve, level=level)}
-        if bounds
-        else {}
-    )
+    if curve.ties != "right":
+        estimates["bound"] = information_bound(curve, alpha=1 - level)
+        estimates["fano"] = fano_information(curve, level=level)
+    return estimates
 
 
-def show(curves: CurvesByName, ahead: Ahead, informations: dict[str, Informations], compared: Decoders | None) -> None:
-    """Print it all."""
+def _show(
+    curves: dict[str, Curve],
+    extrapolations: dict[str, Extrapolation],
+    information: dict[str, dict[str, Information]],
+    comparison: Decoders | None,
+) -> None:
     out = console.out()
-    if compared is not None:
-        out.print(str(compared), markup=False)
+    if comparison is not None:
+        out.print(str(comparison), markup=False)
         out.print()
-        out.print(_decoders(compared, ahead))
+        out.print(_decoder_table(comparison, extrapolations))
         out.print()
     for name, curve in curves.items():
         out.print(str(curve), markup=False)
         out.print()
-        if name in ahead:
+        if name in extrapolations:
             # The curve has printed its own notes already.
-            fresh = tuple(note for note in ahead[name].notes if note not in curve.ranks.notes)
-            out.print(str(replace(ahead[name], notes=fresh)), markup=False)
+            notes = tuple(note for note in extrapolations[name].notes if note not in curve.ranks.notes)
+            out.print(str(replace(extrapolations[name], notes=notes)), markup=False)
             out.print()
-        if compared is None:
-            out.print(" ".join(str(each) for each in informations[name].values()), markup=False)
+        if comparison is None:
+            out.print(" ".join(str(each) for each in information[name].values()), markup=False)
             out.print()
-            out.print(_sizes(curve, ahead.get(name)))
+            out.print(_size_table(curve, extrapolations.get(name)))
 
 
-def _sizes(curve: Curve, ahead: Extrapolation | None) -> Any:
+def _size_table(curve: Curve, beyond: Extrapolation | None) -> Any:
     """Accuracy by number of classes, observed and extrapolated, and the estimate of each method."""
-    here = curve.n_classes
-    figures = {k: curve.at(k) for k in {*(k for k in SHOWN if k < here), here}}
+    observed = curve.n_classes
+    figures = {k: curve.at(k) for k in {*(k for k in SHOWN if k < observed), observed}}
     columns, caption = ["classes", "accuracy", "interval", "chance"], ""
-    beside: dict[int, list[str]] = {}
-    if ahead is not None:
-        figures |= dict(zip(ahead.k, ahead.estimates))
-        caption = f"Up to {here:,}: observed, the exact average over all label sets."
-        if max(ahead.k) > here:
-            ways = [way for way in ahead.by_method if way != ahead.method]
-            columns += [f"by {way.replace('_', ' ')}" for way in ways]
-            caption += f" Above: extrapolated by the method {ahead.method}, with other methods beside it."
-            for place, k in enumerate(ahead.k):
-                beside[k] = [f"{ahead.by_method[way][place]:.3f}" if k > here else "" for way in ways]
+    by_others: dict[int, list[str]] = {}
+    if beyond is not None:
+        figures |= dict(zip(beyond.k, beyond.estimates))
+        caption = f"Up to {observed:,}: observed, the exact average over all label sets."
+        if max(beyond.k) > observed:
+            others = [method for method in beyond.by_method if method != beyond.method]
+            columns += [f"by {method.replace('_', ' ')}" for method in others]
+            caption += f" Above: extrapolated by the method {beyond.method}, with other methods beside it."
+            for place, k in enumerate(beyond.k):
+                by_others[k] = [f"{beyond.by_method[method][place]:.3f}" if k > observed else "" for method in others]
     empty = [""] * (len(columns) - 4)
     rows = [
-        [f"{k:,}", *console.figure(each, 3).split("\n"), f"{1 / k:.2g}", *beside.get(k, empty)]
+        [f"{k:,}", *console.figure(each, 3).split("\n"), f"{1 / k:.2g}", *by_others.get(k, empty)]
         for k, each in sorted(figures.items())
     ]
     return console.table(f"{curve.ranks.name}: accuracy by number of classes", columns, rows, caption)
 
 
-def _decoders(compared: Decoders, ahead: Ahead) -> Any:
-    sizes = sorted({k for each in ahead.values() for k in each.k})
+def _decoder_table(comparison: Decoders, extrapolations: dict[str, Extrapolation]) -> Any:
+    sizes = sorted({k for each in extrapolations.values() for k in each.k})
     columns = ["decoder", "implied bits", "at least\nbits", "Fano\nbits", "classes", "accuracy"]
-    columns += [f"with\n{compared.k:,}"] if any(each.n_classes != compared.k for each in compared.decoders) else []
+    in_common = any(each.n_classes != comparison.k for each in comparison.decoders)
+    columns += [f"with\n{comparison.k:,}"] if in_common else []
     rows = []
-    for each in compared.decoders:
+    for each in comparison.decoders:
         row = [
             each.name + (" >" if each.told_apart else ""),
             console.figure(each.implied.bits),
@@ -230,8 +217,10 @@ def _decoders(compared: Decoders, ahead: Ahead) -> Any:
             f"{each.n_classes:,}",
             console.figure(each.accuracy, 3),
         ]
-        row += [console.figure(each.accuracy_in_common, 3)] if len(columns) > len(row) else []
-        row += [console.figure(ahead[each.name].estimates[ahead[each.name].k.index(k)], 3) for k in sizes]
+        row += [console.figure(each.accuracy_in_common, 3)] if in_common else []
+        for k in sizes:
+            beyond = extrapolations[each.name]
+            row.append(console.figure(beyond.estimates[beyond.k.index(k)], 3))
         rows.append(row)
     return console.table(
         "Decoders, most information first",
@@ -241,178 +230,42 @@ def _decoders(compared: Decoders, ahead: Ahead) -> Any:
     )
 
 
-def json_document(
-    curves: CurvesByName,
-    ahead: Ahead,
-    informations: dict[str, Informations],
-    compared: Decoders | None,
+def _as_json(
+    curves: dict[str, Curve],
+    extrapolations: dict[str, Extrapolation],
+    information: dict[str, dict[str, Information]],
+    comparison: Decoders | None,
     failed: dict[str, str],
     interrupted: bool,
 ) -> dict[str, Any]:
-    """Everything as JSON values."""
-    from ... import __version__
-
     return {
         "classay": __version__,
         "sources": {
             name: {
                 "curve": curve.to_dict(),
-                "extrapolation": ahead[name].to_dict() if name in ahead else None,
-                "information": {kind: each.to_dict() for kind, each in informations[name].items()},
+                "extrapolation": extrapolations[name].to_dict() if name in extrapolations else None,
+                "information": {kind: each.to_dict() for kind, each in information[name].items()},
             }
             for name, curve in curves.items()
         },
-        "decoders": None if compared is None else compared.to_dict(),
+        "decoders": None if comparison is None else comparison.to_dict(),
         "failed": failed,
         "interrupted": interrupted,
     }
 
 
-def save_charts(
-    folder: Path, curves: CurvesByName, ahead: Ahead, informations: dict[str, Informations], compared: Decoders | None
-) -> list[Path]:
+def _draw(
+    curves: dict[str, Curve],
+    extrapolations: dict[str, Extrapolation],
+    information: dict[str, dict[str, Information]],
+    comparison: Decoders | None,
+) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
-    from ... import charts
-
-    if compared is not None:
-        paths = {name: list(zip(each.path_k, each.path)) for name, each in ahead.items()}
-        drawn: dict[str, Any] = {
-            "curves": charts.curves_chart(curves, paths),
-            "decoders": charts.decoders_chart(compared),
-        }
-    else:
-        name = next(iter(curves))
-        drawn = {
-            "curve": ahead[name].plot() if name in ahead else curves[name].plot(),
-            "information": charts.information_chart(*informations[name].values()),
-        }
-    return [
-        charts.save(chart, folder / f"{name}.{suffix}") for name, chart in drawn.items() for suffix in ("svg", "png")
-    ]
-
-
-# The curves of `classay classes`: from files of scores, and from learners fitted on tables.
-
-
-USUAL = ["LinearDiscriminantAnalysis"]
-"""The default learner."""
-
-
-@dataclass
-class Curves:
-    """Curves by name, and why others failed. A learner that cannot be fitted does not stop the rest."""
-
-    ties: str
-    level: float
-    marginal: bool | None
-    kernel: bool
-    seed: int
-    quiet: bool
-    curves: dict[str, Curve] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    interrupted: bool = False
-
-    def sort(self, sources: list[str]) -> tuple[list[str], list[str]]:
-        """Files of scores, and tables."""
-        files = [source for source in sources if score_files.holds_scores(source)]
-        return files, [source for source in sources if source not in files]
-
-    def refuse_strays(self, files: list[str], tables: list[str], truth: str | None, **for_tables: Any) -> None:
-        """Refuse options that none of the sources can use: they are likely a mistake."""
-        if truth is not None and not files:
-            raise expect.InputError(f"--truth is for files of scores, but {expect.shown(tables)} is a table.")
-        if truth is not None and len(files) > 1:
-            raise expect.InputError(
-                f"--truth is for one file of scores; got {len(files)}. Put `y` into each .npz file."
-            )
-        strays = [f"--{name}" for name, value in for_tables.items() if value]
-        if strays and not tables:
-            raise expect.InputError(
-                f"{expect.shown(strays)} is for tables, but {expect.shown(files)} has scores already. Drop the option."
-            )
-
-    def from_files(self, files: list[str], truth: str | None) -> None:
-        """Add the curve of every file."""
-        from ...classes.curve.curve import accuracy_curve
-
-        for source in files:
-            found = score_files.read(source, truth)
-            ranks = found.ranks(self.marginal, self.kernel)
-            self.curves[self._free(found.name)] = accuracy_curve(ranks, ties=self.ties, level=self.level)
-            rows, classes = ranks.truth.size, ranks.n_classes
-            console.say(f"{found.name}: {rows:,} rows, {classes:,} classes.", self.quiet)
-
-    def from_tables(
-        self,
-        sources: list[str],
-        texts: list[str] | None,
-        target: str | None,
-        embedding: tuple[str | None, str, Path | None],
-        test_size: float,
-        *,
-        retrain: bool,
-        workers: int | None,
-        trust: bool,
-    ) -> None:
-        """Add the curve of every learner on every table; all tables are read before anything is fitted."""
-        from ...estimators.spec import learners_from_texts
-        from ..options import tell
-
-        if not sources:
-            return
-        learners = learners_from_texts(texts or USUAL, trust)
-        read = [read_table(source, target, embedding[0]) for source in sources]
-        for table in read:
-            tell(table, self.quiet)
-            X = self._rows(table, embedding)
-            for name, learner in learners.items():
-                called = self._free(name if len(read) == 1 else f"{table.name}: {name}")
-                try:
-                    self.curves[called] = self._fitted(called, learner, X, table.y, test_size, retrain, workers)
-                except expect.InputError as mistake:
-                    self.failed[called] = str(mistake)
-                except KeyboardInterrupt:
-                    if not self.curves:
-                        raise console.NothingDone from None
-                    self.interrupted = True
-                    return
-        if not self.curves:
-            raise expect.InputError(next(iter(self.failed.values())))
-
-    def _fitted(
-        self, name: str, learner: Any, X: Any, y: Any, test_size: float, retrain: bool, workers: int | None
-    ) -> Curve:
-        from ...classes.curve.learner_curve import curve_of_learner
-        from ...estimators.encoder import encoded
-
-        return curve_of_learner(
-            encoded(learner, X),
-            X,
-            y,
-            test_size=test_size,
-            ties=self.ties,
-            retrain=retrain,
-            marginal=self.marginal,
-            kernel=self.kernel,
-            level=self.level,
-            random_state=self.seed,
-            executor=workers,
-            progress=not self.quiet,
-            name=name,
-        )
-
-    def _rows(self, table: Table, embedding: tuple[str | None, str, Path | None]) -> Any:
-        text, model, cache = embedding
-        if text is None:
-            return table.X
-        from ...data.text import embed
-
-        return embed(table.X[text].tolist(), model, cache)
-
-    def _free(self, name: str) -> str:
-        """The name, with a number if it is taken."""
-        unique, count = name, 1
-        while unique in self.curves or unique in self.failed:
-            count += 1
-            unique = f"{name} ({count})"
-        return unique
+    if comparison is not None:
+        paths = {name: list(zip(each.path_k, each.path)) for name, each in extrapolations.items()}
+        return {"curves": charts.curves_chart(curves, paths), "decoders": charts.decoders_chart(comparison)}
+    name, curve = next(iter(curves.items()))
+    return {
+        "curve": extrapolations[name].plot() if name in extrapolations else curve.plot(),
+        "information": charts.information_chart(*information[name].values()),
+    }

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
+from pandas.api import types
 
-from ... import __version__, expect
+from ... import __version__, charts, expect
+from ...estimators.encoder import encoded
+from ...estimators.spec import learner_from_text
+from ...inputs.labels import plain_labels
+from ...learner.drift import calibration
+from ...learner.drift.monitor import DriftMonitor, packed
+from ...learner.drift.verdict import Drift
 from ...tables.read import read_frame, read_table
 from .. import console, options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from ...learner.drift.monitor import DriftMonitor
-    from ...learner.drift.verdict import Drift
+    import pandas as pd  # pd.Series[Any] exists only in the stubs
 
 EXAMPLES = """
 **Examples**
@@ -77,26 +82,21 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Detect whether batches of data show a change of the process, or only the usual variation of the learner."""
-    from ...estimators.encoder import encoded
-    from ...estimators.spec import learner_from_text
-    from ...learner.drift.monitor import DriftMonitor, packed
-
     name, unfitted = learner_from_text(learner, allow_import)
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
+    console.writable_folder(charts, "--charts")
     if state is not None:
         console.writable_folder(state.resolve().parent, "--state")
     ordered = sorted(files, key=natural) if sort else list(files)
-    first = ordered.pop(0) if reference is None else reference
-    start = read_reference(first, target)
-    console.say(f"Reference {start.name}: {len(start.y)} rows, {start.X.shape[1]} columns.", quiet)
-    for note in start.notes:
+    reference_batch = read_reference(ordered.pop(0) if reference is None else reference, target)
+    rows, columns = reference_batch.X.shape
+    console.say(f"Reference {reference_batch.name}: {rows} rows, {columns} columns.", quiet)
+    for note in reference_batch.notes:
         console.say(note, quiet)
     # All files are read before anything is fitted, so that a bad one is reported at once.
-    batches = [read_batch(file, start) for file in ordered]
-    ready = encoded(unfitted, start.X)
+    batches = [read_batch(file, reference_batch) for file in ordered]
+    model = encoded(unfitted, reference_batch.X)
     monitor = DriftMonitor(
-        ready,
+        model,
         probes=probes,
         n_probes=n_probes,
         false_alarm_rate=rate,
@@ -109,107 +109,30 @@ def command(
         name=name,
     )
     if state is not None:
-        packed(start.X, "rows")  # refuses what cannot be saved, before anything is fitted
+        packed(reference_batch.X, "rows")  # refuses what cannot be saved, before anything is fitted
     if state is not None and state.exists():
-        kept = DriftMonitor.load(state, ready, executor=workers, progress=not quiet)
-        new = _not_seen(kept, monitor, start, batches, state)
+        saved = DriftMonitor.load(state, model, executor=workers, progress=not quiet)
+        new = _not_seen(saved, monitor, reference_batch, batches, state)
         if len(new) < len(batches):
             console.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.", quiet)
-        monitor, batches = kept, new
+        monitor, batches = saved, new
     elif not batches:
         raise expect.InputError(
             "Only one file was given, and it is the reference; expected at least one batch after it."
         )
-    interrupted = _run(monitor, start, batches, state)
-    found = monitor.history
+    interrupted = _run(monitor, reference_batch, batches, state)
+    history = monitor.history
     if as_json:
         console.write_json(
-            {"classay": __version__, "reference": start.name, **found.to_dict(), "interrupted": interrupted}
+            {"classay": __version__, "reference": reference_batch.name, **history.to_dict(), "interrupted": interrupted}
         )
     else:
-        _show(found, start.name)
-    if charts is not None and found.updates:
-        from ... import charts as drawing
-
-        drawn = drawing.drift_chart(found)
-        for suffix in ("svg", "png"):
-            console.say(f"Saved {drawing.save(drawn, charts / f'drift.{suffix}')}", quiet)
+        _show(history, reference_batch.name)
+    if charts is not None and history.updates:
+        console.save_charts(charts, _draw(history), quiet)
     if interrupted:
         console.error("Interrupted: only the batches above are done.")
         raise typer.Exit(console.PARTIAL)
-
-
-def _not_seen(kept: DriftMonitor, wanted: DriftMonitor, start: Batch, batches: list[Batch], state: Path) -> list[Batch]:
-    """The batches that a saved monitor has not seen, if it has the same reference and settings."""
-    if not kept.knows(start.X, start.y):
-        raise expect.InputError(
-            f"{state} was saved with another reference than {start.name}. Use the same reference, or another --state."
-        )
-    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "draws", "seed"):
-        before, now = getattr(kept, name), getattr(wanted, name)
-        if before != now:
-            raise expect.InputError(
-                f"{state} was saved with {name} = {before}, but it is now {now}. Keep it, or use another --state."
-            )
-    return [each for each in batches if not kept.has_seen(each.X, each.y)]
-
-
-def _run(monitor: DriftMonitor, start: Batch, batches: list[Batch], state: Path | None) -> bool:
-    """Process the batches, saving the state after each. Return whether Ctrl-C was pressed."""
-    try:
-        if not monitor.fitted:
-            monitor.fit(start.X, start.y)
-        for each in batches:
-            try:
-                monitor.update(each.X, each.y, name=each.name)
-            except expect.InputError as mistake:
-                raise expect.InputError(f"{each.name}: {mistake}") from mistake
-            if state is not None:
-                monitor.save(state)
-    except KeyboardInterrupt:
-        if not monitor.fitted or not monitor.history.updates:
-            raise console.NothingDone from None
-        return True
-    return False
-
-
-def _show(found: Drift, reference: str) -> None:
-    out = console.out()
-    out.print(str(found), markup=False)
-    if not found.updates:
-        return
-    rows = [
-        [
-            update.name,
-            str(update.n_rows),
-            f"{update.agreement_reference:.3f}",
-            f"{update.alarm_below_reference:.3f}",
-            "" if update.number == 1 else f"{update.agreement_last:.3f}",
-            "" if update.number == 1 else f"{update.alarm_below_last:.3f}",
-            f"{update.p_value:.3f}",
-            f"{update.accuracy_reference:.3f}",
-            update.verdict.upper() if update.alarm else update.verdict,
-        ]
-        for update in found.updates
-    ]
-    last = found.updates[-1]
-    out.print()
-    out.print(
-        console.table(
-            f"Batches after {reference} ({found.n_reference} rows)",
-            COLUMNS,
-            rows,
-            f"Agreement: share of probes ({found.probes}) on which two concepts predict the same. Without a change, "
-            f"batches of {last.n_rows} rows agree on {last.stability:.3f}, and the accuracy of the old concept is "
-            f"{last.usual_accuracy:.3f}. An alarm at the usual accuracy may come from rows that moved.",
-        )
-    )
-    for note in dict.fromkeys(note for update in found.updates for note in update.notes):
-        names = [update.name for update in found.updates if note in update.notes]
-        out.print(f"{expect.shown(names)}: {note}", markup=False)
-
-
-# Batches as files: their order, and how to read them so that they match the reference.
 
 
 @dataclass(frozen=True)
@@ -226,7 +149,7 @@ class Reference(Batch):
     """The reference: also the column with the labels, the columns that were dropped, and notes on it."""
 
     target: str
-    left_out: frozenset[str]
+    dropped: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -243,42 +166,111 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 def read_reference(file: str, target: str | None) -> Reference:
     """The reference from a file."""
     table = read_table(file, target)
-    left_out = set(read_frame(file).columns) - set(table.X.columns) - {table.target}
-    return Reference(table.name, table.X, table.y, table.target, frozenset(left_out), table.notes)
+    dropped = set(read_frame(file).columns) - set(table.X.columns) - {table.target}
+    return Reference(table.name, table.X, table.y, table.target, frozenset(dropped), table.notes)
 
 
-def read_batch(file: str, start: Reference) -> Batch:
+def read_batch(file: str, reference: Reference) -> Batch:
     """A batch from a file, with the columns of the reference; an error names the file."""
-    import numpy as np
-
-    from ...inputs.labels import plain_labels
-    from ...learner.drift import calibration
-
     try:
-        table = read_table(file, start.target)
+        table = read_table(file, reference.target)
         frame = read_frame(file)
-        # `read` may drop a column from this file only, such as one without values, that the reference has.
-        kept = [name for name in frame if name in start.X or (name in table.X and name not in start.left_out)]
+        # `read_table` may drop a column from this file only, such as one without values, that the reference has.
+        kept = [name for name in frame if name in reference.X or (name in table.X and name not in reference.dropped)]
         X = frame[kept].copy()
-        for name in X.columns.intersection(start.X.columns):
-            X[name] = _in_words_of(start.X[name], X[name])
-        found = Batch(table.name, X, _in_words_of(start.y, table.y))
-        calibration.batch(found.X, found.y, start.X, np.unique(plain_labels(start.y.to_numpy())))
+        for name in X.columns.intersection(reference.X.columns):
+            X[name] = _as_in(reference.X[name], X[name])
+        batch = Batch(table.name, X, _as_in(reference.y, table.y))
+        calibration.batch(batch.X, batch.y, reference.X, np.unique(plain_labels(reference.y.to_numpy())))
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
-    return found
+    return batch
 
 
-def _in_words_of(like: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
+def _as_in(reference: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
     """Convert numbers to text where the reference has text: a file in which every code is a number does not show it."""
-    from pandas.api import types
-
-    from ...learner.drift.calibration import kind
-
-    if kind(like) != "texts" or str(like.dtype) == "category" or kind(column) != "numbers":
+    is_text = calibration.kind(reference) == "texts" and str(reference.dtype) != "category"
+    if not is_text or calibration.kind(column) != "numbers":
         return column
     known = column.dropna()
     # In a column with missing values, integers were read as 1.0.
     if types.is_float_dtype(known.dtype) and (known == known.round()).all():
         known = known.astype("int64")
     return known.astype(str).reindex(column.index)
+
+
+def _not_seen(
+    saved: DriftMonitor, wanted: DriftMonitor, reference: Batch, batches: list[Batch], state: Path
+) -> list[Batch]:
+    """The batches that a saved monitor has not seen, if it has the same reference and settings."""
+    if not saved.knows(reference.X, reference.y):
+        raise expect.InputError(
+            f"{state} was saved with another reference than {reference.name}. Use the same reference, or another "
+            "--state."
+        )
+    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "draws", "seed"):
+        then, now = getattr(saved, name), getattr(wanted, name)
+        if then != now:
+            raise expect.InputError(
+                f"{state} was saved with {name} = {then}, but it is now {now}. Keep it, or use another --state."
+            )
+    return [each for each in batches if not saved.has_seen(each.X, each.y)]
+
+
+def _run(monitor: DriftMonitor, reference: Batch, batches: list[Batch], state: Path | None) -> bool:
+    """Process the batches, saving the state after each. Return whether Ctrl-C was pressed."""
+    try:
+        if not monitor.fitted:
+            monitor.fit(reference.X, reference.y)
+        for each in batches:
+            try:
+                monitor.update(each.X, each.y, name=each.name)
+            except expect.InputError as mistake:
+                raise expect.InputError(f"{each.name}: {mistake}") from mistake
+            if state is not None:
+                monitor.save(state)
+    except KeyboardInterrupt:
+        if not monitor.fitted or not monitor.history.updates:
+            raise console.NothingDone from None
+        return True
+    return False
+
+
+def _show(history: Drift, reference: str) -> None:
+    out = console.out()
+    out.print(str(history), markup=False)
+    if not history.updates:
+        return
+    rows = [
+        [
+            update.name,
+            str(update.n_rows),
+            f"{update.agreement_reference:.3f}",
+            f"{update.alarm_below_reference:.3f}",
+            "" if update.number == 1 else f"{update.agreement_last:.3f}",
+            "" if update.number == 1 else f"{update.alarm_below_last:.3f}",
+            f"{update.p_value:.3f}",
+            f"{update.accuracy_reference:.3f}",
+            update.verdict.upper() if update.alarm else update.verdict,
+        ]
+        for update in history.updates
+    ]
+    last = history.updates[-1]
+    out.print()
+    out.print(
+        console.table(
+            f"Batches after {reference} ({history.n_reference} rows)",
+            COLUMNS,
+            rows,
+            f"Agreement: share of probes ({history.probes}) on which two concepts predict the same. Without a change, "
+            f"batches of {last.n_rows} rows agree on {last.stability:.3f}, and the accuracy of the old concept is "
+            f"{last.usual_accuracy:.3f}. An alarm at the usual accuracy may come from rows that moved.",
+        )
+    )
+    for note in dict.fromkeys(note for update in history.updates for note in update.notes):
+        names = [update.name for update in history.updates if note in update.notes]
+        out.print(f"{expect.shown(names)}: {note}", markup=False)
+
+
+def _draw(history: Drift) -> dict[str, Any]:
+    return {"drift": charts.drift_chart(history)}

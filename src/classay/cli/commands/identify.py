@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from ... import __version__
+from ...classes.identify.identify import Identification, identify
 from ...tables.read import read_frame
 from .. import console, options
-
-if TYPE_CHECKING:
-    from ...classes.identify.identify import Identification
+from ..score_files import array
 
 EXAMPLES = """
 **Examples**
@@ -46,20 +45,17 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Measure how often a response identifies the right stimulus among k, and the information that this takes."""
-    from ...classes.identify.identify import identify
-
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
-    features, answers = _table(stimuli), _table(responses)
-    whole = test_size is not None and test_size > 1 and float(test_size).is_integer()
-    shapes = [" × ".join(map(str, table.shape)) for table in (features, answers)]
+    console.writable_folder(charts, "--charts")
+    features, measurements = _table(stimuli), _table(responses)
+    is_count = test_size is not None and test_size > 1 and float(test_size).is_integer()
+    shapes = [" × ".join(map(str, table.shape)) for table in (features, measurements)]
     console.say(f"{stimuli.name}: {shapes[0]}. {responses.name}: {shapes[1]}.", quiet)
     try:
-        found = identify(
+        identification = identify(
             features,
-            answers,
+            measurements,
             model=model,
-            test_size=int(test_size) if whole else test_size,
+            test_size=int(test_size) if is_count else test_size,
             folds=folds,
             level=level,
             random_state=seed,
@@ -69,38 +65,27 @@ def command(
         raise console.NothingDone from None
     if as_json:
         about = {"stimuli": str(stimuli), "responses": str(responses)}
-        console.write_json({"classay": __version__, "data": about, "identification": found.to_dict()})
+        console.write_json({"classay": __version__, "data": about, "identification": identification.to_dict()})
     else:
-        _show(found)
+        _show(identification)
     if charts is not None:
-        for path in _save_charts(charts, found):
-            console.say(f"Saved {path}", quiet)
+        drawn = {"identification": "curve", "information": "information"}
+        console.save_charts(charts, {name: identification.plot(kind=kind) for name, kind in drawn.items()}, quiet)
 
 
 def _table(path: Path) -> Any:
     """A table of numbers: a memory-mapped .npy file, or a file read as a table."""
-    from ..score_files import array
-
     path = path.expanduser()
     return array(path) if path.suffix.lower() in (".npy", ".npz") else read_frame(path)
 
 
-def _show(found: Identification) -> None:
+def _show(identification: Identification) -> None:
     out = console.out()
-    out.print(str(found), markup=False)
+    out.print(str(identification), markup=False)
     out.print()
-    curve = found.curve
+    curve = identification.curve
     rows = [
         [f"{k:,}", *console.figure(curve.at(k), 3).split("\n"), f"{1 / k:.3g}"]
         for k in sorted({*(k for k in SHOWN if k < curve.n_classes), curve.n_classes})
     ]
     out.print(console.table("Picking the right stimulus", ["among", "accuracy", "interval", "chance"], rows))
-
-
-def _save_charts(folder: Path, found: Identification) -> list[Path]:
-    from ... import charts
-
-    drawn = {"identification": found.plot(kind="curve"), "information": found.plot(kind="information")}
-    return [
-        charts.save(chart, folder / f"{name}.{suffix}") for name, chart in drawn.items() for suffix in ("svg", "png")
-    ]

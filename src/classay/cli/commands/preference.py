@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import typer
 
-from ... import __version__, expect
+from ... import __version__, charts, expect
+from ...estimators.encoder import encoded
+from ...estimators.spec import learners_from_texts
+from ...learner.fitting.probes import KINDS
+from ...learner.preference.concepts import columns_named
+from ...learner.preference.preference import INTERRUPTED, Preference, preference
+from ...tables.expressions import parse
 from ...tables.read import read_frame
 from .. import console, options
-
-if TYPE_CHECKING:
-    from ...learner.preference.preference import Preference
 
 EXAMPLES = """
 **Examples**
@@ -66,18 +69,12 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Measure which of two concepts learners prefer at equal evidence, and how much evidence changes that."""
-    from ...estimators.spec import learners_from_texts
-    from ...learner.fitting.probes import KINDS
-    from ...learner.preference.preference import INTERRUPTED
-    from ..options import USUAL
-
     expect.one_of(probes, "probes", KINDS)
-    learners = learners_from_texts(learner or USUAL, allow_import)
+    learners = learners_from_texts(learner or options.USUAL, allow_import)
     attributes = _attributes(columns, column or [], data)
     if attributes is None:
         _refuse_unknown(concept, against)
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
+    console.writable_folder(charts, "--charts")
     settings = {
         "attributes": attributes,
         "n_samples": rows,
@@ -90,41 +87,34 @@ def command(
         "progress": not quiet,
         "time_limit": time_limit,
     }
-    found, failed, interrupted = _ask_all(learners, concept, against, settings)
-    interrupted = interrupted or any(each.stopped == INTERRUPTED for each in found.values())
+    preferences, failed, interrupted = _measure_all(learners, concept, against, settings)
     if as_json:
+        kept = ("n_samples", "correlation", "probes", "budget", "precision")
+        source = {"seed": seed, "data": data, "columns": column or columns}
         console.write_json(
             {
                 "classay": __version__,
                 "concept": concept,
                 "against": against,
-                "settings": {
-                    key: settings[key] for key in ("n_samples", "correlation", "probes", "budget", "precision")
-                }
-                | {"seed": seed, "data": data, "columns": column or columns},
-                "learners": {name: each.to_dict() for name, each in found.items()},
+                "settings": {name: settings[name] for name in kept} | source,
+                "learners": {name: each.to_dict() for name, each in preferences.items()},
                 "failed": failed,
                 "interrupted": interrupted,
             }
         )
     else:
-        _show(found)
-    for name, why in failed.items():
-        console.error(f"{name}: no results. {why}")
-    if charts is not None and found:
-        for path in _save_charts(charts, found):
-            console.say(f"Saved {path}", quiet)
-    if interrupted:
-        console.error("Interrupted: the results above cover only what had finished.")
-    if failed or interrupted:
-        raise typer.Exit(console.PARTIAL)
+        _show(preferences)
+    console.report_failures(failed)
+    if charts is not None:
+        console.save_charts(charts, _draw(preferences), quiet)
+    console.exit_if_partial(failed, interrupted)
 
 
 def _attributes(columns: int | None, described: list[str], data: str | None) -> Any:
     """The source of training rows: a table, described columns, or a number of default columns."""
-    given = [name for name, value in (("--columns", columns), ("--column", described), ("--data", data)) if value]
-    if len(given) > 1:
-        raise expect.InputError(f"{' and '.join(given)} were given; expected only one of them.")
+    sources = [name for name, value in (("--columns", columns), ("--column", described), ("--data", data)) if value]
+    if len(sources) > 1:
+        raise expect.InputError(f"{' and '.join(sources)} were given; expected only one of them.")
     if data is not None:
         return read_frame(data)
     return dict(_column(text) for text in described) if described else columns
@@ -132,9 +122,6 @@ def _attributes(columns: int | None, described: list[str], data: str | None) -> 
 
 def _refuse_unknown(*concepts: str) -> None:
     """Refuse names other than x0, x1, … if they are not described."""
-    from ...learner.preference.concepts import columns_named
-    from ...tables.expressions import parse
-
     if columns_named(*concepts) is not None:
         return
     names = list(dict.fromkeys(name for each in concepts for name in parse(each).columns))
@@ -163,38 +150,36 @@ def _column(text: str) -> tuple[str, Any]:
     raise expect.InputError(f"--column {name!r} is {content!r}; expected low:high, A|B|C or bool.")
 
 
-def _ask_all(
+def _measure_all(
     learners: dict[str, Any], concept: str, against: str, settings: dict[str, Any]
 ) -> tuple[dict[str, Preference], dict[str, str], bool]:
-    """Measure every learner. One that cannot be fitted does not stop the others; if none can, that is an error."""
-    import pandas as pd
+    """Measure every learner. One that cannot be fitted does not stop the others; if none can, that is an error.
 
-    from ...estimators.encoder import encoded
-    from ...learner.preference.preference import INTERRUPTED, preference
-
-    found: dict[str, Preference] = {}
+    Return preferences, why others failed, and whether Ctrl-C was pressed.
+    """
+    preferences: dict[str, Preference] = {}
     failed: dict[str, str] = {}
     table = settings["attributes"]
     for name, unfitted in learners.items():
         try:
-            ready = encoded(unfitted, table) if isinstance(table, pd.DataFrame) else unfitted
-            found[name] = preference(ready, concept, against, name=name, **settings)
+            learner = encoded(unfitted, table) if isinstance(table, pd.DataFrame) else unfitted
+            preferences[name] = preference(learner, concept, against, name=name, **settings)
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except KeyboardInterrupt:
-            if not found:
+            if not preferences:
                 raise console.NothingDone from None
-            return found, failed, True
-        if name in found and found[name].stopped == INTERRUPTED:
-            break
-    if not found:
+            return preferences, failed, True
+        if name in preferences and preferences[name].stopped == INTERRUPTED:
+            return preferences, failed, True
+    if not preferences:
         raise expect.InputError(next(iter(failed.values())))
-    return found, failed, False
+    return preferences, failed, False
 
 
-def _show(found: dict[str, Preference]) -> None:
+def _show(preferences: dict[str, Preference]) -> None:
     out = console.out()
-    first = next(iter(found.values()))
+    first = next(iter(preferences.values()))
     rows = [
         [
             name,
@@ -204,7 +189,7 @@ def _show(found: dict[str, Preference]) -> None:
             each.verdict,
             str(each.n_fits),
         ]
-        for name, each in found.items()
+        for name, each in preferences.items()
     ]
     out.print(
         console.table(
@@ -216,13 +201,10 @@ def _show(found: dict[str, Preference]) -> None:
             "support the first concept. Above p* the learner prefers the first.",
         )
     )
-    for name, each in found.items():
+    for name, each in preferences.items():
         for note in each.notes:
             out.print(f"{name}: {note}", markup=False)
 
 
-def _save_charts(folder: Path, found: dict[str, Preference]) -> list[Path]:
-    from ... import charts
-
-    drawn = charts.preference_chart(*found.values())
-    return [charts.save(drawn, folder / f"preference.{suffix}") for suffix in ("svg", "png")]
+def _draw(preferences: dict[str, Preference]) -> dict[str, Any]:
+    return {"preference": charts.preference_chart(*preferences.values())}

@@ -5,17 +5,24 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.text import Text
 
 from ... import expect
+from ...estimators.spec import learners_from_texts
+from ...network.quality.quality import NetworkQuality
+from ...report.assay import characterize
+from ...report.budget import seconds_of
+from ...report.document import Report
+from ...report.export import mlflow_log
+from ...report.export.files import ready
+from ...report.export.json_format import document
 from ...tables.read import read_table
 from .. import console, options
-
-if TYPE_CHECKING:
-    from ...network.quality.quality import NetworkQuality
-    from ...report.document import Report
+from ..network_assay import assay_all
+from ..network_options import AssayOptions, named_paths, one_architecture, read_shape
+from ..records import describe
 
 EXAMPLES = """
 **Examples**
@@ -62,7 +69,7 @@ def command(
     seed: options.Seed = 0,
     workers: options.Workers = None,
     time_limit: options.TimeLimit = None,
-    store: options.Records = None,
+    store: options.Store = None,
     mlflow: options.Mlflow = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -71,28 +78,30 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Report on learners and data on one page: findings first, then charts, then tables."""
-    from ...estimators.spec import learners_from_texts
-    from ...report.assay import characterize
-    from ...report.budget import seconds_of
-    from ...report.export.files import ready
-    from ..options import USUAL, tell
-
-    learners = learners_from_texts(learner or USUAL, allow_import)
+    learners = learners_from_texts(learner or options.USUAL, allow_import)
     seconds = seconds_of(budget)
     paths = [ready(path, force) for path in output or [Path(f"{_stem(data)}.html")]]
     if mlflow is not None:
-        from ...report.export.mlflow_log import ready as mlflow_ready
-
-        mlflow_ready(mlflow or None)
+        mlflow_log.ready(mlflow or None)
     table = read_table(data, target)
-    tell(table, quiet)
-    nets = _networks(network, arch, builder, input, allow_import, seed, seconds, quiet) if network else {}
+    describe(table, quiet)
+    networks: dict[str, NetworkQuality] = {}
+    if network:
+        network_options = AssayOptions(
+            arch=one_architecture(arch, builder),
+            allow_import=allow_import,
+            input_shape=read_shape(input) if input else None,
+            walks={"starts": 3, "step": None, "origins": None, "box": False, "budget": seconds / (4 * len(network))}
+            | {"random_state": seed},
+            quiet=quiet,
+        )
+        networks = _networks(network, network_options)
     try:
         assay = characterize(
             learners,
             table.X,
             table.y,
-            networks=nets,
+            networks=networks,
             budget=seconds,
             splits=splits,
             repeats=repeats,
@@ -115,83 +124,25 @@ def command(
     report = assay.report
     saved = [report.save(path, force=True) for path in paths]
     if mlflow is not None:
-        from ...report.export.mlflow_log import log_to_mlflow
-
-        console.say(f"Logged to MLflow: {log_to_mlflow(report, mlflow or None)}", quiet)
+        console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
     if as_json:
-        console.write_json(_document(report))
+        console.write_json(document(report))
     else:
         _show(report)
     for path in saved:
         console.say(f"Saved {path.resolve()}", quiet)
-    for name, why in report.failed.items():
-        console.error(f"{name}: no results. {why}")
+    console.report_failures(report.failed)
     if report.settings["interrupted"]:
         console.error("Interrupted: the report covers only what had finished.")
     if report.failed or report.settings["interrupted"]:
         raise typer.Exit(console.PARTIAL)
 
 
-def _document(report: Report) -> dict[str, Any]:
-    from ...report.export.json_format import document
-
-    return document(report)
-
-
-def _show(report: Report) -> None:
-    """Findings on the terminal, warnings first; the page has the rest."""
-    from rich.text import Text
-
-    out = console.out()
-    fine = [each for each in report.findings if each.level == "fine"]
-    for each in report.findings:
-        if each.level == "fine":
-            continue
-        style, word = MARKS[each.level]
-        out.print(Text.assemble((f"{each.code} {word}", style), f"  {each.of}: {each.title}"))
-        out.print(Text(f"    {each.sentence}"))
-        if each.action:
-            out.print(Text(f"    → {each.action}"))
-    if fine:
-        told = "; ".join(f"{each.title} ({each.code})" for each in fine)
-        out.print(Text.assemble(("Checks passed: ", "green"), told))
-
-
-def _networks(
-    files: list[Path],
-    arch: str | None,
-    builder: str | None,
-    shape: str | None,
-    allow_import: bool,
-    seed: int,
-    seconds: float,
-    quiet: bool,
-) -> dict[str, NetworkQuality]:
+def _networks(files: list[Path], network_options: AssayOptions) -> dict[str, NetworkQuality]:
     """The quality of each network, before anything is fitted, so that errors are reported early."""
-    from ..network_assay import Wishes, assay_all
-    from .network import named, read_shape
-
-    if arch and builder:
-        raise expect.InputError("--arch and --builder are both given; expected one of them.")
-    wishes = Wishes(
-        arch=arch or builder,
-        allow_import=allow_import,
-        trust_pickle=False,
-        input_shape=read_shape(shape) if shape else None,
-        normalize=None,
-        head=None,
-        class_names=None,
-        walks={"starts": 3, "step": None, "origins": None, "box": False, "budget": seconds / (4 * len(files))}
-        | {"random_state": seed},
-        fresh=False,
-        test_set=None,
-        store=None,
-        quiet=quiet,
-    )
-    found, failed, _ = assay_all(named([str(file) for file in files]), wishes)
-    for name, why in failed.items():
-        console.error(f"{name}: no results. {why}")
-    return {name: each.quality for name, each in found.items()}
+    assays, failed, _ = assay_all(named_paths([str(file) for file in files]), network_options)
+    console.report_failures(failed)
+    return {name: each.quality for name, each in assays.items()}
 
 
 def _rows(text: str | None, option: str) -> int | str | None:
@@ -220,3 +171,20 @@ def _typed() -> str:
         elif not part.startswith(("--splits=", "--repeats=", "--size=", "--n-probes=", "--fold-rows=")):
             kept.append(part)
     return shlex.join(["classay", *kept])
+
+
+def _show(report: Report) -> None:
+    """Findings on the terminal, warnings first; the page has the rest."""
+    out = console.out()
+    fine = [each for each in report.findings if each.level == "fine"]
+    for each in report.findings:
+        if each.level == "fine":
+            continue
+        style, word = MARKS[each.level]
+        out.print(Text.assemble((f"{each.code} {word}", style), f"  {each.of}: {each.title}"))
+        out.print(Text(f"    {each.sentence}"))
+        if each.action:
+            out.print(Text(f"    → {each.action}"))
+    if fine:
+        titles = "; ".join(f"{each.title} ({each.code})" for each in fine)
+        out.print(Text.assemble(("Checks passed: ", "green"), titles))

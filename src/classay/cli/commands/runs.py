@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from ... import expect
+from ...engine.inventory import Inventory, StoreEntry, inventory, removable, remove, size_of
+from ...learner.fitting.checkpoints import FORMAT
+from ...learner.fitting.provenance import DRAWING
 from ...result import plain
 from .. import console, options
-
-if TYPE_CHECKING:
-    from ...engine.inventory import Inventory, StoreEntry
 
 EXAMPLES = """
 **Examples**
@@ -41,123 +41,114 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """List the records in a store, complete or not, with their sizes; or remove files that are no longer useful."""
-    from ...engine.inventory import inventory
-
-    pruning = words[0] == "prune" and len(words) > 1
-    if len(words) > 1 + pruning:
+    prune = words[0] == "prune" and len(words) > 1
+    if len(words) > 1 + prune:
         raise expect.InputError(f"`runs` was given {' '.join(words)!r}; expected one folder, or prune and one folder.")
-    if dry_run and not pruning:
+    if dry_run and not prune:
         raise expect.InputError("--dry-run works only with prune: classay runs prune FOLDER --dry-run.")
     folder = words[-1]
-    if pruning:
+    if prune:
         _prune(folder, dry_run, as_json, quiet)
         return
-    found = inventory(folder)
-    listed = [*_finished(found), *(_unfinished(found, held) for held in found.unfinished)]
+    contents = inventory(folder)
+    runs = [*_finished(contents), *(_unfinished(contents, entry) for entry in contents.unfinished)]
     if as_json:
-        paths = {name: plain(list(map(str, getattr(found, name)))) for name in ("damaged", "left_over", "others")}
-        console.write_json({"folder": str(folder), "runs": listed, **paths, "unreadable": plain(found.unreadable)})
-        return
-    _show(found, listed)
+        paths = {name: plain(list(map(str, getattr(contents, name)))) for name in ("damaged", "left_over", "others")}
+        console.write_json({"folder": str(folder), "runs": runs, **paths, "unreadable": plain(contents.unreadable)})
+    else:
+        _show(contents, runs)
 
 
-def _finished(found: Inventory) -> list[dict[str, Any]]:
+def _finished(contents: Inventory) -> list[dict[str, Any]]:
     """Sweeps, each with its records, then single records."""
-    sweeps = [held for held in found.records if held.header["kind"] == "sweep"]
-    sizes = {held.path.stem: held.size for held in found.records}
-    listed, within = [], set()
-    for held in sweeps:
-        keys = held.header["records"]
-        failed = len(held.header["failed"])
-        there = [key for key in keys if key in sizes]
-        within |= set(there)
-        values = f"{held.header['values'][0]} … {held.header['values'][-1]}"
-        entry = _entry(held, f"along {' x '.join(held.header['parameters'])}, {len(keys)} values: {values}")
-        done = "complete" if len(there) >= len(keys) - failed else f"{len(there)} of {len(keys)} values"
+    sweeps = [entry for entry in contents.records if entry.header["kind"] == "sweep"]
+    sizes = {entry.path.stem: entry.size for entry in contents.records}
+    runs, in_sweeps = [], set()
+    for entry in sweeps:
+        keys = entry.header["records"]
+        failed = len(entry.header["failed"])
+        present = [key for key in keys if key in sizes]
+        in_sweeps |= set(present)
+        values = f"{entry.header['values'][0]} … {entry.header['values'][-1]}"
+        run = _run(entry, f"along {' x '.join(entry.header['parameters'])}, {len(keys)} values: {values}")
+        done = "complete" if len(present) >= len(keys) - failed else f"{len(present)} of {len(keys)} values"
         done += f", {failed} failed" if failed else ""
-        listed.append({**entry, "done": done, "size": held.size + sum(sizes[key] for key in there)})
-    for held in found.records:
-        if held not in sweeps and held.path.stem not in within:
-            failures = len(held.header.get("failures") or [])
+        runs.append({**run, "done": done, "size": entry.size + sum(sizes[key] for key in present)})
+    for entry in contents.records:
+        if entry not in sweeps and entry.path.stem not in in_sweeps:
+            failures = len(entry.header.get("failures") or [])
             done = f"complete, {failures} failed" if failures else "complete"
-            listed.append({**_entry(held, str(held.header["kind"])), "done": done})
-    return listed
+            runs.append({**_run(entry, str(entry.header["kind"])), "done": done})
+    return runs
 
 
-def _unfinished(found: Inventory, held: StoreEntry) -> dict[str, Any]:
-    about = held.about
+def _unfinished(contents: Inventory, entry: StoreEntry) -> dict[str, Any]:
+    about = entry.about
     subsets = int(about.get("scheme", {}).get("n") or 2 * about.get("scheme", {}).get("m", 0))
     of, values = "record", about.get("values")
     if values:
         of = f"along {' x '.join(about['parameters'])}, {expect.counted(len(values), 'value')}"
         of += f": {values[0]} … {values[-1]}" if len(values) > 1 else f": {values[0]}"
-    entry = _entry(held, of)
-    if found.is_done(held):
-        return {**entry, "done": "finished; temporary parts remain"}
-    done = held.parts * subsets // held.of if held.of else 0
-    return {**entry, "done": f"unfinished: {min(done, subsets)} of {subsets} subsets"}
+    run = _run(entry, of)
+    if contents.is_done(entry):
+        return {**run, "done": "finished; temporary parts remain"}
+    done = entry.parts * subsets // entry.of if entry.of else 0
+    return {**run, "done": f"unfinished: {min(done, subsets)} of {subsets} subsets"}
 
 
-def _entry(held: StoreEntry, of: str) -> dict[str, Any]:
-    about = held.about
+def _run(entry: StoreEntry, of: str) -> dict[str, Any]:
+    """One line of the list."""
+    about = entry.about
     data = about.get("data") or {}
-    told = f"{data.get('rows')} x {data.get('columns')} · {str(data.get('fingerprint'))[:8]}" if data else ""
-    name = (about.get("learner") or {}).get("name") or about.get("network") or held.header["kind"]
+    name = (about.get("learner") or {}).get("name") or about.get("network") or entry.header["kind"]
     return {
         "what": str(name),
         "of": of,
-        "data": told,
+        "data": f"{data.get('rows')} x {data.get('columns')} · {str(data.get('fingerprint'))[:8]}" if data else "",
         "done": "complete",
-        "size": held.size,
-        "age": round(max(time.time() - held.modified, 0.0)),
-        "path": str(held.path),
+        "size": entry.size,
+        "age": round(max(time.time() - entry.modified, 0.0)),
+        "path": str(entry.path),
     }
 
 
-def _show(found: Inventory, listed: list[dict[str, Any]]) -> None:
+def _show(contents: Inventory, runs: list[dict[str, Any]]) -> None:
     out = console.out()
-    if listed:
-        rows = [
-            [*(str(entry[name]) for name in COLUMNS[:4]), _bytes(entry["size"]), _age(entry["age"])] for entry in listed
-        ]
-        total = _bytes(sum(entry["size"] for entry in listed))
-        out.print(console.table(f"{found.folder}: {total}", COLUMNS, rows))
+    if runs:
+        rows = [[*(str(run[name]) for name in COLUMNS[:4]), _bytes(run["size"]), _age(run["age"])] for run in runs]
+        total = _bytes(sum(run["size"] for run in runs))
+        out.print(console.table(f"{contents.folder}: {total}", COLUMNS, rows))
     else:
-        out.print(f"{found.folder} has no records.", markup=False)
-    useless = len(found.damaged) + len(found.left_over)
+        out.print(f"{contents.folder} has no records.", markup=False)
+    useless = len(contents.damaged) + len(contents.left_over)
     if useless:
-        out.print(
-            f"{expect.counted(useless, 'file')} damaged or left over: classay runs prune {found.folder}", markup=False
-        )
-    for why in found.unreadable.values():
+        files = expect.counted(useless, "file")
+        out.print(f"{files} damaged or left over: classay runs prune {contents.folder}", markup=False)
+    for why in contents.unreadable.values():
         out.print(why, markup=False)
-    if found.others:
-        out.print(f"{expect.counted(len(found.others), 'other file')}, not from classay.", markup=False)
+    if contents.others:
+        out.print(f"{expect.counted(len(contents.others), 'other file')}, not from classay.", markup=False)
 
 
 def _prune(folder: str | Path, dry_run: bool, as_json: bool, quiet: bool) -> None:
-    from ...engine.inventory import inventory, removable, remove, size_of
-    from ...learner.fitting.checkpoints import FORMAT
-    from ...learner.fitting.provenance import DRAWING
-
-    found = inventory(folder, thorough=True)
-    doomed = [
+    contents = inventory(folder, thorough=True)
+    removals = [
         {"path": str(path), "why": why, "size": size_of(path)}
-        for path, why in removable(found, {"drawing": DRAWING, "chunks": FORMAT})
+        for path, why in removable(contents, {"drawing": DRAWING, "chunks": FORMAT})
     ]
     if not dry_run:
-        for each in doomed:
+        for each in removals:
             remove(Path(str(each["path"])))
     if as_json:
-        console.write_json({"folder": str(folder), "removed": not dry_run, "files": doomed})
+        console.write_json({"folder": str(folder), "removed": not dry_run, "files": removals})
         return
     out = console.out()
-    for each in doomed:
+    for each in removals:
         out.print(f"{each['path']}: {each['why']} ({_bytes(int(str(each['size'])))})", markup=False, soft_wrap=True)
     verb = "would be freed" if dry_run else "freed"
-    total = _bytes(sum(int(str(each["size"])) for each in doomed))
-    out.print(f"{total} {verb}." if doomed else "Nothing to clean up.", markup=False)
-    for why in found.unreadable.values():
+    total = _bytes(sum(int(str(each["size"])) for each in removals))
+    out.print(f"{total} {verb}." if removals else "Nothing to clean up.", markup=False)
+    for why in contents.unreadable.values():
         console.say(why, quiet)
 
 

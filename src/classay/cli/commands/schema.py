@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...report.export.json_format import schema
 from .. import console, options
 
 EXAMPLES = """
@@ -15,6 +16,4 @@ EXAMPLES = """
 
 def command(debug: options.Debug = False) -> None:
     """Print the JSON Schema of a report."""
-    from ...report.export.json_format import schema
-
     console.write_json(schema())

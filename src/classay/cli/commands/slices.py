@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pandas as pd
 import typer
 
 from ... import __version__, expect
+from ...data.slices import Slices, slices
+from ...regions.region import p_value_text
+from ...tables.expressions import compare
 from ...tables.read import read_frame
 from .. import console, options
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ...data.slices import Slices
 
 EXAMPLES = """
 **Examples**
@@ -60,28 +57,24 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Find where errors concentrate: ranges and categories of one or two columns, tested on held-out rows."""
-    from ...data.slices import slices
-    from ...tables.expressions import compare
-
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
+    console.writable_folder(charts, "--charts")
     table = read_frame(data)
-    found = compare(wrong, table)
-    searched, remarks = _searched(table, found.columns, columns, confidence)
-    if not found.known.all():
-        unknown = int((~found.known).sum())
+    errors = compare(wrong, table)
+    searched, remarks = _searched(table, errors.columns, columns, confidence)
+    if not errors.known.all():
+        unknown = int((~errors.known).sum())
         if unknown == len(table):
             raise expect.InputError(
-                f"--wrong is {wrong!r}, but {expect.shown(found.columns)} has no values. Is it the right column?"
+                f"--wrong is {wrong!r}, but {expect.shown(errors.columns)} has no values. Is it the right column?"
             )
         remarks.append(f"Dropped because a value of --wrong is missing: {unknown} of {len(table)} rows.")
-    console.say(f"{data}: {len(table)} rows, {int(found.meets.sum())} of them wrong by {wrong!r}.", quiet)
+    console.say(f"{data}: {len(table)} rows, {int(errors.meets.sum())} of them wrong by {wrong!r}.", quiet)
     for remark in remarks:
         console.say(remark, quiet)
     # Not the whole table: a column that says which rows are wrong would make every slice.
     result = slices(
-        table.loc[found.known, searched],
-        found.meets[found.known],
+        table.loc[errors.known, searched],
+        errors.meets[errors.known],
         max_features=max_features,
         min_size=min_size,
         q=q,
@@ -94,23 +87,18 @@ def command(
     else:
         _show(result)
     if charts is not None:
-        from ... import charts as drawing
-
-        drawn = result.plot()
-        for suffix in ("svg", "png"):
-            console.say(f"Saved {drawing.save(drawn, charts / f'slices.{suffix}')}", quiet)
+        console.save_charts(charts, {"slices": result.plot()}, quiet)
 
 
 def _searched(
     table: pd.DataFrame, used: tuple[str, ...], columns: str | None, confidence: str | None
 ) -> tuple[list[str], list[str]]:
     """The columns to search, and remarks on them."""
-    for name in [confidence] if confidence is not None else []:
-        if name not in table:
-            raise expect.InputError(
-                f"--confidence is {name!r}, which is not a column.{expect.nearest(name, table.columns)} There are "
-                f"{expect.shown(table.columns)}."
-            )
+    if confidence is not None and confidence not in table:
+        raise expect.InputError(
+            f"--confidence is {confidence!r}, which is not a column.{expect.nearest(confidence, table.columns)} "
+            f"There are {expect.shown(table.columns)}."
+        )
     if columns is None:
         hidden = [name for name in used if name != confidence]
         chosen = [name for name in table.columns if name not in hidden]
@@ -128,14 +116,12 @@ def _searched(
         raise expect.InputError("--columns is empty; expected at least one column. Name one, or drop the option.")
     if confidence is not None and confidence not in chosen:
         chosen.append(confidence)
-    told = [name for name in chosen if name in used]
-    remark = f"Searched because you named them, although --wrong uses them: {expect.shown(told)}."
-    return list(dict.fromkeys(chosen)), [remark] if told else []
+    both = [name for name in chosen if name in used]
+    remark = f"Searched because you named them, although --wrong uses them: {expect.shown(both)}."
+    return list(dict.fromkeys(chosen)), [remark] if both else []
 
 
 def _show(result: Slices) -> None:
-    from ...regions.region import p_value_text
-
     out = console.out()
     if not result.slices:
         out.print(str(result), markup=False)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import typer
 
-from ... import __version__, expect
-from ...expect import InputError
-from ...tables.read import read_table
+from ... import __version__, charts, expect
+from ...estimators.spec import learners_from_texts
+from ...learner.fitting.probes import KINDS
+from ...learner.fitting.schemes import HalfSplits
+from ...learner.records.labelings import Labelings
+from ...learner.stability.comparison import StabilityTable, stabilities
+from ...learner.stability.disagreement import DisagreementRegions
+from ...learner.stability.stability import Stability, stability
+from ...regions.region import p_value_text
+from ...tables.read import Table, read_table
 from .. import console, options
-from ..options import record_as_json, table_as_json
-
-if TYPE_CHECKING:
-    from ...learner.records.labelings import Labelings
-    from ...learner.stability.comparison import StabilityTable
-    from ...learner.stability.disagreement import DisagreementRegions
-    from ...learner.stability.stability import Stability
-    from ...tables.read import Table
+from ..records import describe, record_all, record_as_json, table_as_json
 
 EXAMPLES = """
 **Examples**
@@ -32,6 +31,7 @@ EXAMPLES = """
 
     classay stability openml:credit-g --probes marginal --splits 50 --store runs/ --json
 """
+REGION_COLUMNS = ["where", "share of\npoints", "disagreement", "elsewhere", "lift", "q"]
 
 
 def command(
@@ -57,7 +57,7 @@ def command(
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     time_limit: options.TimeLimit = None,
-    store: options.Records = None,
+    store: options.Store = None,
     charts: options.Charts = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -65,21 +65,13 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Measure how repeatable learners are: how often two refits on different rows agree, and where they do not."""
-    from ...estimators.spec import learners_from_texts
-    from ...learner.fitting.probes import KINDS
-    from ...learner.fitting.schemes import HalfSplits
-    from ...learner.stability.comparison import stabilities
-    from ...learner.stability.stability import stability
-    from ..options import USUAL, record_all, tell
-
-    learners = learners_from_texts(learner or USUAL, allow_import)
+    learners = learners_from_texts(learner or options.USUAL, allow_import)
     expect.one_of(probes, "probes", KINDS)
     expect.whole(regions, "regions", at_least=0)
     scheme = HalfSplits(splits, size)
-    if charts is not None:
-        console.writable_folder(charts, "--charts")
+    console.writable_folder(charts, "--charts")
     table = read_table(data, target)
-    tell(table, quiet)
+    describe(table, quiet)
     settings = {
         "scheme": scheme,
         "repeats": repeats,
@@ -93,95 +85,84 @@ def command(
         "time_limit": time_limit,
     }
     records, failed, interrupted = record_all(learners, table, settings, scheduler)
-    found: dict[str, Stability] = {}
-    where: dict[str, DisagreementRegions] = {}
+    by_learner: dict[str, Stability] = {}
+    regions_of: dict[str, DisagreementRegions] = {}
     for name, labelings in records.items():
         try:
-            found[name] = stability(labelings)
+            by_learner[name] = stability(labelings)
             if regions:
-                where[name] = found[name].regions(top=regions, random_state=seed)
+                regions_of[name] = by_learner[name].regions(top=regions, random_state=seed)
         except expect.InputError as too_little:
             # The figures are valid without regions.
-            if name in found:
+            if name in by_learner:
                 console.say(f"{name}: no regions. {too_little}", quiet)
             else:
                 failed[name] = str(too_little)
-    side_by_side = stabilities(found) if found else None
+    comparison = stabilities(by_learner) if by_learner else None
     if as_json:
-        console.write_json(json_document(table, settings, records, found, where, side_by_side, failed, interrupted))
-    elif side_by_side is not None:
-        show(records, found, where, side_by_side)
-    for name, why in failed.items():
-        console.error(f"{name}: no results. {why}")
-    if charts is not None and side_by_side is not None:
-        for path in save_charts(charts, found, where, side_by_side):
-            console.say(f"Saved {path}", quiet)
-    if interrupted:
-        console.error("Interrupted: the results above cover only what had finished.")
-    if failed or interrupted:
-        raise typer.Exit(console.PARTIAL)
+        console.write_json(_as_json(table, settings, records, by_learner, regions_of, comparison, failed, interrupted))
+    elif comparison is not None:
+        _show(records, by_learner, regions_of, comparison)
+    console.report_failures(failed)
+    if charts is not None and comparison is not None:
+        console.save_charts(charts, _draw(by_learner, regions_of, comparison), quiet)
+    console.exit_if_partial(failed, interrupted)
 
 
-# The output of `classay stability`: text, tables, JSON and charts.
-
-
-REGION_COLUMNS = ["where", "share of\npoints", "disagreement", "elsewhere", "lift", "q"]
-
-
-def show(
+def _show(
     records: dict[str, Labelings],
-    found: dict[str, Stability],
-    where: dict[str, DisagreementRegions],
-    side_by_side: StabilityTable,
+    by_learner: dict[str, Stability],
+    regions_of: dict[str, DisagreementRegions],
+    comparison: StabilityTable,
 ) -> None:
     """Print text, the table of learners, and where each of them is not repeatable."""
     out = console.out()
-    words = str(side_by_side) if len(found) > 1 else str(next(iter(found.values())))
-    out.print(words, markup=False)
-    first = next(iter(found.values()))
-    figures = {"stability": "stability", "kappa": "kappa", "test\naccuracy": "accuracy"}
-    caption = (
-        "Stability: share of the points on which two refits predict the same class. A learner that always predicts one "
-        "class has 1, so read it beside accuracy. Kappa: the same beyond chance."
-    )
-    if any(one.same_subset.known for one in found.values()):
-        figures["same\nrows"] = "same_subset"
-        caption += (
-            " Same rows: for refits on the same rows; the difference from 1 is the learner's own training randomness."
-        )
+    several = len(by_learner) > 1
+    out.print(str(comparison if several else next(iter(by_learner.values()))), markup=False)
     out.print()
-    out.print(
-        console.table(
-            f"Agreement of two refits on {first.pairs}, on {first.n_points} {first.on}",
-            ["learner", *figures, "seconds\nper fit"],
-            [
-                [
-                    name,
-                    *(console.figure(getattr(one, part), 3) for part in figures.values()),
-                    f"{np.nanmean(records[name].seconds):.2g}",
-                ]
-                for name, one in found.items()
-            ],
-            caption,
-        )
-    )
-    for name, regions in where.items():
+    out.print(_agreement_table(records, by_learner))
+    for name, regions in regions_of.items():
         out.print()
-        if not regions.regions:
+        if regions.regions:
+            out.print(_region_table(name, regions))
+        else:
             out.print(str(regions), markup=False)
-            continue
-        out.print(_regions(name, regions))
-    if len(found) > 1:
-        for name, one in found.items():
+    if several:
+        for name, one in by_learner.items():
             for note in one.notes:
                 out.print(f"{name}: {note}", markup=False)
 
 
-def _regions(name: str, found: DisagreementRegions) -> Any:
-    from ...regions.region import p_value_text
-
+def _agreement_table(records: dict[str, Labelings], by_learner: dict[str, Stability]) -> Any:
+    first = next(iter(by_learner.values()))
+    figures = {"stability": "stability", "kappa": "kappa", "test\naccuracy": "accuracy"}
+    caption = (
+        "Stability: share of the points on which two refits predict the same class. A learner that always predicts one "
+        "class has 1, so read it together with accuracy. Kappa: the same beyond chance."
+    )
+    if any(one.same_subset.known for one in by_learner.values()):
+        figures["same\nrows"] = "same_subset"
+        caption += (
+            " Same rows: for refits on the same rows; the difference from 1 is the learner's own training randomness."
+        )
     return console.table(
-        f"{name}: where refits disagree most ({found.disagreement.value:.1%} overall)",
+        f"Agreement of two refits on {first.pairs}, on {first.n_points} {first.on}",
+        ["learner", *figures, "seconds\nper fit"],
+        [
+            [
+                name,
+                *(console.figure(getattr(one, part), 3) for part in figures.values()),
+                f"{np.nanmean(records[name].seconds):.2g}",
+            ]
+            for name, one in by_learner.items()
+        ],
+        caption,
+    )
+
+
+def _region_table(name: str, regions: DisagreementRegions) -> Any:
+    return console.table(
+        f"{name}: where refits disagree most ({regions.disagreement.value:.1%} overall)",
         REGION_COLUMNS,
         [
             [
@@ -192,20 +173,20 @@ def _regions(name: str, found: DisagreementRegions) -> Any:
                 f"{each.lift:.2f}",
                 p_value_text(each.q_value).removeprefix("= "),
             ]
-            for each in found.regions
+            for each in regions.regions
         ],
-        f"For refits and points that were not searched; {len(found.tested)} regions were tested on them, at a "
-        f"false-discovery rate of {found.q:g}.",
+        f"For refits and points that were not searched; {len(regions.tested)} regions were tested on them, at a "
+        f"false-discovery rate of {regions.q:g}.",
     )
 
 
-def json_document(
+def _as_json(
     table: Table,
     settings: dict[str, Any],
     records: dict[str, Labelings],
-    found: dict[str, Stability],
-    where: dict[str, DisagreementRegions],
-    side_by_side: StabilityTable | None,
+    by_learner: dict[str, Stability],
+    regions_of: dict[str, DisagreementRegions],
+    comparison: StabilityTable | None,
     failed: dict[str, str],
     interrupted: bool,
 ) -> dict[str, Any]:
@@ -224,34 +205,26 @@ def json_document(
         "learners": {
             name: {
                 **one.to_dict(),
-                "regions": where[name].to_dict() if name in where else None,
+                "regions": regions_of[name].to_dict() if name in regions_of else None,
                 **record_as_json(records[name]),
             }
-            for name, one in found.items()
+            for name, one in by_learner.items()
         },
-        "table": None if side_by_side is None else side_by_side.to_dict(),
+        "table": None if comparison is None else comparison.to_dict(),
         "failed": failed,
         "interrupted": interrupted,
     }
 
 
-def save_charts(
-    folder: Path,
-    found: dict[str, Stability],
-    where: dict[str, DisagreementRegions],
-    side_by_side: StabilityTable,
-) -> list[Path]:
-    """Save the chart of all learners, and a numbered chart per learner of where its refits disagree."""
-    from ... import charts
-
-    drawn: dict[str, Any] = {"stability": side_by_side.plot()}
-    for number, (name, one) in enumerate(found.items(), 1):
-        regions = where.get(name)
-        drawn[f"agreement_{number}"] = one.plot()
+def _draw(
+    by_learner: dict[str, Stability], regions_of: dict[str, DisagreementRegions], comparison: StabilityTable
+) -> dict[str, Any]:
+    """The chart of all learners, and numbered charts of each of them."""
+    by_name: dict[str, Any] = {"stability": comparison.plot()}
+    for number, (name, one) in enumerate(by_learner.items(), 1):
+        by_name[f"agreement_{number}"] = one.plot()
         try:
-            drawn[f"disagreement_{number}"] = charts.disagreement_plane(one, regions=regions)
-        except InputError:  # a plane needs two numeric columns
+            by_name[f"disagreement_{number}"] = charts.disagreement_plane(one, regions=regions_of.get(name))
+        except expect.InputError:  # a plane needs two numeric columns
             continue
-    return [
-        charts.save(chart, folder / f"{name}.{suffix}") for name, chart in drawn.items() for suffix in ("svg", "png")
-    ]
+    return by_name

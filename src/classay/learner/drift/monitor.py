@@ -102,7 +102,7 @@ class DriftMonitor:
         self.executor, self.progress = executor, progress
         self.time_limit = checks.time_limit(time_limit)
         self.name = name or short_name(learner)
-        self._state: State | None = None
+        self._state: MonitorState | None = None
 
     def fit(self, X: Any, y: ArrayLike, batch_size: int | None = None) -> DriftMonitor:
         """Set the reference and forget all batches. With `batch_size`, chance is estimated now and not later.
@@ -115,7 +115,7 @@ class DriftMonitor:
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
-        state = State(rows, labels, classes, drawn.rows, drawn.kind)
+        state = MonitorState(rows, labels, classes, drawn.rows, drawn.kind)
         (state.reference_answers,) = self._ask(state, [(rows, labels, 0, drawn.rows)])
         self._state = state
         if batch_size is not None:
@@ -153,7 +153,7 @@ class DriftMonitor:
             fingerprint=fingerprint(rows, labels),
         )
         state.updates.append(update)
-        state.last = Last(rows, labels, answers)
+        state.last = LastBatch(rows, labels, answers)
         return update
 
     @property
@@ -193,17 +193,17 @@ class DriftMonitor:
         monitor._state = state
         return monitor
 
-    def _fitted(self) -> State:
+    def _fitted(self) -> MonitorState:
         if self._state is None:
             raise expect.InputError("The monitor has no reference yet. Call fit(X, y) with rows of the process first.")
         return self._state
 
-    def _bench(self, state: State, rows: Any, labels: NDArray[Any], asked: Any, seed: int) -> Bench:
+    def _bench(self, state: MonitorState, rows: Any, labels: NDArray[Any], asked: Any, seed: int) -> Bench:
         free = tuple(free_seeds(self.learner))
         answers, none = LabelCodec(state.classes), np.empty(0, dtype=np.int64)
         return Bench(self.learner, rows, labels, answers, none, asked, free, seed, self.time_limit)
 
-    def _ask(self, state: State, asked: list[tuple[Any, NDArray[Any], int, Any]]) -> list[Codings]:
+    def _ask(self, state: MonitorState, asked: list[tuple[Any, NDArray[Any], int, Any]]) -> list[Codings]:
         """What the concepts of some rows, each with its number, predict on other rows.
 
         A concept is learned again whenever it is needed: its rows and seed define it, so it is saved without pickle.
@@ -253,7 +253,7 @@ PARTS = ("reference", "last", "accuracy")
 
 
 @dataclass
-class Last:
+class LastBatch:
     """The last batch, and what its concept predicts on the probes."""
 
     rows: Any
@@ -262,7 +262,7 @@ class Last:
 
 
 @dataclass
-class State:
+class MonitorState:
     """The reference, the probes, the calibration by batch size, all updates, and the last batch."""
 
     rows: Any
@@ -273,10 +273,10 @@ class State:
     reference_answers: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     calibrations: dict[int, Calibration] = field(default_factory=dict)
     updates: list[Update] = field(default_factory=list)
-    last: Last | None = None
+    last: LastBatch | None = None
 
 
-def save(monitor: DriftMonitor, state: State, path: Path) -> Path:
+def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
     """Write a monitor's settings and state."""
     tables = {"rows": state.rows, "probes": state.probes}
     arrays: dict[str, NDArray[Any]] = {
@@ -315,7 +315,7 @@ def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any
     return as_arrays
 
 
-def load(path: Path, learner: Any) -> tuple[dict[str, Any], State]:
+def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
     """Settings and state from a file that `save` wrote with the same learner."""
     header, arrays = store.read(path, KIND)
     fresh, _ = checks.learner(learner)
@@ -326,7 +326,7 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], State]:
                 "parameters. Pass the same learner."
             )
         tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
-        state = State(
+        state = MonitorState(
             rows=tables["rows"],
             labels=arrays["labels"],
             classes=arrays["classes"],
@@ -345,7 +345,7 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], State]:
             updates=[_update(each) for each in header["updates"]],
         )
         if "last_rows" in tables:
-            state.last = Last(tables["last_rows"], arrays["last_labels"], arrays["last_answers"])
+            state.last = LastBatch(tables["last_rows"], arrays["last_labels"], arrays["last_answers"])
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
         drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
         return {**header["settings"], "probes": drawn}, state

@@ -138,7 +138,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class DescribedColumns:
     """Described columns: each uniform, numbers correlated if wanted. `named`: rows are DataFrames, otherwise arrays."""
 
     columns: tuple[Column, ...]
@@ -179,7 +179,7 @@ class Described:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ResampledRows:
     """Rows of data, a DataFrame or an array, resampled with replacement."""
 
     rows: Any
@@ -208,7 +208,7 @@ class Given:
         return drawn
 
 
-Attributes = Described | Given
+Attributes = DescribedColumns | ResampledRows
 
 
 def named_rows(attributes: Attributes, rows: Any) -> pd.DataFrame:
@@ -242,7 +242,7 @@ def attributes(description: Any, correlation: float = 0.0) -> Attributes:
     raise InputError(f"`attributes` is {description!r}. {EXPECTED}")
 
 
-def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> Described:
+def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> DescribedColumns:
     numbers = sum(column.values is None for column in columns)
     if correlation and numbers < 2:
         raise InputError(f"`correlation` is {correlation}, but there is no pair of numeric columns. Leave it out.")
@@ -251,7 +251,7 @@ def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> 
             f"`correlation` is {correlation}; {numbers} columns cannot all be so negatively correlated. Use two "
             "columns, or a correlation closer to 0."
         )
-    return Described(columns, named, float(correlation))
+    return DescribedColumns(columns, named, float(correlation))
 
 
 def _column(name: Any, domain: Any) -> Column:
@@ -271,10 +271,10 @@ def _column(name: Any, domain: Any) -> Column:
     raise InputError(f"The column {name!r} is described by {domain!r}. {EXPECTED}")
 
 
-def _from_rows(rows: Any) -> Given:
+def _from_rows(rows: Any) -> ResampledRows:
     if len(rows) == 0 or rows.shape[1] == 0:
         raise InputError(f"`attributes` has shape {rows.shape}; expected rows and columns.")
-    attributes = Given(rows)
+    attributes = ResampledRows(rows)
     twins = pd.Index(attributes.names)[pd.Index(attributes.names).duplicated()]
     if len(twins):
         raise InputError(f"`attributes` has columns with the same name ({shown(twins)}). Give each its own name.")

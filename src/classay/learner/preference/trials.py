@@ -19,7 +19,7 @@ from ..fitting import checks
 from ..fitting.codec import LabelCodec
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
-from .concepts import Attributes, Concept, Described
+from .concepts import Attributes, Concept, DescribedColumns
 from .crossover import HALF, Search
 
 N_PROBES, MOST_PROBES = 50_000, 1_000
@@ -87,7 +87,7 @@ def rivals(
             f"{concepts[0].name!r} and {concepts[1].name!r} never disagree on {first.size} probes ({drawn.kind}), so a "
             "preference between them is not defined. Are they meant to differ?"
         )
-    if isinstance(attributes, Described) and attributes.named and not hasattr(fresh, "steps"):
+    if isinstance(attributes, DescribedColumns) and attributes.named and not hasattr(fresh, "steps"):
         wrapped = encoded(fresh, attributes.draw(2, seeds.generator(seed, "columns")))
         if wrapped is not fresh:
             notes.append(Note("columns-encoded"))

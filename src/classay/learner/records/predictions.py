@@ -139,7 +139,7 @@ def _numbers(values: ArrayLike, name: str) -> Floats:
 KINDS: dict[str, type[Labelings] | type[Predictions]] = {kind.KIND: kind for kind in (Labelings, Predictions)}
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path) -> Labelings | Predictions:
     """Read a record that `Labelings.save` or `Predictions.save` wrote."""
     header, arrays = store.read(Path(path))
     if header["kind"] not in KINDS:

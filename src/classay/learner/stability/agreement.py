@@ -25,7 +25,7 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True)
-class Compared:
+class PairComparison:
     """`table[u, i]`: what unit u (a split or a subset) contributes at point i; its mean is the agreement.
 
     `per_point` is the agreement at each point, `per_refit` (K, R) that of each refit with those it is compared with.
@@ -44,7 +44,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Agreement(Compared):
+class Agreement(PairComparison):
     """Agreement of labels. `shares` is how often each class is predicted, `expected[u, i]` twice the mean share of the
     predictions of unit u at point i.
     """
@@ -85,7 +85,7 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
     return Agreement(*compared, shares, expected)
 
 
-def closeness(values: Floats, tolerance: float, halves: bool) -> Compared:
+def closeness(values: Floats, tolerance: float, halves: bool) -> PairComparison:
     """Agreement of numbers (K, R, n), which count as equal if they differ by at most the tolerance.
 
     >>> answers = np.array([[[1.0, 2.0]], [[1.2, 2.0]], [[1.4, 9.0]]])
@@ -101,7 +101,7 @@ def closeness(values: Floats, tolerance: float, halves: bool) -> Compared:
             counts[:, point] = upto - np.searchsorted(order, flat[:, point] - tolerance, "left")
         return counts.reshape(block.shape)
 
-    return Compared(*_compared(values, halves, lambda one, two: np.abs(one - two) <= tolerance, alike, 1))
+    return PairComparison(*_compared(values, halves, lambda one, two: np.abs(one - two) <= tolerance, alike, 1))
 
 
 def _compared(
@@ -181,25 +181,44 @@ def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
     return notes
 
 
-def figures(record: Refits, where: str, compared: Compared, n_refits: int, level: float) -> dict[str, Any]:
-    """The fields that stability has for every learner."""
+@dataclass(frozen=True)
+class PairFigures:
+    """What stability has for classifiers and regressors alike."""
+
+    learner: str
+    on: str
+    pairs: str
+    n_points: int
+    n_subsets: int
+    n_refits: int
+    stability: Estimate
+    same_subset: Estimate
+    standard_error: float
+    worst_case_points: float
+    worst_case_pairs: float
+    per_point: Floats
+    per_refit: Floats
+
+
+def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits: int, level: float) -> PairFigures:
+    """The figures of compared pairs of refits."""
     n_subsets, n_points = len(compared.per_refit), len(compared.per_point)
     disjoint = n_subsets // 2
-    return {
-        "learner": record.name,
-        "on": points_called(record, where),
-        "pairs": pairs_called(record),
-        "n_points": n_points,
-        "n_subsets": n_subsets,
-        "n_refits": n_refits,
-        "stability": share(compared.table, disjoint, level),
-        "same_subset": same_subset(compared.within, record.deterministic, level),
-        "standard_error": crossed_standard_error(compared.table),
-        "worst_case_points": 0.5 / math.sqrt(n_points),
-        "worst_case_pairs": 0.5 / math.sqrt(disjoint),
-        "per_point": compared.per_point,
-        "per_refit": compared.per_refit,
-    }
+    return PairFigures(
+        learner=record.name,
+        on=points_called(record, where),
+        pairs=pairs_called(record),
+        n_points=n_points,
+        n_subsets=n_subsets,
+        n_refits=n_refits,
+        stability=share(compared.table, disjoint, level),
+        same_subset=same_subset(compared.within, record.deterministic, level),
+        standard_error=crossed_standard_error(compared.table),
+        worst_case_points=0.5 / math.sqrt(n_points),
+        worst_case_pairs=0.5 / math.sqrt(disjoint),
+        per_point=compared.per_point,
+        per_refit=compared.per_refit,
+    )
 
 
 def share(table: Floats, disjoint: int, level: float) -> Estimate:

@@ -20,7 +20,7 @@ from ..fitting import checks
 from ..fitting.codec import LabelCodec
 from ..fitting.schemes import HalfSplits
 from ..record import record
-from ..records.labelings import Labelings
+from ..records.labelings import Labelings, expect_record
 from .stability import Stability, stability
 
 FIGURES = ("stability", "kappa", "accuracy")
@@ -241,7 +241,7 @@ def stability_by_size(
     }
     for size in wanted:
         try:
-            labelings = record(learner, X, y, HalfSplits(splits, size), **settings)
+            labelings = expect_record(record(learner, X, y, HalfSplits(splits, size), **settings), "learner")
         except KeyboardInterrupt:  # before any refit of this size was done
             break
         if labelings.interrupted:

@@ -20,7 +20,7 @@ from ...intervals import Estimate, around, crossed_standard_error
 from ...result import Result, figures_frame
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
-from .agreement import OVER, TEST, Agreement, agreement, closeness, coefficient, compared_on, figures, share, used
+from .agreement import OVER, TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
 from .disagreement import DisagreementRegions, disagreement_regions
 
 FIGURES = ("stability", "kappa", "accuracy", "same_subset")
@@ -153,8 +153,21 @@ def stability(
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
     compared = agreement(labels, len(record.classes), record.halves)
+    shared = pair_figures(record, where, compared, labels.shape[1], level)
     return Stability(
-        **figures(record, where, compared, labels.shape[1], level),
+        learner=shared.learner,
+        on=shared.on,
+        pairs=shared.pairs,
+        n_points=shared.n_points,
+        n_subsets=shared.n_subsets,
+        n_refits=shared.n_refits,
+        stability=shared.stability,
+        same_subset=shared.same_subset,
+        standard_error=shared.standard_error,
+        worst_case_points=shared.worst_case_points,
+        worst_case_pairs=shared.worst_case_pairs,
+        per_point=shared.per_point,
+        per_refit=shared.per_refit,
         kappa=_kappa(compared, len(labels) // 2, level),
         accuracy=record.accuracy("test", level),
         notes=tuple(notes),
@@ -239,8 +252,21 @@ def regression_stability(
     squared = ((predictions.complete() - predictions.truth) ** 2).mean(axis=1)
     rmse, r2 = _errors(squared, float(predictions.truth.var()), level)
     undefined = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
+    shared = pair_figures(predictions, where, near, values.shape[1], level)
     return RegressionStability(
-        **figures(predictions, where, near, values.shape[1], level),
+        learner=shared.learner,
+        on=shared.on,
+        pairs=shared.pairs,
+        n_points=shared.n_points,
+        n_subsets=shared.n_subsets,
+        n_refits=shared.n_refits,
+        stability=shared.stability,
+        same_subset=shared.same_subset,
+        standard_error=shared.standard_error,
+        worst_case_points=shared.worst_case_points,
+        worst_case_pairs=shared.worst_case_pairs,
+        per_point=shared.per_point,
+        per_refit=shared.per_refit,
         tolerance=reach,
         concordance=undefined if math.isnan(value) else coefficient(value, table, len(values) // 2, level),
         rmse=rmse,

@@ -43,8 +43,8 @@ def report_from(content: Any) -> Report:
             f"It was written by a later version of classay (schema {version}; this one reads up to {SCHEMA}). "
             "Install a later classay."
         )
-    found: Report = _read(Report, content, "")
-    return found
+    report: Report = _read(Report, content, "")
+    return report
 
 
 def fields_of(kind: type) -> dict[str, Any]:
@@ -91,18 +91,18 @@ def _read_dataclass(kind: type, content: dict[str, Any], place: str) -> Any:
             if is_required(field):
                 raise InputError(f"It is damaged: `{where}` is missing.{nearest(field.name, content)}")
             continue
-        given = content[field.name]
-        if kind is Estimate and given is None and field.name in OPEN_ENDS:
+        value = content[field.name]
+        if kind is Estimate and value is None and field.name in OPEN_ENDS:
             parts[field.name] = OPEN_ENDS[field.name]
             continue
-        parts[field.name] = _read(fields_of(kind)[field.name], given, where)
+        parts[field.name] = _read(fields_of(kind)[field.name], value, where)
         allowed = CHOICES.get((kind.__name__, field.name))
-        if allowed and given not in allowed:
-            raise InputError(f"It is damaged: `{where}` is {_short(given)}; expected one of {', '.join(allowed)}.")
-    made = kind(**parts)
-    if isinstance(made, Sheet):
-        _is_even(made, place)
-    return made
+        if allowed and value not in allowed:
+            raise InputError(f"It is damaged: `{where}` is {_short(value)}; expected one of {', '.join(allowed)}.")
+    instance = kind(**parts)
+    if isinstance(instance, Sheet):
+        _is_even(instance, place)
+    return instance
 
 
 def _member(kinds: tuple[Any, ...], content: Any, place: str) -> Any:
@@ -110,14 +110,14 @@ def _member(kinds: tuple[Any, ...], content: Any, place: str) -> Any:
     for kind in kinds:
         if kind is type(content) or (dataclasses.is_dataclass(kind) and isinstance(content, dict)):
             return kind
-    expected = " or ".join(_said(kind) for kind in kinds)
+    expected = " or ".join(_kind_in_words(kind) for kind in kinds)
     raise InputError(f"It is damaged: `{place}` is {_short(content)}; expected {expected}.")
 
 
 def _is(kind: type, content: Any, place: str) -> Any:
     fits = isinstance(content, kind) or (kind is float and isinstance(content, int))
     if not fits or (isinstance(content, bool) and kind is not bool):
-        raise InputError(f"It is damaged: `{place or 'it'}` is {_short(content)}; expected {_said(kind)}.")
+        raise InputError(f"It is damaged: `{place or 'it'}` is {_short(content)}; expected {_kind_in_words(kind)}.")
     return content
 
 
@@ -134,7 +134,7 @@ def _is_even(sheet: Sheet, place: str) -> None:
             raise InputError(f"It is damaged: `{place}.{name}` has {len(beside)} entries for {len(sheet.rows)} rows.")
 
 
-def _said(kind: Any) -> str:
+def _kind_in_words(kind: Any) -> str:
     words = {str: "a string", int: "an integer", float: "a number", bool: "true or false", list: "a list"}
     return words.get(kind, "null" if kind in (None, types.NoneType) else "an object")
 
@@ -181,8 +181,8 @@ def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
         if (kind.__name__, name) in CHOICES:
             properties[name] = {"enum": list(CHOICES[kind.__name__, name])}
     if kind is Estimate:
-        told = {"value": "null: unknown", "low": "null: no lower limit", "high": "null: no upper limit"}
-        properties |= {name: {**properties[name], "description": text} for name, text in told.items()}
+        nulls = {"value": "null: unknown", "low": "null: no lower limit", "high": "null: no upper limit"}
+        properties |= {name: {**properties[name], "description": text} for name, text in nulls.items()}
     return {
         "description": _description(kind),
         "type": "object",

@@ -35,7 +35,7 @@ def log_to_mlflow(report: Report, uri: str | None = None, experiment: str = EXPE
     experiment: the experiment to log to; it is created if it does not exist.
     """
     client, place = ready(uri, experiment)
-    with _told(uri):
+    with _errors_in_one_sentence(uri):
         run = str(client.create_run(place, run_name=_cut(report.title, LONGEST_NAME)).info.run_id)
         try:
             _log(client, run, report)
@@ -60,13 +60,13 @@ def ready(uri: str | None = None, experiment: str = EXPERIMENT) -> tuple[Any, st
         raise InputError('Logging to MLflow needs mlflow, which is not installed: pip install "classay[mlflow]".')
     from mlflow.tracking import MlflowClient
 
-    with _told(uri):
+    with _errors_in_one_sentence(uri):
         client = MlflowClient(tracking_uri=uri)
         return client, _experiment(client, experiment)
 
 
 @contextmanager
-def _told(uri: str | None) -> Iterator[None]:
+def _errors_in_one_sentence(uri: str | None) -> Iterator[None]:
     """Turn errors of MLflow or its store into one sentence."""
     from mlflow.exceptions import MlflowException
 
@@ -86,12 +86,12 @@ def metrics(report: Report) -> dict[str, float]:
     Names of learners keep letters, digits, spaces, dots and hyphens; names that become equal are numbered.
     """
     names = _distinct(dict.fromkeys(each.of for each in report.figures))
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for each in report.figures:
         name = f"{names[each.of]}/{each.name}"
         ends = {name: each.estimate.value, f"{name}.low": each.estimate.low, f"{name}.high": each.estimate.high}
-        found |= {key: float(value) for key, value in ends.items() if abs(value) < float("inf")}
-    return found
+        values |= {key: float(value) for key, value in ends.items() if abs(value) < float("inf")}
+    return values
 
 
 def parameters(report: Report) -> dict[str, str]:
@@ -145,12 +145,12 @@ def _save_charts(report: Report, folder: Path) -> None:
 
 
 def _experiment(client: Any, name: str) -> str:
-    found = client.get_experiment_by_name(name)
-    if found is None:
+    experiment = client.get_experiment_by_name(name)
+    if experiment is None:
         return str(client.create_experiment(name))
-    if found.lifecycle_stage != "active":
+    if experiment.lifecycle_stage != "active":
         raise InputError(f"The MLflow experiment {name!r} was deleted. Restore it, or choose another.")
-    return str(found.experiment_id)
+    return str(experiment.experiment_id)
 
 
 def _distinct(texts: Mapping[str, Any]) -> dict[str, str]:

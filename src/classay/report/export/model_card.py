@@ -12,7 +12,7 @@ from ..document import Cell, Finding, Report, Sheet
 from ..glossary import TERMS
 from ..phrases import printed
 
-UNTOLD = ("command", "stages")
+OMITTED = ("command", "stages")
 """Settings that are shown elsewhere, or are of no use in a card."""
 HEADINGS = {"warning": "Warnings", "note": "Notes", "fine": "Checks passed"}
 
@@ -43,7 +43,9 @@ def escaped(text: str) -> str:
 def _lines(report: Report) -> Iterator[str]:
     yield f"## {escaped(report.title)}"
     yield ""
-    about = ", ".join(f"{escaped(str(key))}: {_value(value)}" for key, value in report.about.items() if _is_told(value))
+    about = ", ".join(
+        f"{escaped(str(key))}: {_value(value)}" for key, value in report.about.items() if _is_shown(value)
+    )
     if about:
         yield from (f"{about}.", "")
     yield from _findings(report)
@@ -63,13 +65,13 @@ def _findings(report: Report) -> Iterator[str]:
     if not report.findings:
         yield from ("None.", "")
     for level, heading in HEADINGS.items():
-        found = [each for each in report.findings if each.level == level]
-        if found:
-            yield from (f"**{heading}**", "", *(_item(each) for each in found), "")
+        findings = [each for each in report.findings if each.level == level]
+        if findings:
+            yield from (f"**{heading}**", "", *(_item(each) for each in findings), "")
     if report.unasked:
         several = counted(len(report.unasked), "check")
-        told = "; ".join(f"{each.code} {escaped(each.title)} ({escaped(each.why)})" for each in report.unasked)
-        yield from (f"{several} not possible: {told}.", "")
+        checks = "; ".join(f"{each.code} {escaped(each.title)} ({escaped(each.why)})" for each in report.unasked)
+        yield from (f"{several} not possible: {checks}.", "")
 
 
 def _item(finding: Finding) -> str:
@@ -89,13 +91,13 @@ def _definitions(sheet: Sheet) -> Iterator[str]:
     """The meaning of each column: readers of a card have no glossary at hand."""
     for name in sheet.columns:
         if name in TERMS:
-            yield f"- {TERMS[name].label}: {escaped(TERMS[name].tells)} {escaped(TERMS[name].range)}."
+            yield f"- {TERMS[name].label}: {escaped(TERMS[name].meaning)} {escaped(TERMS[name].range)}."
 
 
 def _settings(settings: dict[str, Any]) -> Iterator[str]:
     yield from ("### How it was made", "")
     for key, value in settings.items():
-        if key not in UNTOLD and _is_told(value):
+        if key not in OMITTED and _is_shown(value):
             yield f"- {escaped(str(key).replace('_', ' '))}: {_value(value)}"
     command = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", " ", str(settings.get("command") or "")).strip()
     if command:
@@ -104,7 +106,7 @@ def _settings(settings: dict[str, Any]) -> Iterator[str]:
         yield from ("", f"{fence}sh", command, fence)
 
 
-def _is_told(value: Any) -> bool:
+def _is_shown(value: Any) -> bool:
     return value is not None and value is not False and value not in ("", [], {}, ())
 
 

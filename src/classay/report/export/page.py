@@ -59,7 +59,7 @@ def render(report: Report) -> str:
         "names": names,
         "texts": texts,
         "settings": plain(report.settings),
-        "told": any(sheet.key == "settings" for sheet in report.sheets()),
+        "has_settings": any(sheet.key == "settings" for sheet in report.sheets()),
         "about": plain(report.about),
         "version": __version__,
         "policy": _policy(start, library, script),
@@ -107,20 +107,20 @@ def chart_style() -> tuple[dict[str, Any], str]:
     )
 
 
-def reading(picture: Picture) -> str:
+def chart_title(picture: Picture) -> str:
     """Title and subtitle of a chart: the page shows them as text, which a phone does not shrink."""
     title = picture.spec.get("title")
     parts = title if isinstance(title, dict) else {"text": title}
-    said, how = (_line(parts.get(name)) for name in ("text", "subtitle"))
-    if not said or said in (picture.title, picture.text):
-        return how
-    return f"{said}{'' if said[-1] in '.?!' else '.'} {how}".rstrip()
+    text, subtitle = (_line(parts.get(name)) for name in ("text", "subtitle"))
+    if not text or text in (picture.title, picture.text):
+        return subtitle
+    return f"{text}{'' if text[-1] in '.?!' else '.'} {subtitle}".rstrip()
 
 
 def height(picture: Picture) -> int:
     """Pixels reserved for a chart until it is drawn, so that the page does not jump."""
-    given = picture.spec.get("height")
-    return int(given) + 60 if isinstance(given, (int, float)) and not isinstance(given, bool) else 240
+    pixels = picture.spec.get("height")
+    return int(pixels) + 60 if isinstance(pixels, (int, float)) and not isinstance(pixels, bool) else 240
 
 
 def parts(section: Section) -> list[tuple[str, int, Any]]:
@@ -154,7 +154,7 @@ def clean(value: Any) -> Any:
 
 @cache
 def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("classay.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -162,19 +162,19 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["cut"] = cut
-    made.globals |= {
+    environment.filters["cut"] = cut
+    environment.globals |= {
         "TERMS": TERMS,
         "LONGEST": LONGEST,
         "UNITS": phrases.UNITS,
         "printed": phrases.printed,
         "counted": counted,
-        "reading": reading,
+        "chart_title": chart_title,
         "height": height,
         "parts": parts,
         "spans": spans,
     }
-    return made
+    return environment
 
 
 @cache
@@ -203,7 +203,7 @@ def _policy(*scripts: str) -> str:
 def _json(value: Any) -> Markup:
     """JSON that no name can break out of: "<" is escaped, and so are characters that scripts or files cannot hold."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(re.sub("[<\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text))
+    return Markup(re.sub("[<\u2028\u2029\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def _slugs(report: Report) -> list[str]:
@@ -229,14 +229,14 @@ class Names:
     """
 
     def __init__(self, report: Report) -> None:
-        found = dict.fromkeys(report.learners)
-        found |= dict.fromkeys(each.of for each in report.figures if each.subject == "network")
-        found |= dict.fromkeys(report.failed)
+        names = dict.fromkeys(report.learners)
+        names |= dict.fromkeys(each.of for each in report.figures if each.subject == "network")
+        names |= dict.fromkeys(report.failed)
         for section in report.sections:
-            found |= dict.fromkeys(name for name in (section.group,) if name)
+            names |= dict.fromkeys(name for name in (section.group,) if name)
             for sheet in _sheets(*section.sheets, *(each.sheet for each in section.pictures)):
-                found |= dict.fromkeys(name for name in sheet.of if name)
-        self.place = {name: number for number, name in enumerate(found)}
+                names |= dict.fromkeys(name for name in sheet.of if name)
+        self.place = {name: number for number, name in enumerate(names)}
         self.coloured = len(report.learners)
 
     def __getitem__(self, name: str) -> int | None:

@@ -24,9 +24,7 @@ def _rules() -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
     for name in sorted(names, key=lambda name: name[1:]):
         module = import_module(f".{name}", __name__)
-        rules[module.CODE] = Rule(
-            code=module.CODE, title=module.TITLE, docs=module.__doc__ or "", check=module.check
-        )
+        rules[module.CODE] = Rule(code=module.CODE, title=module.TITLE, docs=module.__doc__ or "", check=module.check)
     return rules
 
 

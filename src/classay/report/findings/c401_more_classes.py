@@ -3,7 +3,7 @@
 - *A warning when:* The upper end of the accuracy forecast for ten times the classes is below half of the present
   accuracy.
 - *A note when:* The upper end is below the present accuracy.
-- *Fine when:* It is not.
+- *Fine when:* The upper end is not below the present accuracy.
 - *Not checked when:* There are fewer than 5 classes, or no scores that allow a forecast.
 """
 

@@ -19,7 +19,7 @@ from ...data.complexity_tables import suspected
 from ...inputs.labels import encode
 from ...intervals import exact
 from ..document import Finding, Unasked
-from ..figures import contradicted
+from ..figures import contradicted_rows
 from ..phrases import quoted
 from ..results import Results
 from .rules import Judge, Outcome
@@ -38,7 +38,7 @@ def check(results: Results, judge: Judge) -> Outcome:
     codes = results.data.codes
     best = max(held, key=lambda name: float((held[name].labels == codes).mean()))
     # Rows that equal a row with another label are reported as such (D203): nobody can know which label is wrong.
-    contradicts = (held[best].labels != codes) & ~contradicted(results.data)
+    contradicts = (held[best].labels != codes) & ~contradicted_rows(results.data)
     seen, expected = expected_suspects(results.complexity, codes, contradicts)
     suspects = len(results.complexity.suspects())
     reference = f"overlap of the classes: about {expected:,.0f}"

@@ -1,4 +1,4 @@
-"""Do rows that are equal in every column have different labels?
+"""Do rows contradict each other?
 
 - *A note when:* Rows that are equal in every column have different labels.
 - *Fine when:* No row repeats another, with the same label or another. With duplicates alone, only D204 is reported.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...intervals import exact
 from ..document import Finding
-from ..figures import repeated
+from ..figures import repeated_rows
 from ..phrases import share
 from ..results import Results
 from .rules import Judge, Outcome
@@ -19,7 +19,7 @@ TITLE = "Contradictory rows"
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One note on contradictory rows, or one finding that no row repeats another."""
-    contradictory, duplicate = repeated(results.data)
+    contradictory, duplicate = repeated_rows(results.data)
     rows = results.data.codes.size
     if contradictory:
         return [_contradictory(contradictory, rows)]

@@ -1,4 +1,4 @@
-"""Do rows occur more than once?
+"""Are there copies of rows?
 
 - *A note when:* Rows occur more than once with the same label.
 - *Not reported when:* There are none; D203 then says whether rows contradict each other.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...intervals import exact
 from ..document import Finding
-from ..figures import repeated
+from ..figures import repeated_rows
 from ..results import Results
 from .rules import Judge, Outcome
 
@@ -18,7 +18,7 @@ TITLE = "Duplicate rows"
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One note if there are duplicates."""
-    _, duplicate = repeated(results.data)
+    _, duplicate = repeated_rows(results.data)
     return [_duplicate(duplicate, results.data.codes.size)] if duplicate else []
 
 

@@ -2,7 +2,7 @@
 
 - *A note when:* The distance between the predictions of two learners is no more than chance gives.
 - *Fine when:* All learners predict differently.
-- *Not checked when:* There are fewer than two learners with the same refits.
+- *Not checked when:* There are fewer than two learners with comparable refits.
 """
 
 from __future__ import annotations

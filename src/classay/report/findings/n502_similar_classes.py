@@ -1,7 +1,6 @@
 """Which classes does a network find most similar?
 
-- *A note when:* Always reported: the closest pair of rows of the head.
-- *Not reported when:* No network is given.
+- *A note always:* The closest pair of rows of the head, for every network.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
 - *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the scores
   reflect it.
 - *Fine when:* No slice was found, or none was confirmed, for any learner.
-- *Not checked when:* There are no cross-validated predictions, or too few errors to search slices.
+- *Not checked when:* There are no cross-validated predictions, or too few rows or errors to search
+  slices.
 """
 
 from __future__ import annotations

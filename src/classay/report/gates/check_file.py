@@ -81,9 +81,9 @@ def refuse_strangers(check: CheckFile, report: Report) -> None:
 def _understood(source: Path, content: dict[str, Any]) -> CheckFile:
     _refuse_unknown(content, KEYS, "")
     if ("data" in content) == ("report" in content):
-        given = "both are" if "data" in content else "neither is"
+        both = "both are" if "data" in content else "neither is"
         raise InputError(
-            f"`data` is what to assay, `report` an existing report to check instead; {given} given, expected one."
+            f"`data` is what to assay, `report` an existing report to check instead; {both} given, expected one."
         )
     texts, gates, bans = _of_learners(content)
     for name, table in _typed(content, "networks", dict, {}).items():
@@ -128,12 +128,12 @@ def _of_learners(content: dict[str, Any]) -> tuple[dict[str, str], list[Gate], l
     texts: dict[str, str] = {}
     gates: list[Gate] = []
     bans: list[Ban] = []
-    for name, given in _typed(content, "learners", dict, {}).items():
-        if isinstance(given, str):
-            texts[name] = given
+    for name, entry in _typed(content, "learners", dict, {}).items():
+        if isinstance(entry, str):
+            texts[name] = entry
             continue
         place = f"learners.{name}."
-        table = _typed({name: given}, name, dict, None, "learners.")
+        table = _typed({name: entry}, name, dict, None, "learners.")
         _refuse_unknown(table, ("learner", "gates", "forbid"), place)
         if "learner" in table:
             texts[name] = _typed(table, "learner", str, "", place)

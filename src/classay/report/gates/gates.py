@@ -11,7 +11,7 @@ from xml.etree import ElementTree as xml
 from ...expect import InputError, counted, nearest, shown
 from ...intervals import Estimate
 from ..document import LEVELS, Report
-from ..findings.rules import CODES
+from ..findings import RULES
 from ..glossary import TERMS
 from ..phrases import number
 
@@ -107,29 +107,29 @@ def gate_from(text: object, of: str = "", subject: str = "learner") -> Gate:
     >>> gate_from("stability >= 0.9")
     Gate(text='stability >= 0.9', subject='learner', figure='stability', end='low', sign='>=', bound=0.9, of='')
     """
-    found = FORM.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
+    match = FORM.fullmatch(text.strip()) if isinstance(text, str) else None
+    if match is None:
         raise InputError(
             f"The gate {_short(text)} cannot be read; expected a figure, a sign and a number, such as {EXAMPLE}."
         )
-    about = found["subject"] or subject
+    about = match["subject"] or subject
     if about not in FIGURES or (of and about != subject):
         alike = nearest(about, FIGURES) if not of else ""
         others = f"one of {', '.join(FIGURES)}" if not of else f"only figures of a {subject}"
         raise InputError(f"The gate {_short(text)} is about {about!r}; expected {others}.{alike}")
-    name = found["figure"]
+    name = match["figure"]
     if name not in FIGURES[about]:
         raise InputError(
             f"The gate {_short(text)} names {name!r}, which is not a figure of {_a(about)}.{_hint(name, about)}"
         )
-    if found["sign"] == "==" and TERMS[name].form != "count":
+    if match["sign"] == "==" and TERMS[name].form != "count":
         raise InputError(
             f"The gate {_short(text)} uses ==, which is only for counts; {name} is not a count. Use >= or <=."
         )
-    bound = float(found["bound"].replace("−", "-"))
+    bound = float(match["bound"].replace("−", "-"))
     if not math.isfinite(bound):
         raise InputError(f"The gate {_short(text)} has an infinite number; expected a finite one.")
-    return Gate(found[0], about, name, found["end"] or ENDS[found["sign"]], found["sign"], bound, of)
+    return Gate(match[0], about, name, match["end"] or ENDS[match["sign"]], match["sign"], bound, of)
 
 
 def ban_from(text: object, of: str = "") -> Ban:
@@ -138,10 +138,10 @@ def ban_from(text: object, of: str = "") -> Ban:
     >>> ban_from("L102").text
     'no L102'
     """
-    if text not in (*CODES, *FORBIDDABLE):
+    if text not in (*RULES, *FORBIDDABLE):
         raise InputError(
             f"`forbid` has {_short(text)}; expected codes of findings or the levels {' and '.join(FORBIDDABLE)}."
-            f"{nearest(str(text), (*CODES, *FORBIDDABLE))} The codes are {shown(CODES, 40)}."
+            f"{nearest(str(text), (*RULES, *FORBIDDABLE))} The codes are {shown(RULES, 40)}."
         )
     return Ban(str(text), of)
 
@@ -156,12 +156,12 @@ def hold(
     learners: names that should be in the report; those of the report are added.
     """
     by_place = {(each.subject, each.of, each.name): each.estimate for each in report.figures}
-    given: dict[str, list[str]] = {"data": ["data"], "classes": ["classes"]}
-    given["network"] = list(dict.fromkeys(each.of for each in report.figures if each.subject == "network"))
-    given["learner"] = list(dict.fromkeys([*learners, *report.learners, *report.failed]))
+    names: dict[str, list[str]] = {"data": ["data"], "classes": ["classes"]}
+    names["network"] = list(dict.fromkeys(each.of for each in report.figures if each.subject == "network"))
+    names["learner"] = list(dict.fromkeys([*learners, *report.learners, *report.failed]))
     verdicts = []
     for gate in gates:
-        for of in [gate.of] if gate.of else given[gate.subject] or [gate.subject]:
+        for of in [gate.of] if gate.of else names[gate.subject] or [gate.subject]:
             estimate = by_place.get((gate.subject, of, gate.figure))
             verdicts.append(_unmeasured(gate, of, report) if estimate is None else _held(gate, of, estimate))
     return verdicts + [_banned(ban, report) for ban in bans]
@@ -174,20 +174,20 @@ def _held(gate: Gate, of: str, estimate: Estimate) -> Verdict:
     if gate.sign == "==":
         apart = -abs(apart)
     passed = known and (apart > 0 if gate.sign in "<>" else apart >= 0)
-    said = _ending(gate, estimate)
+    end = _end_in_words(gate, estimate)
     if not known:
         why = "it is unknown: the data cannot identify it"
     elif math.isinf(measured):
-        why = f"{said} is unbounded: there are too few refits or rows"
+        why = f"{end} is unbounded: there are too few refits or rows"
     elif passed:
-        why = f"{said} {_number(measured, gate)}"
+        why = f"{end} {_number(measured, gate)}"
     else:
         short = f"by {_number(abs(apart), gate)}" if apart else "because it must not be equal"
-        why = f"{said} {_number(measured, gate)} misses {_number(gate.bound, gate)} {short}"
+        why = f"{end} {_number(measured, gate)} misses {_number(gate.bound, gate)} {short}"
     return Verdict(of, gate.text, gate.figure, estimate, gate.end, measured, passed, apart if known else math.nan, why)
 
 
-def _ending(gate: Gate, estimate: Estimate) -> str:
+def _end_in_words(gate: Gate, estimate: Estimate) -> str:
     """The compared end in words; a figure without uncertainty has only a value."""
     if estimate.low == estimate.high or gate.end == "value":
         return "value"
@@ -213,19 +213,19 @@ def _reason(gate: Gate, report: Report) -> str:
 
 
 def _banned(ban: Ban, report: Report) -> Verdict:
-    found = [
+    banned = [
         each
         for each in report.findings
         if each.level != "fine" and ban.what in (each.code, each.level) and ban.of in ("", each.of)
     ]
-    if not found and not any(each.code == ban.what for each in report.findings):
+    if not banned and not any(each.code == ban.what for each in report.findings):
         # A finding that could not be checked is not known to be absent.
         for each in report.unasked:
             if each.code == ban.what:
                 why = f"it could not be checked: {each.why}"
                 return Verdict(ban.of, ban.text, "", None, "value", math.nan, False, math.nan, why)
-    why = " ".join(f"{each.code} {each.of}: {each.sentence}" for each in found) or "none found"
-    return Verdict(ban.of, ban.text, "", None, "value", float(len(found)), not found, float(-len(found)), why)
+    why = " ".join(f"{each.code} {each.of}: {each.sentence}" for each in banned) or "none found"
+    return Verdict(ban.of, ban.text, "", None, "value", float(len(banned)), not banned, float(-len(banned)), why)
 
 
 def summary(verdicts: list[Verdict]) -> str:
@@ -257,8 +257,8 @@ def _number(value: float, gate: Gate) -> str:
 
 
 def _short(text: object) -> str:
-    said = repr(text)
-    return said if len(said) <= 80 else said[:80] + "…"
+    shortened = repr(text)
+    return shortened if len(shortened) <= 80 else shortened[:80] + "…"
 
 
 # Gates as JUnit XML, which CI services show: one test case per gate.

@@ -19,18 +19,19 @@ from .learners import spec_of
 MOST_PAIRS = 20
 
 
-def classes_section(parts: Results) -> Section:
+def classes_section(results: Results) -> Section:
     """The forecast for more classes."""
-    found = parts.classes
-    if found is None:
-        return Section("classes", "More classes", "", absent=parts.why.get("classes", ""))
-    forecast, size = found.forecast, parts.data.classes.size
-    foreseen = [f"{percent(each)} among {k:,}" for k, each in zip(forecast.k, forecast.estimates) if each.known]
+    classes = results.classes
+    if classes is None:
+        return Section("classes", "More classes", "", absent=results.why.get("classes", ""))
+    forecast, size = classes.forecast, results.data.classes.size
+    forecasts = [f"{percent(each)} among {k:,}" for k, each in zip(forecast.k, forecast.estimates) if each.known]
     lead = (
-        f"With equal weight for every class, {quoted(found.learner)}, the most accurate learner with scores, predicts "
-        f"{percent(forecast.curve.at(size))} correctly among {size} classes. Forecast for more classes of the same "
-        f"kind: {joined(foreseen) if foreseen else 'not possible from these scores'}. {_back_test(forecast, size)} "
-        f"Estimated information of its scores about the class: {bits(found.information.bits)}."
+        f"With equal weight for every class, {quoted(classes.learner)}, the most accurate learner with scores, "
+        f"predicts {percent(forecast.curve.at(size))} correctly among {size} classes. Forecast for more "
+        f"classes of the same kind: {joined(forecasts) if forecasts else 'not possible from these scores'}. "
+        f"{_back_test(forecast, size)} Estimated information of its scores about the class: "
+        f"{bits(classes.information.bits)}."
     )
     rows: list[tuple[Cell, ...]] = [(f"{size} classes (now)", forecast.curve.at(size))]
     rows += [(f"{k:,} classes", estimate) for k, estimate in zip(forecast.k, forecast.estimates)]
@@ -39,7 +40,7 @@ def classes_section(parts: Results) -> Section:
         "curve",
         "Accuracy by the number of classes",
         "Accuracy with fewer and with more classes than there are, with its interval.",
-        _named(spec_of(charts.extrapolation_chart(forecast)), found.learner),
+        _named(spec_of(charts.extrapolation_chart(forecast)), classes.learner),
         sheet,
     )
     return Section("classes", "More classes", lead, (picture,))
@@ -66,9 +67,9 @@ def _back_test(forecast: Extrapolation, size: int) -> str:
     )
 
 
-def networks_section(parts: Results) -> Section:
+def networks_section(results: Results) -> Section:
     """What can be measured of networks without data."""
-    if not parts.networks:
+    if not results.networks:
         return Section("networks", "Networks", "", absent="no network was given (--network)")
     names = ("classifier_quality", "within", "between", "lower_bound", "upper_bound", "estimate", "converged")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -81,9 +82,9 @@ def networks_section(parts: Results) -> Section:
             net.estimate,
             net.converged,
         )
-        for name, net in parts.networks.items()
+        for name, net in results.networks.items()
     )
-    sheet = Sheet("networks", "Networks, measured without data", ("network", *names), rows, "", tuple(parts.networks))
+    sheet = Sheet("networks", "Networks, measured without data", ("network", *names), rows, "", tuple(results.networks))
     pictures = tuple(
         Picture(
             f"cosines/{name}",
@@ -92,7 +93,7 @@ def networks_section(parts: Results) -> Section:
             spec_of(charts.class_cosines(net)),
             _pairs(name, net.per_pair),
         )
-        for name, net in parts.networks.items()
+        for name, net in results.networks.items()
     )
     lead = (
         "From architecture and weights alone. The estimate ranks checkpoints of one task; do not rely on its absolute "

@@ -1,4 +1,4 @@
-"""The section of a report that is about the data."""
+"""The sections of a report on the data, and on the slices of it in which errors concentrate."""
 
 from __future__ import annotations
 
@@ -9,53 +9,54 @@ import numpy as np
 import pandas as pd
 
 from ... import charts
+from ...data.slices import Slice
 from ...expect import counted
 from ..document import Cell, Picture, Section, Sheet
-from ..phrases import percent, ruler
-from ..results import DataResults, Results
+from ..phrases import joined, percent, quoted, ruler
+from ..results import DataResults, LearnerResults, Results
 from .learners import spec_of
 
 MOST_CLASSES, MOST_ROWS = 50, 20
 
 
-def data_section(parts: Results) -> Section:
+def data_section(results: Results) -> Section:
     """Classes, hardest rows with their content, suspected labels."""
-    data, found = parts.data, parts.complexity
-    if found is None:
-        return Section("data", "Data", "", (), (_classes(parts),), absent=parts.why.get("complexity", ""))
-    suspects = found.suspects()
+    data, complexity = results.data, results.complexity
+    if complexity is None:
+        return Section("data", "Data", "", (), (_classes(results),), absent=results.why.get("complexity", ""))
+    suspects = complexity.suspects()
     lead = (
         f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes. Taking "
-        f"the nearest class by {ruler(found)} predicts {percent(found.baseline_accuracy)} of the rows correctly, "
-        f"without any learner. Rows that look like another class than their label: {len(suspects):,}."
+        f"the nearest class by {ruler(complexity)} predicts {percent(complexity.baseline_accuracy)} of the rows "
+        f"correctly, without any learner. Rows that look like another class than their label: {len(suspects):,}."
     )
     pictures = (
         Picture(
             "complexity",
             "How hard the rows of each class are",
             "Histogram of the complexity of rows, by class; the hardest class first.",
-            spec_of(charts.complexity_histogram(found)),
-            _classes(parts),
+            spec_of(charts.complexity_histogram(complexity)),
+            _classes(results),
         ),
         Picture(
             "nearest",
             "Which classes are close to each other",
             "Share of the rows of each class that are nearest to each class centre.",
-            spec_of(charts.nearest_classes(found)),
-            _confused(parts),
+            spec_of(charts.nearest_classes(complexity)),
+            _confused(results),
         ),
     )
     sheets = (
-        _classes(parts),
+        _classes(results),
         _rows(
-            parts,
-            found.hardest(MOST_ROWS),
+            results,
+            complexity.hardest(MOST_ROWS),
             "hardest",
             "Hardest rows",
             "By complexity. Hard rows can have the right label.",
         ),
         _rows(
-            parts,
+            results,
             suspects.head(MOST_ROWS),
             "suspects",
             "Labels to check",
@@ -65,17 +66,17 @@ def data_section(parts: Results) -> Section:
     return Section("data", "Data", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
 
 
-def _classes(parts: Results) -> Sheet:
-    data = parts.data
+def _classes(results: Results) -> Sheet:
+    data = results.data
     counts = np.bincount(data.codes, minlength=data.classes.size)
     right = {
         name: np.bincount(data.codes, one.held_out.labels == data.codes, minlength=counts.size) / counts
-        for name, one in parts.learners.items()
+        for name, one in results.learners.items()
         if one.held_out is not None
     }
     order = np.argsort(-counts, kind="stable")
     columns = ["class", "rows", "share"]
-    by_class = None if parts.complexity is None else parts.complexity.by_class.set_index("class")
+    by_class = None if results.complexity is None else results.complexity.by_class.set_index("class")
     if by_class is not None:
         columns += ["complexity", "most similar to"]
         order = np.argsort(-by_class["complexity"].reindex(data.classes).to_numpy(), kind="stable")
@@ -96,9 +97,9 @@ def _classes(parts: Results) -> Sheet:
     return Sheet("classes", "Classes", (*columns, *called), tuple(rows), note)
 
 
-def _confused(parts: Results) -> Sheet:
-    assert parts.complexity is not None
-    pairs = parts.complexity.confusion()
+def _confused(results: Results) -> Sheet:
+    assert results.complexity is not None
+    pairs = results.complexity.confusion()
     pairs = pairs[pairs["nearer"] > 0].sort_values("nearer", ascending=False, kind="stable").head(MOST_CLASSES)
     rows = tuple(
         (cell(label), cell(nearest), count)
@@ -109,22 +110,22 @@ def _confused(parts: Results) -> Sheet:
     )
 
 
-def _rows(parts: Results, chosen: pd.DataFrame, key: str, title: str, note: str) -> Sheet:
-    assert parts.complexity is not None
+def _rows(results: Results, chosen: pd.DataFrame, key: str, title: str, note: str) -> Sheet:
+    assert results.complexity is not None
     numbers: list[int] = chosen["row"].tolist()
-    known = [row for row in numbers if parts.complexity.known[row]]
-    speaking: dict[int, list[str]] = {}
+    known = [row for row in numbers if results.complexity.known[row]]
+    against: dict[int, list[str]] = {}
     if known:
-        why = parts.complexity.explain(known, top=3)
+        why = results.complexity.explain(known, top=3)
         for number, feature, amount in zip(why["row"].tolist(), why["feature"].tolist(), why["contribution"].tolist()):
             if amount > 0:
-                speaking.setdefault(number, []).append(str(feature))
+                against.setdefault(number, []).append(str(feature))
     rows, details = [], []
     for row, label, nearest, value in zip(numbers, chosen["label"], chosen["nearest"], chosen["complexity"]):
-        columns = [name for name in speaking.get(row, []) if name in parts.data.X.columns]
-        told = content(parts.data, row, columns) if columns else ", ".join(speaking.get(row, []))
-        rows.append((row, cell(label), cell(nearest), float(value), told))
-        details.append(_whole_row(parts.data, row, columns))
+        columns = [name for name in against.get(row, []) if name in results.data.X.columns]
+        evidence = content(results.data, row, columns) if columns else ", ".join(against.get(row, []))
+        rows.append((row, cell(label), cell(nearest), float(value), evidence))
+        details.append(_whole_row(results.data, row, columns))
     return Sheet(
         key,
         title,
@@ -139,6 +140,94 @@ def _whole_row(data: DataResults, row: int, first: list[str]) -> Sheet:
     names = columns_first(data, first, 40)
     return Sheet(
         f"row/{row}", f"Row {row}", ("column", "value"), tuple((name, cell(data.X[name].iloc[row])) for name in names)
+    )
+
+
+# Where errors concentrate.
+
+
+MOST_IN_SLICE = 15
+
+
+def slices_section(results: Results) -> Section:
+    """Where the errors of each learner concentrate."""
+    searched = {name: one for name, one in results.learners.items() if one.slices is not None}
+    if not searched:
+        why = next(iter(results.learners.values())).why.get("slices", "there are no cross-validated predictions")
+        return Section("slices", "Where errors concentrate", "", absent=why)
+    sheets = [_slices(results, name, one) for name, one in searched.items()]
+    none = [quoted(sheet.key.removeprefix("slices/")) for sheet in sheets if not sheet.rows]
+    lead = (
+        "Ranges and categories of one or two columns in which a learner is wrong more often than elsewhere: found in "
+        "one half of the rows, confirmed in the other. Open one to see its rows."
+    )
+    lead += f" No slice stands out for {joined(none)}." if none else ""
+    filled = [(name, one) for name, one in searched.items() if one.slices is not None and one.slices.slices]
+    pictures: tuple[Picture, ...] = ()
+    if filled:
+        name, one = max(filled, key=lambda item: _accuracy(results, item[1]))
+        pictures = (_picture(name, one),)
+    return Section("slices", "Where errors concentrate", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
+
+
+def _picture(name: str, one: LearnerResults) -> Picture:
+    assert one.slices is not None
+    return Picture(
+        f"slices/{name}",
+        f"Error rates of {name}",
+        f"Error rates in the slices in which {name} is wrong most often, with intervals, compared with all rows.",
+        spec_of(charts.slices_chart(one.slices)),
+        None,
+    )
+
+
+def _accuracy(results: Results, one: LearnerResults) -> float:
+    """How often it is right: the chart shows the learner that one would choose."""
+    return 0.0 if one.held_out is None else float((one.held_out.labels == results.data.codes).mean())
+
+
+def _slices(results: Results, name: str, one: LearnerResults) -> Sheet:
+    assert one.slices is not None
+    rows = tuple(
+        (each.condition, each.size, each.error_rate, each.rest_rate, each.lift, each.q_value)
+        for each in one.slices.slices
+    )
+    details = tuple(_inside(results, one, place, each) for place, each in enumerate(one.slices.slices))
+    return Sheet(
+        f"slices/{name}",
+        f"Where {name} is wrong",
+        ("where", "size", "error_rate", "rest_rate", "lift", "q_value"),
+        rows,
+        f"{one.slices.n_errors:,} of {one.slices.n_rows:,} rows are predicted wrongly; "
+        f"{counted(len(one.slices.tested), 'slice')} tested.",
+        (name,) * len(rows),
+        details,
+    )
+
+
+def _inside(results: Results, one: LearnerResults, place: int, each: Slice) -> Sheet:
+    """Rows of a slice, errors first."""
+    assert one.slices is not None
+    assert one.held_out is not None
+    data, held = results.data, one.held_out
+    rows = np.flatnonzero(one.slices.rows(place))
+    wrong = held.labels[rows] != data.codes[rows]
+    shown = np.concatenate([rows[wrong], rows[~wrong]])[:MOST_IN_SLICE]
+    names = columns_first(data, each.features)
+    return Sheet(
+        f"slice/{one.name}/{place}",
+        f"Rows where {each.condition}",
+        ("row", "label", "prediction", *names),
+        tuple(
+            (
+                int(row),
+                cell(data.classes[data.codes[row]]),
+                cell(data.classes[held.labels[row]]),
+                *(cell(data.X[name].iloc[row]) for name in names),
+            )
+            for row in shown
+        ),
+        f"{shown.size} of {rows.size:,} rows, errors first. Rows are counted from 0.",
     )
 
 

@@ -2,11 +2,11 @@
 // Hovering over or focusing a learner highlights it everywhere; pressing its name keeps it until it is pressed again.
 const classay = {};
 (() => {
-  const told = JSON.parse(document.getElementById("classay-page").textContent);
-  classay.config = told.config;
+  const page = JSON.parse(document.getElementById("classay-page").textContent);
+  classay.config = page.config;
   const numbers = new Map();
   for (const at of [0, 1]) {
-    told.names.forEach((aliases, number) => {
+    page.names.forEach((aliases, number) => {
       if (!numbers.has(aliases[at])) numbers.set(aliases[at], String(number));
     });
   }

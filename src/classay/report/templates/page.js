@@ -19,7 +19,7 @@
   const night = matchMedia("(prefers-color-scheme: dark)");
   const toggle = document.getElementById("theme");
   const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : night.matches);
-  const told = () => toggle.setAttribute("aria-pressed", String(dark()));
+  const showTheme = () => toggle.setAttribute("aria-pressed", String(dark()));
   toggle.addEventListener("click", () => {
     root.dataset.theme = dark() ? "light" : "dark";
     try {
@@ -27,10 +27,10 @@
     } catch {
       // The choice is not saved.
     }
-    told();
+    showTheme();
   });
-  night.addEventListener("change", told);
-  told();
+  night.addEventListener("change", showTheme);
+  showTheme();
 
   // Definitions: the browser opens and closes them by click and Escape; this code places them, and opens them on hover.
   let hovered = null;

@@ -40,15 +40,15 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "plain";
-    const told = () => {
+    const label = () => {
       button.textContent = table.dataset.all === "yes" ? `Show the first ${FIRST} rows` : `Show all ${count} rows`;
     };
     button.addEventListener("click", () => {
       table.dataset.all = table.dataset.all === "yes" ? "no" : "yes";
-      told();
+      label();
       shorten(table);
     });
-    told();
+    label();
     shorten(table);
     table.closest(".scroll").after(button);
   }

@@ -17,9 +17,9 @@ KEY = "0123456789abcdef" * 4
 
 @pytest.fixture
 def part(tmp_path):
-    found = Chunks(Store(tmp_path / "runs"), KEY)
-    found.put("00000", {"subset": 0}, {"a": np.arange(3)})
-    return found
+    chunks = Chunks(Store(tmp_path / "runs"), KEY)
+    chunks.put("00000", {"subset": 0}, {"a": np.arange(3)})
+    return chunks
 
 
 def test_parts_come_back_by_name(part):

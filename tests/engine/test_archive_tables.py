@@ -35,8 +35,8 @@ FRAME = pd.DataFrame(
 def round_trip(table, tmp_path):
     header, arrays = pack_table(table, "rows")
     store.write(tmp_path / "file", "test", {"rows": header}, arrays)
-    found, arrays = store.read(tmp_path / "file")
-    return unpack_table(found["rows"], arrays, "rows")
+    restored, arrays = store.read(tmp_path / "file")
+    return unpack_table(restored["rows"], arrays, "rows")
 
 
 def test_every_kind_of_column_comes_back(tmp_path):
@@ -52,9 +52,9 @@ def test_names_may_be_numbers_and_rows_few(tmp_path):
 @pytest.mark.parametrize("dtype", [float, np.float32, int, bool, "U3"])
 def test_arrays_come_back(dtype, tmp_path):
     array = np.array([[1, 0], [0, 1]]).astype(dtype)
-    found = round_trip(array, tmp_path)
-    assert found.dtype == array.dtype
-    np.testing.assert_array_equal(found, array)
+    restored = round_trip(array, tmp_path)
+    assert restored.dtype == array.dtype
+    np.testing.assert_array_equal(restored, array)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Errors in a slice that a learner's own scores foretell are no surplus; others are."""
+"""Errors in a slice that a learner's own scores predict are no excess; others are."""
 
 import math
 
@@ -9,11 +9,11 @@ from scipy import stats
 
 from classay.data.slices import slices
 from classay.report.cross_validated import HeldOut
-from classay.report.findings.slices import Surplus, certainty, surplus
+from classay.report.findings.s301_error_slices import ExcessErrors, certainty, excess_errors
 
 
 def held(error_rate):
-    """Two classes, answered 0 always, with the scores of one who knows how often that is wrong."""
+    """Two classes, of which 0 is always predicted, with scores that reflect how often that is wrong."""
     with np.errstate(divide="ignore"):
         scores = np.log(np.column_stack([1 - error_rate, error_rate]))
     return HeldOut(np.zeros(error_rate.size, dtype=np.int64), scores, error_rate.size)
@@ -28,33 +28,33 @@ def ovens():
     return X, rate, wrong, slices(X, wrong)
 
 
-def test_what_is_foretold_is_no_surplus(ovens):
+def test_errors_that_scores_predict_are_no_excess(ovens):
     _, rate, wrong, found = ovens
-    first = surplus(found, held(rate), wrong)[0]
+    first = excess_errors(found, held(rate), wrong)[0]
     assert first.rate == pytest.approx(0.3, abs=0.05)
     assert first.p_value > 0.01
 
 
-def test_what_is_not_foretold_is(ovens):
+def test_errors_that_scores_do_not_predict_are(ovens):
     X, _, wrong, found = ovens
     blind = held(np.full(len(X), 0.05))
     without = HeldOut(blind.labels, None, blind.rows)
     for each in (blind, without):
-        first = surplus(found, each, wrong)[0]
+        first = excess_errors(found, each, wrong)[0]
         # It can only say what is wrong overall.
         assert first.rate == pytest.approx(wrong.mean(), abs=0.02)
         assert first.p_value < 1e-6
         assert first.least > 0
 
 
-def test_overconfidence_everywhere_is_no_surplus_anywhere(ovens):
+def test_overconfidence_everywhere_is_no_excess_anywhere(ovens):
     _, rate, wrong, found = ovens
-    assert surplus(found, held(rate**3), wrong)[0].p_value > 0.01
+    assert excess_errors(found, held(rate**3), wrong)[0].p_value > 0.01
 
 
-def test_only_rows_that_were_not_searched_are_asked(ovens):
+def test_only_rows_that_were_not_searched_count(ovens):
     _, rate, wrong, found = ovens
-    first = surplus(found, held(rate), wrong)[0]
+    first = excess_errors(found, held(rate), wrong)[0]
     assert first.seen / first.rows == pytest.approx(found.slices[0].error_rate.value)
     assert first.rows < found.slices[0].size
 
@@ -67,7 +67,7 @@ def test_certainty_of_scores_of_any_kind():
 
 
 def test_chance_of_so_many_errors():
-    assert Surplus(3, 5.0, 2.0, 50).p_value == 1
-    assert Surplus(0, 0.0, 0.0, 0).p_value == 1
-    assert Surplus(9, 1.0, 0.9, 50).p_value == pytest.approx(stats.poisson.sf(8, 1.0))
-    assert Surplus(100, 80.0, 10.0, 500).p_value == pytest.approx(stats.norm.sf(1.95))
+    assert ExcessErrors(3, 5.0, 2.0, 50).p_value == 1
+    assert ExcessErrors(0, 0.0, 0.0, 0).p_value == 1
+    assert ExcessErrors(9, 1.0, 0.9, 50).p_value == pytest.approx(stats.poisson.sf(8, 1.0))
+    assert ExcessErrors(100, 80.0, 10.0, 500).p_value == pytest.approx(stats.norm.sf(1.95))
