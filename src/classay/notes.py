@@ -1,7 +1,7 @@
 """Notes of a record: facts for its reader, kept as data. Their English is written here and nowhere else.
 
-A `Note` is a `str`, so it prints and joins like one; code that needs the fact reads `code`, `subject` and `numbers`, and
-never the sentence.
+A `Note` is a `str`, so it prints and joins like one; code that needs the fact reads `code`, `subject` and `numbers`,
+and never the sentence.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ TEXTS = {
     "seed-fixed": "Its random_state is fixed, so refits cannot differ: stochasticity is 0 by your choice.",
     "refits-not-run": "Interrupted: {count} of {refits} refits were not run.",
     "refits-failed": "{count} of {refits} refits failed; see `failures`.",
-    "probes-not-stored": "The probes are not stored (sparse, too large or of unusual types); the predictions on them are.",
+    "probes-not-stored": "The probes are not stored (sparse, too large or of unusual types); the predictions on "
+    "them are.",
     "subsets-run": "Interrupted: {count} of {subsets} subsets were run.",
     "values-not-measured": "Too little was done to measure anything at {subject}.",
     "columns-encoded": "Columns that are not numbers are encoded inside every fit.",
     "refits-warned": "{count} of {refits} refits warned: {subject}",
     # of ranks
-    "classes-without-rows": "Without test rows: {count} of {classes} classes; they compete, but the mean is over the "
+    "classes-without-rows": "{count} of {classes} classes have no test rows; they compete, but the mean is over the "
     "other classes.",
-    "many-ties": "Where the true class does not win outright it ties, on average, with {mean:.3g} of {others} others, "
-    "so the curve is coarse: pass scores that were not rounded, such as log-probabilities.",
-    "z-unknown": "In {count} of {rows} rows a score is −inf or the other classes score alike: their ranks count, but "
+    "many-ties": "If the true class does not win outright, it ties on average with {mean:.3g} of {others} others, "
+    "so the curve is coarse: pass unrounded scores, such as log-probabilities.",
+    "z-unknown": "In {count} of {rows} rows a score is −inf or all other scores are equal: their ranks count, but "
     "how far the true class stands out (z) is unknown.",
     "fit-warned": "The fit warned: {subject}",
     "classes-not-scored": "The learner does not score {count} of {classes} classes ({subject}); they and their {rows} "

@@ -1,7 +1,8 @@
 """One fit of a learner, as all of classay does it: a fresh copy, its seeds set, labels in a form that it accepts.
 
-`fit_once` fits. `guard` keeps what a fit does to the process apart: warnings are collected, global generators are seeded
-and put back. Warning filters and global generators belong to the process, so guarded fits on its threads take turns.
+`fit_once` fits. `guard` keeps what a fit does to the process apart: warnings are collected, global generators are
+seeded and put back. Warning filters and global generators belong to the process, so guarded fits on its threads take
+turns.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Scorer:
         return self.fitted.predict(X)
 
     def scores(self, X: Any) -> NDArray[Any]:
-        """Scores (n, K), in the order of `classes`: `decision_function`, else `predict_log_proba`, else `predict_proba`."""
+        """Scores (n, K) in the order of `classes`: `decision_function`, `predict_log_proba` or `predict_proba`."""
         return scores_of(self.fitted.estimator, X)
 
 

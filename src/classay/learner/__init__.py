@@ -1,7 +1,7 @@
-"""The learner: an algorithm with its settings, on a source of data. `record` fits it; everything else asks the record.
+"""The learner: an algorithm with its settings, on a source of data. `record` fits it; everything else uses the record.
 
 Read `record`, then `fitting/` (how refits are drawn, run and stored) and `records/` (what they predicted). Each other
-folder answers one question of such records: `orientation/` how predictions vary, `stability/` whether they repeat,
-`preference/` what it favours at equal evidence, `drift/` whether the process changed, `sweep/` how all that depends on a
-setting.
+folder is about one question: `orientation/` how predictions vary, `stability/` whether they repeat,
+`preference/` what it favours at equal evidence, `drift/` whether the process changed, `sweep/` how all that depends on
+a setting.
 """

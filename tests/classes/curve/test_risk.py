@@ -105,7 +105,7 @@ def test_table_text_and_names():
     assert found.to_frame()["value"].tolist() == [0, 0, 0]
     assert str(found).startswith("mine: expected cost 0 [")
     absent = classay.risk_curve(np.eye(3)[:2], [0, 1], 1 - np.eye(3))
-    assert "Without test rows: 1 of 3" in str(absent)
+    assert "1 of 3 classes have no test rows" in str(absent)
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_several_learners_and_retraining(classay, folder):
     assert code == 0, err
     assert "LogisticRegression(C=2)" in out
     assert "LogisticRegression is not marginal" in out
-    assert "Fitted anew on random label sets" in out
+    assert "Refitted on random label sets" in out
 
 
 def test_a_learner_that_fails_does_not_stop_the_others(classay, folder):
@@ -194,16 +194,16 @@ def save(path, **arrays):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"y": np.arange(71)}, "72 rows and `y` 71"),
+        ({"y": np.arange(71)}, "72 rows but `y` has 71 labels"),
         ({"y": np.arange(72) + 5}, "numbered 0 to 23"),
         ({"y": np.array(["a"] * 72)}, "numbered 0 to 23"),
         ({"scores": np.full((72, 24), np.nan)}, "NaN"),
         ({"scores": np.full((72, 24), np.inf)}, "inf"),
         ({"scores": np.ones((72, 1))}, "at least 2 classes"),
         ({"scores": np.ones(72)}, "shape (72,)"),
-        ({"classes": np.arange(7)}, "`classes` 7 names"),
+        ({"classes": np.arange(7)}, "`classes` has 7 names"),
         ({"scores": np.empty((0, 24)), "y": np.empty(0, int)}, "no test rows"),
-        ({"scores": np.array([["a"] * 24] * 72)}, "no table of numbers"),
+        ({"scores": np.array([["a"] * 24] * 72)}, "not a table of numbers"),
     ],
 )
 def test_bad_scores_get_a_sentence(classay, folder, arrays, message):

@@ -125,12 +125,12 @@ def spoil(frame, how):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("new column", "'new', which the reference has not"),
+        ("new column", "'new', which the reference does not have"),
         ("missing column", "lacks force"),
         ("one class", "1 class"),
         ("new class", "'maybe'"),
         ("no target", "no column 'low_yield'"),
-        ("text", "holds texts"),
+        ("text", "contains texts"),
     ],
 )
 def test_a_bad_batch_is_told_before_anything_is_fitted(classay, folder, how, message):
@@ -196,7 +196,7 @@ def test_codes_that_are_all_numbers_in_a_batch_are_the_texts_they_were(classay, 
     frame.assign(code=frame["code"].replace(2, 3)).to_csv(given[1], index=False)
     code, _, err = classay("drift", *given, *QUICK)
     assert code == 2
-    assert "'code' has categories in the batch that the reference has not: '3'" in err
+    assert "'code' has categories in the batch that the reference does not have: '3'" in err
 
 
 def test_a_state_that_cannot_be_kept_is_told_before_anything_is_fitted(classay, folder, monkeypatch):
@@ -204,7 +204,7 @@ def test_a_state_that_cannot_be_kept_is_told_before_anything_is_fitted(classay, 
 
     from classay.engine import archive
 
-    monkeypatch.setattr(archive, "LARGEST", 100)
+    monkeypatch.setattr(archive, "MOST_TABLE_BYTES", 100)
     monkeypatch.setattr(GaussianNB, "fit", lambda *_: pytest.fail("fitted"))
     state = folder / "monitor.classay"
     code, _, err = classay("drift", *files(folder), "--state", str(state), *QUICK)

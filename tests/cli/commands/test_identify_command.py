@@ -110,7 +110,7 @@ def test_bad_files(classay, files, tmp_path):
         (saved(tmp_path, "objects.npy", np.array([{}] * 60), allow_pickle=True), "Python objects"),
         (saved(tmp_path, "torn.npy", b"\x93NUMPY\x01\x00"), "cannot be read"),
         (saved(tmp_path, "text.csv", "a\n" + "x\n" * 60), "not numbers"),
-        (saved(tmp_path, "what.xyz", "a"), "unknown kind"),
+        (saved(tmp_path, "what.xyz", "a"), "unknown type"),
     ]
     for path, message in cases:
         code, out, err = classay("identify", good, path)

@@ -104,7 +104,7 @@ def test_mistakes_are_told_before_any_fit(typed, ovens, tmp_path, monkeypatch, m
     def fitted(*_, **__):
         raise AssertionError("something was fitted")
 
-    monkeypatch.setattr(measure, "planned", fitted)
+    monkeypatch.setattr(measure, "record", fitted)
     (tmp_path / "taken.html").write_text("mine")
     code, out, err = typed("report", ovens, "--quiet", *more)
     assert code == 2

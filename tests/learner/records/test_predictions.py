@@ -195,7 +195,7 @@ def test_other_measures_say_that_they_count_labels(forest):
     ):
         with pytest.raises(InputError, match="record of a regressor"):
             measure(forest)
-    with pytest.raises(InputError, match="expected what .* returned for a classifier"):
+    with pytest.raises(InputError, match=r"expected what .* returned for a classifier"):
         classay.stabilities({"forest": stability(forest)})
 
 

@@ -241,7 +241,7 @@ class Breaking(Executor):
 
 def test_when_the_executor_breaks_what_is_done_is_kept(tmp_path):
     settings = {"scheme": FEW, "repeats": 2, "store": tmp_path}
-    with pytest.raises(InputError, match=r"tasks? not done.*the cluster is gone.*run the same again"):
+    with pytest.raises(InputError, match=r"tasks? not done.*the cluster is gone.*run the same call again"):
         sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=Breaking(5), **settings)
     assert len(parts(tmp_path)) == 5
     found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], executor=1, **settings)

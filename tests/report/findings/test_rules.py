@@ -56,3 +56,9 @@ def test_the_level_of_a_warning_is_shared_by_all_comparisons():
     # Two warnings per learner, two per ordered pair, two for the data, one per network.
     assert Judge.of_report(3, 1).comparisons == 6 + 12 + 2 + 1
     assert Judge.of_report(3, 1).level == pytest.approx(1 - 0.03 / 21)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_is_tested_on_planted_data(code):
+    tests = [path for path in Path(__file__).parents[1].rglob("test_*.py") if "planted" in path.read_text()]
+    assert any(f'"{code}"' in path.read_text(encoding="utf-8") for path in tests)

@@ -30,8 +30,8 @@ def learner(estimator: Any) -> tuple[Any, list[Note]]:
     lacking = [verb for verb in needed if not hasattr(estimator, verb)]
     if lacking:
         raise InputError(
-            f"`learner` is {estimator!r}, which has no {' and no '.join(lacking)}; expected a scikit-learn classifier or "
-            "regressor."
+            f"`learner` is {estimator!r}, which has no {' and no '.join(lacking)}; expected a scikit-learn classifier "
+            "or regressor."
         )
     if kind not in ("classifier", "regressor", None):
         article = "an" if kind[0] in "aeiou" else "a"
@@ -43,7 +43,8 @@ def learner(estimator: Any) -> tuple[Any, list[Note]]:
         fresh = clone(estimator)
     except (RuntimeError, TypeError) as error:
         raise InputError(
-            f"{type(estimator).__name__} cannot be copied, as every refit needs: {str(error).splitlines()[0].rstrip('.')}. "
+            f"{type(estimator).__name__} cannot be copied, as every refit needs: "
+            f"{str(error).splitlines()[0].rstrip('.')}. "
             "Pass its parameters in a form that it keeps unchanged (such as tuples for lists), or wrap it in a class."
         ) from error
     # An estimator that needs no fitting, such as a Pipeline of stateless steps, always counts as fitted, even a copy.

@@ -80,8 +80,8 @@ def concept(definition: Any, role: str, attributes: Attributes) -> Concept:
         name = getattr(definition, "__name__", role)
         return Concept(role if name == "<lambda>" else name, definition)
     raise InputError(
-        f"The concept {role} is {definition!r}; expected an expression such as 'x0 > 0.5', a function of rows, or a fitted "
-        "classifier."
+        f"The concept {role} is {definition!r}; expected an expression such as 'x0 > 0.5', a function of rows, or a "
+        "fitted classifier."
     )
 
 

@@ -196,8 +196,8 @@ def expect_record(record: Any, name: str) -> Labelings:
     """`given`, if it is the record of a classifier."""
     if isinstance(record, Refits) and not isinstance(record, Labelings):
         raise InputError(
-            f"`{name}` is the record of a regressor ({record.name}); this measure counts labels: expected the record of "
-            "a classifier. `classay.stability` takes both."
+            f"`{name}` is the record of a regressor ({record.name}); this measure counts labels: expected the record "
+            "of a classifier. `classay.stability` takes both."
         )
     if not isinstance(record, Labelings):
         raise InputError(

@@ -67,9 +67,9 @@ class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagr
             first_regions = "; ".join(_told(region) for region in self.regions[:3])
             more = f"; {len(self.regions) - 3} more" if len(self.regions) > 3 else ""
             text = (
-                f"{self.learner}: refits disagree most where {first_regions}{more}. The rate on all {self.n_points} {self.on} "
-                f"is {self.disagreement:.3g}. {tests} tested on refits and points that were not searched, at a "
-                f"false-discovery rate of {self.q:.3g}."
+                f"{self.learner}: refits disagree most where {first_regions}{more}. The rate on all "
+                f"{self.n_points} {self.on} is {self.disagreement:.3g}. {tests} tested on refits and points that "
+                f"were not searched, at a false-discovery rate of {self.q:.3g}."
             )
         return " ".join([text, *self.notes])
 

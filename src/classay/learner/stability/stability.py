@@ -285,8 +285,8 @@ def _tolerance(predictions: Predictions, tolerance: float | None) -> float:
     is_number = isinstance(tolerance, (int, float, np.integer, np.floating)) and not isinstance(tolerance, bool)
     if not is_number or not 0 <= tolerance < math.inf:
         raise expect.InputError(
-            f"`tolerance` is {tolerance!r}; expected a number from 0 up, in units of the target: predictions that differ "
-            "by at most this count as the same."
+            f"`tolerance` is {tolerance!r}; expected a number from 0 up, in units of the target: predictions that "
+            "differ by at most this count as the same."
         )
     return float(tolerance)
 

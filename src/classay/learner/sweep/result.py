@@ -143,7 +143,10 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         first, last = next(iter(orientations)), list(orientations)[-1]
         text = f"test accuracy is best at {_shown(best)}, {orientations[best].accuracy}"
         if len(orientations) == 1:
-            return f"{text}; capacity {orientations[best].capacity}, stochasticity {orientations[best].stochasticity} bits."
+            return (
+                f"{text}; capacity {orientations[best].capacity}, stochasticity "
+                f"{orientations[best].stochasticity} bits."
+            )
         threshold = usual_threshold(orientations[best].holdout_size)
         ends = {
             name: (getattr(orientations[first], name).value, getattr(orientations[last], name).value)
@@ -157,7 +160,8 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         return (
             f"{text}. From the first to the last value: accuracy {orientations[first].accuracy.value:.3g} to "
             f"{orientations[last].accuracy.value:.3g}, bias at {threshold} of {orientations[best].holdout_size} "
-            f"{orientations[first].bias[threshold].value:+.3g} to {orientations[last].bias[threshold].value:+.3g}, {parts} bits."
+            f"{orientations[first].bias[threshold].value:+.3g} to "
+            f"{orientations[last].bias[threshold].value:+.3g}, {parts} bits."
         )
 
     def _place(self, table: pd.DataFrame, value: Any) -> pd.DataFrame:

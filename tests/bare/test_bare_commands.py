@@ -1,0 +1,62 @@
+"""One run of every command with the core alone: no torch, no Dask, no pyarrow. Text columns, charts and pages too."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from classay.cli.app import COMMANDS, run
+
+BAYES = ("--learner", "bayes=GaussianNB", "--workers", "1")
+FEW = ("--subsets", "6", "--repeats", "2", "--holdouts", "10")
+FEW_FITS = ("--splits", "4", "--repeats", "2", "--size", "all", "--n-probes", "50", "--fold-rows", "all")
+CHECK = """
+data = "ovens.csv"
+gates = ["accuracy >= 0.1"]
+splits = 4
+repeats = 2
+n_probes = 50
+
+[learners]
+bayes = "GaussianNB"
+"""
+RUNS = {
+    "report": ("report", "ovens.csv", *BAYES, *FEW_FITS, "-o", "ovens.html"),
+    "check": ("check", "check.toml", "--workers", "1"),
+    "learner": ("learner", "ovens.csv", *BAYES, *FEW, "--store", "runs", "--charts", "charts"),
+    "sweep": ("sweep", "ovens.csv", *BAYES, *FEW, "--parameter", "var_smoothing", "--values", "1e-9,1e-3"),
+    "stability": ("stability", "ovens.csv", *BAYES, "--splits", "8", "--n-probes", "100"),
+    "preference": ("preference", "ovens.csv", *BAYES, "--budget", "60", "--rows", "60"),
+    "drift": ("drift", "ovens.csv", "later.csv", *BAYES, "--n-probes", "100", "--draws", "70"),
+    "data": ("data", "ovens.csv"),
+    "slices": ("slices", "ovens.csv", "--wrong", "good != (heat > 0)"),
+    "network": ("network", "head.npz", "--weights-only"),
+    "classes": ("classes", "scores.npz", "--k", "100"),
+    "identify": ("identify", "stimuli.npy", "responses.npy"),
+    "runs": ("runs", "."),
+    "schema": ("schema",),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Small files of every kind that the commands read, in the folder in which they run."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name, rows in (("ovens", 400), ("later", 60)):
+        table = pd.DataFrame(rng.normal(size=(rows, 2)), columns=["heat", "time"])
+        table["plant"] = rng.choice(["Ulm", "Graz"], rows)
+        table["good"] = np.where(table.heat + 0.3 * rng.normal(size=rows) > 0, "yes", "no")
+        table.to_csv(f"{name}.csv", index=False)
+    (tmp_path / "check.toml").write_text(CHECK)
+    np.savez("scores.npz", scores=rng.normal(size=(48, 24)) + 2 * np.tile(np.eye(24), (2, 1)), y=np.arange(48) % 24)
+    np.savez("head.npz", weight=rng.normal(size=(3, 8)), bias=np.zeros(3))
+    np.save("stimuli.npy", rng.normal(size=(60, 4)))
+    np.save("responses.npy", np.load("stimuli.npy") @ rng.normal(size=(4, 6)) + rng.normal(size=(60, 6)))
+
+
+@pytest.mark.parametrize("name", [name for commands in COMMANDS.values() for name in commands])
+def test_every_command_runs_once(name, folder, capsys):
+    code = run(list(RUNS[name]))
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    assert out

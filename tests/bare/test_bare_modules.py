@@ -1,0 +1,33 @@
+"""Every module imports in an environment without extras, except those that are made of torch."""
+
+import os
+import pkgutil
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+
+import classay
+
+EXTRAS = ("torch", "safetensors", "onnx", "distributed", "pyarrow", "wordllama", "sentence_transformers", "mlflow")
+MODULES = [module.name for module in pkgutil.walk_packages(classay.__path__, "classay.")]
+
+
+@pytest.mark.skipif("CLASSAY_BARE" not in os.environ, reason="`make bare` makes an environment without extras")
+def test_no_extra_is_installed():
+    assert [name for name in EXTRAS if find_spec(name) is not None] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_imports(name):
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        assert name.startswith("classay.network.")
+        assert (error.name or "").partition(".")[0] == "torch"
+        assert find_spec("torch") is None
+
+
+@pytest.mark.parametrize("name", classay.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(classay, name) is not None
