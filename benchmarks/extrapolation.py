@@ -31,8 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from classay.classes.extrapolate.methods import METHODS
-from classay.classes.ranks.evidence import Evidence
-from classay.classes.ranks.ranks import Ranks
+from classay.classes.ranks.ranks import Evidence, Ranks
 from classay.data.text import embed
 
 LEARNERS = {

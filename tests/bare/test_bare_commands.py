@@ -23,12 +23,12 @@ RUNS = {
     "report": ("report", "ovens.csv", *BAYES, *FEW_FITS, "-o", "ovens.html"),
     "check": ("check", "check.toml", "--workers", "1"),
     "learner": ("learner", "ovens.csv", *BAYES, *FEW, "--store", "runs", "--charts", "charts"),
-    "sweep": ("sweep", "ovens.csv", *BAYES, *FEW, "--parameter", "var_smoothing", "--values", "1e-9,1e-3"),
+    "sweep": ("sweep", "ovens.csv", *BAYES, *FEW, "--param", "var_smoothing", "--values", "1e-9,1e-3"),
     "stability": ("stability", "ovens.csv", *BAYES, "--splits", "8", "--n-probes", "100"),
-    "preference": ("preference", "ovens.csv", *BAYES, "--budget", "60", "--rows", "60"),
-    "drift": ("drift", "ovens.csv", "later.csv", *BAYES, "--n-probes", "100", "--draws", "70"),
+    "preference": ("preference", "--concept", "x0 > 0.5", "--against", "x1 > 0.5", *BAYES, "--budget", "60", "--rows", "60"),
+    "drift": ("drift", "ovens.csv", "ovens_2.csv", "--learner", "GaussianNB", "--workers", "1", "--n-probes", "100", "--draws", "70"),
     "data": ("data", "ovens.csv"),
-    "slices": ("slices", "ovens.csv", "--wrong", "good != (heat > 0)"),
+    "slices": ("slices", "ovens.csv", "--wrong", "good == 'no' and heat > 0"),
     "network": ("network", "head.npz", "--weights-only"),
     "classes": ("classes", "scores.npz", "--k", "100"),
     "identify": ("identify", "stimuli.npy", "responses.npy"),
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
     """Small files of every kind that the commands read, in the folder in which they run."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    for name, rows in (("ovens", 400), ("later", 60)):
+    for name, rows in (("ovens", 400), ("ovens_2", 60)):
         table = pd.DataFrame(rng.normal(size=(rows, 2)), columns=["heat", "time"])
         table["plant"] = rng.choice(["Ulm", "Graz"], rows)
         table["good"] = np.where(table.heat + 0.3 * rng.normal(size=rows) > 0, "yes", "no")

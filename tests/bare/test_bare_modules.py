@@ -1,4 +1,4 @@
-"""Every module imports in an environment without extras, except those that are made of torch."""
+"""Every module imports in an environment without extras."""
 
 import os
 import pkgutil
@@ -11,6 +11,7 @@ import classay
 
 EXTRAS = ("torch", "safetensors", "onnx", "distributed", "pyarrow", "wordllama", "sentence_transformers", "mlflow")
 MODULES = [module.name for module in pkgutil.walk_packages(classay.__path__, "classay.")]
+MODULES.remove("classay.__main__")  # which runs the command
 
 
 @pytest.mark.skipif("CLASSAY_BARE" not in os.environ, reason="`make bare` makes an environment without extras")
@@ -20,12 +21,7 @@ def test_no_extra_is_installed():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_imports(name):
-    try:
-        import_module(name)
-    except ModuleNotFoundError as error:
-        assert name.startswith("classay.network.")
-        assert (error.name or "").partition(".")[0] == "torch"
-        assert find_spec("torch") is None
+    import_module(name)
 
 
 @pytest.mark.parametrize("name", classay.__all__)

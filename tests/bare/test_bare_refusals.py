@@ -1,8 +1,8 @@
 """What needs an extra is refused in one sentence that names it. With the extra installed, it is hidden."""
 
+import re
 import sys
 
-import numpy as np
 import pytest
 
 import classay
@@ -19,15 +19,15 @@ def without(monkeypatch):
 @pytest.mark.parametrize(
     ("library", "extra", "arguments"),
     [
-        ("torch", r"classay[network]", ["network", "net.pt", "--arch", "timm:resnet18"]),
-        ("torch", r"classay[network]", ["network", "net.pt", "--weights-only"]),
-        ("safetensors", r"classay[network]", ["network", "net.safetensors", "--weights-only"]),
-        ("onnx", r"classay[onnx]", ["network", "net.onnx", "--weights-only"]),
-        ("distributed", r"classay[dask]", ["learner", "iris", "-l", "GaussianNB", "--scheduler", "tcp://127.0.0.1:1"]),
-        ("pyarrow", r"classay[parquet]", ["data", "table.parquet"]),
-        ("wordllama", r"classay[text]", ["data", "texts.csv", "--text", "said"]),
-        ("sentence_transformers", r"classay[text-minilm]", ["data", "texts.csv", "--text", "said", "--model", "minilm"]),
-        ("mlflow", r"classay[mlflow]", ["report", "iris", "--budget", "1s", "--mlflow"]),
+        ("torch", "classay[network]", ["network", "net.pt", "--arch", "timm:resnet18"]),
+        ("torch", "classay[network]", ["network", "net.pt", "--weights-only"]),
+        ("safetensors", "classay[network]", ["network", "net.safetensors", "--weights-only"]),
+        ("onnx", "classay[onnx]", ["network", "net.onnx", "--weights-only"]),
+        ("distributed", "classay[dask]", ["learner", "iris", "-l", "GaussianNB", "--scheduler", "tcp://127.0.0.1:1"]),
+        ("pyarrow", "classay[parquet]", ["data", "table.parquet"]),
+        ("wordllama", "classay[text]", ["data", "texts.csv", "--text", "said"]),
+        ("sentence_transformers", "classay[text-minilm]", ["data", "texts.csv", "--text", "said", "--model", "minilm"]),
+        ("mlflow", "classay[mlflow]", ["report", "iris", "--budget", "1s", "--mlflow"]),
         ("xgboost", "pip install xgboost", ["learner", "iris", "-l", "XGBClassifier"]),
         ("lightgbm", "pip install lightgbm", ["learner", "iris", "-l", "LGBMClassifier"]),
         ("catboost", "pip install catboost", ["learner", "iris", "-l", "CatBoostClassifier"]),
@@ -42,13 +42,11 @@ def test_a_command_names_the_extra(without, library, extra, arguments, tmp_path,
     code = run(arguments)
     out, err = capsys.readouterr()
     assert (code, out) == (2, "")
-    assert err.startswith("classay: ")
-    assert extra in " ".join(err.split())
+    assert re.search(rf"^classay: .*{re.escape(extra)}", err, flags=re.MULTILINE | re.DOTALL)
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("name", ["network_quality", "rank_networks"])
-def test_a_function_names_the_extra(without, name):
+def test_a_function_names_the_extra(without):
     without("torch")
     with pytest.raises(InputError, match=r"classay\[network\]"):
-        getattr(classay, name)(np.eye(3))
+        classay.network_quality(object(), (3, 8, 8))

@@ -15,7 +15,7 @@ from classay.charts.style.placement import apart, place
 from classay.charts.style.theme import LONGEST, columns, cut, labels, printable
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.learner.orientation.bounds import most_expressivity
+from classay.learner.orientation.entropy import most_expressivity
 from classay.learner.orientation.kinship import kinship
 from classay.learner.orientation.orientation import orientation
 from classay.learner.records.labelings import Labelings

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import expect
 from ..arrays import Floats, Ints, Mask
 from ..expect import shown
-from ..inputs.labels import at_least_two, class_labels, encode
-from ..inputs.rows import aligned, matrix
+from ..inputs import aligned, at_least_two, class_labels, encode, matrix
 from ..intervals import Estimate, of_proportion
 from ..result import Result, plain
 from ..seeds import generator, settle

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
 from ..arrays import Floats, Ints, Mask
-from ..inputs.labels import class_labels, encode
-from ..inputs.rows import aligned, finite, matrix, take
+from ..inputs import aligned, class_labels, encode, finite, matrix, take
 from .cross_fit import detail_needed, row_complexities
 from .distances import CLASS_OFFSET, DistanceMetric
 

@@ -18,8 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from ..arrays import Floats, Ints
 from ..expect import InputError
-from ..inputs.rows import blocks, take
-from ..inputs.splits import folds_by_class
+from ..inputs import blocks, folds_by_class, take
 from ..seeds import generator
 from .covariance import Covariances
 from .distances import BY_CLASS, DistanceMetric

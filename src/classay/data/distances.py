@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..arrays import Floats, Ints
 from ..expect import InputError
-from ..inputs.rows import blocks
+from ..inputs import blocks
 from .covariance import ClassCovariance, Covariances
 from .geometry import Geometry
 

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Floats, Ints
 from ..engine import store
 from ..expect import InputError, one_of
-from ..inputs.labels import class_labels, encode
-from ..inputs.rows import aligned, blocks, matrix, names_of_columns
+from ..inputs import aligned, blocks, class_labels, encode, matrix, names_of_columns
 
 DETAILS = ("full", "shared", "diagonal")
 MOST_NUMBERS = 10**8

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import seeds
 from ..expect import InputError
-from ..inputs.labels import label_array
+from ..inputs import label_array
 from .adapters import as_given, free_seeds, short_name
 from .fit import Fitted, fit_once, guard, turn
 

@@ -23,11 +23,11 @@ from ..estimators.adapters import has_seed
 from ..notes import Note
 from .fitting import checks, provenance
 from .fitting.checkpoints import open_chunks
+from .fitting.checks import prepare
 from .fitting.codec import LabelCodec
 from .fitting.groups import ALONE
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
 from .fitting.schemes import Scheme
-from .fitting.setup import prepare
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure
 from .records.labelings import Labelings

@@ -15,14 +15,18 @@ from numpy.typing import ArrayLike
 from .. import expect, seeds
 from ..estimators.adapters import kind_of
 from ..expect import InputError, counted, shown
-from ..inputs.rows import is_sparse
+from ..inputs import is_sparse
 from ..learner.fitting import checks
-from ..result import Result
-from .budget import BudgetSettings, seconds_of
-from .build import report_of
-from .document import Finding, Report
+from ..result import Result, plain
+from .budget import BudgetSettings, seconds_of, time_text
+from .document import Cell, Finding, Report, Section, Sheet
+from .figures import figures_of
+from .findings import findings_of
 from .measure import FitSettings, measure
 from .results import DataResults, LearnerResults, Results
+from .sections.classes_and_networks import classes_section, networks_section
+from .sections.data import data_section, slices_section
+from .sections.learners import disagreement_section, learners_section
 
 if TYPE_CHECKING:
     import altair as alt
@@ -186,7 +190,7 @@ def data_from(X: Any, y: ArrayLike, name: str, target: str, notes: Sequence[str]
             "`X` is a sparse matrix; expected a DataFrame or array, as a report shows rows and columns. Use "
             "X.toarray() if it fits into memory, or `classay.record`, which accepts sparse matrices."
         )
-    rows, labels, more = checks.data(X, y)
+    rows, labels, more = checks.rows_and_labels(X, y)
     frame = rows if isinstance(rows, pd.DataFrame) else _framed(rows)
     frame = frame.rename(columns=str).reset_index(drop=True)
     if not frame.columns.is_unique:
@@ -231,7 +235,7 @@ def learners_from(learners: Any) -> dict[str, Any]:
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"`learners` has the name {name!r}; expected a string that is not empty.")
         try:
-            checked[name], _ = checks.learner(one)
+            checked[name], _ = checks.unfitted_learner(one)
         except InputError as mistake:
             raise InputError(f"{name!r}: {mistake}") from None
         if kind_of(checked[name]) == "regressor":
@@ -245,3 +249,72 @@ def learners_from(learners: Any) -> dict[str, Any]:
 
 def _framed(rows: Any) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])])
+
+
+# From the results to the document: title, findings, figures, sections, settings.
+
+
+def report_of(results: Results) -> Report:
+    """The document of all results."""
+    data = results.data
+    findings, unasked = findings_of(results)
+    return Report(
+        title=f"{data.name}: {counted(len(results.learners), 'learner')} assayed",
+        about={
+            "name": data.name,
+            "rows": int(data.codes.size),
+            "columns": int(data.X.shape[1]),
+            "target": data.target,
+            "classes": plain(data.classes),
+            "notes": list(data.notes),
+        },
+        findings=findings,
+        unasked=unasked,
+        figures=figures_of(results),
+        sections=(
+            learners_section(results),
+            disagreement_section(results),
+            data_section(results),
+            slices_section(results),
+            classes_section(results),
+            networks_section(results),
+            _methods_section(results),
+        ),
+        failed=dict(results.failed),
+        settings=plain(results.settings),
+    )
+
+
+def _methods_section(results: Results) -> Section:
+    settings = results.settings
+    widths = [one.stability.stability for one in results.learners.values()]
+    half = max((each.high - each.low) / 2 for each in widths)
+    accuracy = max((one.stability.accuracy.high - one.stability.accuracy.low) / 2 for one in results.learners.values())
+    lead = (
+        f"The budget of {time_text(settings['budget'])} allowed {settings['bought']}. It took "
+        f"{time_text(settings['seconds'])}. Stabilities are known to within {100 * half:.1f} points and accuracies to "
+        f"within {100 * accuracy:.1f} (half the width of the widest 95 % interval). Warnings use wider intervals than "
+        "the 95 % intervals shown: at their level, all warnings of a page together should be wrong in at most 5 % of "
+        "pages."
+    )
+    if settings.get("interrupted"):
+        lead = "Interrupted: the results cover only what had finished. " + lead
+    rows: list[tuple[Cell, ...]] = [("command", settings["command"])]
+    rows += [
+        (name, _cell(settings[name]))
+        for name in settings
+        if name not in ("command", "bought", "foreseen", "stages", "versions")
+    ]
+    rows += [(f"time: {name}", time_text(seconds)) for name, seconds in settings["stages"].items()]
+    rows += [(name, str(version)) for name, version in settings["versions"].items()]
+    rows += [("note on the data", note) for note in results.data.notes]
+    for name, one in results.learners.items():
+        rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
+    sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
+    return Section("methods", "Methods and settings", lead, (), (sheet,))
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {part}" for name, part in value.items())
+    return value if isinstance(value, (str, int, float, bool)) else str(value)

@@ -17,8 +17,7 @@ from ..estimators.adapters import short_name
 from ..estimators.encoder import encoded
 from ..estimators.scores import fit_scorer
 from ..expect import InputError
-from ..inputs.rows import take
-from ..inputs.splits import at_even_steps, sorted_by_class
+from ..inputs import at_even_steps, sorted_by_class, take
 from .budget import FOLDS
 
 

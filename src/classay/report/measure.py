@@ -24,7 +24,7 @@ from ..engine.archive import versions
 from ..estimators.adapters import free_seeds
 from ..estimators.encoder import encoded, numbers
 from ..expect import InputError
-from ..inputs.splits import split_by_share
+from ..inputs import split_by_share
 from ..learner.fitting.schemes import HalfSplits
 from ..learner.orientation.kinship import Kinship, kinship
 from ..learner.orientation.orientation import orientation

@@ -63,7 +63,7 @@ def joined(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def ruler(complexity: Complexity) -> str:
+def distance_in_words(complexity: Complexity) -> str:
     """The distance that the baseline uses, such as Mahalanobis distance (one covariance for all)."""
     proper = {"mahalanobis": "Mahalanobis", "euclidean": "Euclidean", "gaussian": "Gaussian"}
     name = proper.get(complexity.distance, complexity.distance.replace("_", " "))

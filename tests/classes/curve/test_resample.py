@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from classay.classes.curve.resample import MOST_PAIRS, group_pairs, paired_error, standard_error
+from classay.classes.curve.curve import MOST_PAIRS, group_pairs, paired_error, standard_error
 from classay.classes.ranks.ranks import Ranks
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import classay
-from classay.classes.ranks.evidence import TIES
+from classay.classes.ranks.ranks import TIES
 from classay.expect import InputError
 
 

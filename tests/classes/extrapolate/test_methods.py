@@ -16,7 +16,7 @@ from classay.classes.extrapolate.methods import (
     shrunk_normal,
 )
 from classay.classes.information.channel import mean_top
-from classay.classes.ranks.evidence import Evidence
+from classay.classes.ranks.ranks import Evidence
 from classay.expect import InputError
 
 SIZES = np.array([2, 3, 5, 8, 13, 21, 34, 60])

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import classay
-from classay.classes.curve.resample import class_samples, jackknife_error, leave_groups_out, standard_error
+from classay.classes.curve.curve import class_samples, jackknife_error, leave_groups_out, standard_error
 from classay.classes.ranks import counts
 from classay.classes.ranks import ranks as module
 from classay.classes.ranks.counts import class_groups

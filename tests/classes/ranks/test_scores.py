@@ -26,7 +26,7 @@ import classay
 from classay.classes.ranks.scores import is_marginal
 from classay.estimators.scores import fit_scorer, scores_of
 from classay.expect import InputError
-from classay.inputs.splits import split_every_class
+from classay.inputs import split_every_class
 
 IRIS = load_iris(return_X_y=True)
 OF_TEXT = make_pipeline(OneHotEncoder(), LogisticRegression())
@@ -100,7 +100,7 @@ def test_a_class_of_one_row_competes_only():
     X, y = blobs()
     ranks = classay.Ranks.from_learner(GaussianNB(), np.vstack([X, X[:1] + 1]), [*y, 99])
     assert ranks.n_classes == 13
-    assert "Without test rows: 1 of 13" in str(ranks)
+    assert "1 of 13 classes have no test rows" in str(ranks)
 
 
 class Forgetful(ClassifierMixin, BaseEstimator):

@@ -174,10 +174,10 @@ def test_a_class_with_one_row_cannot_be_halved():
 
 def test_some_constant_columns_are_told():
     wide = np.column_stack([X, np.ones(150), np.full(150, np.nan)])
-    _, _, notes = checks.data(wide, Y)
+    _, _, notes = checks.rows_and_labels(wide, Y)
     assert notes == ["2 constant columns: column 4, column 5."]
-    assert checks.data(FRAME.assign(e="x"), Y)[2] == ["1 constant column: e."]
-    assert checks.data(X, Y)[2] == []
+    assert checks.rows_and_labels(FRAME.assign(e="x"), Y)[2] == ["1 constant column: e."]
+    assert checks.rows_and_labels(X, Y)[2] == []
     assert (
         record(GaussianNB(), np.column_stack([X, np.ones(150)]), Y, FEW, executor=1)
         .notes[0]
@@ -205,14 +205,14 @@ def test_columns_of_every_kind_are_looked_at_without_harm(kind):
     frame = FRAME.assign(e=column)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        looked_at, _, notes = checks.data(frame, Y)
+        looked_at, _, notes = checks.rows_and_labels(frame, Y)
     assert looked_at is frame
     assert notes == []
 
 
 def test_large_numbers_are_not_infinite():
-    assert checks.data(with_value(1.7e308) + with_value(1.7e308, row=4) / 2, Y)[2] == []
-    assert checks.data(np.full((4, 2), 60000, np.float16) * [[1, 1], [0, 1], [1, 0], [0, 0]], [0, 1, 0, 1])[2] == []
+    assert checks.rows_and_labels(with_value(1.7e308) + with_value(1.7e308, row=4) / 2, Y)[2] == []
+    assert checks.rows_and_labels(np.full((4, 2), 60000, np.float16) * [[1, 1], [0, 1], [1, 0], [0, 0]], [0, 1, 0, 1])[2] == []
 
 
 @pytest.mark.parametrize(
@@ -239,13 +239,13 @@ def test_large_numbers_are_not_infinite():
     ],
 )  # fmt: skip
 def test_labels_in_every_form(labels, expected):
-    _, found, _ = checks.data(X, labels)
+    _, found, _ = checks.rows_and_labels(X, labels)
     assert found.dtype.kind == expected.dtype.kind
     assert found.tolist() == expected.tolist()
 
 
 def test_a_learner_that_does_not_build_on_scikit_learn():
-    learner, notes = checks.learner(Duck(3))
+    learner, notes = checks.unfitted_learner(Duck(3))
     assert learner.shift == 3
     assert notes == []
 
@@ -267,4 +267,4 @@ def test_a_classifier_that_predicts_only_once_fitted_is_taken():
 
     stack = StackingClassifier([("a", GaussianNB())])
     assert not hasattr(stack, "predict")
-    assert type(checks.learner(stack)[0]) is StackingClassifier
+    assert type(checks.unfitted_learner(stack)[0]) is StackingClassifier

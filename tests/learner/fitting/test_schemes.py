@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import classay
 from classay import HalfSplits, InputError, Subsets, record
-from classay.inputs.splits import split_by_share
+from classay.inputs import split_by_share
 from classay.learner.fitting import schemes
 
 

@@ -7,24 +7,24 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from classay.learner.orientation import bounds
+from classay.learner.orientation import entropy
 
 
 def test_chance_of_the_paper():
-    assert [round(bounds.chance(z, 5, 2), 4) for z in range(1, 6)] == [0.9688, 0.8125, 0.5, 0.1875, 0.0312]
+    assert [round(entropy.chance(z, 5, 2), 4) for z in range(1, 6)] == [0.9688, 0.8125, 0.5, 0.1875, 0.0312]
 
 
 @given(st.integers(1, 60), st.integers(2, 12), st.data())
 def test_chance_is_a_binomial_tail(h, c, data):
     z = data.draw(st.integers(0, h))
-    assert bounds.chance(z, h, c) == pytest.approx(stats.binom.sf(z - 1, h, 1 / c), rel=1e-9)
+    assert entropy.chance(z, h, c) == pytest.approx(stats.binom.sf(z - 1, h, 1 / c), rel=1e-9)
 
 
 def test_target_size_by_enumeration():
     labelings = np.array(np.meshgrid(*[range(3)] * 4)).reshape(4, -1)
     right = (labelings == 0).sum(axis=0)
     for z in range(5):
-        assert bounds.target_size(z, 4, 3) == (right >= z).sum()
+        assert entropy.target_size(z, 4, 3) == (right >= z).sum()
 
 
 @given(hnp.arrays(float, 32, elements=st.floats(0, 1)).filter(lambda p: p.sum() > 0), st.integers(1, 5))
@@ -33,8 +33,8 @@ def test_bounds_hold_for_any_distribution(weights, z):
     right = np.array([bin(number).count("1") for number in range(32)])
     q = p[right >= z].sum()
     h = -sum(x * math.log2(x) for x in p if x > 0)
-    bias = q - bounds.chance(z, 5, 2)
-    found = bounds.bounds(bias, h, z, 5, 2)
+    bias = q - entropy.chance(z, 5, 2)
+    found = entropy.bounds(bias, h, z, 5, 2)
     assert found.expressivity_least - 1e-9 <= h <= found.expressivity_tight + 1e-9
     assert h <= found.expressivity_lauw + 1e-9
     assert abs(bias) <= found.bias_lauw + 1e-9
@@ -50,19 +50,19 @@ def test_the_tight_bound_is_reached(z):
     for q in (0.0, 0.3, 1.0):
         p = np.where(inside, q / inside.sum(), (1 - q) / max((~inside).sum(), 1))
         h = -sum(x * math.log2(x) for x in p if x > 0)
-        assert bounds.most_expressivity(q, z, 5, 2) == pytest.approx(h)
+        assert entropy.most_expressivity(q, z, 5, 2) == pytest.approx(h)
 
 
 def test_published_ranges_are_the_ends_of_the_tight_ones():
     for z in (1, 3, 5):
-        p = bounds.chance(z, 5, 2)
-        ranges = bounds.published_ranges(z, 5, 2)
+        p = entropy.chance(z, 5, 2)
+        ranges = entropy.published_ranges(z, 5, 2)
         assert list(ranges) == [-p, 0.0, 1 - p]
         for bias, (least, most) in ranges.items():
-            assert most == pytest.approx(bounds.most_expressivity(p + bias, z, 5, 2))
-            assert least == pytest.approx(bounds.binary_entropy(min(max(p + bias, 0), 1)), abs=1e-12)
+            assert most == pytest.approx(entropy.most_expressivity(p + bias, z, 5, 2))
+            assert least == pytest.approx(entropy.binary_entropy(min(max(p + bias, 0), 1)), abs=1e-12)
 
 
 def test_a_thousand_points_do_not_overflow():
-    assert bounds.chance(900, 1000, 10) == 0 or bounds.chance(900, 1000, 10) < 1e-300
-    assert bounds.most_expressivity(0.5, 900, 1000, 10) < 1000 * math.log2(10)
+    assert entropy.chance(900, 1000, 10) == 0 or entropy.chance(900, 1000, 10) < 1e-300
+    assert entropy.most_expressivity(0.5, 900, 1000, 10) < 1000 * math.log2(10)

@@ -8,7 +8,7 @@ import pytest
 from gate_reports import small_report
 
 from classay import InputError
-from classay.report.gates.check_file import read_check_file, refuse_strangers
+from classay.report.gates.check_file import read_check_file, refuse_unknown_subjects
 
 WHOLE = """
 data = "credit.csv"
@@ -117,8 +117,8 @@ def test_files_that_cannot_be_read(tmp_path):
 )
 def test_who_is_not_in_the_report(check, text, message):
     with pytest.raises(InputError, match=message):
-        refuse_strangers(check(f'report = "r.json"\n{text}'), small_report())
+        refuse_unknown_subjects(check(f'report = "r.json"\n{text}'), small_report())
 
 
 def test_who_failed_is_known(check):
-    refuse_strangers(check('report = "r.json"\n[learners.svm]\ngates = ["gap <= 1"]'), small_report())
+    refuse_unknown_subjects(check('report = "r.json"\n[learners.svm]\ngates = ["gap <= 1"]'), small_report())

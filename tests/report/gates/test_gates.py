@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from classay import InputError
 from classay.intervals import Estimate, exact
 from classay.report.document import Figure, Unasked
-from classay.report.gates.gates import FIGURES, ban_from, gate_from, hold, summary
+from classay.report.gates.gates import FIGURES, ban_from, check_gates, gate_from, summary
 from classay.report.glossary import TERMS
 
 COLUMNS_ONLY = {
@@ -30,7 +30,7 @@ COLUMNS_ONLY = {
 
 def of_tree(estimate, text, name="stability"):
     report = small_report(figures=(Figure("learner", "tree", name, estimate),), failed={})
-    (verdict,) = hold(report, [gate_from(text)])
+    (verdict,) = check_gates(report, [gate_from(text)])
     return verdict
 
 
@@ -103,7 +103,7 @@ def test_why_a_gate_failed(estimate, message):
 def test_whom_gates_are_about():
     report = small_report()
     texts = ["stability >= 0.9", "data.suspects <= 10", "classes.accuracy_double >= 0.5", "network.estimate >= 0.7"]
-    found = {(each.of, each.gate): each for each in hold(report, map(gate_from, texts))}
+    found = {(each.of, each.gate): each for each in check_gates(report, map(gate_from, texts))}
     assert list(found) == [
         ("tree", "stability >= 0.9"),
         (NASTY, "stability >= 0.9"),
@@ -120,7 +120,9 @@ def test_whom_gates_are_about():
 def test_what_is_not_there_fails_and_says_so():
     report = small_report(figures=(Figure("learner", "tree", "stability", exact(1.0)),), failed={})
     texts = ["network.estimate >= 0.1", "classes.information >= 0", "kappa >= 0", "stability >= 0"]
-    why = {(each.of, each.gate.split()[0]): each.why for each in hold(report, map(gate_from, texts), (), ["forest"])}
+    why = {
+        (each.of, each.gate.split()[0]): each.why for each in check_gates(report, map(gate_from, texts), (), ["forest"])
+    }
     assert why["network", "network.estimate"] == "no network was given"
     assert why["classes", "classes.information"] == "there is no such figure: it could not be measured"
     assert why["tree", "kappa"] == "there is no such figure: it could not be measured"
@@ -129,14 +131,14 @@ def test_what_is_not_there_fails_and_says_so():
 
 
 def test_one_learner_alone():
-    (verdict,) = hold(small_report(), [gate_from("accuracy.high <= 0.5", "tree")])
+    (verdict,) = check_gates(small_report(), [gate_from("accuracy.high <= 0.5", "tree")])
     assert (verdict.of, verdict.passed) == ("tree", True)
 
 
 def test_findings_can_be_forbidden():
     report = small_report()
     bans = [ban_from("L102"), ban_from("warning", "tree"), ban_from("note", "tree"), ban_from("L101"), ban_from("L109")]
-    verdicts = hold(report, [], bans)
+    verdicts = check_gates(report, [], bans)
     assert [each.passed for each in verdicts] == [False, False, True, True, True]
     assert verdicts[0].why == "L102 tree: tree is less stable."
     assert verdicts[2].why == "none found"
@@ -145,7 +147,7 @@ def test_findings_can_be_forbidden():
 
 def test_a_finding_that_could_not_be_looked_for_is_not_known_to_be_absent():
     report = small_report(unasked=(Unasked("C401", "More classes", "there are 2 classes"),))
-    (verdict,) = hold(report, [], [ban_from("C401")])
+    (verdict,) = check_gates(report, [], [ban_from("C401")])
     assert not verdict.passed
     assert verdict.why == "it could not be checked: there are 2 classes"
 
@@ -187,12 +189,12 @@ def test_bad_bans(text):
 
 
 def test_the_summary():
-    verdicts = hold(small_report(), [gate_from("data.suspects <= 10"), gate_from("data.suspects <= 20")])
+    verdicts = check_gates(small_report(), [gate_from("data.suspects <= 10"), gate_from("data.suspects <= 20")])
     assert summary(verdicts) == "1 gate passed, 1 failed."
 
 
 def test_verdicts_are_plain():
     from classay.result import plain
 
-    text = json.dumps(plain(hold(small_report(), [gate_from("stability >= 0.9")])), allow_nan=False)
+    text = json.dumps(plain(check_gates(small_report(), [gate_from("stability >= 0.9")])), allow_nan=False)
     assert json.loads(text)[0]["estimate"]["low"] == 0.9

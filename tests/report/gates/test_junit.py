@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classay.intervals import Estimate
-from classay.report.gates.gates import Verdict, ban_from, gate_from, hold, junit
+from classay.report.gates.gates import Verdict, ban_from, check_gates, gate_from, junit
 
 
 def test_one_case_a_gate():
-    verdicts = hold(small_report(), [gate_from("stability >= 0.9")], [ban_from("L102")])
+    verdicts = check_gates(small_report(), [gate_from("stability >= 0.9")], [ban_from("L102")])
     suite = xml.fromstring(junit(verdicts, "classay.toml", 1.5)).find("testsuite")
     assert suite.attrib == {
         "name": "classay.toml",

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from ...expect import InputError, whole
-from ...learner.orientation.bounds import binary_entropy, chance, most_expressivity, most_expressivity_lauw
+from ...learner.orientation.entropy import binary_entropy, chance, most_expressivity, most_expressivity_lauw
 from ...learner.orientation.orientation import Orientation, PluginOrientation, usual_threshold
 from ..kinds import Kinds, check_kind, without_options
 from ..style import placement, theme

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import expect
-from ..ranks.evidence import TIES
+from ..ranks.ranks import TIES
 from ..ranks.scores import rank_split, split_learner
 from .curve import Curve, curve_of
 from .retrain import Retrained, label_set_sizes, retrain_on_label_sets

@@ -12,12 +12,12 @@ from scipy import stats
 
 from ... import expect
 from ...arrays import AnyInts, Floats
-from ...inputs.labels import column_names, columns_of, table_of
+from ...inputs import column_names, columns_of, table_of
 from ...intervals import Estimate
 from ...result import Result
 from ..ranks.counts import blocks, check_scores, class_groups, class_weights, notes_of_empty_classes
-from ..ranks.evidence import TIES, mean_over_label_sets, spread_weights
-from .resample import jackknife_error
+from ..ranks.ranks import TIES, mean_over_label_sets, spread_weights
+from .curve import jackknife_error
 
 KIND = "over classes"
 GROUPS = 20

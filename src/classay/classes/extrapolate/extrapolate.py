@@ -17,10 +17,9 @@ from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate
 from ...result import Result, plain
-from ..curve.curve import Curve, band, expect_curve
-from ..curve.resample import class_samples, standard_error
+from ..curve.curve import Curve, band, class_samples, expect_curve, standard_error
 from ..information.channel import inverse_mean_top, mean_top
-from ..ranks.evidence import Evidence
+from ..ranks.ranks import Evidence
 from .methods import METHODS as BY_NAME
 from .methods import Method, best_bandwidth, calibrated, logit_of, moments, shrunk_normal
 

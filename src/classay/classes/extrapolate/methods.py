@@ -19,7 +19,7 @@ from scipy.special import expit, log_ndtr, logit, ndtri
 from ...arrays import Floats, Ints
 from ...expect import InputError
 from ..information.channel import fit_mean_top, log_spaced_sizes, mean_top
-from ..ranks.evidence import Evidence
+from ..ranks.ranks import Evidence
 
 SIZES = 40
 SHRINK = 0.3

@@ -15,8 +15,7 @@ from scipy.optimize import brentq
 from ... import expect
 from ...arrays import Floats
 from ...intervals import Estimate, share_around
-from ..curve.curve import Curve, expect_curve
-from ..curve.resample import paired_error
+from ..curve.curve import Curve, expect_curve, paired_error
 from .channel import mean_of_curve
 
 METHODS = ("guaranteed", "jackknife")

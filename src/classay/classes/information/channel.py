@@ -22,9 +22,8 @@ from scipy.special import log_ndtr, ndtri
 from ...arrays import Floats, Ints
 from ...expect import InputError
 from ...intervals import Estimate, share_around
-from ..curve.curve import Curve
-from ..curve.resample import paired_error
-from ..ranks.evidence import Evidence, chance_table
+from ..curve.curve import Curve, paired_error
+from ..ranks.ranks import Evidence, chance_table
 
 KIND = "over classes"
 MOST_SIZES = 60

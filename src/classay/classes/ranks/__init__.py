@@ -5,7 +5,6 @@ is what the measures see of it, with the formula of the accuracy curve. `scores`
 embeddings; it is loaded on demand, by `Ranks.from_learner` and `Ranks.from_embeddings`.
 """
 
-from .evidence import Evidence
-from .ranks import Ranks
+from .ranks import Evidence, Ranks
 
 __all__ = ["Evidence", "Ranks"]

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from ... import seeds
 from ...arrays import AnyInts, Floats
 from ...expect import InputError
-from ...inputs.labels import columns_of, table_of
+from ...inputs import columns_of, table_of
 from ...notes import Note
 
 BLOCK = 160_000  # scores that are processed together: 0.6 MB in single precision

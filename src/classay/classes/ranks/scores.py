@@ -16,9 +16,7 @@ from ...arrays import Ints
 from ...estimators.adapters import kind_of, short_name
 from ...estimators.scores import fit_scorer
 from ...expect import InputError, fraction, one_of, shown
-from ...inputs.labels import label_array
-from ...inputs.rows import take
-from ...inputs.splits import split_every_class
+from ...inputs import label_array, split_every_class, take
 from ...notes import Note
 from .ranks import Ranks
 

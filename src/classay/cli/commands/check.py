@@ -15,7 +15,7 @@ from ...report.assay import characterize
 from ...report.document import Report
 from ...report.export.files import open_report, ready, write
 from ...report.gates import gates
-from ...report.gates.check_file import CheckFile, read_check_file, refuse_strangers
+from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknown_subjects
 from ...report.gates.gates import Verdict
 from ...report.glossary import TERMS
 from ...report.phrases import printed
@@ -76,7 +76,7 @@ def command(
         ready(report, force)
     begin = time.perf_counter()
     document, learners = _report(check, workers, store, quiet, allow_import)
-    verdicts = gates.hold(document, check.gates, check.bans, learners)
+    verdicts = gates.check_gates(document, check.gates, check.bans, learners)
     if as_json:
         console.write_json(_as_json(check, verdicts, document))
     else:
@@ -103,7 +103,7 @@ def _report(
     """The report to check, and the learners that should be in it."""
     if check.report is not None:
         document = open_report(check.report)
-        refuse_strangers(check, document)
+        refuse_unknown_subjects(check, document)
         return document, []
     if check.learners:
         learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}

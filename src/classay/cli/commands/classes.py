@@ -13,7 +13,7 @@ from ...classes.curve.curve import Curve
 from ...classes.extrapolate.extrapolate import METHODS, Extrapolation, extrapolation
 from ...classes.information.decoders import Decoders, decoders
 from ...classes.information.information import Information, fano_information, implied_information, information_bound
-from ...classes.ranks.evidence import TIES
+from ...classes.ranks.ranks import TIES
 from .. import console, options
 from ..curve_sources import CurveSet, TextOptions, files_and_tables, refuse_stray_options
 

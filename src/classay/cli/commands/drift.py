@@ -14,7 +14,7 @@ from pandas.api import types
 from ... import __version__, charts, expect
 from ...estimators.encoder import encoded
 from ...estimators.spec import learner_from_text
-from ...inputs.labels import plain_labels
+from ...inputs import plain_labels
 from ...learner.drift import calibration
 from ...learner.drift.monitor import DriftMonitor, packed
 from ...learner.drift.verdict import Drift

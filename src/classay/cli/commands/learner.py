@@ -9,7 +9,7 @@ import typer
 
 from ... import __version__, charts, expect
 from ...estimators.spec import learners_from_texts
-from ...inputs.splits import split_by_share
+from ...inputs import split_by_share
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import Orientation, draw_holdouts, orientation

@@ -22,7 +22,7 @@ from ... import expect, seeds
 from ...arrays import Floats, Ints
 from ...engine import work
 from ...expect import InputError, nearest, shown
-from ...inputs.rows import is_sparse
+from ...inputs import is_sparse
 from ...intervals import Estimate
 from ..fitting import checks
 from ..fitting.task import Bench, refit
@@ -205,7 +205,7 @@ def reference(X: Any, y: ArrayLike, hint: str = TARGET) -> tuple[Any, NDArray[An
     """Rows, labels and classes of a reference; `hint` is the advice if there is only one class."""
     if is_sparse(X):
         raise InputError("`X` is sparse; expected a dense array or a DataFrame. Use X.toarray() if it is small.")
-    rows, labels, _ = checks.data(X, y)
+    rows, labels, _ = checks.rows_and_labels(X, y)
     classes = np.unique(labels)
     if classes.size < 2:
         raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. {hint}")

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ... import expect, seeds
 from ...estimators.adapters import as_given, kind_of
 from ...estimators.fit import fit_once
-from ...inputs.rows import is_sparse, take
-from ...inputs.splits import folds_by_class
+from ...inputs import folds_by_class, is_sparse, take
 from ..fitting import checks
 
 OLD, NEW = "old", "new"
@@ -151,7 +150,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         if not isinstance(weight, (int, float, np.number)) or isinstance(weight, bool) or not 0 <= weight <= 1:
             raise expect.InputError(f"`stability_weight` is {weight!r}; expected a number from 0 to 1.")
         expect.whole(self.folds, "folds", at_least=2)
-        if kind_of(checks.learner(self.learner)[0]) == "regressor":
+        if kind_of(checks.unfitted_learner(self.learner)[0]) == "regressor":
             raise expect.InputError(f"`learner` is {type(self.learner).__name__}, a regressor; expected a classifier.")
 
     def _checked(self, X: Any, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:

@@ -88,7 +88,7 @@ class DriftMonitor:
         time_limit: float | None = None,
         name: str | None = None,
     ) -> None:
-        self.learner, _ = checks.learner(learner)
+        self.learner, _ = checks.unfitted_learner(learner)
         if kind_of(self.learner) == "regressor":
             raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; expected a classifier.")
         if isinstance(probes, str):
@@ -100,7 +100,7 @@ class DriftMonitor:
         self.draws = None if draws is None else expect.whole(draws, "draws", at_least=20)
         self.seed = seeds.settle(random_state)
         self.executor, self.progress = executor, progress
-        self.time_limit = checks.time_limit(time_limit)
+        self.time_limit = checks.seconds_limit(time_limit)
         self.name = name or short_name(learner)
         self._state: MonitorState | None = None
 
@@ -111,7 +111,7 @@ class DriftMonitor:
         batch_size : rows of future batches
         """
         rows, labels, classes = reference(X, y)
-        checks.codec(self.learner, labels)
+        checks.codec_for(self.learner, labels)
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
@@ -318,7 +318,7 @@ def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any
 def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
     """Settings and state from a file that `save` wrote with the same learner."""
     header, arrays = store.read(path, KIND)
-    fresh, _ = checks.learner(learner)
+    fresh, _ = checks.unfitted_learner(learner)
     try:
         if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
             raise InputError(

@@ -1,7 +1,8 @@
-"""Checks of the inputs of `record` before any fit: learner, rows, labels, probes."""
+"""The inputs of `record` and `sweep`, checked and laid out before any fit: `prepare` returns a `Setup`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,119 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from ...estimators.adapters import kind_of
-from ...expect import InputError, nearest, shown
-from ...inputs.labels import labels
-from ...inputs.rows import is_sparse
+from ... import expect, seeds
+from ...arrays import Ints
+from ...estimators.adapters import free_seeds, kind_of
+from ...expect import InputError, shown
+from ...inputs import as_array, is_sparse, labels, split_by_share
 from ...notes import Note
+from . import provenance
 from .codec import Codec, LabelCodec, NumberCodec
+from .probes import probes as drawn_probes
+from .schemes import Scheme, Subsets
+from .task import Bench
 
 
-def learner(estimator: Any) -> tuple[Any, list[Note]]:
+@dataclass(frozen=True)
+class Setup:
+    """Checked data, parts, scheme and seed; `codes` is the class of each row, `notes` what the user should know."""
+
+    learner: Any
+    X: Any
+    y: NDArray[Any]
+    codec: Codec
+    codes: Ints
+    train: Ints
+    test: Ints
+    probes: Any
+    probe_kind: str
+    scheme: Scheme
+    repeats: int
+    test_size: float
+    seed: int
+    time_limit: float | None
+    notes: tuple[Note, ...]
+
+    def about(self, name: str | None) -> dict[str, Any]:
+        """The provenance of a record of the learner."""
+        return provenance.everything(
+            self.learner,
+            name,
+            self.X,
+            self.y,
+            self.probes,
+            self.scheme,
+            self.repeats,
+            self.test_size,
+            self.seed,
+            probe_kind=self.probe_kind,
+        )
+
+    def draw(self) -> tuple[list[Ints], list[Note]]:
+        """The training rows of every subset, and notes about them."""
+        drawn = list(self.scheme.draw(self.codes[self.train], self.seed))
+        forced = sum(by_hand for _, by_hand in drawn)
+        return [self.train[rows] for rows, _ in drawn], [
+            Note("subsets-completed", count=forced, subsets=self.scheme.n)
+        ] if forced else []
+
+    def bench(self, learner: Any) -> Bench:
+        """What refits of a learner need."""
+        free = tuple(free_seeds(learner))
+        return Bench(learner, self.X, self.y, self.codec, self.test, self.probes, free, self.seed, self.time_limit)
+
+
+def prepare(
+    learner: Any,
+    X: Any,
+    y: ArrayLike,
+    scheme: Scheme | None,
+    repeats: int,
+    test_size: float,
+    probes: Any,
+    random_state: int | np.random.Generator | None,
+    time_limit: float | None,
+    n_probes: int,
+) -> Setup:
+    """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
+    scheme = Subsets() if scheme is None else scheme
+    if not isinstance(scheme, Scheme):
+        raise expect.InputError(f"`scheme` is {scheme!r}; expected Subsets(...) or HalfSplits(...).")
+    repeats = expect.whole(repeats, "repeats", at_least=1)
+    test_size = expect.fraction(test_size, "test_size")
+    time_limit = seconds_limit(time_limit)
+    seed = seeds.settle(random_state)
+    learner, of_learner = unfitted_learner(learner)
+    X, labels, of_data = rows_and_labels(X, y)
+    codec, codes = codec_for(learner, labels)
+    train, test = split_by_share(codes, test_size, seed)
+    classes, tested = np.unique(codes).size, np.unique(codes[test]).size
+    of_parts = [Note("classes-not-tested", count=classes - tested, classes=classes)] if tested < classes else []
+    scheme.check(codes[train])
+    probing = None if probes is None else drawn_probes(probes, n_probes, X, test, seed)
+    return Setup(
+        learner=learner,
+        X=X,
+        y=labels,
+        codec=codec,
+        codes=codes,
+        train=train,
+        test=test,
+        probes=None if probing is None else probing.rows,
+        probe_kind="given" if probing is None else probing.kind,
+        scheme=scheme,
+        repeats=repeats,
+        test_size=test_size,
+        seed=seed,
+        time_limit=time_limit,
+        notes=(*of_learner, *of_data, *of_parts),
+    )
+
+
+# Checks of learner, rows, labels, probes
+
+
+def unfitted_learner(estimator: Any) -> tuple[Any, list[Note]]:
     """An unfitted copy of the learner, and notes about it."""
     if isinstance(estimator, type):
         raise InputError(f"`learner` is the class {estimator.__name__}; expected an instance: {estimator.__name__}().")
@@ -60,12 +165,12 @@ def _is_fitted(learner: Any) -> bool:
     return True
 
 
-def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[Note]]:
+def rows_and_labels(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[Note]]:
     """Rows and labels ready to be indexed, and notes about them."""
     if is_sparse(X):
         X = X.tocsr()
     elif not isinstance(X, pd.DataFrame):
-        X = _array(X, "X")
+        X = as_array(X, "X")
     if X.ndim != 2:
         raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
     values = labels(y)
@@ -87,7 +192,7 @@ def data(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[Note]]:
     return X, values, notes
 
 
-def codec(learner: Any, y: NDArray[Any]) -> tuple[Codec, NDArray[np.int64]]:
+def codec_for(learner: Any, y: NDArray[Any]) -> tuple[Codec, NDArray[np.int64]]:
     """How the learner's predictions are stored, and the class of each row for the split (one if a regressor)."""
     if kind_of(learner) == "regressor":
         _refuse_target(learner, y)
@@ -125,34 +230,7 @@ def refuse_classes(classes: NDArray[Any], codes: NDArray[np.integer]) -> None:
         raise InputError(f"Each of the {classes.size} rows has its own class. Is the target column right?")
 
 
-def probes(rows: Any, X: Any) -> Any:
-    """Probes in the form of the data, columns in its order."""
-    if isinstance(X, pd.DataFrame):
-        if not isinstance(rows, pd.DataFrame):
-            raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")
-        known = [str(name) for name in X.columns]
-        for name in rows.columns:
-            if name not in X.columns:
-                raise InputError(
-                    f"`probes` has a column {name!r}, which `X` does not have.{nearest(str(name), known)} `X` has "
-                    f"{shown(known)}."
-                )
-        lacking = [name for name in X.columns if name not in rows.columns]
-        if lacking:
-            raise InputError(f"`probes` lacks {shown(lacking)}; expected the columns of `X`: {shown(known)}.")
-        if not rows.columns.is_unique:
-            raise InputError("`probes` has columns with the same name. Pass each column once.")
-        rows = rows[X.columns]
-    elif is_sparse(rows):
-        rows = rows.tocsr()
-    else:
-        rows = _array(rows, "probes")
-    if rows.ndim != 2 or rows.shape[1] != X.shape[1] or rows.shape[0] == 0:
-        raise InputError(f"`probes` has shape {rows.shape}; expected rows of {X.shape[1]} columns.")
-    return rows
-
-
-def time_limit(seconds: Any) -> float | None:
+def seconds_limit(seconds: Any) -> float | None:
     """Seconds that a fit may take, or None."""
     if seconds is None:
         return None
@@ -172,13 +250,6 @@ def advice(X: Any, error: str) -> str:
         return ""
     frame = "" if isinstance(X, pd.DataFrame) else "make `X` a DataFrame and "
     return f". {need}: {frame}pass classay.encoded(learner, X) as the learner."
-
-
-def _array(values: Any, name: str) -> NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"`{name}` is not an array ({error}). All rows must have the same length.") from error
 
 
 def _refuse_infinite(X: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...inputs.labels import plain_labels
+from ...inputs import plain_labels
 
 MISSING = -1
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ...estimators.adapters import free_seeds, parameters_of
 from ...expect import InputError, nearest, shown
-from ...inputs.rows import is_sparse
+from ...inputs import is_sparse
 from .paths import path_for
 
 ALONE = "value by value"

@@ -16,8 +16,8 @@ from pandas.api import types
 
 from ... import expect, seeds
 from ...arrays import Ints
-from ...inputs.rows import is_sparse, take
-from . import checks
+from ...expect import InputError, nearest, shown
+from ...inputs import as_array, is_sparse, take
 
 KINDS = ("uniform", "marginal", "data")
 
@@ -50,7 +50,7 @@ def probes(requested: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Prob
                 chosen = np.sort(seeds.generator(seed, "probes").choice(test, n, replace=False))
             return Probes(kind, take(X, chosen))
         if is_sparse(X):
-            raise expect.InputError(
+            raise InputError(
                 f"`probes` is {kind!r} and `X` is sparse; independent columns would make it dense. Pass probes='data', "
                 "your own rows, or a dense `X`."
             )
@@ -59,12 +59,12 @@ def probes(requested: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Prob
         try:
             rows = requested(seeds.generator(seed, "probes"), n)
         except Exception as error:  # the function is the user's and may fail in any way
-            raise expect.InputError(
+            raise InputError(
                 f"`probes` is a function that failed when called with a numpy Generator and {n}: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        return Probes(f"drawn by {getattr(requested, '__name__', type(requested).__name__)}", checks.probes(rows, X))
-    return Probes("given", checks.probes(requested, X))
+        return Probes(f"drawn by {getattr(requested, '__name__', type(requested).__name__)}", _as_in_data(rows, X))
+    return Probes("given", _as_in_data(requested, X))
 
 
 def _independent(X: Any, n: int, seed: int, draw: Any) -> Any:
@@ -120,3 +120,30 @@ def _numbers(values: NDArray[Any], n: int, generator: np.random.Generator) -> ND
     share = generator.random(n)
     # Not low + share · (high − low), which may overflow.
     return np.asarray((1 - share) * float(low) + share * float(high))
+
+
+def _as_in_data(rows: Any, X: Any) -> Any:
+    """Probes in the form of the data, columns in its order."""
+    if isinstance(X, pd.DataFrame):
+        if not isinstance(rows, pd.DataFrame):
+            raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")
+        known = [str(name) for name in X.columns]
+        for name in rows.columns:
+            if name not in X.columns:
+                raise InputError(
+                    f"`probes` has a column {name!r}, which `X` does not have.{nearest(str(name), known)} `X` has "
+                    f"{shown(known)}."
+                )
+        lacking = [name for name in X.columns if name not in rows.columns]
+        if lacking:
+            raise InputError(f"`probes` lacks {shown(lacking)}; expected the columns of `X`: {shown(known)}.")
+        if not rows.columns.is_unique:
+            raise InputError("`probes` has columns with the same name. Pass each column once.")
+        rows = rows[X.columns]
+    elif is_sparse(rows):
+        rows = rows.tocsr()
+    else:
+        rows = as_array(rows, "probes")
+    if rows.ndim != 2 or rows.shape[1] != X.shape[1] or rows.shape[0] == 0:
+        raise InputError(f"`probes` has shape {rows.shape}; expected rows of {X.shape[1]} columns.")
+    return rows

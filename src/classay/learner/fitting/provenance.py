@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...estimators.adapters import short_name
 from ...expect import InputError
-from ...inputs.rows import is_sparse
+from ...inputs import is_sparse
 from .schemes import Scheme
 
 FIRST_HOME = {

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ...engine import work
 from ...engine.store import Chunks
 from .checkpoints import Place, chunk_name, packed, taken_up
+from .checks import Setup
 from .groups import FitGroup
-from .setup import Setup
 from .task import Bench, FitJob, GroupAnswers, GroupTask, SubsetAnswers, fit_group
 
 Opened = tuple[Chunks | None, dict[str, Any]]
@@ -194,7 +194,8 @@ class GroupProgress:
 
     def take_up(self) -> None:
         """Load what an earlier run has left in the store."""
-        self.done |= {place: GroupAnswers(*stored) for place, stored in taken_up(self.chunks).items()}
+        if self.chunks is not None:
+            self.done |= {place: GroupAnswers(*stored) for place, stored in taken_up(self.chunks).items()}
 
     def whole(self, subset: int) -> bool:
         """Whether all tasks of a subset have ended."""

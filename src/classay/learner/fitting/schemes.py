@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import expect, seeds
-from ...inputs.splits import at_even_steps, sorted_by_class
+from ...inputs import at_even_steps, sorted_by_class
 
 Rows = NDArray[np.int64]
 REDRAWS = 20

@@ -22,7 +22,7 @@ from ...arrays import Floats, Ints
 from ...engine import work
 from ...estimators.adapters import as_given, numbered
 from ...estimators.fit import fit_once, fresh_copy, guard, turn
-from ...inputs.rows import is_sparse, take
+from ...inputs import is_sparse, take
 from .codec import Codec
 from .groups import FitGroup, with_settings
 

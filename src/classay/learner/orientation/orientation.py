@@ -25,8 +25,7 @@ from ...intervals import Estimate, around, crossed_standard_error, difference, e
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
 from . import entropy
-from .bounds import Bounds, bounds, chance
-from .entropy import Counts, count, number_labelings, within
+from .entropy import Bounds, Counts, bounds, chance, count, number_labelings, within
 
 
 @dataclass(frozen=True)

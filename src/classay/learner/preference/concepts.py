@@ -19,8 +19,7 @@ from ... import seeds
 from ...arrays import Floats
 from ...estimators.adapters import short_name
 from ...expect import InputError, shown, whole
-from ...inputs.labels import plain_labels
-from ...inputs.rows import take
+from ...inputs import plain_labels, take
 from ...tables.expressions import parse
 from ..fitting.probes import Probes, probes
 

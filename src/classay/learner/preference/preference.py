@@ -175,7 +175,7 @@ def preference(
             )
     space = described(attributes, correlation)
     concepts = concept(f1, "f1", space), concept(f2, "f2", space)
-    both, more = rivals(learner, concepts, space, n_samples, probes, seed, checks.time_limit(time_limit))
+    both, more = rivals(learner, concepts, space, n_samples, probes, seed, checks.seconds_limit(time_limit))
     called = name or short_name(learner)
     search, trials, interrupted = conduct(both, Search(budget, precision, level), executor, progress, called)
 

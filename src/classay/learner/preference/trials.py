@@ -13,7 +13,7 @@ from ... import expect, seeds
 from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.encoder import encoded
-from ...inputs.rows import take
+from ...inputs import take
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.codec import LabelCodec
@@ -70,7 +70,7 @@ def rivals(
     time_limit: float | None,
 ) -> tuple[Rivals, list[Note]]:
     """Two concepts prepared for trials on a learner, and notes about them."""
-    fresh, notes = checks.learner(learner)
+    fresh, notes = checks.unfitted_learner(learner)
     if kind_of(fresh) == "regressor":
         raise expect.InputError(f"`learner` is {type(fresh).__name__}, a regressor; expected a classifier.")
     n_probes = min(N_PROBES, max(MOST_CELLS // len(attributes.names), MOST_PROBES))

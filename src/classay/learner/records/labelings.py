@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import AnyInts, Floats
 from ...expect import InputError, one_of, shown
-from ...inputs.labels import plain_labels
+from ...inputs import plain_labels
 from ...intervals import Estimate, around, crossed_standard_error, of_mean, within_limits
 from ..fitting.codec import MISSING, LabelCodec
 from . import base

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ... import expect, seeds
-from ...inputs.splits import split_by_share
+from ...inputs import split_by_share
 from ...intervals import Estimate
 from ...result import Result, figures_frame
 from ..fitting import checks
@@ -218,9 +218,9 @@ def stability_by_size(
     seed = seeds.settle(random_state)
     expect.fraction(level, "level")
     expect.whole(splits, "splits", at_least=2)
-    unfitted, _ = checks.learner(learner)
-    _, y_values, _ = checks.data(X, y)
-    codec, codes = checks.codec(unfitted, y_values)
+    unfitted, _ = checks.unfitted_learner(learner)
+    _, y_values, _ = checks.rows_and_labels(X, y)
+    codec, codes = checks.codec_for(unfitted, y_values)
     if not isinstance(codec, LabelCodec):
         raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; expected a classifier here.")
     train = split_by_share(codes, expect.fraction(test_size, "test_size"), seed)[0]

@@ -72,15 +72,15 @@ def _read(kind: Any, content: Any, place: str) -> Any:
         return _read(_member(get_args(kind), content, place), content, place)
     if origin is tuple:
         part = get_args(kind)[0]
-        return tuple(_read(part, each, f"{place}[{i}]") for i, each in enumerate(_is(list, content, place)))
+        return tuple(_read(part, each, f"{place}[{i}]") for i, each in enumerate(_expect(list, content, place)))
     if origin is dict:
         part = get_args(kind)[1]
-        return {key: _read(part, each, f"{place}.{key}") for key, each in _is(dict, content, place).items()}
+        return {key: _read(part, each, f"{place}.{key}") for key, each in _expect(dict, content, place).items()}
     if dataclasses.is_dataclass(kind):
-        return _read_dataclass(kind, _is(dict, content, place), place)  # type: ignore[arg-type]  # a type, not an instance
+        return _read_dataclass(kind, _expect(dict, content, place), place)  # type: ignore[arg-type]  # a type, not an instance
     if kind is float and content is None:
         return math.nan
-    return float(_is(float, content, place)) if kind is float else _is(kind, content, place)
+    return float(_expect(float, content, place)) if kind is float else _expect(kind, content, place)
 
 
 def _read_dataclass(kind: type, content: dict[str, Any], place: str) -> Any:
@@ -114,7 +114,7 @@ def _member(kinds: tuple[Any, ...], content: Any, place: str) -> Any:
     raise InputError(f"It is damaged: `{place}` is {_short(content)}; expected {expected}.")
 
 
-def _is(kind: type, content: Any, place: str) -> Any:
+def _expect(kind: type, content: Any, place: str) -> Any:
     fits = isinstance(content, kind) or (kind is float and isinstance(content, int))
     if not fits or (isinstance(content, bool) and kind is not bool):
         raise InputError(f"It is damaged: `{place or 'it'}` is {_short(content)}; expected {_kind_in_words(kind)}.")
@@ -176,7 +176,7 @@ def schema() -> dict[str, Any]:
 
 
 def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
-    properties = {name: _of(part, kinds) for name, part in fields_of(kind).items()}
+    properties = {name: _schema_of(part, kinds) for name, part in fields_of(kind).items()}
     for name in properties:
         if (kind.__name__, name) in CHOICES:
             properties[name] = {"enum": list(CHOICES[kind.__name__, name])}
@@ -191,16 +191,16 @@ def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
+def _schema_of(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
     if kind is Any:
         return {}
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return {"anyOf": [_of(part, kinds) for part in get_args(kind)]}
+        return {"anyOf": [_schema_of(part, kinds) for part in get_args(kind)]}
     if origin is tuple:
-        return {"type": "array", "items": _of(get_args(kind)[0], kinds)}
+        return {"type": "array", "items": _schema_of(get_args(kind)[0], kinds)}
     if origin is dict:
-        return {"type": "object", "additionalProperties": _of(get_args(kind)[1], kinds)}
+        return {"type": "object", "additionalProperties": _schema_of(get_args(kind)[1], kinds)}
     if kind is float:
         return {"type": ["number", "null"]}
     if kind in SIMPLE:

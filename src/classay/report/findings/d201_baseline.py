@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...intervals import Estimate, of_proportion
 from ..document import Finding, Unasked
-from ..phrases import joined, percent, points, quoted, ruler, share, signed
+from ..phrases import distance_in_words, joined, percent, points, quoted, share, signed
 from ..results import Results
 from .rules import EVERYONE, Judge, Outcome, correct_rows, difference_over_rows, few_rows
 
@@ -34,7 +34,7 @@ def check(results: Results, judge: Judge) -> Outcome:
     if not correct:
         return Unasked(CODE, TITLE, "there are no cross-validated predictions")
     baseline = results.complexity.predicted == results.data.labels
-    rule = f"taking the nearest class by {ruler(results.complexity)}"
+    rule = f"taking the nearest class by {distance_in_words(results.complexity)}"
     base = results.complexity.baseline_accuracy
     below: dict[str, Estimate] = {}
     doubtful: dict[str, Estimate] = {}

@@ -16,7 +16,7 @@ from scipy import special
 
 from ...data.complexity import Complexity
 from ...data.complexity_tables import suspected
-from ...inputs.labels import encode
+from ...inputs import encode
 from ...intervals import exact
 from ..document import Finding, Unasked
 from ..figures import contradicted_rows

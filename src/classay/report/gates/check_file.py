@@ -58,12 +58,12 @@ def read_check_file(path: str | Path) -> CheckFile:
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"{str(source)!r} is not valid TOML: {problem}.") from None
     try:
-        return _understood(source, content)
+        return _check_file(source, content)
     except InputError as mistake:
         raise InputError(f"{str(source)!r}: {mistake}") from None
 
 
-def refuse_strangers(check: CheckFile, report: Report) -> None:
+def refuse_unknown_subjects(check: CheckFile, report: Report) -> None:
     """Refuse gates for learners and networks that are not in the report."""
     networks = dict.fromkeys(each.of for each in report.figures if each.subject == "network")
     for subject, known in (("learner", (*report.learners, *report.failed)), ("network", (*networks, *report.failed))):
@@ -78,14 +78,14 @@ def refuse_strangers(check: CheckFile, report: Report) -> None:
                 )
 
 
-def _understood(source: Path, content: dict[str, Any]) -> CheckFile:
+def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     _refuse_unknown(content, KEYS, "")
     if ("data" in content) == ("report" in content):
         both = "both are" if "data" in content else "neither is"
         raise InputError(
             f"`data` is what to assay, `report` an existing report to check instead; {both} given, expected one."
         )
-    texts, gates, bans = _of_learners(content)
+    texts, gates, bans = _learner_entries(content)
     for name, table in _typed(content, "networks", dict, {}).items():
         _refuse_unknown(_typed({name: table}, name, dict, None, "networks."), ("gates",), f"networks.{name}.")
         gates += [gate_from(text, name, "network") for text in _typed(table, "gates", list, [], f"networks.{name}.")]
@@ -123,7 +123,7 @@ def _understood(source: Path, content: dict[str, Any]) -> CheckFile:
     return CheckFile(source, data, None, _typed(content, "target", str, None), texts, settings, (*gates,), (*bans,))
 
 
-def _of_learners(content: dict[str, Any]) -> tuple[dict[str, str], list[Gate], list[Ban]]:
+def _learner_entries(content: dict[str, Any]) -> tuple[dict[str, str], list[Gate], list[Ban]]:
     """Learners by name: a text, or a table with the text and its gates."""
     texts: dict[str, str] = {}
     gates: list[Gate] = []

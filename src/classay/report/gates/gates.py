@@ -146,7 +146,7 @@ def ban_from(text: object, of: str = "") -> Ban:
     return Ban(str(text), of)
 
 
-def hold(
+def check_gates(
     report: Report, gates: Iterable[Gate], bans: Iterable[Ban] = (), learners: Iterable[str] = ()
 ) -> list[Verdict]:
     """Check a report against gates, with one verdict for each gate and each subject.
@@ -163,11 +163,11 @@ def hold(
     for gate in gates:
         for of in [gate.of] if gate.of else names[gate.subject] or [gate.subject]:
             estimate = by_place.get((gate.subject, of, gate.figure))
-            verdicts.append(_unmeasured(gate, of, report) if estimate is None else _held(gate, of, estimate))
-    return verdicts + [_banned(ban, report) for ban in bans]
+            verdicts.append(_unmeasured_verdict(gate, of, report) if estimate is None else _verdict(gate, of, estimate))
+    return verdicts + [_ban_verdict(ban, report) for ban in bans]
 
 
-def _held(gate: Gate, of: str, estimate: Estimate) -> Verdict:
+def _verdict(gate: Gate, of: str, estimate: Estimate) -> Verdict:
     measured = float(getattr(estimate, gate.end))
     known = estimate.known and not math.isnan(measured)
     apart = measured - gate.bound if ">" in gate.sign else gate.bound - measured
@@ -194,7 +194,7 @@ def _end_in_words(gate: Gate, estimate: Estimate) -> str:
     return {"low": "lower end", "high": "upper end"}[gate.end]
 
 
-def _unmeasured(gate: Gate, of: str, report: Report) -> Verdict:
+def _unmeasured_verdict(gate: Gate, of: str, report: Report) -> Verdict:
     """A gate on a figure that is not in the report: it fails, and gives the reason."""
     if of in report.failed:
         why = f"{of} gave no results: {report.failed[of]}"
@@ -212,7 +212,7 @@ def _reason(gate: Gate, report: Report) -> str:
     return absent or "it could not be measured"
 
 
-def _banned(ban: Ban, report: Report) -> Verdict:
+def _ban_verdict(ban: Ban, report: Report) -> Verdict:
     banned = [
         each
         for each in report.findings

@@ -12,7 +12,7 @@ from ... import charts
 from ...data.slices import Slice
 from ...expect import counted
 from ..document import Cell, Picture, Section, Sheet
-from ..phrases import joined, percent, quoted, ruler
+from ..phrases import distance_in_words, joined, percent, quoted
 from ..results import DataResults, LearnerResults, Results
 from .learners import spec_of
 
@@ -27,8 +27,9 @@ def data_section(results: Results) -> Section:
     suspects = complexity.suspects()
     lead = (
         f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes. Taking "
-        f"the nearest class by {ruler(complexity)} predicts {percent(complexity.baseline_accuracy)} of the rows "
-        f"correctly, without any learner. Rows that look like another class than their label: {len(suspects):,}."
+        f"the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} of "
+        "the rows correctly, without any learner. Rows that look like another class than their label: "
+        f"{len(suspects):,}."
     )
     pictures = (
         Picture(

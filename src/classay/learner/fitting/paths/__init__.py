@@ -51,7 +51,8 @@ def path_for(learner: Any, param_name: str, values: Sequence[Any]) -> type[Share
     # One value has nothing to share with, and values that cannot be hashed are not numbers.
     if step is None or not all(_hashable(value) for value in values) or len(set(values)) < 2:
         return None
-    able = [path for path in reversed(PATHS) if path.applies(*step, values)]
+    candidates = [path for path in reversed(PATHS) if not path.PARAMETERS or step[1] in path.PARAMETERS]
+    able = [path for path in candidates if path.applies(*step, values)]
     return next((path for path in able if path.ONE_FIT), able[0] if able else None)
 
 

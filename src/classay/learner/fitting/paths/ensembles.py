@@ -34,6 +34,7 @@ class ForestPrefixes(SharedPath):
     finish; here they are added in the order of the trees, which is one of those orders.
     """
 
+    PARAMETERS = ("n_estimators",)
     KIND = PREFIXES
     EXACT = True
 
@@ -64,6 +65,7 @@ class ForestPrefixes(SharedPath):
 class BaggingPrefixes(SharedPath):
     """Bagging of any learner, over rows and over columns."""
 
+    PARAMETERS = ("n_estimators",)
     KIND = PREFIXES
     EXACT = True
 
@@ -130,6 +132,7 @@ STAGES = "predictions by stage"
 class GradientStages(SharedPath):
     """Gradient boosting, by trees or by histograms."""
 
+    PARAMETERS = ("n_estimators", "max_iter")
     KIND = STAGES
     EXACT = True
 
@@ -163,6 +166,7 @@ class AdaBoostStages(SharedPath):
     change a tie; here they are added as in `predict`.
     """
 
+    PARAMETERS = ("n_estimators",)
     KIND = STAGES
     EXACT = True
 
@@ -219,6 +223,7 @@ HARMLESS = {"verbose", "verbosity", "deterministic", "force_col_wise", "force_ro
 class _FirstTrees(SharedPath):
     """Boosted trees that can predict with any number of their first trees."""
 
+    PARAMETERS = ("n_estimators",)
     KIND = "prefixes of the trees"
     EXACT = True
     NAME: str

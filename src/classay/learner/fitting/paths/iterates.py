@@ -24,6 +24,7 @@ Coefficients = tuple[NDArray[Any], NDArray[Any]]
 class Iterates(SharedPath):
     """Logistic regression by lbfgs, whose steps do not depend on how many are still allowed."""
 
+    PARAMETERS = ("max_iter",)
     KIND = "the iterates of the solver"
     EXACT = True
 

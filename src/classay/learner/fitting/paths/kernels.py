@@ -20,7 +20,7 @@ from sklearn.utils.extmath import row_norms
 
 from ....arrays import Floats
 from ....engine.pool import TimeLimitExceeded
-from ....inputs.rows import is_sparse, take
+from ....inputs import is_sparse, take
 from .shared import SharedPath, fitted, is_count, positive, register
 from .trees import alike
 
@@ -36,6 +36,7 @@ SAFETY = 8.0
 class OneKernel(SharedPath):
     """Support vector classifiers with the usual kernel, along a parameter that it does not depend on."""
 
+    PARAMETERS = ("C", "nu", "tol", "max_iter")
     KIND = "one kernel for all fits"
     EXACT = True
     ONE_FIT = False

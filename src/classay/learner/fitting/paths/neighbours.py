@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms
 
 from ....arrays import AnyInts
-from ....inputs.rows import take
+from ....inputs import take
 from .shared import SharedPath, fitted, is_count, positive, register
 
 Floats = NDArray[np.floating[Any]]
@@ -31,6 +31,7 @@ METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "cheb
 class RunningVotes(SharedPath):
     """k nearest neighbours, each with one vote or with one that falls with its distance."""
 
+    PARAMETERS = ("n_neighbors",)
     KIND = "one neighbour search, running votes"
     EXACT = True
 

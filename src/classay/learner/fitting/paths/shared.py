@@ -22,15 +22,15 @@ class SharedPath(ABC):
 
     A third-party learner, say one with `predict(X, iteration_range=(0, n))`, is added with one small class:
 
-        from classay.learner.paths import SharedPath, fitted, is_count, positive, register
+        from classay.learner.fitting.paths import SharedPath, fitted, is_count, positive, register
 
         @register
         class TreesOfBoosters(SharedPath):
-            KIND, EXACT = "prefixes of the trees", True
+            PARAMETERS, KIND, EXACT = ("n_estimators",), "prefixes of the trees", True
 
             @classmethod
             def applies(cls, learner, param_name, values):
-                return type(learner) is Booster and param_name == "n_estimators" and all(map(is_count, values))
+                return type(learner) is Booster and all(map(is_count, values))
 
             @classmethod
             def along(cls, learner, param_name, values, X, y, asked):
@@ -44,6 +44,8 @@ class SharedPath(ABC):
     """What is shared, for records and results."""
     EXACT: ClassVar[bool]
     """True: bit for bit the labels of separate fits. False: the same in distribution."""
+    PARAMETERS: ClassVar[tuple[str, ...]] = ()
+    """The parameters that it knows; empty: `applies` is asked for any."""
     ONE_FIT: ClassVar[bool] = True
     """Whether one fit is enough for all values; such a path takes precedence."""
 

@@ -29,6 +29,7 @@ KIND = "the full tree, cut"
 class CutTree(SharedPath):
     """A decision tree or an extremely randomized one."""
 
+    PARAMETERS = ("max_depth",)
     KIND = KIND
     EXACT = False
 
@@ -56,6 +57,7 @@ class CutTree(SharedPath):
 class CutForest(SharedPath):
     """A random forest or extra trees: every tree is cut, and the cut ones vote."""
 
+    PARAMETERS = ("max_depth",)
     KIND = "the full trees, cut"
     EXACT = False
 
@@ -143,6 +145,7 @@ class Converged(SharedPath):
     Others with `n_iter_` are left out: their learning rate may depend on `max_iter`.
     """
 
+    PARAMETERS = ("max_iter",)
     KIND = "one fit past convergence"
     EXACT = True
     ONE_FIT = False
@@ -171,6 +174,7 @@ class Converged(SharedPath):
 class FullyGrown(SharedPath):
     """Trees and forests whose `random_state` is fixed, or that cannot be cut: deeper gives the same tree."""
 
+    PARAMETERS = ("max_depth",)
     KIND = "one fit past the full depth"
     EXACT = True
     ONE_FIT = False

@@ -1,0 +1,27 @@
+"""The region with the largest excess of disagreement is reported, also if two are equally clear."""
+
+from types import SimpleNamespace
+
+from classay.intervals import Estimate
+from classay.report.findings.l110_disagreement_regions import check
+
+
+def region(condition, rate):
+    return SimpleNamespace(condition=condition, rate=Estimate(rate, rate - 0.1, rate + 0.1), rest_rate=0.1)
+
+
+def results(**regions):
+    found = {name: SimpleNamespace(regions=each, on="test points") for name, each in regions.items()}
+    return SimpleNamespace(learners={name: SimpleNamespace(regions=each, why={}) for name, each in found.items()})
+
+
+def test_the_clearest_region_is_reported_and_others_are_named():
+    (finding,) = check(results(tree=[region("a < 1", 0.3), region("b < 2", 0.4)], forest=[region("c < 3", 0.2)]), None)
+    assert (finding.of, finding.level) == ("tree", "note")
+    assert finding.sentence.startswith("Where b < 2, two refits differ on 40.0")
+    assert "forest also has such regions." in finding.sentence
+
+
+def test_of_two_equally_clear_regions_the_first_is_reported():
+    (finding,) = check(results(tree=[region("a < 1", 0.3), region("b < 2", 0.3)]), None)
+    assert "a < 1" in finding.sentence
