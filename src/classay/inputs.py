@@ -126,6 +126,14 @@ def _numbered(columns: int) -> tuple[str, ...]:
 Codes = NDArray[np.int32]
 
 
+def one_per_row(predicted: Any, count: int, what: str) -> NDArray[Any]:
+    """Predictions for `count` rows, one label or number each; a ValueError if they are not."""
+    values = np.asarray(predicted)
+    if values.shape not in ((count,), (count, 1)):
+        raise ValueError(f"it predicted an array of shape {values.shape} for {count} rows; expected one {what} per row")
+    return values.reshape(count)
+
+
 def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
     """Labels as numbers, booleans or text, which can be sorted and saved; objects become the type they hold."""
     if values.dtype == object:

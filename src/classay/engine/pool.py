@@ -13,15 +13,20 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from types import FrameType
 from typing import IO, Any
 
 from ..expect import InputError
+
+Function = Callable[[Any, Any], Any]
+Reply = tuple[bool, Any]  # (True, result) or (False, Failure)
 
 IDLE_SECONDS = 60  # seconds after which waiting workers end
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -272,3 +277,36 @@ def one_thread() -> Iterator[None]:
         _threadpools = len(sys.modules), ThreadpoolController()
     with _threadpools[1].limit(limits=1):
         yield
+
+
+# One task, and why it has no result
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a task has no result. Plain strings, because an exception may not survive the way back."""
+
+    error: str
+    message: str
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.error}: {self.message}" if self.message else self.error
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Describe an exception."""
+        return cls(type(error).__name__, str(error), "".join(traceback.format_exception(error)))
+
+
+class LostTask(Failure):
+    """A task that the executor could not run at all, because it broke; run again, it may well succeed."""
+
+
+def perform_task(function: Function, shared: Any, task: Any) -> Reply:
+    """Run one task on one thread. What it raises is a result too, even a `sys.exit` of a learner."""
+    try:
+        with one_thread():
+            return True, function(shared, task)
+    except (Exception, SystemExit) as error:
+        return False, Failure.of(error)

@@ -16,17 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import pool
+from .pool import Failure, Function, Reply, perform_task
 from .transport import (
     ALIGNED,
     OUT_OF_BAND,
-    Failure,
     FolderTransport,
-    Function,
-    Reply,
     ThreadTransport,
     Transport,
     dump,
-    perform_task,
     unpack_once,
 )
 

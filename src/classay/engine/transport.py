@@ -9,7 +9,6 @@ import pickle
 import shutil
 import tempfile
 import threading
-import traceback
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,43 +19,10 @@ from typing import IO, Any, NamedTuple, cast
 
 from ..expect import InputError
 from . import pool
-from .pool import interrupts_deferred
-
-Function = Callable[[Any, Any], Any]
-Reply = tuple[bool, Any]  # (True, result) or (False, Failure)
+from .pool import Failure, Function, Reply, interrupts_deferred, perform_task
 
 OUT_OF_BAND = 1 << 16  # bytes; arrays smaller than this stay inside the pickle
 ALIGNED = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a task has no result. Plain strings, because an exception may not survive the way back."""
-
-    error: str
-    message: str
-    traceback: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.error}: {self.message}" if self.message else self.error
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        """Describe an exception."""
-        return cls(type(error).__name__, str(error), "".join(traceback.format_exception(error)))
-
-
-class LostTask(Failure):
-    """A task that the executor could not run at all, because it broke; run again, it may well succeed."""
-
-
-def perform_task(function: Function, shared: Any, task: Any) -> Reply:
-    """Run one task on one thread. What it raises is a result too, even a `sys.exit` of a learner."""
-    try:
-        with pool.one_thread():
-            return True, function(shared, task)
-    except (Exception, SystemExit) as error:
-        return False, Failure.of(error)
 
 
 class Transport(ABC):

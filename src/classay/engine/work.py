@@ -17,10 +17,22 @@ from math import inf
 from typing import Any
 
 from .. import expect
-from .pool import TimeLimitExceeded, has_idle_pool, interrupts_deferred, local_workers, one_thread, time_limit
+from .pool import (
+    Failure,
+    Function,
+    LostTask,
+    Reply,
+    TimeLimitExceeded,
+    has_idle_pool,
+    interrupts_deferred,
+    local_workers,
+    one_thread,
+    perform_task,
+    time_limit,
+)
 from .progress import Progress
 from .remote import transport_for
-from .transport import Failure, FolderTransport, Function, LostTask, Reply, ThreadTransport, Transport, perform_task
+from .transport import FolderTransport, ThreadTransport, Transport
 
 __all__ = ["Failure", "LostTask", "Outcome", "TimeLimitExceeded", "run", "time_limit"]
 PATIENCE = 2.0  # seconds of work that are done here rather than starting workers for it

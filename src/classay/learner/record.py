@@ -24,13 +24,12 @@ from ..notes import Note
 from .fitting import checks, provenance
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
-from .fitting.codec import LabelCodec
 from .fitting.groups import ALONE
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
 from .fitting.schemes import Scheme
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure
-from .records.labelings import Labelings
+from .records.labelings import LabelCodec, Labelings
 from .records.predictions import Predictions, restored
 
 OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the description of the whole

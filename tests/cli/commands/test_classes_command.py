@@ -221,7 +221,7 @@ def test_a_class_without_rows_and_scores_of_minus_infinity_are_taken(classay, fo
     save("some.npz", scores=scores[y != 3], y=y[y != 3])
     code, out, err = classay("classes", "some.npz", "--k", "100")
     assert code == 0, err
-    assert "Without test rows: 1 of 24 classes" in " ".join(out.split())
+    assert "1 of 24 classes have no test rows" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

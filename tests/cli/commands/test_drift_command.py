@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ import pytest
 from classay.cli.commands.drift import natural
 
 QUICK = ["--learner", "GaussianNB", "--n-probes", "100", "--draws", "70", "--workers", "1", "--quiet"]
+COARSE = ["--rate", "0.2", *(word if word != "70" else "20" for word in QUICK)]
+"""With as few fits as there can be, for what does not depend on the verdicts."""
 
 
 def table(n, seed, column="heat"):
@@ -67,7 +70,7 @@ def test_charts_and_a_reference_of_its_own(classay, folder):
     batches = [file for file in files(folder) if "batch_8" not in file]
     charts = folder / "charts"
     reference = str(folder / "batch_8.csv")
-    code, _, _ = classay("drift", *batches, "--reference", reference, "--charts", str(charts), *QUICK)
+    code, _, _ = classay("drift", *batches, "--reference", reference, "--charts", str(charts), *COARSE)
     assert code == 0
     assert {path.name for path in charts.iterdir()} == {"drift.svg", "drift.png"}
 
@@ -102,7 +105,7 @@ def test_columns_that_only_one_file_makes_look_odd(classay, tmp_path):
         frame.insert(1, "note", np.nan if number else "fine")
         frame.to_csv(tmp_path / f"{number}.csv", index=False)
     code, out, err = classay(
-        "drift", *files(tmp_path), "--json", "-l", "DecisionTreeClassifier(max_depth=2)", *QUICK[2:]
+        "drift", *files(tmp_path), "--json", "-l", "DecisionTreeClassifier(max_depth=2)", *COARSE[:2], *COARSE[4:]
     )
     assert code == 0, err
     assert len(json.loads(out)["updates"]) == 2
@@ -176,7 +179,7 @@ def test_files_come_in_the_order_of_their_numbers():
 def test_users_words_are_not_markup(classay, folder):
     os.rename(folder / "batch_9.csv", folder / "[red]9.csv")
     given = [str(folder / "batch_8.csv"), str(folder / "[red]9.csv")]
-    code, out, _ = classay("drift", *given, "--no-sort", *QUICK)
+    code, out, _ = classay("drift", *given, "--no-sort", *COARSE)
     assert code == 0
     assert "[red]9.csv" in out
 
@@ -189,7 +192,7 @@ def test_codes_that_are_all_numbers_in_a_batch_are_the_texts_they_were(classay, 
         frame.insert(0, "line", np.where(rng.random(len(frame)) < 0.1, None, rng.choice(codes, len(frame))))
         frame.to_csv(folder / f"coded_{number}.csv", index=False)
     given = [str(folder / f"coded_{number}.csv") for number in (8, 9)]
-    code, out, err = classay("drift", *given, *QUICK)
+    code, out, err = classay("drift", *given, *COARSE)
     assert code == 0, err
     assert "coded_9.csv" in out
     frame = pd.read_csv(given[1])
@@ -217,10 +220,10 @@ def test_a_state_that_cannot_be_kept_is_told_before_anything_is_fitted(classay, 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_keeps_what_is_done(folder):
     state = folder / "monitor.classay"
-    for number in range(12, 40):
+    for number in range(12, 60):  # of as many sizes, so that blocks of the reference are fitted for each
         table(60 + number, number).to_csv(folder / f"batch_{number}.csv", index=False)
     process = subprocess.Popen(
-        [sys.executable, "-m", "classay", "drift", *files(folder), "--state", str(state), "--json", "--quiet"],
+        [sys.executable, "-m", "classay", "drift", *files(folder), "--state", str(state), "--json", *QUICK],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -229,7 +232,7 @@ def test_ctrl_c_keeps_what_is_done(folder):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not state.exists() and process.poll() is None:
-        pass
+        time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 3, err

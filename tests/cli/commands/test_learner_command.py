@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from classay import InputError
+
 QUICK = ["--subsets", "8", "--repeats", "2", "--holdouts", "10", "--workers", "1", "--quiet"]
 
 
@@ -177,35 +179,42 @@ def test_help_has_examples_and_version_works(classay):
     assert (code, out.strip()) == (0, "classay 0.1.0")
 
 
-def test_debug_shows_the_traceback():
-    done = subprocess.run(
-        [sys.executable, "-m", "classay", "learner", "iriss", "--debug"], capture_output=True, text=True, check=False
-    )
-    assert "Traceback" in done.stderr
+def test_debug_shows_the_traceback(classay):
+    with pytest.raises(InputError, match="iriss"):  # of which Python prints the traceback
+        classay("learner", "iriss", "--debug")
 
 
-@pytest.mark.slow
+LASTING = """
+import pathlib, time
+from sklearn.naive_bayes import GaussianNB
+
+class Lasting(GaussianNB):
+    def fit(self, X, y):
+        pathlib.Path("begun").touch()
+        time.sleep(0.5)
+        return super().fit(X, y)
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_ctrl_c_shows_what_is_done():
-    arguments = ["learner", "digits", "-l", "GaussianNB", "-l", "RandomForestClassifier(n_estimators=300)", "--json"]
+def test_ctrl_c_shows_what_is_done(tmp_path):
+    (tmp_path / "of_mine.py").write_text(LASTING)
+    arguments = ["learner", "iris", "-l", "GaussianNB", "-l", "of_mine:Lasting", "--allow-import", "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "classay", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=tmp_path,
         start_new_session=True,
         # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    # The bar of the second learner, a line every ten seconds where there is no terminal, says that the first is done.
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if line.startswith("RandomForestClassifier"):
-            break
+    # When a fit of the second learner begins, the first is done.
+    while not (tmp_path / "begun").exists() and process.poll() is None:
+        time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    err = "".join(said) + err
     assert process.returncode == 3, err
     content = json.loads(out)
     assert content["interrupted"] is True

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.fitting.codec import MISSING
+from classay.learner.records.labelings import MISSING
 
 
 def noisy(rng, truth, shape, flip, classes=2):

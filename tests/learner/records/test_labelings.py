@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import classay
 from classay import InputError, Labelings
 from classay.engine import store
-from classay.learner.fitting.codec import code_type
+from classay.learner.records.labelings import code_type
 from classay.learner.records.base import Failure
 
 TRUTH = ["spam", "ham", "ham", "eggs"]

@@ -24,10 +24,10 @@ from ...expect import InputError
 from ...intervals import Estimate
 from ...result import plain
 from ..fitting import checks
-from ..fitting.codec import LabelCodec
 from ..fitting.probes import KINDS, probes
 from ..fitting.provenance import fingerprint, parameters
 from ..fitting.task import Bench, refit
+from ..records.labelings import LabelCodec
 from .calibration import Calibration, batch, calibrate, draws_needed, reference
 from .verdict import Drift, Update, judge
 

@@ -19,8 +19,10 @@ from ...estimators.adapters import free_seeds, kind_of
 from ...expect import InputError, shown
 from ...inputs import as_array, is_sparse, labels, split_by_share
 from ...notes import Note
+from ..records.base import Codec
+from ..records.labelings import LabelCodec
+from ..records.predictions import NumberCodec
 from . import provenance
-from .codec import Codec, LabelCodec, NumberCodec
 from .probes import probes as drawn_probes
 from .schemes import Scheme, Subsets
 from .task import Bench

@@ -23,7 +23,7 @@ from ...engine import work
 from ...estimators.adapters import as_given, numbered
 from ...estimators.fit import fit_once, fresh_copy, guard, turn
 from ...inputs import is_sparse, take
-from .codec import Codec
+from ..records.base import Codec
 from .groups import FitGroup, with_settings
 
 SubsetTask = tuple[int, Ints, tuple[int, ...]]  # subset, its training rows, its refits

@@ -16,9 +16,9 @@ from ...estimators.encoder import encoded
 from ...inputs import take
 from ...notes import Note
 from ..fitting import checks
-from ..fitting.codec import LabelCodec
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
+from ..records.labelings import LabelCodec
 from .concepts import Attributes, Concept, DescribedColumns
 from .crossover import HALF, Search
 

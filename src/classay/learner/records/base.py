@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,26 @@ class Failure:
     subset: int
     refit: int
     error: str
+
+
+class Codec(Protocol):
+    """How the predictions of refits are stored: what `record` needs to know about them."""
+
+    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Predictions that are all missing."""
+        ...
+
+    def read(self, predicted: Any, count: int) -> NDArray[Any]:
+        """The predictions of a fitted learner for `count` rows; a ValueError if they cannot be read."""
+        ...
+
+    def truth(self, y: NDArray[Any]) -> NDArray[Any]:
+        """The true values."""
+        ...
+
+    def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
+        """How well a refit predicts its own training rows, each counted as often as it was drawn."""
+        ...
 
 
 class Refits(ABC):

@@ -17,10 +17,9 @@ from ...inputs import split_by_share
 from ...intervals import Estimate
 from ...result import Result, figures_frame
 from ..fitting import checks
-from ..fitting.codec import LabelCodec
 from ..fitting.schemes import HalfSplits
 from ..record import record
-from ..records.labelings import Labelings, expect_record
+from ..records.labelings import LabelCodec, Labelings, expect_record
 from .stability import Stability, stability
 
 FIGURES = ("stability", "kappa", "accuracy")

@@ -16,13 +16,12 @@ from ...engine.store import Store, StoreFull
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import prepare
-from ..fitting.codec import LabelCodec
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
 from ..fitting.runner import FitRunner, GroupProgress
 from ..fitting.schemes import Scheme
 from ..orientation.orientation import Orientation, draw_holdouts, orientation
 from ..record import gathered, most_common
-from ..records.labelings import Labelings
+from ..records.labelings import LabelCodec, Labelings
 from .result import PathUse, Sweep, summed_up
 from .store import SweepStore
 
