@@ -102,9 +102,7 @@ def test_the_list_of_commands_needs_no_heavy_package(arguments):
         "print(code, sorted({name.split('.')[0] for name in sys.modules} & "
         "{'sklearn', 'pandas', 'numpy', 'scipy', 'altair', 'torch', 'dask', 'distributed'}), file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "0 []"
 
 

@@ -26,7 +26,8 @@ def files(tmp_path):
 def test_words_and_a_table_are_printed(classay, files):
     code, out, err = classay("identify", *files)
     assert code == 0, err
-    for words in ("Among 12 stimuli, ridge regression on 4 columns", "Implied information", "Picking the right stimulus"):
+    shown = ("Among 12 stimuli, ridge regression on 4 columns", "Implied information", "Picking the right stimulus")
+    for words in shown:
         assert words in out
     assert "stimuli.npy: 60 × 4. responses.npy: 60 × 6." in err
 
