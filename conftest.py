@@ -1,14 +1,51 @@
-"""For all tests: no deadlines, and what is not collected for doctests."""
+"""For all tests: no deadlines, clusters, and what is not collected for doctests."""
+
+from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from dask_cluster import Cluster
 
 # A busy machine makes any example slow now and then; that is no failure.
 settings.register_profile("classay", deadline=None)
 settings.load_profile("classay")
 
-# Conftest files are all called alike; and the room of networks cannot be imported without torch, though its tests can.
+# Conftest files are all called alike.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 if importlib.util.find_spec("torch") is None:
-    collect_ignore_glob += ["src/classay/network/*.py", "tests/helpers/small_networks.py"]
+    collect_ignore_glob += ["tests/helpers/small_networks.py"]
+
+
+@pytest.fixture(scope="session")
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A Dask cluster for all tests of this process. They may kill its workers, which are started again."""
+    from dask_cluster import Cluster
+
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), workers=2)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def dask_executor(two_workers: Cluster) -> Iterator[Executor]:
+    """An executor on that cluster, with both workers there."""
+    with two_workers.connected() as executor:
+        yield executor
+
+
+@pytest.fixture
+def own_cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A Dask cluster of one worker, for a test that destroys it."""
+    from dask_cluster import Cluster
+
+    cluster = Cluster(tmp_path, workers=1)
+    yield cluster
+    cluster.close()

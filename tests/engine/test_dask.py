@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from dask_cluster import until
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -24,36 +25,9 @@ from classay.engine import dask, remote, work
 from classay.engine.work import Failure, run
 from classay.expect import InputError
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
-from dask_cluster import Cluster, until
-
-pytestmark = pytest.mark.slow
-
 # Functions for workers are made inside functions, so that they travel by value and no worker imports this.
 TABLE = np.random.default_rng(0).normal(size=(2000, 30))  # large enough to travel beside the pickle: 480 kB
 IRIS = load_iris(return_X_y=True)
-
-
-@pytest.fixture(scope="module")
-def two_workers(tmp_path_factory):
-    started = Cluster(tmp_path_factory.mktemp("cluster"))
-    yield started
-    started.close()
-
-
-@pytest.fixture
-def own_cluster(tmp_path):
-    """For tests that destroy it."""
-    started = Cluster(tmp_path)
-    yield started
-    started.close()
-
-
-@pytest.fixture
-def executor(two_workers):
-    with dask.connect(two_workers.address, timeout=30) as connected:  # an earlier test may have killed workers
-        connected._client.wait_for_workers(2, timeout=30)
-        yield connected
 
 
 def same(one, two):
@@ -70,11 +44,11 @@ def same(one, two):
 
 
 @pytest.mark.parametrize("learner", [RandomForestClassifier(5), GaussianNB()], ids=["random", "deterministic"])
-def test_a_record_has_the_same_bits_as_here(executor, learner):
+def test_a_record_has_the_same_bits_as_here(dask_executor, learner):
     X, y = IRIS
     settings = {"scheme": classay.Subsets(8, 0.5), "repeats": 2, "probes": "uniform", "n_probes": 50}
     here = classay.record(learner, pd.DataFrame(X), y, executor=1, **settings)
-    there = classay.record(learner, pd.DataFrame(X), y, executor=executor, **settings)
+    there = classay.record(learner, pd.DataFrame(X), y, executor=dask_executor, **settings)
     assert same(here, there)
     assert there.present.all()
 
@@ -100,14 +74,14 @@ def noted(folder, what):
 
 
 @pytest.mark.parametrize("rows", [3, 2000], ids=["in the pickle", "beside it"])
-def test_data_travel_once_per_worker(executor, tmp_path, rows):
+def test_data_travel_once_per_worker(dask_executor, tmp_path, rows):
     def which(values, task):
         time.sleep(0.05)
         values[0, 0] += 0.0  # a learner may write into its input
         return os.getpid(), float(values.sum()), values.flags.writeable
 
     data = Counted(str(tmp_path), TABLE[:rows].copy())
-    outcome = run(which, range(24), shared=data, executor=executor)
+    outcome = run(which, range(24), shared=data, executor=dask_executor)
     workers = {pid for pid, _, _ in outcome.results.values()}
     assert len(workers) == 2
     assert outcome.failures == {}
@@ -117,13 +91,13 @@ def test_data_travel_once_per_worker(executor, tmp_path, rows):
     assert noted(tmp_path, "packed") == [os.getpid()]
     assert noted(tmp_path, "unpacked") == sorted(workers)
     # The next run needs the same data and finds them.
-    run(which, range(12), shared=data, executor=executor)
+    run(which, range(12), shared=data, executor=dask_executor)
     assert noted(tmp_path, "unpacked") == sorted(workers)
 
 
-def test_tasks_are_small_and_the_bytes_of_data_leave_once(executor, monkeypatch):
+def test_tasks_are_small_and_the_bytes_of_data_leave_once(dask_executor, monkeypatch):
     sent = []
-    submit = executor._client.submit
+    submit = dask_executor._client.submit
 
     def weighed(function, *arguments, **options):
         import cloudpickle
@@ -133,33 +107,33 @@ def test_tasks_are_small_and_the_bytes_of_data_leave_once(executor, monkeypatch)
         sent.append(len(cloudpickle.dumps((function, plain))))
         return submit(function, *arguments, **options)
 
-    monkeypatch.setattr(executor._client, "submit", weighed)
-    run(lambda table, task: float(table[task, 0]), range(10), shared=TABLE + 1, executor=executor)
+    monkeypatch.setattr(dask_executor._client, "submit", weighed)
+    run(lambda table, task: float(table[task, 0]), range(10), shared=TABLE + 1, executor=dask_executor)
     assert sorted(sent)[-1] > TABLE.nbytes
     assert len(sent) == 11
     assert sorted(sent)[-2] < 500  # the function by its name, a future, and a number
 
 
-def test_old_data_are_let_go(executor):
-    client = executor._client
+def test_old_data_are_let_go(dask_executor):
+    client = dask_executor._client
     for shift in (2, 3):
-        run(lambda table, task: task, range(4), shared=TABLE + shift, executor=executor)
-    until(lambda: sum("classay-data" in str(key) for key in client.who_has()) == 1, 5)
+        run(lambda table, task: task, range(4), shared=TABLE + shift, executor=dask_executor)
+    until(lambda: sum("classay-data" in str(key) for key in client.who_has()) == 1)
 
 
-def test_failures_come_back_and_what_cannot_travel_is_told(executor):
+def test_failures_come_back_and_what_cannot_travel_is_told(dask_executor):
     def sometimes(_, task):
         if task == 2:
             raise ZeroDivisionError("two is bad")
         return threading.Lock() if task == 3 else task
 
-    outcome = run(sometimes, [0, 1, 2, 3, threading.Lock()], executor=executor)
+    outcome = run(sometimes, [0, 1, 2, 3, threading.Lock()], executor=dask_executor)
     assert outcome.results == {0: 0, 1: 1}
     assert str(outcome.failures[2]) == "ZeroDivisionError: two is bad"
     assert "pickle" in str(outcome.failures[3])
     assert "pickle" in str(outcome.failures[4])
     with pytest.raises(InputError, match=r"cannot be sent .*lock.* executor=1"):
-        run(sometimes, range(3), shared=threading.Lock(), executor=executor)
+        run(sometimes, range(3), shared=threading.Lock(), executor=dask_executor)
 
 
 def test_an_executor_of_the_users_own_client_will_do(two_workers):
@@ -179,7 +153,7 @@ def test_an_executor_of_the_users_own_client_will_do(two_workers):
 # --- What dies ---
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(executor):
+def test_a_worker_killed_in_the_middle_changes_nothing(dask_executor):
     def slow(table, task):
         time.sleep(0.1)
         return os.getpid(), float(table[task].sum())
@@ -191,7 +165,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(executor):
             killed.append(result[0])
             os.kill(result[0], signal.SIGKILL)
 
-    outcome = run(slow, range(20), shared=TABLE, executor=executor, on_result=kill)
+    outcome = run(slow, range(20), shared=TABLE, executor=dask_executor, on_result=kill)
     assert killed
     assert outcome.failures == {}
     assert {index: total for index, (_, total) in outcome.results.items()} == {
@@ -199,7 +173,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(executor):
     }
 
 
-def test_a_task_that_always_kills_its_worker_is_its_own_failure(executor):
+def test_a_task_that_always_kills_its_worker_is_its_own_failure(dask_executor):
     X, y = IRIS
     settings = {"scheme": classay.Subsets(8, 0.5), "repeats": 1}
 
@@ -214,24 +188,24 @@ def test_a_task_that_always_kills_its_worker_is_its_own_failure(executor):
             return super().fit(X, y)
 
     here = classay.record(Fatal(), X, y, executor=1, **settings)
-    there = classay.record(Fatal(X[here.train_rows[3]].sum()), X, y, executor=executor, **settings)
+    there = classay.record(Fatal(X[here.train_rows[3]].sum()), X, y, executor=dask_executor, **settings)
     assert [(failure.subset, failure.error) for failure in there.failures] == [(3, f"WorkerDied: {work.KILLED}")]
     rest = [0, 1, 2, 4, 5, 6, 7]
     assert np.array_equal(here.labels[rest], there.labels[rest])
 
 
-def test_compiled_code_that_does_not_return_ends_with_its_worker(executor):
+def test_compiled_code_that_does_not_return_ends_with_its_worker(dask_executor):
     def stuck(_, task):
         import hashlib
 
-        with work.time_limit(0.3, grace=0.3):
+        with work.time_limit(0.3 if task in (1, 2) else 500, grace=0.3 if task == 2 else 500):
             while task == 1:
                 pass  # a thread that is interrupted
             if task == 2:
                 hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # minutes, deaf to exceptions
         return task
 
-    outcome = run(stuck, range(5), executor=executor)
+    outcome = run(stuck, range(5), executor=dask_executor)
     assert list(outcome.results) == [0, 3, 4]
     assert str(outcome.failures[1]) == "TimeLimitExceeded: took longer than the time limit of 0.3 s"
     assert outcome.failures[2] == Failure("WorkerDied", work.KILLED)
@@ -251,7 +225,6 @@ def test_when_the_scheduler_is_gone_what_is_done_is_kept(own_cluster, caplog):
         if len(seen) == 6:
             own_cluster.kill(own_cluster.scheduler)
 
-    begin = time.monotonic()
     with dask.connect(own_cluster.address) as executor:
         outcome = run(slow, range(200), executor=executor, on_result=end)
         assert outcome.results == {index: index for index in sorted(seen)}
@@ -261,7 +234,6 @@ def test_when_the_scheduler_is_gone_what_is_done_is_kept(own_cluster, caplog):
         assert {failure.error for failure in outcome.failures.values()} == {"BrokenExecutor"}
         with pytest.raises(InputError, match=r"failed in every refit.*connection to the scheduler .* was lost"):
             classay.record(GaussianNB(), X, y, executor=executor)
-    assert time.monotonic() - begin < 15
     assert caplog.records == []  # Dask's log goes to the terminal, tracebacks and all
     with (
         pytest.raises(InputError, match=f"No scheduler answers at {own_cluster.address} within 1 s"),
@@ -323,12 +295,13 @@ def test_without_workers_nothing_is_waited_for(own_cluster, monkeypatch):
 
 
 INTERRUPTED = """
-    import time
+    import os, time
     from classay.engine import dask
     from classay.engine.work import run
 
     def slow(_, task):
-        time.sleep(10 if task >= 3 else 0)
+        while task >= 3 and not os.path.exists("FILE"):
+            time.sleep(0.05)
         return task
 
     with dask.connect("ADDRESS") as executor:
@@ -337,9 +310,9 @@ INTERRUPTED = """
 """
 
 
-def test_ctrl_c_returns_what_is_done(own_cluster, tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(INTERRUPTED).replace("ADDRESS", own_cluster.address))
+def test_ctrl_c_returns_what_is_done(two_workers, tmp_path):
+    script, ended = tmp_path / "script.py", tmp_path / "ended"
+    script.write_text(textwrap.dedent(INTERRUPTED).replace("ADDRESS", two_workers.address).replace("FILE", str(ended)))
     running = subprocess.Popen(
         [sys.executable, "-W", "error", str(script)],
         stdout=subprocess.PIPE,
@@ -351,10 +324,9 @@ def test_ctrl_c_returns_what_is_done(own_cluster, tmp_path):
     for _ in range(3):
         running.stdout.readline()
     time.sleep(0.2)
-    begin = time.monotonic()
     os.killpg(running.pid, signal.SIGINT)
-    out, err = running.communicate(timeout=20)
-    assert time.monotonic() - begin < 8
+    out, err = running.communicate(timeout=60)
+    ended.touch()  # for tasks that workers have begun
     assert out == "kept [0, 1, 2] {} True\n"
     assert (running.returncode, err) == (0, "")
 

@@ -259,7 +259,7 @@ def test_no_process_and_no_folder_is_left_when_the_program_ends(tmp_path):
         print(*pids, os.getpid())
     """
     ended = in_python(script, tmp_path)
-    out, err = ended.communicate(timeout=30)
+    out, err = ended.communicate(timeout=120)
     assert (ended.returncode, err) == (0, "")
     assert len(out.split()) in (2, 3)
     assert [number for number in out.split() if Path(f"/proc/{number}").exists()] == []
@@ -297,7 +297,7 @@ INTERRUPTED = """
 
     def slow(_, task):
         if task >= 3:
-            time.sleep(10 if EXECUTOR != "threads" else 1)
+            time.sleep(600 if EXECUTOR != "threads" else 1)
         return task
 
     def note(index, result):
@@ -317,10 +317,8 @@ def test_ctrl_c_returns_what_is_done(kind, tmp_path):
     for _ in range(3):
         running.stdout.readline()
     time.sleep(0.2)
-    begin = time.monotonic()
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers, too
-    out, err = running.communicate(timeout=20)
-    assert time.monotonic() - begin < 5
+    out, err = running.communicate(timeout=60)
     assert out == "kept [0, 1, 2] {} True\n"
     assert (running.returncode, err) == (0, "")
     assert list(tmp_path.glob("classay-*")) == []
@@ -335,7 +333,7 @@ def test_ctrl_c_while_workers_are_starting_prints_nothing(tmp_path):
         running.stdout.readline()
         time.sleep(delay)
         os.killpg(running.pid, signal.SIGINT)
-        out, err = running.communicate(timeout=20)
+        out, err = running.communicate(timeout=60)
         assert out.splitlines()[-1].endswith("{} True")
         assert running.returncode == 0
         # Very seldom loky's own cleaner tells that a semaphore of a half-started worker is gone already.
@@ -517,14 +515,13 @@ def test_one_blas_thread_inside_and_as_before_outside(name):
 def test_a_limit_interrupts_in_the_main_thread_and_restores_what_was_set():
     rung = []
     earlier = signal.signal(signal.SIGALRM, lambda *_: rung.append("earlier"))
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    signal.setitimer(signal.ITIMER_REAL, 500)
     try:
-        begin = time.monotonic()
         with pytest.raises(TimeLimitExceeded, match=r"limit of 0\.1 s"), time_limit(0.1):
-            time.sleep(5)
-        assert time.monotonic() - begin < 0.29
+            time.sleep(600)
         assert rung == []
-        time.sleep(0.4)
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] < 500
+        signal.raise_signal(signal.SIGALRM)
         assert rung == ["earlier"]
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -532,14 +529,16 @@ def test_a_limit_interrupts_in_the_main_thread_and_restores_what_was_set():
 
 
 def test_limits_nest_and_end():
-    with time_limit(10), pytest.raises(TimeLimitExceeded), time_limit(0.05):
-        time.sleep(5)
-    with pytest.raises(TimeLimitExceeded, match=r"0\.05"), time_limit(0.05), time_limit(10):
+    with time_limit(500), pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        time.sleep(600)
+    with pytest.raises(TimeLimitExceeded, match=r"0\.05"), time_limit(0.05), time_limit(500):
         time.sleep(0.2)
-    with time_limit(0.1):
+    with time_limit(500):
         pass
+    # Nothing rings after leaving.
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     with time_limit(None):
-        time.sleep(0.15)  # nothing rings after leaving
+        pass
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     for bad in (0, -1, float("nan")):
         with pytest.raises(InputError, match="time limit"), time_limit(bad):
@@ -549,32 +548,30 @@ def test_limits_nest_and_end():
 def test_a_limit_swallowed_by_the_task_is_raised_at_the_end():
     with pytest.raises(TimeLimitExceeded), time_limit(0.05):  # noqa: PT012
         with contextlib.suppress(Exception):
-            time.sleep(5)
+            time.sleep(600)
         time.sleep(0.01)
 
 
 def test_a_limit_in_a_thread_interrupts_what_returns_to_python():
     def busy(_, task):
-        with time_limit(0.1), time_limit(20):
+        with time_limit(0.1 if task == 1 else 500), time_limit(500):
             while task == 1:
                 pass
-        with time_limit(0.1):
+        with time_limit(1.0):  # not so short that a busy machine exceeds it
             pass
         for _ in range(20):
-            time.sleep(0.01)  # what was left behind would fall here
+            time.sleep(0.06)  # what was left behind would fall here
         return task
 
-    begin = time.monotonic()
-    with ThreadPoolExecutor(2) as executor:
+    with ThreadPoolExecutor(4) as executor:
         outcome = run(busy, range(4), executor=executor)
-    assert time.monotonic() - begin < 10
     assert list(outcome.results) == [0, 2, 3]
     assert str(outcome.failures[1]) == "TimeLimitExceeded: took longer than the time limit of 0.1 s"
 
 
 def test_a_limit_in_a_thread_that_waits_is_told_afterwards():
     def slow(_, task):
-        with time_limit(0.05):
+        with time_limit(0.05 if task else 500):
             time.sleep(task)
         return "in time"
 
@@ -586,30 +583,26 @@ def test_a_limit_in_a_thread_that_waits_is_told_afterwards():
 
 def test_a_limit_in_a_worker_interrupts_what_returns_to_python():
     def slow(_, task):
-        with time_limit(0.3):
+        with time_limit(0.1 if task else 500):
             time.sleep(task)
         return os.getpid()
 
-    begin = time.monotonic()
-    outcome = run(slow, [0.0, 20.0, 0.0, 0.0], executor=2)
-    assert time.monotonic() - begin < 10
+    outcome = run(slow, [0.0, 600.0, 0.0, 0.0], executor=2)
     assert list(outcome.results) == [0, 2, 3]
     assert outcome.failures[1].error == "TimeLimitExceeded"
 
 
 def test_a_limit_in_a_worker_ends_compiled_code_that_does_not_return():
     def stuck(_, task):
-        with time_limit(0.2, grace=0.3):
+        with time_limit(0.1 if task == 1 else 500, grace=0.2):
             if task == 1:
                 hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # minutes, deaf to signals
-        with time_limit(0.2, grace=0.3), time_limit(100):
+        with time_limit(0.7, grace=0.1), time_limit(100):
             pass
-        time.sleep(0.8)  # longer than limit and grace: what was left behind is called off
+        time.sleep(1)  # longer than limit and grace: what was left behind is called off
         return task
 
-    begin = time.monotonic()
     outcome = run(stuck, range(4), executor=2)
-    assert time.monotonic() - begin < 15
     assert list(outcome.results) == [0, 2, 3]
     assert outcome.failures == {1: Failure("WorkerDied", work.KILLED)}
 

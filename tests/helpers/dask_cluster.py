@@ -1,4 +1,4 @@
-"""A real Dask cluster for tests: a scheduler and two worker processes with their nannies, on loopback."""
+"""A real Dask cluster for tests: a scheduler and worker processes with their nannies, on loopback."""
 
 import contextlib
 import json
@@ -7,7 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
+
+from classay.engine import dask
 
 # Dask forgives a task three dead workers by default; one is enough here and three restarts faster.
 SETTINGS = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1", "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
@@ -16,20 +20,24 @@ SETTINGS = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1", "DASK_DISTRIBU
 class Cluster:
     """A scheduler, and workers of one thread each. They end by themselves if the tests are killed."""
 
-    def __init__(self, folder: Path, workers: int = 2) -> None:
+    def __init__(self, folder: Path, workers: int) -> None:
         self.folder = folder
+        self.workers = workers
         self.file = folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--idle-timeout", "120s")
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--idle-timeout", "1200s")
         until(self.file.exists)
         self.address = json.loads(self.file.read_text())["address"]
-        self.nannies = None
-        if workers:
-            from distributed import Client  # here, because this file is collected also where it is not installed
+        options = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0", "--death-timeout", "120"]
+        self.nannies = self._start("worker", *options)
+        with self.connected():
+            pass
 
-            options = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0", "--death-timeout", "60"]
-            self.nannies = self._start("worker", *options)
-            with Client(self.address, set_as_default=False) as client:
-                client.wait_for_workers(workers, timeout=30)
+    @contextlib.contextmanager
+    def connected(self) -> Iterator[Executor]:
+        """An executor on the cluster, once all its workers are there; a test before may have killed one."""
+        with dask.connect(self.address, timeout=120) as executor:
+            executor._client.wait_for_workers(self.workers, timeout=120)
+            yield executor
 
     def _start(self, what: str, *options: str) -> subprocess.Popen:
         command = [sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), "--no-dashboard", *options]
@@ -55,8 +63,9 @@ class Cluster:
         self.kill(self.scheduler)
 
 
-def until(condition, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
+def until(condition) -> None:
+    """Wait for an event. It is given up after a time that only a failure takes."""
+    deadline = time.monotonic() + 120
     while not condition():
-        assert time.monotonic() < deadline, "the cluster did not start"
+        assert time.monotonic() < deadline, "what was waited for did not happen"
         time.sleep(0.02)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import sys
 import time
 import warnings
@@ -89,8 +90,10 @@ class Rowwise(Centroids):
             os._exit(7)
         if self.deed == "exit":
             sys.exit(7)
-        if self.deed == "sleep":
-            time.sleep(60)
+        if self.deed == "outlast":
+            # Whatever the time limit is, it is over: so it can be one that no busy machine exceeds.
+            signal.setitimer(signal.ITIMER_REAL, 0.05, 1.0)
+            time.sleep(600)
         if self.deed == "interrupt":
             raise KeyboardInterrupt
 

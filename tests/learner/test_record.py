@@ -4,7 +4,6 @@ import hashlib
 import json
 import random
 import threading
-import time
 import warnings
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
@@ -646,13 +645,11 @@ def test_a_subset_that_was_lost_when_it_was_looked_at_is_not_half_filled():
 @pytest.mark.parametrize("executor", [1, 2])
 def test_a_fit_that_takes_too_long_is_listed(executor):
     row = rows_only_in(3)
-    begin = time.monotonic()
-    labelings = record(Rowwise(row, "sleep"), NUMBERED, Y, FEW, repeats=2, executor=executor, time_limit=0.3)
-    assert time.monotonic() - begin < 20
+    labelings = record(Rowwise(row, "outlast"), NUMBERED, Y, FEW, repeats=2, executor=executor, time_limit=120)
     assert [(f.subset, f.refit) for f in labelings.failures] == [(3, 0), (3, 1)]
-    assert "longer than the time limit of 0.3 s" in labelings.failures[0].error
+    assert "longer than the time limit of 120 s" in labelings.failures[0].error
     assert labelings.present.sum() == 10
-    assert (labelings.seconds[3] >= 0.3).all()
+    assert (labelings.seconds[3] >= 0.05).all()
 
 
 @pytest.mark.parametrize("limit", [0, -1, "5", float("nan"), float("inf"), True])

@@ -67,7 +67,7 @@ class LazyGroup(TyperGroup):
     """A group whose commands are summaries for the help page until one is called; then its module is imported."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that was called, as Typer does, and import it. Shell completion of its options does too."""
+        """Import the command that Typer resolves: the one that is called, or whose options a shell completes."""
         name, summary, rest = super().resolve_command(ctx, args)
         return name, summary and load(str(name)), rest
 

@@ -100,7 +100,7 @@ def test_units_make_no_difference(fit):
 
 def test_stimuli_that_are_all_the_same_predict_the_mean():
     fitted = ridge(np.ones((5, 2)), np.arange(10.0).reshape(5, 2))
-    np.testing.assert_array_equal(fitted.predict(np.array([[3.0, 9.0]])), [[4.0, 5.0]])
+    np.testing.assert_allclose(fitted.predict(np.array([[3.0, 9.0]])), [[4.0, 5.0]])
 
 
 def test_the_elastic_net_keeps_the_columns_that_matter():

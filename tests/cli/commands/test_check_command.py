@@ -9,12 +9,15 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
+from classay.cli.commands.check import EXAMPLES
+from classay.estimators.spec import learners_from_texts
 from classay.intervals import Estimate, exact
 from classay.report.document import Figure, Finding, Report
 from classay.report.export.files import open_report, save
+from classay.report.gates.check_file import read_check_file
 
 
-def made(*learners, **changes):
+def report_on(*learners, **changes):
     """A report about learners of these names."""
     figures = [Figure("learner", name, "stability", Estimate(0.95, 0.9, 1.0)) for name in learners]
     content = {
@@ -43,7 +46,7 @@ def made(*learners, **changes):
 @pytest.fixture
 def written(tmp_path):
     """Write a check file, and a report beside it."""
-    save(made("tree", "[red]forest"), tmp_path / "report.json")
+    save(report_on("tree", "[red]forest"), tmp_path / "report.json")
 
     def write(text):
         path = tmp_path / "classay.toml"
@@ -55,15 +58,15 @@ def written(tmp_path):
 
 @pytest.fixture
 def assayed(monkeypatch):
-    """Put a ready report in the place of the work, and see what was asked for."""
-    asked = {}
+    """Put a ready report in the place of the work, and see what it was called with."""
+    call = {}
 
     def characterize(learners, X, y, **options):
-        asked.update(learners=learners, rows=len(y), **options)
-        return SimpleNamespace(report=asked.get("report") or made(*learners))
+        call.update(learners=learners, rows=len(y), **options)
+        return SimpleNamespace(report=call.get("report") or report_on(*learners))
 
     monkeypatch.setattr("classay.cli.commands.check.characterize", characterize)
-    return asked
+    return call
 
 
 def test_all_passed(classay, written):
@@ -147,7 +150,7 @@ def test_data_are_sought_beside_the_file(classay, written, assayed, tmp_path, mo
 
 
 def test_a_learner_that_failed_fails_its_gates(classay, written, assayed):
-    assayed["report"] = made("tree", failed={"svm": "It cannot."})
+    assayed["report"] = report_on("tree", failed={"svm": "It cannot."})
     file = written('data = "iris"\ngates = ["stability >= 0"]\n[learners]\ntree = "GaussianNB"\nsvm = "SVC"')
     code, out, err = classay("check", file)
     assert code == 1
@@ -156,14 +159,14 @@ def test_a_learner_that_failed_fails_its_gates(classay, written, assayed):
 
 
 def test_a_learner_that_failed_is_not_passed_over(classay, written, assayed):
-    assayed["report"] = made("tree", failed={"svm": "It cannot."})
+    assayed["report"] = report_on("tree", failed={"svm": "It cannot."})
     file = written('data = "iris"\ngates = ["data.suspects <= 20"]\n[learners]\ntree = "GaussianNB"\nsvm = "SVC"')
     assert classay("check", file)[0] == 3
 
 
 def test_ctrl_c(classay, written, assayed, monkeypatch):
     file = written('data = "iris"\ngates = ["stability >= 0"]\n[learners]\ntree = "GaussianNB"\nlast = "SVC"')
-    assayed["report"] = made("tree", settings={"interrupted": True})
+    assayed["report"] = report_on("tree", settings={"interrupted": True})
     code, out, err = classay("check", file)
     assert code == 3
     assert "last: stability >= 0: it was not fitted: interrupted." in out
@@ -215,6 +218,14 @@ def test_where_nothing_can_be_written(classay, written, assayed, tmp_path, optio
     assert not assayed
 
 
+def test_the_file_in_help_is_understood(written):
+    text = EXAMPLES[EXAMPLES.index("**The file**") :]
+    check = read_check_file(written("\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))))
+    assert list(check.learners) == ["tree", "forest"]
+    assert [gate.of for gate in check.gates] == ["", "", "", "forest"]
+    assert len(learners_from_texts(check.learners.values())) == 2
+
+
 def test_no_such_file(classay):
     code, _, err = classay("check", "none.toml")
     assert code == 2
@@ -236,7 +247,7 @@ def test_a_real_assay_has_every_figure_that_gates_know(classay, written, tmp_pat
     assert code == 1, err
     content = json.loads(out)
     assert [gate["passed"] for gate in content["gates"]] == [True, True, True, True, False]
-    found = {}
+    names = {}
     for figure in open_report(path).figures:
-        found.setdefault(figure.subject, set()).add(figure.name)
-    assert found == {subject: set(names) for subject, names in FIGURES.items() if subject != "network"}
+        names.setdefault(figure.subject, set()).add(figure.name)
+    assert names == {subject: set(known) for subject, known in FIGURES.items() if subject != "network"}

@@ -55,11 +55,11 @@ def test_the_second_command_of_the_issue(classay, folder):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "spelling",
     [["--k", "50", "100"], ["--k", "50,100"], ["--k", "50", "--k", "100"], ["--k", "100, 50"], ["-k", "5_0", "1_00"]],
 )
-def test_sizes_in_every_spelling(classay, folder, given):
-    code, out, _ = classay("classes", "scores.npz", *given, "--json", "-q")
+def test_sizes_in_every_spelling(classay, folder, spelling):
+    code, out, _ = classay("classes", "scores.npz", *spelling, "--json", "-q")
     assert code == 0
     assert json.loads(out)["sources"]["scores"]["extrapolation"]["k"] == [50, 100]
 
@@ -99,9 +99,9 @@ def test_sizes_up_to_those_at_hand_are_exact_and_it_is_said(classay, folder):
 def test_scores_beside_their_truth(classay, folder, truth):
     code, out, _ = classay("classes", "scores.npy", "--truth", truth, "--marginal", "--json", "-q")
     assert code == 0
-    found, expected = json.loads(out), json.loads(classay("classes", "scores.npz", "--json", "-q")[1])
-    assert found["sources"]["scores"]["curve"]["accuracy"] == expected["sources"]["scores"]["curve"]["accuracy"]
-    assert found["sources"]["scores"]["curve"]["ranks"]["marginal"] is True
+    content, expected = json.loads(out), json.loads(classay("classes", "scores.npz", "--json", "-q")[1])
+    assert content["sources"]["scores"]["curve"]["accuracy"] == expected["sources"]["scores"]["curve"]["accuracy"]
+    assert content["sources"]["scores"]["curve"]["ranks"]["marginal"] is True
 
 
 def test_saved_ranks(classay, folder):
@@ -160,12 +160,12 @@ def test_every_method_can_be_asked_for(classay, folder, method):
 def test_ties(classay, folder):
     scores, y = scores_of()
     np.savez("hard.npz", scores=(scores == scores.max(axis=1, keepdims=True)), y=y)
-    found = {}
+    accuracy = {}
     for ties in ("random", "wrong", "right"):
         code, out, _ = classay("classes", "hard.npz", "--ties", ties, "--json", "-q")
         assert code == 0
-        found[ties] = json.loads(out)["sources"]["hard"]["curve"]["accuracy"][9]
-    assert found["wrong"] < found["random"] < found["right"]
+        accuracy[ties] = json.loads(out)["sources"]["hard"]["curve"]["accuracy"][9]
+    assert accuracy["wrong"] < accuracy["random"] < accuracy["right"]
     assert "curve is coarse" in classay("classes", "hard.npz")[1]
 
 

@@ -62,8 +62,8 @@ def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, folder):
     rows = [pd.read_csv(folder / name) for name in ("batch_8.csv", "batch_9.csv")]
     monitor = DriftMonitor(GaussianNB(), n_probes=100, draws=70, executor=1, name="GaussianNB")
     monitor.fit(rows[0].drop(columns="low_yield"), rows[0]["low_yield"])
-    found = monitor.update(rows[1].drop(columns="low_yield"), rows[1]["low_yield"], name="batch_9.csv")
-    assert content["updates"][0] == found.to_dict()
+    update = monitor.update(rows[1].drop(columns="low_yield"), rows[1]["low_yield"], name="batch_9.csv")
+    assert content["updates"][0] == update.to_dict()
 
 
 def test_charts_and_a_reference_of_its_own(classay, folder):
@@ -162,9 +162,9 @@ def test_a_bad_batch_is_told_before_anything_is_fitted(classay, folder, how, mes
 )
 def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, message):
     names = {"{one}": str(folder / "batch_8.csv"), "{two}": str(folder / "batch_9.csv")}
-    given = [names.get(word, word.replace("{one}", names["{one}"])) for word in arguments]
-    quick = QUICK if "-l" not in given else QUICK[2:]
-    code, out, err = classay("drift", *given, *quick)
+    words = [names.get(word, word.replace("{one}", names["{one}"])) for word in arguments]
+    quick = QUICK if "-l" not in words else QUICK[2:]
+    code, out, err = classay("drift", *words, *quick)
     assert code == 2
     assert out == ""
     assert message in err
@@ -178,8 +178,8 @@ def test_files_come_in_the_order_of_their_numbers():
 
 def test_users_words_are_not_markup(classay, folder):
     os.rename(folder / "batch_9.csv", folder / "[red]9.csv")
-    given = [str(folder / "batch_8.csv"), str(folder / "[red]9.csv")]
-    code, out, _ = classay("drift", *given, "--no-sort", *COARSE)
+    files = [str(folder / "batch_8.csv"), str(folder / "[red]9.csv")]
+    code, out, _ = classay("drift", *files, "--no-sort", *COARSE)
     assert code == 0
     assert "[red]9.csv" in out
 
@@ -191,13 +191,13 @@ def test_codes_that_are_all_numbers_in_a_batch_are_the_texts_they_were(classay, 
         frame.insert(0, "code", rng.choice(codes, len(frame)))
         frame.insert(0, "line", np.where(rng.random(len(frame)) < 0.1, None, rng.choice(codes, len(frame))))
         frame.to_csv(folder / f"coded_{number}.csv", index=False)
-    given = [str(folder / f"coded_{number}.csv") for number in (8, 9)]
-    code, out, err = classay("drift", *given, *COARSE)
+    files = [str(folder / f"coded_{number}.csv") for number in (8, 9)]
+    code, out, err = classay("drift", *files, *COARSE)
     assert code == 0, err
     assert "coded_9.csv" in out
-    frame = pd.read_csv(given[1])
-    frame.assign(code=frame["code"].replace(2, 3)).to_csv(given[1], index=False)
-    code, _, err = classay("drift", *given, *QUICK)
+    frame = pd.read_csv(files[1])
+    frame.assign(code=frame["code"].replace(2, 3)).to_csv(files[1], index=False)
+    code, _, err = classay("drift", *files, *QUICK)
     assert code == 2
     assert "'code' has categories in the batch that the reference does not have: '3'" in err
 

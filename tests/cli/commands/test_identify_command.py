@@ -35,8 +35,8 @@ def test_words_and_a_table_are_printed(classay, files):
 def test_json_is_what_python_gives(classay, files):
     code, out, _ = classay("identify", *files, "--json", "--quiet", "--seed", "3")
     assert code == 0
-    found = library.identify(*(np.load(path) for path in files), random_state=3)
-    assert json.loads(out)["identification"] == json.loads(json.dumps(found.to_dict()))
+    identification = library.identify(*(np.load(path) for path in files), random_state=3)
+    assert json.loads(out)["identification"] == json.loads(json.dumps(identification.to_dict()))
 
 
 def test_tables_split_and_elastic_net(classay, files):

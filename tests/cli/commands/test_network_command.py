@@ -135,20 +135,20 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     torch.save(trained(5).state_dict(), "other.pt")
     from classay.cli import network_assay as command
 
-    plain, asked = command._record, []
+    plain, names = command._record, []
 
-    def record(found, name, **options):
-        asked.append(name)
-        if len(asked) == 2:
+    def record(parts, name, **options):
+        names.append(name)
+        if len(names) == 2:
             raise KeyboardInterrupt
-        return plain(found, name=name, **options)
+        return plain(parts, name=name, **options)
 
     monkeypatch.setattr(command, "_record", record)
     code, out, err = classay("network", "net.pt", "other.pt", *OWN)
     assert code == 3
     assert "net: 3 classes" in out
     assert "Interrupted: the results above" in err
-    asked[:] = ["net"]
+    names[:] = ["net"]
     code, out, err = classay("network", "other.pt", "net.pt", *OWN)
     assert (code, out) == (3, "")
     assert "Interrupted before there was any result" in err
@@ -163,13 +163,13 @@ def test_a_store_with_a_damaged_record_or_another_network(classay, folder):
     with pytest.warns(DamagedRecordWarning):
         code, again, err = classay("network", "net.pt", *OWN, *options)
     assert code == 0, err
-    told = [json.loads(text)["networks"]["net"]["quality"] for text in (first, again)]
-    assert told[0]["within"] == told[1]["within"]
+    qualities = [json.loads(text)["networks"]["net"]["quality"] for text in (first, again)]
+    assert qualities[0]["within"] == qualities[1]["within"]
     # The same weights in a network with another activation are another network.
     other = ["--builder", "mynets_of_the_command:bent"]
     code, bent, err = classay("network", "net.pt", *OWN, *other, *options)
     assert code == 0, err
-    assert json.loads(bent)["networks"]["net"]["quality"]["within"] != told[0]["within"]
+    assert json.loads(bent)["networks"]["net"]["quality"]["within"] != qualities[0]["within"]
 
 
 def test_the_shape_of_inputs_can_be_left_out(classay, folder):

@@ -28,10 +28,10 @@ def test_the_command_gives_what_python_gives(classay):
     assert code == 0
     content = json.loads(out)
     assert content["interrupted"] is False
-    found = preference(
+    expected = preference(
         GaussianNB(), "x0 > 0.5", "x1 > 0.5", correlation=0.9, budget=60, n_samples=60, executor=1, name="GaussianNB"
     )
-    assert content["learners"]["GaussianNB"] == found.to_dict()
+    assert content["learners"]["GaussianNB"] == expected.to_dict()
 
 
 def test_described_columns_and_charts(classay, tmp_path):

@@ -84,7 +84,7 @@ def _figures(report):
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["-o", "nowhere/a.html"], "'nowhere' does not exist. Create it, or choose another folder."),
         (["-o", "a.pdf"], "ends in .pdf"),
@@ -100,7 +100,7 @@ def _figures(report):
         (["--test-size", "2"], "test_size"),
     ],
 )
-def test_mistakes_are_told_before_any_fit(typed, ovens, tmp_path, monkeypatch, more, said):
+def test_mistakes_are_reported_before_any_fit(typed, ovens, tmp_path, monkeypatch, more, message):
     def fitted(*_, **__):
         raise AssertionError("something was fitted")
 
@@ -109,7 +109,7 @@ def test_mistakes_are_told_before_any_fit(typed, ovens, tmp_path, monkeypatch, m
     code, out, err = typed("report", ovens, "--quiet", *more)
     assert code == 2
     assert out == ""
-    assert said in err
+    assert message in err
     assert "Traceback" not in err
     assert (tmp_path / "taken.html").read_text() == "mine"
 
@@ -154,10 +154,10 @@ def test_if_none_can_be_fitted_that_is_a_mistake(typed, ovens, tmp_path):
 def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypatch):
     record = measure.record
 
-    def stopped(*given, name, **settings):
+    def stopped(*arguments, name, **settings):
         if name == "tree":
             raise KeyboardInterrupt
-        return record(*given, name=name, **settings)
+        return record(*arguments, name=name, **settings)
 
     monkeypatch.setattr(measure, "record", stopped)
     learners = [*BAYES, "--learner", "tree=DecisionTreeClassifier", "--learner", "far=KNeighborsClassifier"]

@@ -66,7 +66,7 @@ def test_an_empty_store(classay, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere"], "not there"),
         ([__file__], "is a file"),
@@ -76,7 +76,7 @@ def test_an_empty_store(classay, tmp_path):
         ([], "Missing argument"),
     ],
 )
-def test_mistakes_exit_with_2(classay, arguments, said):
+def test_mistakes_exit_with_2(classay, arguments, message):
     code, out, err = classay("runs", *arguments)
     assert (code, out) == (2, "")
-    assert said in " ".join(err.split())
+    assert message in " ".join(err.split())

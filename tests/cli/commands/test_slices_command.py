@@ -52,8 +52,8 @@ def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, predictions):
     assert code == 0
     content = json.loads(out)
     table = pd.read_csv(predictions)
-    found = slices(table[["age", "job"]], table.wrong)
-    assert content["slices"] == found.to_dict()["slices"]
+    expected = slices(table[["age", "job"]], table.wrong)
+    assert content["slices"] == expected.to_dict()["slices"]
     assert content["data"]["columns"] == ["age", "job"]
     assert content["n_errors"] == int(table.wrong.sum())
 

@@ -51,10 +51,10 @@ def test_json_is_alone_on_stdout_and_what_python_gives(classay, steel):
     code, out, _ = classay("stability", str(steel), "-l", "DecisionTreeClassifier(max_depth=2)", "--json", *QUICK)
     assert code == 0
     content = json.loads(out)
-    found = content["learners"]["DecisionTreeClassifier(max_depth=2)"]
+    figures = content["learners"]["DecisionTreeClassifier(max_depth=2)"]
     assert content["settings"]["probes"] == "uniform"
     assert content["table"]["unbeaten"] == ["DecisionTreeClassifier(max_depth=2)"]
-    assert found["regions"]["q"] == 0.05
+    assert figures["regions"]["q"] == 0.05
     from classay.tables.read import read_table
 
     table = read_table(str(steel))
@@ -69,7 +69,7 @@ def test_json_is_alone_on_stdout_and_what_python_gives(classay, steel):
         n_probes=300,
         executor=1,
     )
-    assert found["stability"]["value"] == library.stability(labelings).stability.value
+    assert figures["stability"]["value"] == library.stability(labelings).stability.value
 
 
 def test_charts_and_store(classay, steel, tmp_path):
@@ -91,7 +91,7 @@ def test_few_splits_give_figures_without_regions(classay, steel):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--probes", "unifrom"], "Did you mean uniform"),
         (["--splits", "0"], "at least 1"),
@@ -103,11 +103,11 @@ def test_few_splits_give_figures_without_regions(classay, steel):
         (["--regions", "-1"], "at least 0"),
     ],
 )
-def test_mistakes_exit_with_2(classay, steel, arguments, said):
+def test_mistakes_exit_with_2(classay, steel, arguments, message):
     code, out, err = classay("stability", str(steel), *QUICK, *arguments)
     assert code == 2
     assert out == ""
-    assert said in " ".join(err.split())
+    assert message in " ".join(err.split())
 
 
 def test_a_learner_that_fails_does_not_stop_the_others(classay, steel):

@@ -59,9 +59,13 @@ def test_json_is_what_python_gives(classay):
 
     table = read_table("iris")
     (learner,) = learners_from_texts(["RandomForestClassifier"], False).values()
-    found = library.sweep(learner, table.X, table.y, "n_estimators", [1, 3, 5], library.Subsets(6, 0.3), 2, executor=1)
+    expected = library.sweep(
+        learner, table.X, table.y, "n_estimators", [1, 3, 5], library.Subsets(6, 0.3), 2, executor=1
+    )
     rows = content["sweeps"]["RandomForestClassifier"]["figures"]
-    assert [row["estimate"] for row in rows] == [None if np.isnan(each) else each for each in found.to_frame().estimate]
+    assert [row["estimate"] for row in rows] == [
+        None if np.isnan(each) else each for each in expected.to_frame().estimate
+    ]
     assert content["settings"]["share_paths"] is True
 
 
@@ -94,7 +98,7 @@ def test_a_refused_value_is_reported_and_the_others_shown(classay):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["-l", "DecisionTreeClassifier", "-p", "max_dept", "-v", "1:3"], "Did you mean max_depth"),
         ([*TREE[:-1], "a:b"], "is not a number"),
@@ -109,10 +113,10 @@ def test_a_refused_value_is_reported_and_the_others_shown(classay):
         (TREE[:2], "--param"),
     ],
 )
-def test_mistakes_exit_with_2(classay, arguments, said):
+def test_mistakes_exit_with_2(classay, arguments, message):
     code, out, err = classay("sweep", "iris", *arguments, *QUICK)
     assert (code, out) == (2, "")
-    assert said in " ".join(err.split())
+    assert message in " ".join(err.split())
     assert "Traceback" not in err
 
 
@@ -142,11 +146,11 @@ def test_a_full_disk_is_partly_done(classay, tmp_path, monkeypatch):
 
     left = [3]
 
-    def write(*given):
+    def write(*arguments):
         if not left[0]:
             raise OSError(errno.ENOSPC, "full")
         left[0] -= 1
-        return archive.write(*given)
+        return archive.write(*arguments)
 
     monkeypatch.setattr(store, "write", write)
     code, out, err = classay("sweep", "iris", *TREE, *QUICK, "--store", str(tmp_path / "runs"))
@@ -163,11 +167,11 @@ def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
 
     left = [14]
 
-    def write(*given):
+    def write(*arguments):
         if not left[0]:
             raise KeyboardInterrupt
         left[0] -= 1
-        return archive.write(*given)
+        return archive.write(*arguments)
 
     monkeypatch.setattr(store, "write", write)
     arguments = ["sweep", "iris", "-l", "GaussianNB", "-p", "var_smoothing", "-v", "1e-9:1e-3:log3", *QUICK[:-1]]

@@ -23,7 +23,7 @@ def test_a_mean_of_coins_has_wilsons_interval_with_students_quantile():
     found = mean_share(coins, 0.95)
     # Wilson's interval takes the variance with n, ours with n − 1, and Student's quantile: both a little wider.
     wilson = of_proportion(6, 20)
-    assert found.value == 0.3
+    assert found.value == pytest.approx(0.3)
     assert wilson.low - 0.03 < found.low < wilson.low
     assert wilson.high < found.high < wilson.high + 0.03
 

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from dask_cluster import until
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.svm import SVC
@@ -22,26 +22,8 @@ from classay import InputError, Subsets, sweep
 from classay.cli.app import run as classay_command
 from classay.engine import dask, work
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "helpers"))
-from dask_cluster import Cluster, until
-
-pytestmark = pytest.mark.slow
-
 X, Y = load_iris(return_X_y=True)
 FEW = Subsets(8, 0.3)
-
-
-@pytest.fixture
-def two_workers(tmp_path):
-    started = Cluster(tmp_path)
-    yield started
-    started.close()
-
-
-@pytest.fixture
-def executor(two_workers):
-    with dask.connect(two_workers.address, timeout=30) as connected:
-        yield connected
 
 
 def assert_same(one, other):
@@ -53,7 +35,7 @@ def assert_same(one, other):
     assert (one.paths, one.failed, one.notes) == (other.paths, other.failed, other.notes)
 
 
-def test_along_a_path_and_value_by_value_the_bits_are_those_of_here(executor, tmp_path):
+def test_along_a_path_and_value_by_value_the_bits_are_those_of_here(dask_executor, tmp_path):
     for number, (learner, name, values) in enumerate(
         [
             (RandomForestClassifier(max_depth=3), "n_estimators", [1, 3, 0, 6]),
@@ -62,7 +44,9 @@ def test_along_a_path_and_value_by_value_the_bits_are_those_of_here(executor, tm
         ]
     ):
         here = sweep(learner, X, Y, name, values, FEW, 2, executor=1, holdouts=10)
-        there = sweep(learner, X, Y, name, values, FEW, 2, executor=executor, holdouts=10, store=tmp_path / str(number))
+        there = sweep(
+            learner, X, Y, name, values, FEW, 2, executor=dask_executor, holdouts=10, store=tmp_path / str(number)
+        )
         assert_same(here, there)
 
 
@@ -70,22 +54,33 @@ def lasting():
     """A class that travels by value: each fit takes a while and leaves a mark with the process and the rows."""
 
     class Lasting(DecisionTreeClassifier):
-        def __init__(self, marks=None, deadly=None, max_depth=None, random_state=None):
+        def __init__(self, marks=None, deadly=None, waits=False, max_depth=None, random_state=None):
             super().__init__(max_depth=max_depth, random_state=random_state)
-            self.marks, self.deadly = marks, deadly
+            self.marks, self.deadly, self.waits = marks, deadly, waits
 
         def fit(self, X, y):
             if self.marks is not None:
                 time.sleep(0.05)
                 (Path(self.marks) / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+            if self.waits:
+                self.wait_for_another_worker()
             if self.deadly is not None and self.deadly == (self.max_depth, X.sum()):
                 os._exit(1)
             return super().fit(X, y)
 
+        def wait_for_another_worker(self):
+            """Once a worker was killed, until the one in its place has begun; not for ever, if there is none."""
+            marks = Path(self.marks)
+            for _ in range(2000):
+                pids = {mark.name.partition("-")[0] for mark in marks.iterdir()}
+                if len(pids) > 2 or not marks.with_name("killed").exists():
+                    return
+                time.sleep(0.05)
+
     return Lasting
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(executor, tmp_path):
+def test_a_worker_killed_in_the_middle_changes_nothing(dask_executor, tmp_path):
     Lasting = lasting()
     here = sweep(Lasting(), X, Y, "max_depth", [1, 2, 3], FEW, 2, executor=1, holdouts=10, name="tree")
     marks = tmp_path / "marks"
@@ -93,24 +88,24 @@ def test_a_worker_killed_in_the_middle_changes_nothing(executor, tmp_path):
 
     def kill():
         until(lambda: len(list(marks.iterdir())) > 8)
+        (tmp_path / "killed").touch()
         os.kill(int(min(marks.iterdir()).name.partition("-")[0]), signal.SIGKILL)
 
     killing = threading.Thread(target=kill)
     killing.start()
-    there = sweep(
-        Lasting(str(marks)), X, Y, "max_depth", [1, 2, 3], FEW, 2, executor=executor, holdouts=10, name="tree"
-    )
+    lasting_fits = Lasting(str(marks), waits=True)
+    there = sweep(lasting_fits, X, Y, "max_depth", [1, 2, 3], FEW, 2, executor=dask_executor, holdouts=10, name="tree")
     killing.join()
     assert len({mark.name.partition("-")[0] for mark in marks.iterdir()}) == 3
     assert_same(here, there)
 
 
-def test_a_fit_that_always_kills_its_worker_is_told_and_the_rest_completes(executor):
+def test_a_fit_that_always_kills_its_worker_is_told_and_the_rest_completes(dask_executor):
     Lasting = lasting()
     here = sweep(Lasting(), X, Y, "max_depth", [1, 2], FEW, 1, executor=1, holdouts=10)
     rows = here.records[2].train_rows[5]
     fatal = Lasting(deadly=(2, X[rows].sum()))
-    there = sweep(fatal, X, Y, "max_depth", [1, 2], FEW, 1, executor=executor, holdouts=10)
+    there = sweep(fatal, X, Y, "max_depth", [1, 2], FEW, 1, executor=dask_executor, holdouts=10)
     assert there.records[1].failures == ()
     np.testing.assert_array_equal(there.records[1].labels, here.records[1].labels)
     assert [(each.subset, each.error) for each in there.records[2].failures] == [(5, f"WorkerDied: {work.KILLED}")]
@@ -118,7 +113,7 @@ def test_a_fit_that_always_kills_its_worker_is_told_and_the_rest_completes(execu
     np.testing.assert_array_equal(there.records[2].labels[rest], here.records[2].labels[rest])
 
 
-def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(two_workers, tmp_path):
+def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(own_cluster, tmp_path):
     Lasting = lasting()
     marks = tmp_path / "marks"
     marks.mkdir()
@@ -126,12 +121,12 @@ def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(two_
 
     def end():
         until(lambda: len(list(tmp_path.glob("store/unfinished/*/[!.]*.classay"))) > 5)
-        two_workers.kill(two_workers.scheduler)
+        own_cluster.kill(own_cluster.scheduler)
 
     ending = threading.Thread(target=end)
     ending.start()
     with (
-        dask.connect(two_workers.address) as executor,
+        dask.connect(own_cluster.address) as executor,
         pytest.raises(InputError, match=r"tasks? not done: .*connection to the scheduler .* was lost.* run the same"),
     ):
         sweep(*given, executor=executor, holdouts=10, store=tmp_path / "store")

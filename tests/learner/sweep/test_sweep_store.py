@@ -37,7 +37,7 @@ X, Y = load_iris(return_X_y=True)
 FEW = Subsets(6, 0.3)
 KEPT = {"scheme": FEW, "repeats": 2, "executor": 1}
 
-# In a module of its own, so that processes can be killed: fits are slow, and each leaves a line.
+# In a module of its own, so that processes can be killed: there fits are slow. Each leaves a line.
 MODULE = """
 import sys, time
 import numpy as np
@@ -46,12 +46,14 @@ sys.path.insert(0, {tests!r})
 from rough_learners import Tallied
 import classay
 
+PAUSE = 0
+
 class Slow(Tallied):
     def __init__(self, path, power=1, random_state=None):
         super().__init__(path, power)
         self.random_state = random_state
     def before_fit(self, X, y):
-        time.sleep(0.03)
+        time.sleep(PAUSE)
         super().before_fit(X, y)
     def predict(self, X):
         seeded = np.random.default_rng(self.random_state + self.power)
@@ -66,15 +68,15 @@ def swept(store):
 
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
-    """The module, here; its `start(store, frame)` runs it in a process, which leaves its table in a file."""
+    """The module, here; its `start(store, frame, pause)` runs it in a process, which leaves its table in a file."""
     code = MODULE.format(tests=str(Path(__file__).parents[2] / "helpers"), path=str(tmp_path / "fits"))
     (tmp_path / "slow_sweep.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "slow_sweep", raising=False)
     module = importlib.import_module("slow_sweep")
 
-    def start(store, frame):
-        command = f"import slow_sweep; slow_sweep.swept({str(store)!r}).to_pickle({str(frame)!r})"
+    def start(store, frame, pause):
+        command = f"import slow_sweep as s; s.PAUSE = {pause}; s.swept({str(store)!r}).to_pickle({str(frame)!r})"
         return subprocess.Popen([sys.executable, "-c", command], cwd=tmp_path)
 
     module.start = start
@@ -156,10 +158,10 @@ def test_killed_at_any_moment_it_goes_on_and_gives_the_same_bits(slow, tmp_path)
     tally.unlink()
     for _ in range(2):
         before = len(parts(store))
-        running = slow.start(store, tmp_path / "frame")
+        running = slow.start(store, tmp_path / "frame", pause=0.15)
         while running.poll() is None and len(parts(store)) < before + 3:
             time.sleep(0.005)
-        time.sleep(moments.random() * 0.15)
+        time.sleep(moments.random() * 0.5)
         running.send_signal(signal.SIGKILL)
         assert running.wait() == -signal.SIGKILL
     there, so_far = len(parts(store)), fits(tally)
@@ -174,7 +176,7 @@ def test_killed_at_any_moment_it_goes_on_and_gives_the_same_bits(slow, tmp_path)
 
 def test_two_processes_at_once_do_no_harm(slow, tmp_path):
     store = tmp_path / "store"
-    both = [slow.start(store, tmp_path / f"{number}.frame") for number in range(2)]
+    both = [slow.start(store, tmp_path / f"{number}.frame", pause=0.03) for number in range(2)]
     assert [running.wait() for running in both] == [0, 0]
     whole = slow.swept(None)
     for number in range(2):

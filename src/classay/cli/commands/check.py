@@ -49,9 +49,8 @@ EXAMPLES = """
     learner = "RandomForestClassifier(n_estimators=50)"
     gates = ["accuracy >= 0.95"]
 
-A gate is compared with the end of the interval that makes passing harder, unless it names .value, .low or .high.
-Exit codes: 0 all passed, 1 a gate failed, 2 an error in the file, 3 interrupted, or a
-learner without gates failed.
+A gate uses the end of the interval that makes it harder to pass, unless it names .value, .low or .high. Exit codes: 0
+all gates passed, 1 a gate failed, 2 an error in the file, 3 interrupted, or a learner without gates failed.
 """
 COLUMNS = ["subject", "gate", "measured", "end used", "", "margin"]
 FAILED = 1

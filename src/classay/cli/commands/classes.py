@@ -53,7 +53,7 @@ def command(
     marginal: bool = typer.Option(
         None,
         "--marginal/--not-marginal",
-        help="Whether the score of a class is independent of which other classes there are. Known for most learners.",
+        help="Whether the score of a class is independent of the other classes. Known for most learners.",
     ),
     learner: options.Learners = None,
     target: options.Target = None,

@@ -69,7 +69,7 @@ def command(
     draws: int = typer.Option(
         None, help="Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
     ),
-    min_stability: float = typer.Option(None, help="Lowest stability at which the learner is trusted to monitor."),
+    min_stability: float = typer.Option(None, help="Stability below which the learner is not trusted to monitor."),
     state: Path = typer.Option(None, help="File to save the monitor in, and to continue from."),
     sort: bool = typer.Option(True, help="Sort the files by name, numbers as numbers, or keep the order given."),
     seed: options.Seed = 0,

@@ -53,7 +53,7 @@ def command(
     ),
     test_size: options.TestSize = 0.2,
     holdout_size: int = typer.Option(
-        5, help="Number of test points in a holdout, whose predictions are counted together."
+        5, help="Number of test points per holdout; their predictions are counted together."
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
     seed: options.Seed = 0,

@@ -46,7 +46,7 @@ def command(
     against: str = typer.Option(..., "--against", help="Second concept."),
     learner: options.Learners = None,
     columns: int = typer.Option(
-        None, help="Number of columns x0, x1, … between 0 and 1. Default: as many as the concepts name."
+        None, help="Number of columns x0, x1, … with values from 0 to 1. Default: as many as the concepts name."
     ),
     column: list[str] = typer.Option(
         None, help="A named column: heat=20:80, alloy=A|B|C or wet=bool. Repeat for more."
@@ -58,7 +58,9 @@ def command(
         "uniform", help="Points on which agreement is measured: uniform, marginal or data (like training rows)."
     ),
     budget: int = typer.Option(600, help="Maximum number of fits per learner."),
-    precision: float = typer.Option(0.02, help="Precision wanted for p*: half the width of its interval."),
+    precision: float = typer.Option(
+        0.02, help="Target half-width of the interval of p*, the share of evidence that changes the preference."
+    ),
     seed: options.Seed = 0,
     workers: options.Workers = None,
     time_limit: options.TimeLimit = None,

@@ -49,7 +49,9 @@ def command(
     output: list[Path] = typer.Option(
         None, "--output", "-o", help="File to save to: .html, .json or .md. Repeat for more. Default: NAME.html."
     ),
-    budget: str = typer.Option("2m", help="Target time, such as 90s, 2m or 1h. It sets the next five options."),
+    budget: str = typer.Option(
+        "2m", help="Target time, such as 90s, 2m or 1h. It sets the next five options, unless given."
+    ),
     splits: int = typer.Option(None, help="Number of random splits of the training part into two halves to fit on."),
     repeats: int = typer.Option(
         None, "--repeats", "-r", help="Refits on each half. Use 2 or more to separate training randomness from data."
@@ -59,7 +61,7 @@ def command(
     fold_rows: str = typer.Option(None, help="Number of rows for each of the five cross-validated fits, or all."),
     network: list[Path] = typer.Option(None, "--network", help="Network weights to include. Repeat for more."),
     arch: str = typer.Option(
-        None, help="Its architecture: timm:NAME or torchvision:NAME, with arguments in parentheses."
+        None, help="Architecture of the network: timm:NAME or torchvision:NAME, with arguments in parentheses."
     ),
     builder: str = typer.Option(
         None, help="Function that returns the network, as module:function. Needs --allow-import."

@@ -41,7 +41,7 @@ def command(
     probes: str = typer.Option(
         "uniform",
         help="Points on which refits are compared: uniform (over the domain of each column), marginal (each column "
-        "drawn on its own) or data (the test part).",
+        "drawn independently) or data (the test part).",
     ),
     n_probes: int = typer.Option(10_000, help="Number of probes to draw."),
     splits: int = typer.Option(25, help="Number of random splits of the training part into two halves to fit on."),
@@ -51,7 +51,7 @@ def command(
     ),
     test_size: options.TestSize = 0.2,
     regions: int = typer.Option(
-        3, help="Maximum number of regions to show per learner, where refits disagree; 0: none."
+        3, help="Maximum number of regions per learner to show where refits disagree; 0: none."
     ),
     seed: options.Seed = 0,
     workers: options.Workers = None,

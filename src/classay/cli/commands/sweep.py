@@ -70,11 +70,11 @@ def command(
     ),
     test_size: options.TestSize = 0.2,
     holdout_size: int = typer.Option(
-        5, help="Number of test points in a holdout, whose predictions are counted together."
+        5, help="Number of test points per holdout; their predictions are counted together."
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
     share_paths: bool = typer.Option(
-        True, help="Share fits between values where that is exact, or exact in distribution."
+        True, help="Reuse fits across values where results stay the same, exactly or in distribution."
     ),
     seed: options.Seed = 0,
     workers: options.Workers = None,
