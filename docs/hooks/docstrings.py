@@ -38,7 +38,7 @@ def prose(text: str) -> str:
 
 
 def named(text: str) -> str:
-    """Lines «name : what it is», with their continuations, as a list."""
+    """Lines `name : what it is`, with their continuations, as a list."""
     entries: list[str] = []
     for line in inspect.cleandoc(text).splitlines():
         if line.startswith(" ") and entries:

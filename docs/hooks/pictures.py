@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -32,12 +33,11 @@ DOCS = Path(__file__).parent.parent
 PICTURES = DOCS / "pictures"
 
 
-def from_command(chart: str, *arguments: str) -> None:
-    """Keep one of the charts that a command saves, under the name of the picture."""
-    name, source = chart.split("=")
+def from_command(picture: str, chart: str, *arguments: str) -> None:
+    """Keep one of the charts that a command saves."""
     with tempfile.TemporaryDirectory() as folder:
         _classay(*arguments, "--charts", folder, "--quiet")
-        (PICTURES / f"{name}.svg").write_bytes((Path(folder) / f"{source}.svg").read_bytes())
+        (PICTURES / f"{picture}.svg").write_bytes((Path(folder) / f"{chart}.svg").read_bytes())
 
 
 def check() -> None:
@@ -76,12 +76,12 @@ def classes() -> None:
 
 def data() -> None:
     """What the page says beside it."""
-    from_command("data=complexity", "data", "digits")
+    from_command("data", "complexity", "data", "digits")
 
 
 def expressivity() -> None:
     """What the page says beside it."""
-    from_command("expressivity=expressivity", "learner", "breast_cancer")
+    from_command("expressivity", "expressivity", "learner", "breast_cancer")
 
 
 def network() -> None:
@@ -145,7 +145,7 @@ DRAWN: list[Callable[[], None]] = [
 ]  # fmt: skip
 
 
-def _refits(name: str) -> classay.Labelings:
+def _refits(name: str) -> Any:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     halves = classay.HalfSplits(25)
     return classay.record(LEARNERS[name], X, y, halves, repeats=1, probes="uniform", n_probes=10_000, name=name)
