@@ -1,8 +1,9 @@
-"""For all tests: no deadlines, clusters, and what is not collected for doctests."""
+"""For all tests: one thread each, no deadlines, clusters, and what is not collected for doctests."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -13,6 +14,11 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from dask_cluster import Cluster
+
+# Before NumPy is imported, here and in what tests start. Tests run beside each other, and threads of linear algebra that
+# wait for a core take up to ten times as long as one thread.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 # A busy machine makes any example slow now and then; that is no failure.
 settings.register_profile("classay", deadline=None)

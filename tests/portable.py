@@ -38,7 +38,9 @@ def main(options: list[str]) -> int:
         environment = os.environ | processor
         if subprocess.run([sys.executable, "-c", PROBE], env=environment, check=False).returncode:
             print("This processor cannot do that: skipped.", flush=True)
-        elif subprocess.run([sys.executable, "-m", "pytest", "-q", *NUMERIC, *options], env=environment, check=False).returncode:
+        elif subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *NUMERIC, *options], env=environment, check=False
+        ).returncode:
             failed.append(processor)
     for processor in failed:
         print("Failed:", processor)

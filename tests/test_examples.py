@@ -1,9 +1,7 @@
 """Examples and the code in the docs run."""
 
-import os
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -41,23 +39,31 @@ def skip_without_torch(text):
         pytest.importorskip("torch")
 
 
-def run(arguments, folder):
-    environment = {**os.environ, "PYTHONWARNINGS": "error"}
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run a file as a program, in a folder of its own: what it prints. In this process, which is imported already."""
+
+    def printed(path):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.argv", [str(path)])
+        runpy.run_path(str(path), run_name="__main__")
+        return capsys.readouterr().out
+
+    return printed
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
-def test_examples_run(path, tmp_path):
+def test_examples_run(run, path):
     skip_without_torch(path.read_text())
-    assert len(run([str(path)], tmp_path)) > 200
+    assert len(run(path)) > 200
 
 
 @pytest.mark.parametrize(("path", "number"), DOCS, ids=lambda value: getattr(value, "name", value))
-def test_code_in_the_docs_runs(path, number, tmp_path):
+def test_code_in_the_docs_runs(run, path, number, tmp_path):
     skip_without_torch(code_blocks(path)[number])
-    printed = run(["-c", code_blocks(path)[number]], tmp_path)
+    file = tmp_path / "block.py"
+    file.write_text(code_blocks(path)[number], encoding="utf-8")
+    printed = run(file)
     if number in printed_blocks(path):
         words, numbers = numbers_apart(printed_blocks(path)[number])
         assert numbers_apart(printed)[0] == words

@@ -212,7 +212,10 @@ def test_columns_of_every_kind_are_looked_at_without_harm(kind):
 
 def test_large_numbers_are_not_infinite():
     assert checks.rows_and_labels(with_value(1.7e308) + with_value(1.7e308, row=4) / 2, Y)[2] == []
-    assert checks.rows_and_labels(np.full((4, 2), 60000, np.float16) * [[1, 1], [0, 1], [1, 0], [0, 0]], [0, 1, 0, 1])[2] == []
+    assert (
+        checks.rows_and_labels(np.full((4, 2), 60000, np.float16) * [[1, 1], [0, 1], [1, 0], [0, 0]], [0, 1, 0, 1])[2]
+        == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import classay
 from classay import InputError, Labelings
 from classay.engine import store
-from classay.learner.records.labelings import code_type
 from classay.learner.records.base import Failure
+from classay.learner.records.labelings import code_type
 
 TRUTH = ["spam", "ham", "ham", "eggs"]
 ANSWERS = [["spam", "ham", "ham", "eggs"], ["spam", "spam", "ham", "ham"], ["ham", "ham", "ham", "ham"]]

@@ -25,7 +25,7 @@ EXAMPLES = """
 
     classay preference --concept "x0 > 0.5" --against "x0 > 0.3 and x1 > 0.3" --charts charts/
 
-    classay preference --column heat=20:80 --column "alloy=A|B|C" --concept "heat > 60" --against "alloy == 'A'"
+    classay preference -l SVC --column heat=20:80 --column "alloy=A|B|C" --concept "heat > 60" --against "alloy == 'A'"
 
     classay preference --data steel.csv --concept "heat > 60" --against "pressure > 3 and not wet" --json
 
