@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import loky.backend.context
 import pytest
 from hypothesis import settings
 
@@ -28,6 +30,30 @@ settings.load_profile("classay")
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 if importlib.util.find_spec("torch") is None:
     collect_ignore_glob += ["tests/helpers/small_networks.py"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_workers() -> Iterator[None]:
+    """Fork local workers from a server that has imported what they need: on its own, each imports for two seconds.
+
+    With `loky_workers`, and in every process that tests start, they are started as for users.
+    """
+    multiprocessing.set_forkserver_preload(["classay.engine.transport", "classay.learner.record", "sklearn.tree"])
+    loky.backend.context.set_start_method("forkserver", force=True)
+    yield
+    loky.backend.context.set_start_method("loky", force=True)
+
+
+@pytest.fixture(scope="module")
+def loky_workers() -> Iterator[None]:
+    """Start local workers as loky does for users."""
+    from classay.engine import pool
+
+    loky.backend.context.set_start_method("loky", force=True)
+    pool._take_idle(0)  # ends the pool that waits
+    yield
+    pool._take_idle(0)
+    loky.backend.context.set_start_method("forkserver", force=True)
 
 
 @pytest.fixture(scope="session")

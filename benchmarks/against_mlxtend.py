@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay.learner.fitting.schemes import split
+from classay.inputs import split_by_share
 from classay.tables.read import read_table
 
 SEED, TEST_SIZE = 0, 0.2
@@ -95,7 +95,7 @@ def record(learner, X, y, n_train: int, rounds: int, workers: int) -> classay.La
 def take_turns(learner, threaded, X, y, options) -> timing.Turns:
     from mlxtend.evaluate import bias_variance_decomp
 
-    train, test, _ = split(np.unique(y, return_inverse=True)[1], TEST_SIZE, SEED)
+    train, test = split_by_share(np.unique(y, return_inverse=True)[1], TEST_SIZE, SEED)
 
     def theirs(of, rounds=options.rounds):
         parts = X[train], y[train], X[test], y[test]

@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay.learner.fitting.schemes import split
+from classay.inputs import split_by_share
 from classay.tables.read import read_table
 
 SEED, TEST_SIZE = 0, 0.2
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def parts(X, y):
-    train, test, _ = split(y, TEST_SIZE, SEED)
+    train, test = split_by_share(y, TEST_SIZE, SEED)
     return X[train], y[train], X[test]
 
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from classay import Labelings, seeds
 from classay.engine.pool import THREAD_VARIABLES
-from classay.learner.fitting.checks import free_seeds
+from classay.estimators.adapters import free_seeds
 
 _held: tuple[Any, ...] = ()  # in a worker: what every task needs
 

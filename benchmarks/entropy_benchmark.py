@@ -16,7 +16,7 @@ import timing
 
 import classay
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "learner"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 from worlds import NAMES, as_labels, world
 
 

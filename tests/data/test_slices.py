@@ -177,24 +177,25 @@ def test_errors_only_in_one_category():
 
 
 def test_chance_is_seldom_reported():
+    # As one look at what tests/long finds in 200 runs of each kind.
     discoveries = 0
-    for seed in range(60):
+    for seed in range(12):
         table = noise(1500, seed)
         result = slices(table, errors(table, base=0.15, seed=1000 + seed), random_state=seed)
         discoveries += len(result.slices) > 0
         assert result.slices or str(result).startswith("No slice stands out at a false-discovery rate of 0.05: ")
-    assert discoveries <= stats.binom.ppf(0.999, 60, 0.05)
+    assert discoveries <= stats.binom.ppf(0.999, 12, 0.05)
 
 
 def test_p_values_of_chance_are_valid():
-    """The first candidate is the most searched for; on the other half it must be as any other."""
+    """The first candidate is the most searched for; on the other half it must be as any other. See also tests/long."""
     p_values = []
-    for seed in range(80):
+    for seed in range(16):
         table = noise(1000, seed)
         tested = slices(table, errors(table, base=0.3, seed=500 + seed), random_state=seed).tested
         p_values.append(tested.p_value.iloc[len(tested) // 2])
-    assert np.mean(np.array(p_values) < 0.1) < 0.25
-    assert 0.3 < np.mean(p_values) < 0.8
+    assert np.mean(np.array(p_values) < 0.1) < 0.35
+    assert 0.25 < np.mean(p_values) < 0.85
 
 
 def test_increasing_transforms_and_the_order_of_columns_change_nothing(planted):
@@ -245,10 +246,10 @@ def test_options_are_kept(planted):
 
 def test_many_columns_are_screened_and_it_is_said():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(1000, 2000))).rename(columns=lambda name: f"c{name}")
-    result = slices(table, errors(table, (table.c1234 > 1, 0.6)))
-    assert result.slices[0].features == ("c1234",)
-    assert "among 30 of 2000 columns" in str(result)
+    table = pd.DataFrame(rng.normal(size=(1000, 500))).rename(columns=lambda name: f"c{name}")
+    result = slices(table, errors(table, (table.c234 > 1, 0.6)))
+    assert result.slices[0].features == ("c234",)
+    assert "among 30 of 500 columns" in str(result)
 
 
 def test_nothing_wrong_is_said():

@@ -24,6 +24,8 @@ from classay.engine import pool, progress, remote, transport, work
 from classay.engine.work import Failure, TimeLimitExceeded, run, time_limit
 from classay.expect import InputError
 
+pytestmark = pytest.mark.usefixtures("loky_workers")
+
 # Functions for workers are made inside functions, so that they travel by value and no worker imports this.
 
 

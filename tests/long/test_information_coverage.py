@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from classay import accuracy_curve, bayes_accuracy_bound, implied_information, information_bound
+from classay import accuracy_curve, bayes_accuracy_bound, decoders, implied_information, information_bound
 from classay.classes.information.bayes import lower_bound
 from classay.classes.information.channel import fit_mean_top, log_spaced_sizes
 from classay.classes.ranks.ranks import Ranks
@@ -84,3 +84,15 @@ def test_the_channel_that_varies_most(n_classes, common, rows):
     missed = counts[bounds > mean].sum() / draws
     print(f"{n_classes} classes x {rows}, {common:.0%} alike: Bayes accuracy {mean:.3f}, missed {missed:.2%}")
     assert missed <= 0.05
+
+
+def test_decoders_near_chance_are_seldom_told_apart():
+    """A decoder below chance by accident must not seem surely behind one that is above by accident."""
+    runs, apart = 100, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        y = np.repeat(np.arange(20), 3)
+        curves = {name: accuracy_curve(rng.normal(size=(60, 20)), y) for name in "ab"}
+        apart += len(decoders(curves).groups()) > 1
+    print(f"two decoders at chance: told apart in {apart / runs:.1%} of runs")
+    assert apart <= 0.1 * runs

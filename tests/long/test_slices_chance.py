@@ -30,6 +30,19 @@ def test_pure_noise(n, rate):
     assert runs <= 0.05 * RUNS
 
 
+def test_p_values_of_what_was_most_searched_for_are_uniform():
+    """The first candidate is the most searched for; on the other half it must be as any other."""
+    p_values = []
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        tested = slices(mixed(1000, rng), rng.random(1000) < 0.3, random_state=seed).tested
+        p_values.append(tested.p_value.iloc[len(tested) // 2])
+    share = np.mean(np.array(p_values) < 0.1)
+    print(f"p-values of the middle candidate: mean {np.mean(p_values):.2f}, below 0.1 in {share:.1%} of runs")
+    assert share < 0.15
+    assert 0.4 < np.mean(p_values) < 0.7
+
+
 def test_beside_a_true_slice():
     """With one true slice, the false-discovery rate counts only those whose rows have no excess."""
     share, found_it, held = [], 0, []

@@ -77,12 +77,12 @@ def test_all_at_chance():
 
 
 def test_near_chance_the_interval_goes_on_below():
-    # A decoder below chance by accident must not seem surely behind one that is above by accident.
+    # A decoder below chance by accident must not seem surely behind one that is above by accident. See also tests/long.
     apart = 0
-    for seed in range(40):
+    for seed in range(8):
         one, other = (fit_channel(curve(20, 3, lead=0.0, seed=2 * seed + place)) for place in (0, 1))
         apart += _difference(one, other, 0.95).low > 0 or _difference(other, one, 0.95).low > 0
-    assert apart <= 5
+    assert apart <= 2
 
 
 def test_all_right_stands_first():

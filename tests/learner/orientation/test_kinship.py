@@ -2,19 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from erring import erring as learner
 from scipy.spatial.distance import jensenshannon
 
 import classay
-from classay import InputError, Labelings
+from classay import InputError
 from classay.learner.orientation.kinship import _distances, _plane
-
-
-def learner(seed, flips, refits=3):
-    """A learner that errs on each point with its own probability."""
-    rng = np.random.default_rng(seed)
-    truth = np.arange(len(flips)) % 2
-    wrong = rng.random((50, refits, len(flips))) < flips
-    return Labelings.from_arrays(np.where(wrong, 1 - truth, truth), truth)
 
 
 def test_distances_by_hand():
@@ -44,13 +37,13 @@ def test_likes_are_near_and_unlikes_far():
 def test_equal_learners_are_seldom_called_apart(size):
     flips = np.random.default_rng(0).uniform(0, 0.4, size=60)
     apart = dict.fromkeys(("jensen_shannon", "euclidean", "angle"), 0)
-    for seed in range(30):
+    for seed in range(6):
         two = {name: learner(100 * seed + place, flips) for place, name in enumerate("ab")}
         k = classay.kinship(two, holdout_size=size, holdouts=20, random_state=seed)
         for distance in apart:
             apart[distance] += getattr(k, distance)[0, 1] > k.floor[distance][0, 1]
-    # One in twenty by chance: five or more of thirty in 1.6 % of cases.
-    assert all(count <= 5 for count in apart.values()), apart
+    # One in twenty by chance. As one look at what tests/long finds in many runs.
+    assert all(count <= 2 for count in apart.values()), apart
 
 
 def test_a_floor_is_not_so_high_that_nothing_is_above():

@@ -130,7 +130,7 @@ def test_stopped_after_any_part_it_goes_on_with_and_without_dice(tmp_path, monke
     tally = tmp_path / "fits"
 
     def swept(store):
-        return sweep(Shaken(tally), X, Y, "power", [1, 2], FEW, 3, executor=1, store=store, progress=False)
+        return sweep(Shaken(tally), X, Y, "power", [1, 2], FEW, 3, executor=1, holdouts=3, store=store, progress=False)
 
     whole = swept(None)
     every = fits(tally)
