@@ -13,8 +13,13 @@ from pathlib import Path
 
 from classay.engine import dask
 
-# Dask forgives a task three dead workers by default; one is enough here and three restarts faster.
-SETTINGS = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1", "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
+SETTINGS = {
+    # Dask forgives a task three dead workers by default; one is enough here and three restarts faster.
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+    # A worker in the place of a dead one has imported what it needs.
+    "DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD": "forkserver",
+    "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
+}
 
 
 class Cluster:

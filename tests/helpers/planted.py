@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -52,6 +55,25 @@ def gaussians(n=600, classes=2, apart=3.0, columns=4, seed=0):
     centres *= apart / np.linalg.norm(centres[0] - centres[1])
     X = rng.normal(size=(n, columns)) + centres[y]
     return pd.DataFrame(X, columns=[f"x{place}" for place in range(columns)]), y
+
+
+class NoCharts:
+    """In the place of `classay.charts`."""
+
+    def __getattr__(self, name):
+        return lambda *_, **__: None
+
+
+@contextmanager
+def not_drawn():
+    """Reports without charts."""
+    sections = "classay.report.sections"
+    rooms = [f"{sections}.{name}" for name in ("learners", "data", "classes_and_networks")]
+    with ExitStack() as patches:
+        for room in rooms:
+            patches.enter_context(patch(f"{room}.charts", NoCharts()))
+            patches.enter_context(patch(f"{room}.spec_of", lambda chart: {}))
+        yield
 
 
 def found(learners, X, y, **settings):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from planted import QUICK, Rule, found, gaussians, table
+from planted import Rule, found, gaussians, not_drawn, table
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
@@ -15,6 +15,9 @@ import classay
 from classay import InputError, characterize
 from classay.report import measure
 from classay.report.glossary import TERMS
+
+LEARNERS = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(3)}
+FEW = {"splits": 5, "repeats": 2, "name": "mixed"}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,7 @@ def mixed():
 
 @pytest.fixture(scope="module")
 def assay(mixed):
-    return found({"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(5)}, *mixed, name="mixed")[0]
+    return found(LEARNERS, *mixed, **FEW)[0]
 
 
 def test_every_figure_has_a_meaning_and_an_interval(assay):
@@ -70,18 +73,14 @@ def test_live_results_can_be_asked_further(assay):
 
 
 def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_shown(mixed, assay):
-    again = characterize(
-        {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(5)},
-        *mixed,
-        **(QUICK | {"executor": 2}),
-        name="mixed",
-    )
+    with not_drawn():
+        again, _ = found(LEARNERS, *mixed, **FEW, executor=2)
     without_times = {"seconds_per_fit"}
     one, two = (each.to_frame() for each in (assay, again))
     rows = ~one["figure"].isin(without_times)
     pd.testing.assert_frame_equal(one[rows], two[rows], check_exact=True)
     assert [str(each) for each in assay.findings] == [str(each) for each in again.findings]
-    assert "splits=12, repeats=3, size='all', n_probes=100, fold_rows='all'" in assay.report.settings["command"]
+    assert "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all'" in assay.report.settings["command"]
 
 
 def test_a_budget_decides_where_nothing_is_given():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from classay.classes.ranks import evidence as module
+from classay.classes.ranks import ranks as module
 from classay.classes.ranks.ranks import TIES, Evidence, Ranks, mean_over_label_sets, spread_weights
 from classay.expect import InputError
 

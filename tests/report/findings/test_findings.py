@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from planted import Breaks, Rule, found, gaussians, table
+from planted import Breaks, Rule, found, gaussians, not_drawn, table
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -11,6 +11,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from classay.report.findings import RULES
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn():
+    """No charts: nobody looks at these pages, and drawing takes half of the time that a report takes."""
+    with not_drawn():
+        yield
 
 
 @pytest.fixture(scope="module")
