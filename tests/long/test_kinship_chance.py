@@ -21,6 +21,7 @@ def test_equal_learners(size):
         kin = classay.kinship(two, holdout_size=size, holdouts=20, random_state=seed)
         for distance in DISTANCES:
             apart[distance] += getattr(kin, distance)[0, 1] > kin.floor[distance][0, 1]
-    print(f"equal learners, holdouts of {size}: told apart in { {name: int(count) for name, count in apart.items()} } of {RUNS} runs")
+    counts = {name: int(count) for name, count in apart.items()}
+    print(f"equal learners, holdouts of {size}: told apart in {counts} of {RUNS} runs")
     # Meant to be one in twenty; at worst it is one in eight, by the Euclidean distance with five points.
     assert all(count <= RUNS / 6 for count in apart.values())

@@ -18,7 +18,6 @@ from classay.charts.style.picture_files import png
 from classay.report.document import Picture, Section
 from classay.report.export.page import render
 
-pytestmark = pytest.mark.slow
 REQUIRED = bool(os.environ.get("CLASSAY_REQUIRE_BROWSER"))
 AXE = "axe-core@4.11.1"
 FLAGS = (
@@ -34,7 +33,7 @@ def missing(what):
     (pytest.fail if REQUIRED else pytest.skip)(what)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
@@ -96,6 +95,21 @@ def see(browser, folder):
     yield opened
     for each in contexts:
         each.close()
+
+
+@pytest.fixture(scope="module")
+def shared(browser, folder):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield Seen(context.new_page(), folder / "sample.html").page
+    context.close()
+
+
+@pytest.fixture
+def page(shared):
+    """A page for tests that leave it as they find it: opening one takes longer than they do."""
+    yield shared
+    shared.keyboard.press("Escape")
+    shared.locator("h1").hover()
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +198,7 @@ def dim(page):
 @pytest.mark.parametrize(
     "where", [".finding.warning h3", "table.overview tr[data-who='2'] td", ".sheet[data-who='2'] h3"]
 )
-def test_hovering_a_learner_lights_it_everywhere(see, where):
-    page = see().page
+def test_hovering_a_learner_lights_it_everywhere(page, where):
     assert (lit(page), dim(page)) == ([], 0)
     page.locator(where).first.hover()
     assert lit(page) == ["2"]
@@ -196,8 +209,7 @@ def test_hovering_a_learner_lights_it_everywhere(see, where):
     assert (lit(page), dim(page)) == ([], 0)
 
 
-def test_hovering_a_mark_of_a_chart_lights_its_learner(see):
-    page = see().page
+def test_hovering_a_mark_of_a_chart_lights_its_learner(page):
     marks = page.locator("[data-picture='1'] svg .mark-rect.role-mark path")
     numbers = set()
     for mark in marks.all():
@@ -207,8 +219,7 @@ def test_hovering_a_mark_of_a_chart_lights_its_learner(see):
     assert numbers == {"0", "1", "2"}
 
 
-def test_focus_lights_too_and_a_press_keeps_it(see):
-    page = see().page
+def test_focus_lights_too_and_a_press_keeps_it(page):
     button = page.locator("table.overview button.who").nth(1)
     button.focus()
     assert lit(page) == ["1"]
@@ -221,8 +232,7 @@ def test_focus_lights_too_and_a_press_keeps_it(see):
     assert lit(page) == []
 
 
-def test_pressing_a_slice_shows_its_rows(see):
-    page = see().page
+def test_pressing_a_slice_shows_its_rows(page):
     row = page.locator("tr.openable").first
     button = row.locator("button.open")
     below = page.locator("tr.opens").first
@@ -236,8 +246,7 @@ def test_pressing_a_slice_shows_its_rows(see):
     assert not below.is_visible()
 
 
-def test_a_definition_opens_by_press_key_and_hover_and_closes_by_escape(see):
-    page = see().page
+def test_a_definition_opens_by_press_key_and_hover_and_closes_by_escape(page):
     note, button = page.locator("#term-stability"), page.locator("table.overview [popovertarget=term-stability]")
     for opened in (button.click, lambda: (button.focus(), page.keyboard.press("Enter"))):
         opened()

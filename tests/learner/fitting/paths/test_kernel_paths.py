@@ -191,8 +191,9 @@ def test_what_the_kernel_depends_on_is_fitted_by_value(learner, param_name, valu
 
 def test_a_sweep_says_that_it_was_used_and_has_the_same_records():
     X, y = TABLES["two classes"]
+    few = classay.Subsets(6, size=0.3)
     shared, apart = (
-        classay.sweep(SVC(), X, y, "C", COSTS, classay.Subsets(6, size=0.3), 2, executor=1, share_paths=share, holdouts=5)
+        classay.sweep(SVC(), X, y, "C", COSTS, few, 2, executor=1, share_paths=share, holdouts=5)
         for share in (True, False)
     )
     assert [(use.kind, use.exact) for use in shared.paths] == [("one kernel for all fits", True)]
