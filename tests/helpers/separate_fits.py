@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
+from sklearn.neighbors import KNeighborsClassifier
 
 from classay.learner.fitting.paths import path_for
 
@@ -24,6 +25,8 @@ def _tables():
 
 
 TABLES = _tables()
+ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
+WEIGHTS = ("uniform", "distance", None)
 
 
 def drawn(X, y):
@@ -59,6 +62,15 @@ def compare(learner, param_name, values, X, y, asked):
     ]
     assert wrong == []
     return found
+
+
+def compare_neighbours(table, algorithm, weights):
+    """Nearest neighbours for few and for many values, also where distances are tied."""
+    X, y = TABLES[table]
+    metric = {"kd_tree": {"p": 1}, "ball_tree": {"metric": "chebyshev"}}.get(algorithm, {})
+    learner = KNeighborsClassifier(algorithm=algorithm, weights=weights, **metric)
+    values = [1, 2, 3, 4, 5, 7, 8, 12, 20, 33, 34, len(y) // 4 - 1, len(y) // 4, len(y) // 4 + 1, len(y) // 2]
+    compare(learner, "n_neighbors", values, *drawn(X, y), X)
 
 
 def fits_of(monkeypatch, learner, param_name):

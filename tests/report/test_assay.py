@@ -79,7 +79,9 @@ def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_sh
     one, two = (each.to_frame() for each in (assay, again))
     rows = ~one["figure"].isin(without_times)
     pd.testing.assert_frame_equal(one[rows], two[rows], check_exact=True)
-    assert [str(each) for each in assay.findings] == [str(each) for each in again.findings]
+    # Not what to do about them: which of two learners is faster is measured.
+    findings = [[(each.code, each.level, each.of, each.sentence) for each in made.findings] for made in (assay, again)]
+    assert findings[0] == findings[1]
     assert "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all'" in assay.report.settings["command"]
 
 

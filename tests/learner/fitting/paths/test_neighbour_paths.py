@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from separate_fits import TABLES, compare, drawn, fits_of
+from separate_fits import ALGORITHMS, TABLES, WEIGHTS, compare, compare_neighbours, drawn, fits_of
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
@@ -19,15 +19,19 @@ def one_thread():
         yield
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance", None])
-@pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])
-@pytest.mark.parametrize("table", TABLES)
+# Every two of table, algorithm and weights meet; all three do in tests/long.
+CASES = [
+    (table, algorithm, weights)
+    for i, table in enumerate(TABLES)
+    for j, algorithm in enumerate(ALGORITHMS)
+    for k, weights in enumerate(WEIGHTS)
+    if (i + j + k) % 2
+]
+
+
+@pytest.mark.parametrize(("table", "algorithm", "weights"), CASES)
 def test_neighbours_every_k_even_where_distances_are_tied(table, algorithm, weights):
-    X, y = TABLES[table]
-    metric = {"kd_tree": {"p": 1}, "ball_tree": {"metric": "chebyshev"}}.get(algorithm, {})
-    learner = KNeighborsClassifier(algorithm=algorithm, weights=weights, **metric)
-    values = [1, 2, 3, 4, 5, 7, 8, 12, 20, 33, 34, len(y) // 4 - 1, len(y) // 4, len(y) // 4 + 1, len(y) // 2]
-    compare(learner, "n_neighbors", values, *drawn(X, y), X)
+    compare_neighbours(table, algorithm, weights)
 
 
 def test_neighbours_every_k_on_whole_numbers():

@@ -2,84 +2,41 @@
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp
+from cut_trees import ASKED, LEARNERS, TRAIN, X, Y, assert_alike, cut, grown
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from classay.learner.fitting.paths import path_for
 from classay.learner.fitting.paths.trees import cuts
 
-X, Y = make_classification(260, 6, n_informative=4, flip_y=0.15, random_state=4)
-TRAIN, ASKED = slice(0, 160), slice(160, None)
 
-
-def _cut(learner, depths, seed):
-    path = path_for(learner, "max_depth", depths)
-    assert not path.EXACT
-    seeded = clone(learner).set_params(random_state=seed)
-    return list(path.answers(seeded, "max_depth", depths, X[TRAIN], Y[TRAIN], X[ASKED]))
-
-
-def _grown(learner, depth, seed):
-    seeded = clone(learner).set_params(random_state=seed, max_depth=depth)
-    return seeded.fit(X[TRAIN], Y[TRAIN]).predict(X[ASKED])
-
-
-def _alike(one, other):
-    """The least p of two comparisons of (refits, points) labels: of accuracies, and of disagreements in a pair."""
-    accuracies = [(labels == Y[ASKED]).mean(axis=1) for labels in (one, other)]
-    pairs = [(labels[::2] != labels[1::2]).mean(axis=1) for labels in (one, other)]
-    return min(ks_2samp(*accuracies).pvalue, ks_2samp(*pairs).pvalue)
-
-
-LEARNERS = [
-    (DecisionTreeClassifier(max_features=2), 200),
-    (DecisionTreeClassifier(criterion="entropy", max_features=2, min_impurity_decrease=0.004, min_samples_leaf=3), 100),
-    (ExtraTreeClassifier(class_weight="balanced"), 100),
-    (RandomForestClassifier(4), 60),
-    (ExtraTreesClassifier(4, bootstrap=True, class_weight="balanced_subsample"), 60),
-]
-
-
-@pytest.mark.parametrize(("learner", "fits"), LEARNERS, ids=lambda part: str(part)[:60])
-def test_cut_trees_answer_as_grown_ones_do(learner, fits):
-    depths = [1, 3, 6]
-    # Other seeds than for those that are grown: two samples.
-    found = np.array([_cut(learner, depths, 10_000 + seed) for seed in range(fits)])
-    grown = {depth: np.array([_grown(learner, depth, seed) for seed in range(fits)]) for depth in depths}
-    for place, depth in enumerate(depths):
-        assert _alike(found[:, place], grown[depth]) > 0.001
-        # At each point the share of fits that answer 1 is the same, to 4.5 standard errors.
-        share, other = found[:, place].mean(axis=0), grown[depth].mean(axis=0)
-        assert (
-            np.abs(share - other) <= 4.5 * np.sqrt(0.5 / fits) * np.sqrt((share + other) * (2 - share - other))
-        ).all()
-    # The comparison can tell one depth from another.
-    assert _alike(found[:, 0], grown[3]) < 0.001
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: str(learner)[:60])
+def test_cut_trees_answer_as_grown_ones_do(learner):
+    assert_alike(learner, 30)  # of many more fits in tests/long
 
 
 def test_the_deepest_is_the_fit_itself():
     for depths in ([2, 3, None], [2, 3, 4]):
         for learner in (DecisionTreeClassifier(), RandomForestClassifier(5)):
-            found = dict(zip(depths, _cut(learner, depths, 7), strict=True))
-            assert (found[depths[-1]] == _grown(learner, depths[-1], 7)).all()
+            found = dict(zip(depths, cut(learner, depths, 7), strict=True))
+            assert (found[depths[-1]] == grown(learner, depths[-1], 7)).all()
 
 
 def test_where_splits_are_not_left_to_chance_cut_and_grown_are_one():
     # Of continuous columns, all looked at, one split is best while nodes are large.
     learner = DecisionTreeClassifier(min_samples_leaf=8)
-    found = _cut(learner, [1, 2, 3, 4, 5], 3)
+    found = cut(learner, [1, 2, 3, 4, 5], 3)
     for depth, labels in zip([1, 2, 3, 4, 5], found, strict=True):
-        assert (labels == _grown(learner, depth, 3)).all()
+        assert (labels == grown(learner, depth, 3)).all()
 
 
 def test_a_cut_tree_is_the_top_of_the_full_tree():
-    grown = DecisionTreeClassifier(random_state=0).fit(X[TRAIN], Y[TRAIN])
-    tree, rows = grown.tree_, X[ASKED].astype(np.float32)
+    full = DecisionTreeClassifier(random_state=0).fit(X[TRAIN], Y[TRAIN])
+    tree, rows = full.tree_, X[ASKED].astype(np.float32)
     depths = [None, 30, 5, 3, 1]
-    for depth, nodes in cuts(tree, grown.apply(rows), depths):
+    for depth, nodes in cuts(tree, full.apply(rows), depths):
         for row, node in zip(rows, nodes, strict=True):
             walked = 0
             for _ in range(100 if depth is None else depth):
@@ -98,8 +55,8 @@ def test_the_tree_is_grown_once_and_no_deeper_than_asked(monkeypatch):
         return before(self, *given)
 
     monkeypatch.setattr(DecisionTreeClassifier, "fit", fit)
-    _cut(DecisionTreeClassifier(), [1, 5, 3], 0)
-    _cut(DecisionTreeClassifier(), [1, None, 3], 0)
+    cut(DecisionTreeClassifier(), [1, 5, 3], 0)
+    cut(DecisionTreeClassifier(), [1, None, 3], 0)
     assert seen == [5, None]
 
 
