@@ -99,8 +99,8 @@ def _perform_copy(name: str, packed: bytes | None, task: Any) -> Reply | str:
 class DaskTransport(Transport):
     """For a Dask cluster: the data are a separate task, whose result workers fetch once, from one another.
 
-    Scattered data would be lost with the worker that has them; a task is run again elsewhere. They stay there for the
-    next run, which mostly needs the same, until other data come or the client is closed.
+    Scattered data would be lost with the worker that has them; a task is run again elsewhere. They stay on at least one
+    worker for the next run, which mostly needs the same, until other data come or the client is closed.
     """
 
     COUNT_EVERY = 2.0  # seconds between queries for the number of workers
