@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay.inputs import split_by_share
+from classay.splits import split_by_share
 from classay.tables.read import read_table
 
 SEED, TEST_SIZE = 0, 0.2

@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay.inputs import split_by_share
+from classay.splits import split_by_share
 from classay.tables.read import read_table
 
 SEED, TEST_SIZE = 0, 0.2

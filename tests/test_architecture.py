@@ -27,7 +27,20 @@ from classay.result import Result
 SOURCE = Path(classay.__file__).parent
 # Lower floors first. A module may import from its own floor and from those below.
 FLOORS = [
-    {"arrays", "expect", "seeds", "intervals", "notes", "result", "inputs", "estimators", "tables"},
+    {
+        "arrays",
+        "expect",
+        "seeds",
+        "intervals",
+        "notes",
+        "result",
+        "notebook",
+        "frames",
+        "inputs",
+        "splits",
+        "estimators",
+        "tables",
+    },
     {"regions"},
     {"engine"},
     {"learner", "data", "network", "classes"},
@@ -362,6 +375,7 @@ def test_results_keep_their_promise(kind):
     assert len(frame) > 0
     assert isinstance(frame.index, pd.RangeIndex)
     assert "value" in frame.columns
+    assert frame.columns.is_unique
 
     text = json.dumps(result.to_dict(), allow_nan=False)
     assert set(json.loads(text)) == {field.name for field in dataclasses.fields(kind)}
@@ -369,6 +383,11 @@ def test_results_keep_their_promise(kind):
     assert isinstance(result.plot(), alt.TopLevelMixin)
     with pytest.raises(classay.InputError, match="colour"):
         result.plot(colour="red")
+    page = result._repr_html_()
+    assert "<table" in page
+    assert "data:image/svg+xml" in page
+    assert "<b>" not in page
+    assert result._repr_mimebundle_() == {"text/plain": str(result), "text/html": page}
     assert "\n" not in str(result).strip()
     assert "object at 0x" not in str(result)
     assert inspect.getdoc(kind)

@@ -12,6 +12,7 @@ sys.path.insert(0, str(HERE))
 
 import findings
 import glossary
+import notebooks
 import reference
 
 
@@ -22,6 +23,7 @@ def generated() -> dict[str, str]:
         "findings.md": findings.page(),
         "glossary.md": glossary.page(),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        **notebooks.pages(),
         "reference/index.md": reference.index(),
         **{f"reference/{reference.file(room)}": reference.page(room) for room in rooms},
     }

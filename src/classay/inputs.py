@@ -1,4 +1,4 @@
-"""What users hand in, checked once for all rooms: rows of any kind, labels and classes, splits by class.
+"""What users hand in, checked once for all rooms: rows of any kind, labels and classes.
 
 Checks raise `InputError` before anything is fitted. Nothing here knows a learner.
 """
@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from . import seeds
 from .arrays import Floats, Ints
 from .expect import InputError, shown
+from .frames import pandas_of
 
 # Rows are converted to dense float64 in blocks of this many numbers: 64 MB.
 BLOCK = 2**23
@@ -26,6 +26,7 @@ def matrix(X: Any, name: str = "X", columns: int | None = None) -> Any:
 
     Whether the values are finite is checked block by block in `blocks`, when they are read anyway.
     """
+    X = pandas_of(X, name)
     if sparse.issparse(X):
         table: Any = X.tocsr()  # type: ignore[attr-defined]  # the stubs know the abstract kind only
     elif isinstance(X, pd.DataFrame):
@@ -75,6 +76,27 @@ def finite(part: Any, name: str, start: int = 0) -> Floats:
     return block
 
 
+def text_rows(X: Any, name: str = "X") -> NDArray[np.object_] | None:
+    """Rows that are one text each, a list, Series or array of strings, as an array of objects; None for anything else.
+
+    >>> text_rows(["book a flight", "play jazz"]).shape, text_rows([[1, 2]])
+    ((2,), None)
+    """
+    if isinstance(X, pd.Series) and not isinstance(X.dtype, pd.CategoricalDtype):
+        X = X.to_numpy(dtype=object)
+    if not isinstance(X, (list, tuple, np.ndarray)) or not len(X) or not any(isinstance(each, str) for each in X[:20]):
+        return None
+    rows = np.empty(len(X), dtype=object)
+    rows[:] = [str(each) if isinstance(each, str) else each for each in X]
+    strange = [place for place, each in enumerate(rows) if not isinstance(each, str)]
+    if strange:
+        raise InputError(
+            f"`{name}` has {len(rows)} rows of text, but {len(strange)} are no text (rows {shown(strange, 5)}; first: "
+            f"{rows[strange[0]]!r}). Expected one string per row. Drop these rows, or replace them."
+        )
+    return rows
+
+
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """An array, if all rows have the same length."""
     try:
@@ -95,6 +117,7 @@ def take(X: Any, rows: Any) -> Any:
 
 def aligned(X: Any, names: tuple[str, ...], name: str = "X") -> Any:
     """A DataFrame with its columns in the order of `names`; anything without names unchanged."""
+    X = pandas_of(X, name)
     if not isinstance(X, pd.DataFrame) or not names or names == _numbered(len(names)):
         return X
     own = [str(column) for column in X.columns]
@@ -155,6 +178,7 @@ def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
 
 def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     """Labels of any shape as numbers, booleans or text; a single column is flattened, missing ones are refused."""
+    y = pandas_of(y, name)
     try:
         values = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else np.asarray(y)
     except ValueError as error:
@@ -217,6 +241,7 @@ def at_least_two(classes: NDArray[Any]) -> None:
 
 def table_of(scores: Any, n_classes: int | None = None) -> NDArray[Any]:
     """Scores as an array (n, K) of numbers, without a copy of arrays and memory maps."""
+    scores = pandas_of(scores, "scores")
     if isinstance(scores, pd.DataFrame):
         scores = scores.to_numpy()
     try:
@@ -244,6 +269,7 @@ def table_of(scores: Any, n_classes: int | None = None) -> NDArray[Any]:
 
 def column_names(scores: Any, y: ArrayLike, classes: ArrayLike | None) -> NDArray[Any]:
     """The names of the columns: those given, those of a DataFrame, or 0, …, K − 1 if `y` has column numbers."""
+    scores = pandas_of(scores, "scores")
     table = table_of(scores)
     columns: Any = scores.columns if isinstance(scores, pd.DataFrame) else pd.RangeIndex(table.shape[1])
     if classes is None and not (isinstance(columns, pd.RangeIndex) and columns.start == 0 and columns.step == 1):
@@ -307,55 +333,3 @@ def columns_of(y: ArrayLike, names: NDArray[Any], rows: int) -> Codes:
         f"`y` has {shown(some, 4)}, which is not the name of a column ({shown(names, 4)}). Drop those rows, or add "
         "scores for those classes."
     )
-
-
-# Splits by class: train and test, folds, fewer rows with the same class shares
-
-
-def split_by_share(codes: Ints, test_size: float, seed: int) -> tuple[Ints, Ints]:
-    """Training and test rows, in order; each class gives its share, by largest remainders, so that shares add up.
-
-    A class with one row goes to the training part.
-    """
-    counts = np.bincount(codes)
-    wanted = max(round(test_size * codes.size), 1)
-    share = test_size * counts
-    taken = np.floor(share).astype(np.int64)
-    most = np.maximum(counts - 1, 0)
-    for code in np.argsort(-(share - taken), kind="stable")[: wanted - int(taken.sum())]:
-        taken[code] += 1
-    taken = np.minimum(taken, most)
-    generator = seeds.generator(seed, "split")
-    test = np.zeros(codes.size, dtype=bool)
-    for code, number in enumerate(taken):
-        test[generator.permutation(np.flatnonzero(codes == code))[:number]] = True
-    return np.flatnonzero(~test), np.flatnonzero(test)
-
-
-def split_every_class(codes: Ints, test_size: float, seed: int) -> tuple[Ints, Ints]:
-    """Training and test rows, in order; every class has at least one of each, but a class of one row none to test."""
-    order = sorted_by_class(codes, seeds.generator(seed, "split by class"))
-    counts = np.bincount(codes)
-    taken = np.clip(np.round(test_size * counts).astype(np.int64), 1, np.maximum(counts - 1, 1))
-    taken[counts == 1] = 0
-    place = np.arange(codes.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    is_test = place < np.repeat(taken, counts)
-    return np.sort(order[~is_test]), np.sort(order[is_test])
-
-
-def folds_by_class(codes: Ints, folds: int, generator: np.random.Generator) -> Ints:
-    """The fold of every row: at random, of equal size, and with equal shares of each class."""
-    fold = np.empty(codes.size, dtype=np.int64)
-    fold[sorted_by_class(codes, generator)] = np.arange(codes.size) % min(folds, codes.size)
-    return fold
-
-
-def sorted_by_class(codes: Ints, generator: np.random.Generator) -> Ints:
-    """Row numbers by class, in random order within each class."""
-    order = generator.permutation(codes.size)
-    return order[np.argsort(codes[order], kind="stable")]
-
-
-def at_even_steps(rows: Ints, wanted: int, generator: np.random.Generator) -> Ints:
-    """Some of the rows, at even steps from a random start: of rows sorted by class, every class keeps its share."""
-    return rows[((np.arange(wanted) + generator.random()) * rows.size / wanted).astype(np.int64)]

@@ -11,6 +11,8 @@ from scipy import special, stats
 
 from .expect import InputError, fraction
 
+OF_GROUPS = "of a proportion, over groups"
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -100,6 +102,47 @@ def crossed_standard_error(values: ArrayLike) -> float:
     both = float((residual**2).sum()) / ((rows - 1) * (columns - 1)) / (rows * columns)
     # The two one-way terms each contain the noise of single entries once; the truth contains it once in all.
     return math.sqrt(max(by_row + by_column - both, by_row, by_column))
+
+
+def by_group(values: ArrayLike, groups: ArrayLike | None) -> NDArray[np.float64]:
+    """A table of units x points as one of units x groups of points, with the same means of rows.
+
+    Points of a group depend on each other, groups do not. Entry (u, g) is the mean plus the sum of the deviations of
+    the points of g, scaled so that the variance of the mean over groups is the cluster-robust one of a ratio (Liang &
+    Zeger, 1986): Σ_g (Σ_{i in g} (x_i − mean))² · G/(G − 1) / n².
+    """
+    table = np.asarray(values, dtype=float)
+    if groups is None:
+        return table
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    number = int(codes.max()) + 1
+    if np.ptp(table) == 0:
+        return table[:, :1].repeat(number, axis=1)
+    mean = table.mean()
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(number))
+    sums: NDArray[np.float64] = np.add.reduceat(table[:, order] - mean, starts, axis=1)
+    return mean + sums * (number / table.shape[1])
+
+
+def draws_of(table: NDArray[np.float64], groups: ArrayLike | None) -> int:
+    """Degrees of freedom plus one of a mean over units and points: the units, or the groups if they are fewer."""
+    return len(table) if groups is None else min(table.shape)
+
+
+def of_proportion_by_group(right: ArrayLike, groups: ArrayLike | None, level: float = 0.95) -> Estimate:
+    """Share of True among points, with Wilson's interval; with groups, over groups: on the logit scale, Student's t.
+
+    If all points are alike, as many independent trials as there are groups have shown nothing else.
+    """
+    values = np.asarray(right, dtype=bool)
+    if groups is None:
+        return of_proportion(int(values.sum()), values.size, level)
+    table = by_group(values[None, :], groups)
+    share, number = float(values.mean()), table.shape[1]
+    if share in (0.0, 1.0) or number < 2:
+        return replace(of_proportion(round(share * number), number, level), value=share, kind=OF_GROUPS)
+    return share_around(share, crossed_standard_error(table), level, OF_GROUPS, number)
 
 
 def difference(larger: Estimate, smaller: Estimate, kind: str = "", correlation: float = 0.0) -> Estimate:

@@ -17,6 +17,13 @@ TEXTS = {
     "constant-column": "1 constant column: {subject}.",
     "constant-columns": "{count} constant columns: {subject}.",
     "classes-not-tested": "{count} of {classes} classes have no row in the test part: too few rows.",
+    "classes-not-trained": "{count} of {classes} classes have no row in the training part, so no refit can predict "
+    "them.",
+    "rows-of-tested-groups": "{count} rows are neither trained on nor tested: earlier rows of groups that are in the "
+    "test part.",
+    "rows-not-in-pairs": "{count} rows are neither trained on nor tested by every index pair of `cv`.",
+    "splitter-on-training-part": "{subject} was run on the training part: its training rows are the subsets, and all "
+    "refits are tested on the same test part.",
     "subsets-completed": "{count} of {subsets} subsets missed a class in every draw; one row of it was added.",
     "seed-fixed": "Its random_state is fixed, so refits cannot differ: stochasticity is 0 by your choice.",
     "refits-not-run": "Interrupted: {count} of {refits} refits were not run.",
@@ -25,7 +32,7 @@ TEXTS = {
     "them are.",
     "subsets-run": "Interrupted: {count} of {subsets} subsets were run.",
     "values-not-measured": "Too little was done to measure anything at {subject}.",
-    "columns-encoded": "Columns that are not numbers are encoded inside every fit.",
+    "learner-wrapped": "It does not take the table as it is; changed inside each fit: {subject}.",
     "refits-warned": "{count} of {refits} refits warned: {subject}",
     # of ranks
     "classes-without-rows": "{count} of {classes} classes have no test rows; they compete, but the mean is over the "

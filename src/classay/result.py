@@ -24,6 +24,8 @@ class Result:
     - `to_dict()`: plain JSON values;
     - `plot()`: an Altair chart, returned and never shown.
 
+    A notebook shows its first sentence, the first rows of its table and its chart.
+
     A subclass names its chart, a function within `classay.charts`:
     `class Slices(Result, chart="data.slices:slices_chart")`.
     """
@@ -54,6 +56,19 @@ class Result:
         module, _, function = self._chart.partition(":")
         chart: alt.TopLevelMixin = getattr(import_module(f"classay.charts.{module}"), function)(self, **options)
         return chart
+
+    def _notebook_table(self) -> tuple[pd.DataFrame, str]:
+        """The table whose first rows a notebook shows, and where the other rows are."""
+        return self.to_frame(), "to_frame()"
+
+    def _repr_html_(self) -> str:
+        from .notebook import html_of
+
+        return html_of(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows, and `str(result)` where there is no HTML: the fields of a result are long."""
+        return {"text/plain": str(self), "text/html": self._repr_html_()}
 
 
 def plain(value: Any) -> Any:

@@ -12,10 +12,11 @@ from scipy import sparse, stats
 from sklearn.datasets import load_digits, load_iris
 
 from classay.data.complexity import Complexity, complexity
-from classay.data.cross_fit import assign_folds, fit_temperature
+from classay.data.cross_fit import fit_temperature
 from classay.data.distances import CLASS_OFFSET, DISTANCES
 from classay.data.geometry import Geometry
 from classay.expect import InputError
+from classay.splits import fold_of_rows
 
 PAPER = {"cross_fit": False, "temperature": 1}
 
@@ -201,7 +202,7 @@ def test_cross_fitting_is_refitting(distance, few):
     X += 1e3
     classes, y = np.unique(names, return_inverse=True)
     c = complexity(X, names, distance, cross_fit=4, temperature=1, random_state=3)
-    folds = assign_folds(y, 4, 3)
+    folds = fold_of_rows(y, 4, 3)
     assert np.ptp(np.bincount(folds)) <= 1
     for fold in range(4):
         out = folds == fold

@@ -39,7 +39,7 @@ from sklearn.tree import DecisionTreeClassifier
 import classay
 from classay import HalfSplits, InputError, Labelings, Subsets, orientation, record, seeds
 from classay.engine.store import DamagedRecordWarning
-from classay.inputs import split_by_share
+from classay.splits import split_by_share
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]

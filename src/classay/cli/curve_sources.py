@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +10,8 @@ from .. import expect
 from ..classes.curve.curve import Curve, accuracy_curve
 from ..classes.curve.learner_curve import curve_of_learner
 from ..data.text import embed
-from ..estimators.encoder import encoded
 from ..estimators.spec import learners_from_texts
+from ..estimators.trial import ready
 from ..tables.read import Table, read_table
 from . import console, score_files
 from .records import describe
@@ -98,8 +98,9 @@ class CurveSet:
             for learner_name, learner in learners.items():
                 name = self._free(learner_name if len(tables) == 1 else f"{table.name}: {learner_name}")
                 try:
-                    self.curves[name] = curve_of_learner(
-                        encoded(learner, X),
+                    tried = ready(learner, X, table.y, self.seed)
+                    curve = curve_of_learner(
+                        tried.learner,
                         X,
                         table.y,
                         test_size=test_size,
@@ -113,6 +114,8 @@ class CurveSet:
                         progress=not self.quiet,
                         name=name,
                     )
+                    ranks = replace(curve.ranks, notes=(*curve.ranks.notes, *tried.notes))
+                    self.curves[name] = replace(curve, ranks=ranks)
                 except expect.InputError as mistake:
                     self.failed[name] = str(mistake)
                 except KeyboardInterrupt:

@@ -28,6 +28,21 @@ Learners = Annotated[
 Text = Annotated[str | None, typer.Option(help="Column of texts to embed; other columns are dropped.")]
 TextModel = Annotated[str, typer.Option(help="Model that embeds texts: wordllama or minilm.")]
 TextCache = Annotated[Path | None, typer.Option(help="Folder to cache embedded texts in.")]
+Groups = Annotated[
+    str | None,
+    typer.Option("--groups", metavar="COLUMN", help="Column of groups, such as patients; no group is on both sides."),
+]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="COLUMN", help="Column of times or numbers; fits use earlier rows than tests."),
+]
+Weight = Annotated[str | None, typer.Option("--weight", metavar="COLUMN", help="Column of sample weights for fits.")]
+TestFile = Annotated[
+    str | None, typer.Option("--test", metavar="FILE", help="File of test rows with the same columns, used as such.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Column to leave out. Repeat for more.")
+]
 TestSize = Annotated[float, typer.Option(help="Share of the rows held out from every refit.")]
 Level = Annotated[float, typer.Option(help="Confidence level of intervals and bounds.")]
 Seed = Annotated[int, typer.Option("--seed", "-s", help="Random seed; the same seed gives the same results.")]

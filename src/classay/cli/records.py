@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import expect
 from ..engine.dask import executor_of
-from ..estimators.encoder import encoded
+from ..estimators.trial import ready
 from ..learner.record import record
 from ..learner.records.labelings import Labelings
 from ..result import plain
@@ -17,11 +18,14 @@ from . import console
 
 
 def describe(table: Table, quiet: bool) -> None:
-    """Describe the table on stderr."""
-    rows, columns = table.X.shape
-    console.say(f"{table.name}: {rows} rows, {columns} columns, {table.y.nunique()} classes.", quiet)
-    for note in table.notes:
+    """Describe the table on stderr: how it was read, and what was lost. `quiet` hides the first, never the second."""
+    for line in str(table.audit).splitlines() if not quiet else table.audit.losses:
+        console.say(line)
+    others = [note for note in table.notes if note not in (*table.audit.notes, *table.audit.losses)]
+    for note in others:
         console.say(note, quiet)
+    if table.test is not None:
+        describe(table.test, quiet)
 
 
 def record_all(
@@ -42,9 +46,10 @@ def _record_all(
     failed: dict[str, str] = {}
     for name, unfitted in learners.items():
         try:
-            labelings = record(encoded(unfitted, table.X), table.X, table.y, name=name, **settings)
+            tried = ready(unfitted, table.X, table.y, settings["random_state"])
+            labelings = record(tried.learner, table.X, table.y, name=name, **settings)
             assert isinstance(labelings, Labelings)  # regressors were refused by name
-            records[name] = labelings
+            records[name] = replace(labelings, notes=(*labelings.notes, *tried.notes))
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except KeyboardInterrupt:
@@ -67,6 +72,7 @@ def table_as_json(table: Table) -> dict[str, Any]:
         "target": table.target,
         "classes": plain(sorted(table.y.unique().tolist())),
         "notes": list(table.notes),
+        "audit": table.audit.to_dict(),
     }
 
 

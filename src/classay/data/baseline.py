@@ -14,9 +14,10 @@ from .. import expect
 from ..arrays import Floats
 from ..intervals import Estimate
 from ..seeds import settle
+from ..splits import fold_of_rows
 from .complexity import complexity
 from .covariance import COVARIANCES
-from .cross_fit import CrossFit, assign_folds, check_temperature, choose_distance
+from .cross_fit import CrossFit, check_temperature, choose_distance
 from .distances import DISTANCES
 from .geometry import Geometry
 
@@ -83,7 +84,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.distance_, self.covariance_, self.temperature_ = self.distance, self.covariance, tau or 1.0
         self.notes_: tuple[str, ...] = ()
         if self.distance == "auto" or tau is None:
-            rows = CrossFit(self.geometry_, table, codes, folds=assign_folds(codes, 5, seed))
+            rows = CrossFit(self.geometry_, table, codes, folds=fold_of_rows(codes, 5, seed))
             choice = choose_distance(rows, self.distance, self.covariance, tau, codes.size, seed)
             self.distance_, self.covariance_, self.temperature_ = choice.distance, choice.covariance, choice.temperature
             self.tried_, self.notes_ = choice.tried, choice.notes
@@ -124,13 +125,14 @@ def baseline_threshold(
     covariance: str = "auto",
     random_state: int | np.random.Generator | None = 0,
     level: float = 0.95,
+    groups: Any = None,
 ) -> Estimate:
     """The accuracy that any classifier must beat: that of the nearest class, on rows that its geometry has not seen.
 
     Share of rows with argmin_c δ(x, c) = y, cross-fitted, with Wilson's interval; 0 to 1. A trained classifier below
     its upper end has not shown any benefit. With `distance="auto"` the distance is chosen on the same rows, by
     complexity and not by accuracy, which makes the figure very slightly too high: a harder test. Like any accuracy, it
-    misleads on imbalanced classes: check the recall of each in `complexity(X, y).by_class`.
+    misleads on imbalanced classes: check the recall of each in `complexity(X, y).by_class`. `groups` are as there.
 
     >>> from sklearn.datasets import load_iris
     >>> baseline_threshold(*load_iris(return_X_y=True), distance="euclidean")
@@ -145,5 +147,6 @@ def baseline_threshold(
         random_state=random_state,
         level=level,
         temperature="auto" if distance == "auto" else 1,
+        groups=groups,
     )
     return result.baseline_accuracy

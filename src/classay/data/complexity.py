@@ -14,18 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
 from ..arrays import Floats, Ints, Mask
-from ..expect import shown
 from ..inputs import aligned, at_least_two, class_labels, encode, matrix
-from ..intervals import Estimate, of_proportion
+from ..intervals import Estimate, of_proportion_by_group
 from ..result import Result, plain
 from ..seeds import generator, settle
+from ..splits import fold_of_rows, per_row
 from . import complexity_tables
 from .covariance import COVARIANCES
 from .cross_fit import (
     CrossFit,
     DistanceChoice,
     RowComplexities,
-    assign_folds,
     check_temperature,
     choose_distance,
     detail_needed,
@@ -33,6 +32,7 @@ from .cross_fit import (
 )
 from .distances import DISTANCES
 from .geometry import Geometry
+from .text import as_vectors
 
 MOST_DISTANCES = 5 * 10**7
 """All distances are stored up to this many (400 MB)."""
@@ -171,6 +171,9 @@ def complexity(
     covariance: str = "auto",
     random_state: int | np.random.Generator | None = 0,
     level: float = 0.95,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
 ) -> Complexity:
     """Measure how hard each row is, which class it looks like, and what accuracy any classifier must beat.
 
@@ -188,7 +191,8 @@ def complexity(
 
     Parameters
     ----------
-    X : rows of numbers (array, DataFrame, sparse matrix), or an existing `Geometry`
+    X : rows of numbers (array, any DataFrame, sparse matrix), an existing `Geometry`, or a list of texts, which
+        `classay.embed` turns into numbers
     y : their labels
     distance : auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine
     X_eval, y_eval : other rows to measure by the geometry of `X`, such as a test set
@@ -197,6 +201,9 @@ def complexity(
     covariance : auto (one per class, shrunk if there are few rows), full, shared or diagonal
     random_state : seed of the folds
     level : confidence level of the intervals
+    groups : a value for each row of `X` (or of `X` and then `X_eval`); rows with the same one are in the same fold, so
+        no row is measured by rows of its own group, and intervals are over groups
+    time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples
     --------
@@ -215,23 +222,26 @@ def complexity(
     expect.one_of(covariance, "covariance", COVARIANCES)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
+    _refuse_rows(groups, time, sample_weight, folds)
     as_in_paper = folds == 0 and tau == 1 and X_eval is None and distance in ("mahalanobis", "correlation")
     if as_in_paper and covariance == "auto":
         covariance = "full"  # exactly as in the paper: shrunk only if it could not be inverted
     seed = settle(random_state)
-    geometry, own, evidence, labels = _inputs(X, y, X_eval, y_eval, _detail(distance, covariance), folds, seed)
+    (X, of_texts), (X_eval, of_others) = as_vectors(X), as_vectors(X_eval, "X_eval")
+    detail = _detail(distance, covariance)
+    geometry, own, evidence, labels = _inputs(X, y, X_eval, y_eval, detail, folds, seed, groups)
     other_rows = evidence is not own
     codes = encode(labels, geometry.classes)
     choice = choose_distance(own or evidence, distance, covariance, tau, codes.size, seed)
-    notes = list(choice.notes)
+    notes = [*of_texts, *of_others, *choice.notes]
     if (distance == "auto" or tau is None) and own is None:
         notes.append("Distance and temperature were fitted on the measured rows: only a geometry was given.")
     elif (distance == "auto" or tau is None) and folds == 0 and not other_rows:
         notes.append("Distance and temperature were fitted on rows that count in their own geometry.")
     rows, distances, row_notes = _measure(evidence, choice)
     right = rows.predicted == codes
-    baseline = of_proportion(int(right.sum()), right.size, level)
-    notes += [*row_notes, *_notes_on_unknown(geometry, codes, labels, rows.known)]
+    baseline = of_proportion_by_group(right, evidence.row_groups, level)
+    notes += [*row_notes, *complexity_tables.notes_on_unknown(geometry, codes, labels, rows.known)]
     counts = geometry.counts[geometry.counts > 0]
     share = counts / counts.sum()
     return Complexity(
@@ -244,7 +254,7 @@ def complexity(
         known=rows.known,
         distances=distances,
         classes=geometry.classes,
-        by_class=_by_class(geometry.classes, codes, rows),
+        by_class=complexity_tables.class_table(geometry.classes, codes, rows),
         baseline_accuracy=baseline,
         resubstitution_accuracy=baseline
         if folds == 0 and not other_rows
@@ -285,8 +295,23 @@ def _detail(distance: str, covariance: str) -> str:
     return "auto" if distance == "auto" or needed == "full" else needed
 
 
+def _refuse_rows(groups: Any, time: Any, sample_weight: Any, folds: int) -> None:
+    """Refuse what is given for each row and makes no sense here."""
+    if time is not None:
+        raise expect.InputError(
+            "`time` is given, but complexity describes all rows at once. Leave it out, or pass the earlier rows as `X` "
+            "and `y` and the later ones as `X_eval` and `y_eval`."
+        )
+    if sample_weight is not None:
+        raise expect.InputError("`sample_weight` is given, but complexity counts every row once. Leave it out.")
+    if groups is not None and folds == 1:
+        raise expect.InputError(
+            "`groups` is given and `cross_fit` is 'loo', which measures a row by others of its group. Use cross_fit=5."
+        )
+
+
 def _inputs(
-    X: Any, y: ArrayLike | None, X_eval: Any, y_eval: ArrayLike | None, detail: str, folds: int, seed: int
+    X: Any, y: ArrayLike | None, X_eval: Any, y_eval: ArrayLike | None, detail: str, folds: int, seed: int, groups: Any
 ) -> tuple[Geometry, CrossFit | None, CrossFit, NDArray[Any]]:
     """The geometry, its own rows (None if only a geometry is given), the rows to measure, and their labels."""
     if (X_eval is None) != (y_eval is None):
@@ -296,6 +321,8 @@ def _inputs(
             raise expect.InputError(
                 "`X` is a geometry; expected the rows to measure as `X_eval` and `y_eval`, and no `y`."
             )
+        if groups is not None:
+            raise expect.InputError("`X` is a geometry, whose rows are not known; expected no `groups`.")
         geometry, table = X, None
     else:
         if y is None:
@@ -311,13 +338,18 @@ def _inputs(
     if X_eval is not None and y_eval is not None:
         eval_table = matrix(aligned(X_eval, geometry.feature_names, "X_eval"), "X_eval", geometry.n_features)
         labels = class_labels(y_eval, "y_eval", eval_table.shape[0])
-    own = None
+    own = of_others = None
     if table is not None:
-        split = assign_folds(codes, folds, seed) if folds > 1 else None
-        own = CrossFit(geometry, table, codes, folds=split, alone=folds == 1)
+        n, others = codes.size, 0 if eval_table is table else labels.size
+        both = others and groups is not None and np.ndim(groups) and len(groups) == n + others
+        rows = per_row(groups, rows=n + others if both else n)
+        rows, of_others = rows.take(slice(n)), rows.groups[n:] if both and rows.groups is not None else None
+        split = fold_of_rows(codes, folds, seed, rows) if folds > 1 else None
+        own = CrossFit(geometry, table, codes, folds=split, alone=folds == 1, row_groups=rows.groups)
         if eval_table is table:
             return geometry, own, own, labels
-    return geometry, own, CrossFit(geometry, eval_table, encode(labels, geometry.classes), name="X_eval"), labels
+    codes = encode(labels, geometry.classes)
+    return geometry, own, CrossFit(geometry, eval_table, codes, name="X_eval", row_groups=of_others), labels
 
 
 def _measure(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowComplexities, Floats | None, list[str]]:
@@ -353,46 +385,5 @@ def _resubstitution(own: CrossFit | None, choice: DistanceChoice, seed: int, lev
     most = min(RESUBSTITUTED, max(AT_ONCE // own.geometry.classes.size, 500))
     rows = np.sort(generator(seed, "resubstitution").permutation(own.codes.size)[:most])
     distances = own.whole_metric(choice.distance, choice.covariance).measure(own.table[rows])[choice.distance]
-    return of_proportion(int((distances.argmin(axis=1) == own.codes[rows]).sum()), rows.size, level)
-
-
-def _by_class(classes: NDArray[Any], codes: Ints, measured: RowComplexities) -> pd.DataFrame:
-    """One line per class."""
-    known = codes >= 0
-    size = classes.size
-    rows = np.bincount(codes[known], minlength=size)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a class without rows here has no mean
-        mean = np.bincount(codes[known], measured.values[known], minlength=size) / rows
-        recall = np.bincount(codes[known], (measured.predicted == codes)[known], minlength=size) / rows
-        pairs, counts = np.unique(codes[known] * size + measured.rival[known], return_counts=True)
-        # The most frequent rival of each class: sorted by class, then by count, the last of each.
-        order = np.lexsort((-pairs, counts, pairs // size))
-        last = np.append(np.diff(pairs[order] // size) != 0, True)
-        label, rival, count = (pairs[order] // size)[last], (pairs[order] % size)[last], counts[order][last]
-        share = np.full(size, np.nan)
-        share[label] = count / rows[label]
-    frame = pd.DataFrame({"class": classes, "rows": rows, "complexity": mean, "recall": recall})
-    nearest = np.full(size, None, dtype=object)
-    nearest[label] = [classes[code].item() for code in rival]
-    frame["nearest_other"], frame["nearest_share"] = nearest, share
-    return frame
-
-
-def _notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
-    """Notes on rows whose class has no geometry."""
-    if known.all():
-        return []
-    unseen = np.unique(labels[codes < 0])
-    notes = []
-    if unseen.size:
-        notes.append(
-            f"{int((codes < 0).sum())} rows have labels that are not in `y` ({shown(unseen, 3)}); they count as wrong, "
-            "and as far from their class as from the farthest."
-        )
-    lone = np.unique(codes[(codes >= 0) & ~known])
-    if lone.size:
-        notes.append(
-            f"{lone.size} classes have a single row ({shown(geometry.classes[lone], 3)}): without it the class is "
-            "unknown. Such rows count as wrong, and as far from their class as from the farthest."
-        )
-    return notes
+    groups = None if own.row_groups is None else own.row_groups[rows]
+    return of_proportion_by_group(distances.argmin(axis=1) == own.codes[rows], groups, level)

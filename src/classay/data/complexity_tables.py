@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from .. import expect
 from ..arrays import Floats, Ints, Mask
 from ..inputs import aligned, class_labels, encode, finite, matrix, take
-from .cross_fit import detail_needed, row_complexities
+from .cross_fit import RowComplexities, detail_needed, row_complexities
 from .distances import CLASS_OFFSET, DistanceMetric
+from .text import as_vectors
 
 if TYPE_CHECKING:
     from .complexity import Complexity
+    from .geometry import Geometry
 
 
 def row_table(result: Complexity, rows: Ints) -> pd.DataFrame:
@@ -91,7 +93,7 @@ def explain(result: Complexity, rows: NDArray[Any], top: int | None) -> pd.DataF
 
 def score(result: Complexity, X: Any, y: ArrayLike | None) -> pd.DataFrame:
     """New rows measured by the geometry of all rows."""
-    table = matrix(aligned(X, result.geometry.feature_names), "X", result.geometry.n_features)
+    table = matrix(aligned(as_vectors(X)[0], result.geometry.feature_names), "X", result.geometry.n_features)
     metric = result.evidence.whole_metric(result.distance, result.covariance)
     codes = np.full(table.shape[0], -1) if y is None else encode(class_labels(y, "y", table.shape[0]), result.classes)
     reference = np.sort(np.minimum(result.own_distance, result.nearest_distance)[result.known])
@@ -126,3 +128,45 @@ def confusion(result: Complexity) -> pd.DataFrame:
     counted = counted.rename(columns={"size": "rows", "sum": "nearer"})
     counted["share"] = counted["rows"] / counted.groupby("label")["rows"].transform("sum")
     return counted.astype({"nearer": int})
+
+
+def notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
+    """Notes on rows whose class has no geometry."""
+    if known.all():
+        return []
+    unseen = np.unique(labels[codes < 0])
+    notes = []
+    if unseen.size:
+        notes.append(
+            f"{int((codes < 0).sum())} rows have labels that are not in `y` ({expect.shown(unseen, 3)}); they count as "
+            "wrong, and as far from their class as from the farthest."
+        )
+    lone = np.unique(codes[(codes >= 0) & ~known])
+    if lone.size:
+        notes.append(
+            f"{lone.size} classes have a single row ({expect.shown(geometry.classes[lone], 3)}): without it the class "
+            "is unknown. Such rows count as wrong, and as far from their class as from the farthest."
+        )
+    return notes
+
+
+def class_table(classes: NDArray[Any], codes: Ints, measured: RowComplexities) -> pd.DataFrame:
+    """One line per class."""
+    known = codes >= 0
+    size = classes.size
+    rows = np.bincount(codes[known], minlength=size)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a class without rows here has no mean
+        mean = np.bincount(codes[known], measured.values[known], minlength=size) / rows
+        recall = np.bincount(codes[known], (measured.predicted == codes)[known], minlength=size) / rows
+        pairs, counts = np.unique(codes[known] * size + measured.rival[known], return_counts=True)
+        # The most frequent rival of each class: sorted by class, then by count, the last of each.
+        order = np.lexsort((-pairs, counts, pairs // size))
+        last = np.append(np.diff(pairs[order] // size) != 0, True)
+        label, rival, count = (pairs[order] // size)[last], (pairs[order] % size)[last], counts[order][last]
+        share = np.full(size, np.nan)
+        share[label] = count / rows[label]
+    frame = pd.DataFrame({"class": classes, "rows": rows, "complexity": mean, "recall": recall})
+    nearest = np.full(size, None, dtype=object)
+    nearest[label] = [classes[code].item() for code in rival]
+    frame["nearest_other"], frame["nearest_share"] = nearest, share
+    return frame

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from ..arrays import Floats, Ints
 from ..expect import InputError
-from ..inputs import blocks, folds_by_class, take
+from ..inputs import blocks, take
 from ..seeds import generator
 from .covariance import Covariances
 from .distances import BY_CLASS, DistanceMetric
@@ -33,6 +33,7 @@ class CrossFit:
 
     folds : fold of every row, which is measured without the rows of its fold; None: all rows count
     alone : leave-one-out, each row is measured without itself
+    row_groups : group of every row, for intervals; None: rows are independent
     """
 
     def __init__(
@@ -44,9 +45,10 @@ class CrossFit:
         folds: Ints | None = None,
         alone: bool = False,
         name: str = "X",
+        row_groups: Ints | None = None,
     ) -> None:
         self.geometry, self.table, self.codes, self.name = geometry, table, codes, name
-        self.folds, self.alone = folds, alone
+        self.folds, self.alone, self.row_groups = folds, alone, row_groups
         if folds is None:
             self.groups = [np.arange(codes.size)]
         else:
@@ -96,11 +98,6 @@ class CrossFit:
     def _part(self, rows: Ints, whole: Geometry) -> Geometry:
         part = Geometry(whole.detail, whole.most_numbers)
         return part.partial_fit(take(self.table, rows), whole.classes[self.codes[rows]], whole.classes)
-
-
-def assign_folds(codes: Ints, folds: int, seed: int) -> Ints:
-    """A fold for every row: at random, of equal size, and with equal shares of each class."""
-    return folds_by_class(codes, folds, generator(seed, "folds"))
 
 
 def detail_needed(distances: tuple[str, ...], covariance: str) -> str:

@@ -17,13 +17,15 @@ from pandas.api import types
 from .. import expect
 from ..arrays import Mask
 from ..expect import InputError, nearest, shown
-from ..intervals import Estimate, of_proportion
+from ..frames import pandas_of
+from ..intervals import Estimate, of_proportion_by_group
 from ..regions.columns import checked_table
 from ..regions.conditions import Condition
 from ..regions.find import find_regions, search_options
-from ..regions.outcome import BinaryOutcome
+from ..regions.outcome import BinaryOutcome, GroupedOutcome
 from ..regions.region import CONDITION_COLUMNS, Region, RegionRows, condition_row, p_value_text, rows_that_meet
 from ..result import Result
+from ..splits import per_row
 
 FIGURES = (
     "size",
@@ -163,6 +165,7 @@ def slices(
     top: int = 10,
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
+    groups: Any = None,
 ) -> Slices:
     """Find where errors concentrate: ranges or categories of one or two columns with a higher error rate than the rest.
 
@@ -173,10 +176,12 @@ def slices(
     Error rates run from 0 to 1; lift 1: as everywhere, higher is worse. Rank 1 has the most excess errors.
 
     It misleads if rows are not independent: repeated rows, or many rows of one customer, are in both halves, and
-    chance then looks like a finding. Keep one row of each. Half of the rows search and half test, so a slice needs
-    about twice the errors that a slice chosen beforehand would. Halves are not swapped: a slice would still be tested
-    on half of the rows, and q would have to be halved for each. A column that contains the answer (the true label next
-    to the predicted one) gives slices that are true and useless: leave it out with `columns`.
+    chance then looks like a finding. Keep one row of each, or pass `groups`: then no group is in both halves, and
+    p-values and intervals are over groups (Student's t with the cluster-robust variance). Half of the rows search and
+    half test, so a slice needs about twice the errors that a slice chosen beforehand would. Halves are not swapped: a
+    slice would still be tested on half of the rows, and q would have to be halved for each. A column that contains the
+    answer (the true label next to the predicted one) gives slices that are true and useless: leave it out with
+    `columns`.
 
     Parameters
     ----------
@@ -189,6 +194,7 @@ def slices(
     top : maximum number of slices to report
     level : confidence level of the intervals
     random_state : seed of the split into halves
+    groups : a value for each row; rows with the same one, such as those of one customer, depend on each other
 
     Examples
     --------
@@ -211,12 +217,13 @@ def slices(
         raise expect.InputError(
             f"`wrong` is True in all {n_errors} rows, so no slice can have more errors than another. Is it inverted?"
         )
-    errors = BinaryOutcome(is_wrong)
+    codes = per_row(groups, rows=len(is_wrong)).groups
+    errors = BinaryOutcome(is_wrong) if codes is None else GroupedOutcome(is_wrong, codes)
     regions = find_regions(frame, options, errors, errors, "slices")
     return Slices(
         slices=tuple(Slice.of(region) for region in regions.regions),
         tested=regions.tested.rename(columns={"rate": "error_rate"}),
-        error_rate=of_proportion(n_errors, len(is_wrong), options.level),
+        error_rate=of_proportion_by_group(is_wrong, codes, options.level),
         n_rows=len(is_wrong),
         n_errors=n_errors,
         n_searched=regions.n_searched,
@@ -232,6 +239,8 @@ def slices(
 def checked_wrong(table: pd.DataFrame, wrong: Any) -> tuple[NDArray[np.bool_], str | None]:
     """Which rows are wrong, and the name of the column if it is one."""
     name = None
+    if not isinstance(wrong, pd.Series) and isinstance(converted := pandas_of(wrong, "wrong"), pd.Series):
+        wrong = converted.set_axis(table.index) if len(converted) == len(table) else converted  # rows have no names
     if isinstance(wrong, str):
         if wrong not in table:
             raise InputError(

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ..engine.store import Store
 from ..expect import InputError, one_of, shown
+from ..frames import pandas_of
+from ..inputs import text_rows
 
 Embedder = Callable[[list[str]], Any]
 MODELS = ("wordllama", "minilm")
@@ -50,6 +52,16 @@ def embed(
     if store is not None:
         store.put(key, "vectors", {"model": name, "texts": len(strings)}, {"vectors": vectors})
     return vectors
+
+
+def as_vectors(X: Any, name: str = "X") -> tuple[Any, list[str]]:
+    """Rows of text as vectors, with a note that says so; rows of anything else unchanged."""
+    rows = pandas_of(X, name)
+    texts = text_rows(rows, name)
+    if texts is None:
+        return rows, []
+    vectors = embed(texts.tolist())
+    return vectors, [f"The rows are texts, measured as vectors of {vectors.shape[1]} numbers from wordllama."]
 
 
 def _checked_texts(texts: Any) -> list[str]:

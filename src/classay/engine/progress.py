@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, an occasional plain line elsewhere."""
+"""Progress on stderr: a bar on a terminal, a line that is rewritten in a notebook, an occasional line elsewhere."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any
 
 APPEARS_AFTER = 2.0  # seconds; a shorter job needs no bar
 LINE_EVERY = 10.0
+REWRITTEN_EVERY = 0.5
+"""Seconds between two states of a notebook's line: each one is sent to the browser."""
+WIDTH = 30
 
 
 class Progress:
@@ -19,6 +22,7 @@ class Progress:
         self.total, self.done, self.label, self.wanted = total, 0, label or "working", wanted
         self.begin = self.last_line = time.monotonic()
         self.bar: Any = None
+        self.written = 0  # characters of the notebook's line
 
     def __enter__(self) -> Progress:
         return self
@@ -28,6 +32,8 @@ class Progress:
     ) -> None:
         if self.bar is not None:
             self.bar.stop()
+        if self.written:
+            self._rewrite("")
 
     def advance(self) -> None:
         """One more task is finished."""
@@ -39,7 +45,13 @@ class Progress:
         now = time.monotonic()
         if not self.wanted or now - self.begin < APPEARS_AFTER:
             return
-        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if in_notebook():
+            if now - self.last_line >= REWRITTEN_EVERY or self.done == self.total:
+                self.last_line = now
+                done = round(WIDTH * self.done / max(self.total, 1))
+                bar = "━" * done + "─" * (WIDTH - done)
+                self._rewrite(f"{one_line(self.label)} {bar} {self.done}/{self.total}, {self._times(now)}")
+        elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._draw(now)
         elif now - self.last_line >= LINE_EVERY:
             self.last_line = now
@@ -63,12 +75,29 @@ class Progress:
             self.bar.start()
         self.bar.update(self.row, total=self.total, completed=self.done, times=self._times(now))
 
+    def _rewrite(self, text: str) -> None:
+        """Replace the line. Notebooks know the carriage return, but no codes to clear a line, so spaces do it."""
+        sys.stderr.write(f"\r{text.ljust(self.written)}" + ("" if text else "\r"))
+        sys.stderr.flush()
+        self.written = len(text)
+
     def _times(self, now: float) -> str:
         passed = now - self.begin
         if not self.done:
             return duration(passed)
         left = passed / self.done * (self.total - self.done)
         return f"{duration(passed)}, about {duration(left)} left"
+
+
+def in_notebook() -> bool:
+    """Whether stderr is shown under a notebook's cell. Widgets, as rich and tqdm use them, need another package."""
+    return type(sys.stderr).__module__.partition(".")[0] in ("ipykernel", "xpython")
+
+
+def one_line(label: str, longest: int = 40) -> str:
+    """A label without line breaks, shortened."""
+    text = " ".join(label.split())
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def duration(seconds: float) -> str:

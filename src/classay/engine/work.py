@@ -47,7 +47,7 @@ class Outcome:
     results: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
     interrupted: bool = False  # by Ctrl-C
-    stopped: bool = False  # by `on_result`
+    stopped: bool = False  # by `on_result` or `stop`
     broken: str = ""  # why an executor of yours gave up, if it did
 
 
@@ -63,6 +63,7 @@ def run(
     label: str = "",
     isolate: bool = False,
     window: int | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Outcome:
     """Call ``function(shared, task)`` for every task and collect the results.
 
@@ -82,6 +83,8 @@ def run(
     - `isolate`: never run a task in this process, so that a crash or a hang in compiled code cannot take it
       down. Without it, None runs the first task or two here.
     - `window`: most tasks in flight at once; by default a little more than two per worker.
+    - `stop` is called here several times per second while workers run, and before each task that runs here. If it
+      returns True the rest is skipped; tasks that run in local workers are ended.
 
     >>> run(lambda shared, task: shared + task, [1, 2, 3], shared=10, executor=1).results
     {0: 11, 1: 12, 2: 13}
@@ -90,7 +93,7 @@ def run(
     outcome = Outcome()
     workers = None if isinstance(executor, Executor) else _workers(executor)
     with Progress(len(task_list), label, progress) as bar:
-        job = Job(function, task_list, shared, on_result, wanted, bar, outcome)
+        job = Job(function, task_list, shared, on_result, wanted, bar, outcome, stop)
         waiting = deque(range(len(task_list)))
         try:
             if isinstance(executor, Executor):
@@ -128,6 +131,7 @@ def _run_here(job: Job, waiting: deque[int], patience: float) -> None:
     """Work in this process until what remains would take longer than `patience`."""
     seconds: list[float] = []
     while job.has_wanted(waiting):
+        job.stop_if_wanted()
         begin = time.perf_counter()
         index = waiting.popleft()
         job.add_reply(index, perform_task(job.function, job.shared, job.tasks[index]))
@@ -201,6 +205,7 @@ def _run_in_flight(
     cause: BaseException | None = None
     try:
         while in_flight or (cause is None and job.has_wanted(waiting)):
+            job.stop_if_wanted()
             while cause is None and len(in_flight) < (window or transport.window(executor)) and job.has_wanted(waiting):
                 with interrupts_deferred():
                     try:
@@ -254,7 +259,7 @@ def _run_in_flight(
 
 
 class StopRun(Exception):
-    """`on_result` has seen enough."""
+    """`on_result` has seen enough, or `stop` says that time is up."""
 
 
 @dataclass
@@ -268,6 +273,12 @@ class Job:
     wanted: Callable[[int], bool] | None
     bar: Progress
     outcome: Outcome
+    stop: Callable[[], bool] | None = None
+
+    def stop_if_wanted(self) -> None:
+        """End the run if `stop` says so."""
+        if self.stop is not None and self.stop():
+            raise StopRun
 
     def has_wanted(self, waiting: deque[int]) -> bool:
         """Whether anything is waiting, after skipping tasks at its head that are no longer wanted."""

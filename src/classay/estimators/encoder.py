@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api import types
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
 
-from ..expect import InputError, shown
+from ..arrays import Floats
+from ..expect import InputError, counted, shown
+from .texts import TextNumbers, is_prose
 
 MISSING = "missing"
+RARE = "infrequent_sklearn"
+"""The name that scikit-learn's OneHotEncoder gives to the indicator which rare categories share."""
 DAY = pd.Timedelta(days=1)
 MOST_CATEGORIES = 100
-"""Rarer categories beyond this many share one indicator, so that a column of free text stays affordable."""
+"""Rarer categories beyond this many share one indicator, so that a column with very many stays affordable."""
 
 
 def encoded(learner: Any, X: Any) -> Any:
@@ -27,40 +31,21 @@ def encoded(learner: Any, X: Any) -> Any:
     Otherwise the steps are `encode` and `learner`:
 
     - numbers, booleans and times (as days, dates since 1970): missing values become the training median;
+    - texts of several words, if more than `MOST_CATEGORIES` differ: numbers by latent semantic analysis (`TextNumbers`);
     - everything else: one indicator per category, with missing as a category. A category that the training
       rows do not have is all zeros, or counts as rare if there are more than `MOST_CATEGORIES`.
 
-    Only the type of each column is taken from `X`; medians and categories are learned at each fit. Do not wrap a
-    learner that has its own encoding.
+    Only the type of each column is taken from `X`; medians, categories and words are learned at each fit. Do not wrap
+    a learner that has its own encoding.
 
     >>> X = pd.DataFrame({"size": [1.0, None, 3.0, 4.0], "hue": ["red", "red", "blue", "blue"]})
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> encoded(DecisionTreeClassifier(), X).fit(X, [0, 0, 1, 1]).predict(X)
     array([0, 0, 1, 1])
     """
-    if not isinstance(X, pd.DataFrame) or _is_ready(X):
+    if not isinstance(X, pd.DataFrame) or is_ready(X):
         return learner
-    names = list(X.columns)
-    if not X.columns.is_unique:
-        twins = X.columns[X.columns.duplicated()]
-        raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
-    # ColumnTransformer treats whole numbers as positions, so only text can be a name.
-    keys = names if all(isinstance(name, str) for name in names) else list(range(len(names)))
-    numeric = [_is_numeric(X[name]) for name in names]
-    numbers = make_pipeline(
-        FunctionTransformer(as_numbers, feature_names_out="one-to-one"),
-        SimpleImputer(strategy="median", keep_empty_features=True),
-    )
-    categories = make_pipeline(
-        FunctionTransformer(as_text, feature_names_out="one-to-one"),
-        OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, sparse_output=False),
-    )
-    parts = [
-        ("numbers", numbers, [key for key, is_number in zip(keys, numeric) if is_number]),
-        ("categories", categories, [key for key, is_number in zip(keys, numeric) if not is_number]),
-    ]
-    encode = ColumnTransformer([part for part in parts if part[2]], verbose_feature_names_out=False)
-    return Pipeline([("encode", encode), ("learner", learner)])
+    return Pipeline([("encode", _encoder_of(X)), ("learner", learner)])
 
 
 def numbers(X: pd.DataFrame) -> pd.DataFrame:
@@ -69,31 +54,183 @@ def numbers(X: pd.DataFrame) -> pd.DataFrame:
     >>> numbers(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"]})).to_numpy().tolist()
     [[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
     """
-    pipeline = encoded("passthrough", X)
-    if isinstance(pipeline, str):
+    if is_ready(X):
         return X
-    encode = pipeline.named_steps["encode"]
-    return pd.DataFrame(encode.fit_transform(X), columns=encode.get_feature_names_out(), index=X.index)
+    encoder = _encoder_of(X).fit(X)
+    return pd.DataFrame(encoder.transform(X), columns=encoder.get_feature_names_out(), index=X.index, copy=False)
 
 
-def as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every column as floats, missing values as NaN."""
-    return pd.DataFrame({name: _floats(column) for name, column in frame.items()}, index=frame.index)
+def encoding_in_words(X: pd.DataFrame) -> str:
+    """How `encoded` changes the columns of a table.
 
-
-def as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every column as plain strings, with missing values as their own category."""
-    text = {
-        name: np.array([MISSING if gone else str(value) for value, gone in zip(column, column.isna())], object)
-        for name, column in frame.items()
+    >>> encoding_in_words(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"], "n": [1, 2, 3]}))
+    'one-hot encoding of 1 column (hue), medians for missing numbers in 1 column (size)'
+    """
+    columns = {name: X[name] for name in X.columns}
+    kinds = {name: kind_of_column(column) for name, column in columns.items()}
+    ways = {
+        "one-hot encoding of": [name for name, kind in kinds.items() if kind == "category"],
+        "latent semantic analysis of": [name for name, kind in kinds.items() if kind == "text"],
+        "days for the times in": [name for name, column in columns.items() if column.dtype.kind in "Mm"],
+        "medians for missing numbers in": [
+            name for name, column in columns.items() if kinds[name] == "number" and column.isna().any()
+        ],
     }
-    return pd.DataFrame(text, index=frame.index, dtype=object)
+    words = [f"{way} {counted(len(names), 'column')} ({shown(names, 4)})" for way, names in ways.items() if names]
+    return ", ".join(words) or "columns as numbers"
 
 
-def _is_ready(X: pd.DataFrame) -> bool:
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Columns of a DataFrame as one array of numbers: quantities, indicators of categories, then numbers of texts.
+
+    numbers, categories, texts : the columns of each kind, by name, or by position if names are not texts
+
+    The array is written once and column by column: for a million rows, parts that are made and joined would need the
+    memory twice, and strings compared one by one most of the time.
+    """
+
+    def __init__(self, numbers: Sequence[Any] = (), categories: Sequence[Any] = (), texts: Sequence[Any] = ()) -> None:
+        self.numbers, self.categories, self.texts = numbers, categories, texts
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> TableEncoder:
+        """Learn medians, categories and words."""
+        self.medians_ = [_median(as_numbers(_column(X, key))) for key in self.numbers]
+        self.levels_ = [_Levels.of(_column(X, key)) for key in self.categories]
+        self.of_texts_ = [TextNumbers().fit(_column(X, key)) for key in self.texts]
+        self._names = {key: str(_column(X, key).name) for key in (*self.numbers, *self.categories, *self.texts)}
+        self.n_features_in_ = X.shape[1]
+        if all(isinstance(name, str) for name in X.columns):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> Floats:
+        """The rows as numbers."""
+        widths = [*(level.width for level in self.levels_), *(each.width_ for each in self.of_texts_)]
+        shape = (len(X), len(self.numbers) + sum(widths))
+        # Columns of numbers alone stay columns in memory. Sums of a learner depend on this, in the last bit.
+        made = np.zeros(shape, order="F" if len(self.numbers) > 1 and sum(widths) <= 1 else "C")
+        for place, (key, median) in enumerate(zip(self.numbers, self.medians_)):
+            values = as_numbers(_column(X, key))
+            np.copyto(made[:, place], np.where(np.isnan(values), median, values))
+        start = len(self.numbers)
+        for key, level in zip(self.categories, self.levels_):
+            places = level.places(_column(X, key))
+            rows = np.flatnonzero(places >= 0)
+            made[rows, start + places[rows]] = 1
+            start += level.width
+        for key, of_text in zip(self.texts, self.of_texts_):
+            made[:, start : start + of_text.width_] = of_text.transform(_column(X, key))
+            start += of_text.width_
+        return made
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns: of quantities their own, of indicators `column_category`, of texts `column_number`."""
+        names = [self._names[key] for key in self.numbers]
+        for key, level in zip(self.categories, self.levels_):
+            names += [f"{self._names[key]}_{each}" for each in (*level.kept, *[RARE] * level.has_rare)]
+        for key, of_text in zip(self.texts, self.of_texts_):
+            names += [f"{self._names[key]}_{place}" for place in range(of_text.width_)]
+        return np.array(names, dtype=object)
+
+
+class _Levels:
+    """The categories of a column that have an indicator each, in the order of their names, and whether others exist."""
+
+    def __init__(self, kept: tuple[str, ...], has_rare: bool) -> None:
+        self.kept, self.has_rare = kept, has_rare
+        self._place = {name: place for place, name in enumerate(kept)}
+
+    @classmethod
+    def of(cls, column: pd.Series[Any]) -> _Levels:
+        codes, names = as_levels(column)
+        counts = np.bincount(codes, minlength=len(names))
+        present = sorted((name, count) for name, count in zip(names, counts) if count)
+        if len(present) <= MOST_CATEGORIES:
+            return cls(tuple(name for name, _ in present), False)
+        rarest_first = np.argsort([count for _, count in present], kind="stable")
+        kept = np.sort(rarest_first[1 - MOST_CATEGORIES :])
+        return cls(tuple(present[place][0] for place in kept), True)
+
+    @property
+    def width(self) -> int:
+        return len(self.kept) + self.has_rare
+
+    def places(self, column: pd.Series[Any]) -> NDArray[np.int64]:
+        """Which indicator is 1 in each row; −1: none, because the category was not seen and none is rare."""
+        codes, names = as_levels(column)
+        other = len(self.kept) if self.has_rare else -1
+        return np.array([self._place.get(name, other) for name in names], dtype=np.int64)[codes]
+
+
+def as_levels(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[str]]:
+    """A column as codes of different strings, with missing values as their own string.
+
+    >>> as_levels(pd.Series(["red", None, "red"]))
+    (array([0, 1, 0]), ['red', 'missing'])
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories
+    elif types.infer_dtype(column, skipna=True) == "string":
+        codes, values = pd.factorize(column)
+    else:  # 1, 1.0 and True are equal, but are spelled differently
+        spelled = [None if gone else str(value) for value, gone in zip(column, column.isna())]
+        codes, values = pd.factorize(np.array(spelled, dtype=object))
+    names = [*map(str, values), MISSING]
+    # Two values may be spelled the same: 1 and "1", or a value "missing".
+    unique = list(dict.fromkeys(names if (codes < 0).any() else names[:-1]))
+    place = {name: number for number, name in enumerate(unique)}
+    merged = np.array([place.get(name, -1) for name in names], dtype=np.intp)
+    return merged[codes], unique  # code −1 is the last, missing
+
+
+def as_numbers(column: pd.Series[Any]) -> Floats:
+    """A column of quantities as floats, missing values as NaN; times as days, dates since 1970."""
+    values: Any = column
+    if types.is_datetime64_any_dtype(column.dtype):
+        values = (values - pd.Timestamp(0, tz=values.dt.tz)) / DAY
+    elif types.is_timedelta64_dtype(column.dtype):
+        values = values / DAY
+    elif types.is_object_dtype(column.dtype):
+        values = pd.to_numeric(values, errors="coerce")
+    numbers = np.asarray(values.to_numpy(dtype=float, na_value=np.nan), dtype=float)
+    if np.isinf(numbers).any():
+        raise ValueError(f"The column {column.name!r} contains infinity or a value too large for float64.")
+    return numbers
+
+
+def kind_of_column(column: pd.Series[Any]) -> str:
+    """What `encoded` makes of a column: number, category or text."""
+    if _is_numeric(column):
+        return "number"
+    return "text" if is_prose(column, MOST_CATEGORIES) else "category"
+
+
+def is_ready(X: pd.DataFrame) -> bool:
     """Whether every column has plain numbers and none is missing."""
     plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in X.dtypes)
-    return plain and not X.isna().to_numpy().any()
+    return plain and not any(X.iloc[:, place].isna().any() for place in range(X.shape[1]))
+
+
+def _encoder_of(X: pd.DataFrame) -> TableEncoder:
+    names = list(X.columns)
+    if not X.columns.is_unique:
+        twins = X.columns[X.columns.duplicated()]
+        raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
+    keys: Iterable[Any] = names if all(isinstance(name, str) for name in names) else range(len(names))
+    by_kind: dict[str, list[Any]] = {"number": [], "category": [], "text": []}
+    for key, name in zip(keys, names):
+        by_kind[kind_of_column(X[name])].append(key)
+    return TableEncoder(by_kind["number"], by_kind["category"], by_kind["text"])
+
+
+def _column(X: pd.DataFrame, key: Any) -> pd.Series[Any]:
+    return X[key] if isinstance(key, str) else X.iloc[:, key]
+
+
+def _median(values: Floats) -> float:
+    """The median of the known values, 0 if there are none."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else 0.0
 
 
 def _is_numeric(column: pd.Series[Any]) -> bool:
@@ -110,14 +247,3 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
         or types.is_datetime64_any_dtype(kind)
         or types.is_timedelta64_dtype(kind)
     )
-
-
-def _floats(column: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    values: Any = column
-    if types.is_datetime64_any_dtype(column.dtype):
-        values = (values - pd.Timestamp(0, tz=values.dt.tz)) / DAY
-    elif types.is_timedelta64_dtype(column.dtype):
-        values = values / DAY
-    elif types.is_object_dtype(column.dtype):
-        values = pd.to_numeric(values, errors="coerce")
-    return np.asarray(values.to_numpy(dtype=float, na_value=np.nan), dtype=float)

@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ..arrays import Floats
 from .adapters import as_given, numbered
+from .weights import fit_weighted
 
 turn = threading.RLock()
 
@@ -50,12 +52,16 @@ def fit_once(
     y: NDArray[Any],
     random_states: Mapping[str, int] | None = None,
     limit: AbstractContextManager[Any] | None = None,
+    sample_weight: Floats | None = None,
 ) -> Fitted:
     """Fit a copy of the learner on all rows. `limit` surrounds the fit alone, to stop one that takes too long."""
     fresh = fresh_copy(learner, random_states or {})
     labels, indexed = numbered(fresh, y)
     with limit or nullcontext():
-        fresh.fit(X, labels)
+        if sample_weight is None:
+            fresh.fit(X, labels)
+        else:
+            fit_weighted(fresh, X, labels, sample_weight)
     return Fitted(fresh, indexed)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import seeds
+from ..arrays import Floats
 from ..expect import InputError
 from ..inputs import label_array
 from .adapters import as_given, free_seeds, short_name
@@ -33,13 +34,15 @@ class Scorer:
         return scores_of(self.fitted.estimator, X)
 
 
-def fit_scorer(learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int) -> Scorer:
+def fit_scorer(
+    learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int, sample_weight: Floats | None = None
+) -> Scorer:
     """Fit a classifier for its scores. Every free `random_state` is set by seed and place."""
     free = free_seeds(learner)
     random_states = dict(zip(free, seeds.integers(seed, "fit", *place, count=len(free)))) if free else {}
     with guard() as watched:
         try:
-            fitted = fit_once(learner, X, y, random_states)
+            fitted = fit_once(learner, X, y, random_states, sample_weight=sample_weight)
         except Exception as error:  # a learner may raise anything
             raise InputError(f"{short_name(learner)} could not be fitted: {type(error).__name__}: {error}") from error
     if not hasattr(fitted.estimator, "classes_"):

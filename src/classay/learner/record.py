@@ -24,6 +24,7 @@ from ..notes import Note
 from .fitting import checks, provenance
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
+from .fitting.cv_splits import Splits
 from .fitting.groups import ALONE
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
 from .fitting.schemes import Scheme
@@ -39,7 +40,7 @@ def record(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    scheme: Scheme | None = None,
+    scheme: Scheme | Splits | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
     probes: Any = None,
@@ -50,6 +51,12 @@ def record(
     time_limit: float | None = None,
     name: str | None = None,
     n_probes: int = 10_000,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    cv: Any = None,
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
 ) -> Labelings | Predictions:
     """Refit a learner on random subsets of the data and record what each refit predicts on the same test points.
 
@@ -61,11 +68,18 @@ def record(
     A learner without a free `random_state` whose first two refits agree on everything is treated as deterministic and
     fitted once per subset. Refits that raise are listed in `failures`; the others go on. Ctrl-C returns what is done.
 
+    With `groups`, whole groups are split and drawn, so no group is in a subset and in the test part, nor in both halves
+    of a split, and intervals of measures are over groups. With `time`, the test part is the latest share of the rows.
+    With both, earlier rows of groups in the test part are left out. `sample_weight` goes to every fit, by the rules of
+    scikit-learn: to `fit` if it takes it, and through Pipelines and searches by metadata routing (`set_fit_request`);
+    without a request, to each classifier or regressor inside. Only fits are weighted: in accuracy, agreement and all
+    other figures every test row counts once.
+
     Parameters
     ----------
     learner : a scikit-learn classifier, regressor or Pipeline; if it is fitted, only its settings are used
     X, y : rows and labels, as scikit-learn takes them: arrays, DataFrames, sparse matrices
-    scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement) or `HalfSplits`
+    scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement), `HalfSplits` or `Splits`
     repeats : refits on each subset; use 2 or more to separate training randomness from data, 10 for good precision
     test_size : share of the rows that no refit sees
     probes : points on which refits are compared, besides the test part: 'uniform' over the domain of each column,
@@ -79,6 +93,12 @@ def record(
     time_limit : seconds that one fit may take; a refit that takes longer is listed in `failures`
     name : display name of the learner; default: its class and the parameters that are not default
     n_probes : number of probes; the agreement of two classifiers on them has a standard error of at most 0.5/√n_probes
+    groups : a value for each row; rows with the same one (a patient, a document) are never divided. At least 4 groups
+    time : a date or number for each row; rows of the same time stay together
+    sample_weight : a number for each row, 0 or more
+    cv : a scikit-learn splitter, a number of folds or index pairs, in place of `scheme`: see `Splits`
+    X_test, y_test : a test part to use as it is; all rows of `X` are then the training part. Its rows are counted after
+        those of `X`; `groups` has values for the rows of `X`, or for those of both
 
     Examples
     --------
@@ -91,7 +111,24 @@ def record(
     ((20, 1, 30), True)
 
     """
-    setup = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
+    setup = prepare(
+        learner,
+        X,
+        y,
+        scheme,
+        repeats,
+        test_size,
+        probes,
+        random_state,
+        time_limit,
+        n_probes,
+        groups=groups,
+        time=time,
+        sample_weight=sample_weight,
+        cv=cv,
+        X_test=X_test,
+        y_test=y_test,
+    )
     about = setup.about(name)
     kept_store, key, parts = None, "", None
     if store is not None:
@@ -204,6 +241,8 @@ def _arrays(
             probes=probes,
             probe_labels=on_probes,
             failures=tuple(failures),
+            groups=bench.groups,
+            probe_groups=bench.probe_groups,
         )
     return Predictions(
         on_test,
@@ -215,4 +254,6 @@ def _arrays(
         probes=probes,
         probe_values=on_probes,
         failures=tuple(failures),
+        groups=bench.groups,
+        probe_groups=bench.probe_groups,
     )

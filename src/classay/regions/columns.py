@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, nearest, shown
+from ..frames import pandas_of
 from .conditions import Condition, any_of, between, missing, none_of
 
 Codes = NDArray[np.int32]
@@ -173,8 +174,9 @@ def _bin_tops(codes: Codes, n_values: int) -> NDArray[np.int64]:
 
 def checked_table(table: Any) -> pd.DataFrame:
     """The table with text as column names; an error if it has no rows or two columns have the same name."""
+    table = pandas_of(table, "table")
     if not isinstance(table, pd.DataFrame):
-        raise InputError(f"`table` is {type(table).__name__}; expected a pandas DataFrame. Wrap it: pd.DataFrame(...).")
+        raise InputError(f"`table` is {type(table).__name__}; expected a DataFrame. Wrap it: pd.DataFrame(...).")
     frame = table.rename(columns=str)
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         rows, columns = frame.shape

@@ -1,5 +1,7 @@
 """What is searched for in a table: `BinaryOutcome`, true or not per row, or `RepeatedOutcome`, in several units.
 
+Where rows of a group depend on each other, chance is judged by groups.
+
 A search needs how much of the outcome is in a part of the rows and how clearly the part differs from the rest. A test
 needs how likely chance alone gives as much.
 """
@@ -16,8 +18,17 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import xlogy
 
-from ..arrays import Floats, Mask
-from ..intervals import Estimate, crossed_standard_error, of_proportion, share_around
+from ..arrays import AnyInts, Floats, Mask
+from ..intervals import (
+    Estimate,
+    by_group,
+    crossed_standard_error,
+    draws_of,
+    of_proportion,
+    of_proportion_by_group,
+    share_around,
+)
+from ..splits import deal_groups
 
 Rows = NDArray[np.int64]
 ROUNDING = 1e-10
@@ -116,15 +127,56 @@ class BinaryOutcome(Outcome):
         return _split_groups([generator.permutation(np.flatnonzero(self.values == value)) for value in (True, False)])
 
 
+class GroupedOutcome(BinaryOutcome):
+    """True or not in each row, where rows of a group depend on each other.
+
+    Chance is that of the difference of a part from the rest with the variance over groups, and Student's t with as many
+    degrees of freedom as the fewer groups allow. No group is in both halves.
+    """
+
+    def __init__(self, values: Mask, groups: AnyInts) -> None:
+        super().__init__(values)
+        self.groups = groups
+
+    def at(self, rows: Rows) -> GroupedOutcome:
+        return GroupedOutcome(self.values[rows], self.groups[rows])
+
+    def p_value(self, part: Mask, whole: Mask) -> float:
+        rest = whole & ~part
+        fewest = min(np.unique(self.groups[each]).size for each in (part, rest))
+        if fewest < 2:
+            return 1.0
+        rates = [float(self.values[each].mean()) for each in (part, rest)]
+        # Each row's share in the difference: one sum per group, because a group may have rows in both.
+        pulls = np.zeros(self.n)
+        for each, rate, sign in zip((part, rest), rates, (1, -1)):
+            pulls[each] = sign * (self.values[each] - rate) / np.count_nonzero(each)
+        _, codes = np.unique(self.groups[whole], return_inverse=True)
+        by_group = np.bincount(codes, weights=pulls[whole])
+        error = math.sqrt(float((by_group**2).sum()) * by_group.size / (by_group.size - 1))
+        excess = rates[0] - rates[1]
+        if error < ROUNDING:
+            return 1.0 if excess < ROUNDING else 0.5**fewest
+        return float(stats.t.sf(excess / error, fewest - 1))
+
+    def rate(self, part: Mask, level: float) -> Estimate:
+        share = of_proportion_by_group(self.values[part], self.groups[part], level)
+        return replace(share, kind=f"{share.kind}, rows not searched")
+
+    def halves(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
+        return _halves_of_groups(self.values.astype(np.int64), self.groups, generator)
+
+
 class RepeatedOutcome(Outcome):
     """A table of units x rows: what each unit, such as a split of the data, measured in each row.
 
     Rows share the units and units the rows, so chance is judged by units: the difference of a part from the rest in
-    each of them, with the variance over units and over rows, and Student's t. `values` are the means over units.
+    each of them, with the variance over units and over rows (or `groups` of rows), and Student's t. `values` are the
+    means over units.
     """
 
-    def __init__(self, table: Floats) -> None:
-        self.table = table
+    def __init__(self, table: Floats, groups: AnyInts | None = None) -> None:
+        self.table, self.groups = table, groups
         self.values: Floats = table.mean(axis=0).clip(0.0, 1.0)
         self.n, self.total = len(self.values), float(self.values.sum())
         mean = self.total / self.n
@@ -132,7 +184,10 @@ class RepeatedOutcome(Outcome):
         self.dispersion = max(float(self.values.var()) / (mean * (1 - mean)), 1e-9) if 0 < mean < 1 else 1.0
 
     def at(self, rows: Rows) -> RepeatedOutcome:
-        return RepeatedOutcome(self.table[:, rows])
+        return RepeatedOutcome(self.table[:, rows], self._groups_at(rows))
+
+    def _groups_at(self, rows: NDArray[Any]) -> AnyInts | None:
+        return None if self.groups is None else self.groups[rows]
 
     def sums(self, keys: NDArray[Any], n_keys: int, rows: Rows | None = None) -> NDArray[Any]:
         return np.bincount(keys, weights=self.values if rows is None else self.values[rows], minlength=n_keys)
@@ -146,7 +201,7 @@ class RepeatedOutcome(Outcome):
         return np.asarray(xlogy(positive, positive), dtype=float)
 
     def p_value(self, part: Mask, whole: Mask) -> float:
-        inside, rest = self.table[:, part], self.table[:, whole & ~part]
+        inside, rest = (by_group(self.table[:, each], self._groups_at(each)) for each in (part, whole & ~part))
         units = len(self.table)
         if units < 2 or inside.shape[1] < 2 or rest.shape[1] < 2:
             return 1.0
@@ -163,14 +218,20 @@ class RepeatedOutcome(Outcome):
         if error < ROUNDING:
             # This many units cannot show more than that all of them point the same way.
             return 1.0 if mean < ROUNDING else 0.5**units
-        return float(stats.t.sf(mean / error, units - 1))
+        fewest = units if self.groups is None else min(units, inside.shape[1], rest.shape[1])
+        return float(stats.t.sf(mean / error, fewest - 1))
 
     def rate(self, part: Mask, level: float) -> Estimate:
-        table = self.table[:, part]
-        error = crossed_standard_error(table)
-        return share_around(float(table.mean()), error, level, "over refits and points not searched", len(table))
+        groups = self._groups_at(part)
+        table = by_group(self.table[:, part], groups)
+        error, draws = crossed_standard_error(table), draws_of(table, groups)
+        points = "points" if groups is None else "groups of points"
+        return share_around(float(table.mean()), error, level, f"over refits and {points} not searched", draws)
 
     def halves(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
+        if self.groups is not None:
+            above = (self.values > np.median(self.values)).astype(np.int64)
+            return _halves_of_groups(above, self.groups, generator)
         # Neighbours in the order of the outcome go to different halves.
         order = np.lexsort((generator.random(self.n), self.values))
         pairs = [generator.permutation(order[start : start + 2]) for start in range(0, self.n, 2)]
@@ -183,6 +244,13 @@ def fisher_p_value(size: int, inside: int, n: int, total: int) -> float:
     if not 0 < size < n:
         return 1.0
     return min(float(stats.hypergeom.sf(inside - 1, n, total, size)), 1.0)
+
+
+def _halves_of_groups(codes: Rows, groups: AnyInts, generator: np.random.Generator) -> tuple[Rows, Rows]:
+    """Two halves of whole groups, each with about half of the rows of each code."""
+    _, group = np.unique(groups, return_inverse=True)
+    half = deal_groups(codes, group, np.array([0.5, 0.5]), generator)[group]
+    return np.flatnonzero(half == 0), np.flatnonzero(half == 1)
 
 
 def _split_groups(groups: list[Rows]) -> tuple[Rows, Rows]:

@@ -1,28 +1,41 @@
-"""What a time budget allows: the number of splits, refits and rows, estimated from a few pilot fits."""
+"""The time for a report as a deadline: which fits it allows, decided on fixed steps from the times measured so far.
+
+Full-size fits come before many fits. Numbers change in large steps only, so that small differences in speed do not
+change what is fitted: rows by `ROWS`, splits by `SPLITS`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from ..arrays import Floats
 from ..engine.progress import duration
 from ..expect import InputError
+from .cross_validated import FOLDS, HeldOut
 
-LADDER = ((50, 10), (30, 10), (30, 5), (20, 5), (20, 3), (15, 3), (12, 2), (10, 2))
-"""Splits and refits of each half, from the largest useful number to the smallest that measures anything."""
-FOLDS = 5
-ON_REFITS, ON_FOLDS = 0.55, 0.2
-"""Shares of the budget; the rest is for measuring, drawing and underestimated times."""
-BY_FOLDS, LEAST_ON_FOLDS = 0.85, 0.05
-"""When folds should be done, as a share of the budget, and their share even if refits took longer than estimated."""
-LEAST_ROWS = 300
-"""To save time, fits never get fewer rows than this, or than five per class: a learner on a handful of rows is a
-different learner, and much of the time of a fit does not depend on the number of rows."""
+SPLITS = (5, 10, 20, 50)
+"""Rounds: the number of splits after each one."""
+REPEATS = 2
+"""Refits on each half: enough to separate training randomness from data; more splits are worth more than more refits."""
+ROWS = (500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
+"""Numbers of rows of a fit if there is no time for all of them. With fewer, a learner is a different learner."""
+TEST_POINTS = 20_000
+"""Most test points, and most rows with cross-validated predictions: a share of them is known to within 0.7 points."""
 PROBES = 2000
+CHECK_SPLITS = 20
+"""Splits of `classay check`, which does not depend on the speed of the machine."""
+ON_FOLDS, FOLDS_END = 0.35, 0.7
+"""Share of the time that is left for cross-validated fits, and the share of the budget at which they are ended."""
+ON_FIGURES = 0.15
+"""Share of the budget for figures and the page, until the first page shows how long they take."""
+SURE = 0.9
+"""A round starts if it should end within this share of the time that is left."""
+AT_LATEST = 3.0
+"""Until one learner has results, work goes on after the deadline, but not longer than this many times the budget."""
+ALWAYS = 3.0
+"""Work that takes no longer than these seconds is done even if the budget is shorter."""
 LINEAR = 1.0
 
 
@@ -31,155 +44,80 @@ class BudgetSettings:
     """The time for a report, and the numbers that depend on it. What is None is left to the budget.
 
     `splits` into halves, `repeats` refits on each, on `size` rows of the half, compared on `n_probes` probes; and
-    `fold_rows` rows for each cross-validated fit. Numbers of rows can be "all".
+    `fold_rows` rows for each cross-validated fit. Numbers of rows can be "all". `splits_of` and `fold_rows_of` are
+    those of single learners; 0 splits leave a learner out. Without a time (`seconds` is None) nothing is left open.
     """
 
-    seconds: float
+    seconds: float | None = 120.0
     splits: int | None = None
     repeats: int | None = None
     size: int | str | None = None
     n_probes: int | None = None
     fold_rows: int | str | None = None
+    test_points: int | None = None
+    splits_of: Mapping[str, int] = field(default_factory=dict)
+    fold_rows_of: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def is_plan(self) -> bool:
-        """Whether nothing is left to the budget, so that no pilot fits are needed."""
-        return None not in (self.splits, self.repeats, self.size, self.fold_rows)
+        """Whether nothing that takes time is left to the budget."""
+        return self.seconds is None or None not in (self.splits, self.size, self.fold_rows)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """What fits can use: `half` rows of each half, `others` outside of a fold, and this many `workers` at once.
+class Clock:
+    """The time since the beginning, of which `spent` seconds had passed before, and the time that is left."""
 
-    The number of `classes` limits how few rows are enough.
-    """
+    def __init__(self, seconds: float | None, spent: float = 0.0) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self.begin = time.monotonic() - spent
 
-    half: int
-    others: int
-    classes: int
-    workers: int
+    @property
+    def passed(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self.begin
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline; negative after it."""
+        return self.seconds - self.passed
+
+    def after(self, share: float) -> bool:
+        """Whether this share of the budget has passed."""
+        return self.passed > share * self.seconds
 
 
 @dataclass(frozen=True)
-class Pilot:
-    """Time of one refit and its predictions on `rows` rows, how it grows with rows, and whether it is `random`.
+class Speed:
+    """Time of one fit on `rows` rows, and of predictions for one point, and how both grow with rows.
 
-    `growth` is the exponent: 1 if twice the rows take twice the time.
+    `growth` and `point_growth` are exponents: 1 if twice the rows take twice the time. `random` is whether refits on
+    the same rows differ.
     """
 
-    seconds: float
     rows: int
-    growth: float
-    random: bool
+    fit: float
+    point: float
+    growth: float = LINEAR
+    point_growth: float = 0.0
+    random: bool = True
 
-    def at(self, rows: int) -> float:
-        """Estimated seconds for a fit on this number of rows."""
-        # Less time with more rows is due to chance, and fewer rows must not save more than their share.
-        growth = max(self.growth, LINEAR) if rows > self.rows else min(max(self.growth, 0.0), LINEAR)
-        return float(self.seconds * (rows / self.rows) ** growth)
+    def at(self, rows: int, points: int) -> float:
+        """Estimated seconds of a fit on this number of rows, and of predictions for so many points."""
+        return _scaled(self.fit, self.rows, rows, self.growth, LINEAR) + points * _scaled(
+            self.point, self.rows, rows, self.point_growth, 0.0
+        )
 
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """The fits of each learner: the same for all, so that they can be compared.
-
-    The numbers are those of `BudgetSettings`, with None for all rows; `seconds` is the estimated time.
-    """
-
-    splits: int
-    repeats: int
-    size: int | None
-    n_probes: int
-    fold_rows: int | None
-    seconds: float = 0.0
-
-    def in_words(self, half: int) -> str:
-        """The plan as a text."""
-        rows = "all" if self.size is None else f"{self.size:,} of"
-        folds = "" if self.fold_rows is None else f" on {self.fold_rows:,} rows each"
-        return (
-            f"{self.splits} splits of the training part into halves, {self.repeats} refits on {rows} {half:,} rows of "
-            f"each half, compared on the test part and on {self.n_probes:,} probes; {FOLDS} fits{folds} for "
-            "cross-validated predictions"
+    def measured(self, held: HeldOut) -> Speed:
+        """The same with the times of cross-validated fits, which are nearer to those of refits."""
+        return Speed(
+            held.rows, held.fit_seconds, held.predict_seconds / 2, self.growth, self.point_growth, self.random
         )
 
 
-def plan(pilots: Mapping[str, Pilot], settings: BudgetSettings, limits: Limits) -> Plan:
-    """The highest step of the ladder that fits the budget; below its last step, fewer rows. Given numbers are kept."""
-    budget = ON_REFITS * settings.seconds
-
-    def refits(splits: int, repeats: int, rows: int) -> float:
-        fits = (2 * splits * (repeats if one.random else 1) * one.at(rows) for one in pilots.values())
-        return sum(fits) / limits.workers
-
-    steps = [
-        (m if settings.splits is None else settings.splits, r if settings.repeats is None else settings.repeats)
-        for m, r in LADDER
-    ]
-    size = limits.half if isinstance(settings.size, str) else settings.size
-    rows = limits.half if size is None else size
-    splits, repeats = next((step for step in steps if refits(*step, rows) <= budget), steps[-1])
-    if size is None and refits(splits, repeats, rows) > budget:
-        rows = _rows_for(budget, lambda n: refits(splits, repeats, n), limits.half, limits.classes)
-    fold_rows, on_folds = folds(pilots, ON_FOLDS * settings.seconds, limits)
-    if settings.fold_rows is not None:
-        fold_rows = None if isinstance(settings.fold_rows, str) else settings.fold_rows
-    return Plan(
-        splits=splits,
-        repeats=repeats,
-        size=None if rows >= limits.half else rows,
-        n_probes=PROBES if settings.n_probes is None else settings.n_probes,
-        fold_rows=fold_rows,
-        seconds=refits(splits, repeats, rows) + on_folds if pilots else 0.0,
-    )
-
-
-def folds(pilots: Mapping[str, Pilot], seconds: float, limits: Limits) -> tuple[int | None, float]:
-    """Number of rows on which the folds of all learners can be fitted in `seconds` (None: all), and the time it takes.
-
-    It is called again after the refits, which measure the time of a fit better than pilot fits.
-    """
-
-    def cost(rows: int) -> float:
-        return FOLDS * sum(one.at(rows) for one in pilots.values()) / limits.workers
-
-    most = limits.others
-    rows = most if cost(most) <= seconds else _rows_for(seconds, cost, most, limits.classes)
-    return (None if rows >= most else rows), cost(rows)
-
-
-def revised(
-    made: Plan,
-    pilots: Mapping[str, Pilot],
-    seconds: Mapping[str, Floats],
-    passed: float,
-    settings: BudgetSettings,
-    limits: Limits,
-) -> Plan:
-    """The plan with fewer fold rows if the time left requires it, now that refits show how long a fit takes.
-
-    `seconds` has the time of each refit, by learner; `passed` is the time since the start.
-    """
-    rows = limits.half if made.size is None else made.size
-    timed = {
-        name: replace(pilots[name], seconds=float(np.nanmean(each)), rows=rows)
-        for name, each in seconds.items()
-        if name in pilots and np.isfinite(each).any()
-    }
-    budget = settings.seconds
-    left = min(max(BY_FOLDS * budget - passed, LEAST_ON_FOLDS * budget), ON_FOLDS * budget)
-    fold_rows, _ = folds(timed, left, limits)
-    most = limits.others if made.fold_rows is None else made.fold_rows
-    return made if fold_rows is None or fold_rows >= most else replace(made, fold_rows=fold_rows)
-
-
-def _rows_for(seconds: float, cost: Callable[[int], float], most: int, classes: int) -> int:
-    """The largest number of rows within the time, to about 2 %; but at least the minimum for a useful fit."""
-    low, high = min(max(LEAST_ROWS, 5 * classes), most), most
-    while high - low > max(low // 50, 1):
-        middle = (low + high) // 2
-        low, high = (middle, high) if cost(middle) <= seconds else (low, middle)
-    return low
+def _scaled(seconds: float, old: int, new: int, growth: float, least: float) -> float:
+    # Less time with more rows is due to chance, and fewer rows must not save more than their share.
+    exponent = max(growth, least) if new > old else min(max(growth, 0.0), LINEAR)
+    return float(seconds * (new / old) ** exponent)
 
 
 def growth(few: tuple[int, float], many: tuple[int, float]) -> float:
@@ -191,6 +129,88 @@ def growth(few: tuple[int, float], many: tuple[int, float]) -> float:
     if few[0] == many[0] or few[1] <= 0 or many[1] <= 0:
         return LINEAR
     return min(math.log(many[1] / few[1]) / math.log(many[0] / few[0]), 3.0)
+
+
+def steps(most: int) -> list[int]:
+    """Numbers of rows to choose from, largest first; a step that saves less than a tenth is none."""
+    return [most, *(rows for rows in ROWS if rows < 0.9 * most)]
+
+
+def fold_rows_for(
+    speeds: Mapping[str, Speed], seconds: float, most: int, points: int, workers: int
+) -> tuple[dict[str, int], dict[str, float]]:
+    """Rows for the cross-validated fits of each learner, and the seconds of those that are too slow for any.
+
+    Every learner has an equal share of the time; what it does not need goes to those that need more. The fastest is
+    never too slow.
+    """
+
+    def cost(speed: Speed, rows: int) -> float:
+        # Predictions and scores are two calls.
+        return FOLDS * speed.at(rows, 2 * points // FOLDS) / workers
+
+    chosen: dict[str, int] = {}
+    slow: dict[str, float] = {}
+    left = seconds
+    order = sorted(speeds, key=lambda name: cost(speeds[name], most))
+    for place, name in enumerate(order):
+        share = max(left / (len(order) - place), ALWAYS)
+        rows = next((rows for rows in steps(most) if cost(speeds[name], rows) <= share), None)
+        if rows is None and (not chosen or cost(speeds[name], steps(most)[-1]) <= seconds):
+            rows = steps(most)[-1]
+        if rows is None:
+            slow[name] = cost(speeds[name], steps(most)[-1])
+        else:
+            chosen[name] = rows
+            left -= cost(speeds[name], rows)
+    return chosen, slow
+
+
+def size_for(
+    speeds: Mapping[str, Speed], seconds: float, most: int, points: int, workers: int, splits: int, repeats: int
+) -> tuple[int, dict[str, float]]:
+    """Rows of each half for all learners, and the seconds of those that are too slow at any size.
+
+    The most rows with which all others can do the first round. A learner that cannot do it in the time of all, even
+    with the fewest rows, does not make the others use fewer. The fastest is never too slow.
+    """
+
+    def cost(name: str, rows: int) -> float:
+        refits = 2 * splits * (repeats if speeds[name].random else 1)
+        # The points are the test points and as many training rows.
+        return refits * speeds[name].at(rows, points + min(rows, TEST_POINTS)) / workers
+
+    fewest = steps(most)[-1]
+    going = sorted(speeds, key=lambda name: cost(name, fewest))
+    slow: dict[str, float] = {}
+    while len(going) > 1 and sum(cost(name, fewest) for name in going) > max(seconds, ALWAYS * len(going)):
+        last = going.pop()
+        slow[last] = cost(last, fewest)
+    for rows in steps(most):
+        if sum(cost(name, rows) for name in going) <= seconds:
+            return rows, slow
+    return fewest, slow
+
+
+def next_round(
+    seconds: Mapping[str, float], done: Mapping[str, int], splits: int, left: float
+) -> tuple[list[str], float]:
+    """Learners that can go on to this number of splits in the time that is left, and the seconds it should take.
+
+    `seconds` is the time of one split of each. If all cannot, the slowest stays behind if it alone takes more than the
+    others together: it has fewer splits then, and the others need not.
+    """
+
+    def cost(names: Sequence[str]) -> float:
+        return sum((splits - done[name]) * seconds[name] for name in names)
+
+    names = list(seconds)
+    while names and cost(names) > SURE * left:
+        slowest = max(names, key=lambda name: cost([name]))
+        if len(names) == 1 or cost([slowest]) < cost(names) / 2:
+            return [], 0.0
+        names.remove(slowest)
+    return names, cost(names)
 
 
 def seconds_of(text: str | float) -> float:
@@ -215,3 +235,14 @@ def seconds_of(text: str | float) -> float:
 def time_text(seconds: float) -> str:
     """A time as text, with one decimal if it is short."""
     return f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
+
+
+def enough(seconds: float) -> str:
+    """A budget that should be enough, rounded up to a time that people would write.
+
+    >>> enough(50), enough(400), enough(4000)
+    ('1m', '10m', '2h')
+    """
+    usual = (20, 60, 120, 300, 600, 1200, 1800, 3600)
+    best = next((each for each in usual if seconds <= each), 3600 * math.ceil(seconds / 3600))
+    return f"{best}s" if best < 60 else f"{best // 60}m" if best < 3600 else f"{best // 3600}h"

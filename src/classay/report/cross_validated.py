@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -10,97 +12,206 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import seeds
-from ..arrays import Floats, Ints
-from ..data.cross_fit import assign_folds
+from ..arrays import Floats, Ints, Mask
 from ..engine import work
 from ..estimators.adapters import short_name
-from ..estimators.encoder import encoded
 from ..estimators.scores import fit_scorer
 from ..expect import InputError
-from ..inputs import at_even_steps, sorted_by_class, take
-from .budget import FOLDS
+from ..inputs import take
+from ..splits import NOTHING, PerRow, at_even_steps, fold_of_rows, sorted_by_class, train_rows_of_fold
+
+FOLDS = 5
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """`labels[i]`: the class code that a fit without the fold of row i predicts; `scores` (n, c), if there are any."""
+    """`labels[i]`: the class code that a fit without the fold of row `tested[i]` predicts; `scores` (n, c), if any.
+
+    `rows` is the smallest number of rows of a fit, `available` what it could have been; `fit_seconds` and
+    `predict_seconds` are the times of a fit, and of the predictions for one row, on average.
+    """
 
     labels: Ints
     scores: Floats | None
     rows: int
+    tested: Ints
+    available: int
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+
+    def right(self, codes: Ints) -> Mask:
+        """Which of the tested rows are predicted correctly, given the codes of all rows."""
+        return np.asarray(self.labels == codes[self.tested])
 
 
 @dataclass(frozen=True)
-class _Folds:
-    learner: Any
+class Folds:
+    """The rows and their folds: what learners are fitted and tested on.
+
+    `tested` are the rows to predict, in order: all of them, or a sample. `classes` are the labels of the codes.
+    """
+
     X: Any
     codes: Ints
     classes: NDArray[Any]
     fold_of_row: Ints
-    rows: int | None
+    tested: Ints
     seed: int
+    per_row: PerRow = NOTHING
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        codes: Ints,
+        classes: NDArray[Any] | None = None,
+        seed: int = 0,
+        tested: Ints | None = None,
+        per_row: PerRow = NOTHING,
+    ) -> Folds:
+        """Five folds; rows that no fold has, as the first ones in time, are not tested."""
+        folds = fold_of_rows(codes, FOLDS, seed, per_row)
+        tested = np.arange(codes.size) if tested is None else tested
+        names = np.arange(int(codes.max()) + 1) if classes is None else classes
+        return cls(X, codes, names, folds, tested[folds[tested] >= 0], seed, per_row)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The folds that have rows to test."""
+        return [int(fold) for fold in np.unique(self.fold_of_row[self.tested])]
+
+    @property
+    def available(self) -> int:
+        """The smallest number of rows that a fit could have."""
+        return min(train_rows_of_fold(self.fold_of_row, fold, self.per_row).size for fold in self.numbers)
 
 
-def held_out(
-    learner: Any,
-    X: Any,
-    codes: Ints,
-    rows: int | None = None,
-    seed: int = 0,
+@dataclass(frozen=True)
+class _FoldJob:
+    folds: Folds
+    learners: tuple[tuple[Any, int | None], ...]
+
+
+@dataclass(frozen=True)
+class _FoldAnswers:
+    labels: Ints
+    scores: Floats | None
+    rows: int
+    fit_seconds: float
+    predict_seconds: float
+
+
+@dataclass
+class CrossValidation:
+    """The predictions by learner, why others have none, and whether it was ended before all had theirs."""
+
+    held_out: dict[str, HeldOut]
+    failed: dict[str, str]
+    interrupted: bool = False
+    stopped: bool = False
+
+
+def cross_validate(
+    learners: Mapping[str, Any],
+    folds: Folds,
+    rows: Mapping[str, int | None] | None = None,
     executor: Executor | int | None = None,
     progress: bool = False,
-    label: str = "",
-    classes: NDArray[Any] | None = None,
-) -> HeldOut:
-    """For each of five stratified folds, fit a learner on the other folds and predict this one.
+    isolate: bool = False,
+    stop: Callable[[int], bool] | None = None,
+) -> CrossValidation:
+    """For each fold, fit each learner on the other folds and predict this one.
 
-    `rows` limits the number of rows of a fit, drawn by class; `classes` are the labels of the codes. Raises InputError
-    if a fit fails.
+    `rows` limits the number of rows of the fits of a learner, drawn by class; None: all. `stop` is called with the
+    number of learners whose folds are done, and ends the work if it returns True.
     """
-    folds = assign_folds(codes, FOLDS, seed)
-    shared = _Folds(
-        encoded(learner, X), X, codes, np.arange(codes.max() + 1) if classes is None else classes, folds, rows, seed
+    names, numbers = list(learners), folds.numbers
+    job = _FoldJob(folds, tuple((learners[name], (rows or {}).get(name)) for name in names))
+    tasks = [(place, fold) for place in range(len(names)) for fold in numbers]
+    counts = [0] * len(names)
+
+    def count(index: int, _: Any) -> None:
+        counts[tasks[index][0]] += 1
+
+    outcome = work.run(
+        _predict_fold,
+        tasks,
+        shared=job,
+        executor=executor,
+        progress=progress,
+        label="cross-validation",
+        isolate=isolate,
+        on_result=count,
+        stop=None if stop is None else lambda: stop(sum(each == len(numbers) for each in counts)),
     )
-    outcome = work.run(_predict_fold, range(FOLDS), shared=shared, executor=executor, progress=progress, label=label)
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    if outcome.failures:
-        raise InputError(str(next(iter(outcome.failures.values()))))
-    labels = np.empty(codes.size, dtype=np.int64)
-    scored = [outcome.results[fold][1] for fold in range(FOLDS)]
-    scores = None if any(each is None for each in scored) else np.empty((codes.size, int(codes.max()) + 1))
-    for fold in range(FOLDS):
-        here = folds == fold
-        labels[here] = outcome.results[fold][0]
+    done: dict[int, dict[int, _FoldAnswers]] = {}
+    for index, answers in outcome.results.items():
+        place, fold = tasks[index]
+        done.setdefault(place, {})[fold] = answers
+    failed: dict[str, str] = {}
+    for index, failure in outcome.failures.items():
+        failed.setdefault(names[tasks[index][0]], str(failure).removeprefix("InputError: "))
+    held = {
+        names[place]: _joined(folds, by_fold) for place, by_fold in sorted(done.items()) if len(by_fold) == len(numbers)
+    }
+    return CrossValidation(held, failed, outcome.interrupted, outcome.stopped)
+
+
+def _joined(folds: Folds, by_fold: dict[int, _FoldAnswers]) -> HeldOut:
+    fold = folds.fold_of_row[folds.tested]
+    labels = np.empty(folds.tested.size, dtype=np.int64)
+    scored = all(each.scores is not None for each in by_fold.values())
+    scores = np.empty((folds.tested.size, folds.classes.size)) if scored else None
+    for number, each in by_fold.items():
+        here = fold == number
+        labels[here] = each.labels
         if scores is not None:
-            scores[here] = scored[fold]
-    return HeldOut(labels, scores, min(outcome.results[fold][2] for fold in range(FOLDS)))
+            scores[here] = each.scores
+    return HeldOut(
+        labels,
+        scores,
+        min(each.rows for each in by_fold.values()),
+        folds.tested,
+        folds.available,
+        float(np.mean([each.fit_seconds for each in by_fold.values()])),
+        sum(each.predict_seconds for each in by_fold.values()) / folds.tested.size,
+    )
 
 
-def _predict_fold(folds: _Folds, fold: int) -> tuple[Ints, Floats | None, int]:
-    """Labels and scores of the rows of one fold. Runs in a worker."""
-    train = np.flatnonzero(folds.fold_of_row != fold)
-    if folds.rows is not None and folds.rows < train.size:
-        train = _fewer(train, folds.codes[train], folds.rows, folds.seed, fold)
-    here = take(folds.X, np.flatnonzero(folds.fold_of_row == fold))
+def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
+    """Labels and scores of the tested rows of one fold. Runs in a worker."""
+    (learner, rows), fold, folds = job.learners[task[0]], task[1], job.folds
+    train = train_rows_of_fold(folds.fold_of_row, fold, folds.per_row)
+    if rows is not None and rows < train.size:
+        train = fewer(train, folds.codes[train], rows, folds.seed, fold)
+    here = take(folds.X, folds.tested[folds.fold_of_row[folds.tested] == fold])
+    begin = time.perf_counter()
     # In the user's labels: settings such as class_weight refer to them.
-    scorer = fit_scorer(folds.learner, take(folds.X, train), folds.classes[folds.codes[train]], folds.seed, fold)
+    scorer = fit_scorer(
+        learner,
+        take(folds.X, train),
+        folds.classes[folds.codes[train]],
+        folds.seed,
+        fold,
+        sample_weight=None if folds.per_row.weights is None else folds.per_row.weights[train],
+    )
+    fitted = time.perf_counter()
     answered = scorer.predict(here)
     labels = np.minimum(np.searchsorted(folds.classes, answered), folds.classes.size - 1)
     if (folds.classes[labels] != answered).any():
-        raise InputError(f"{short_name(folds.learner)} predicts labels that are not among the classes.")
+        raise InputError(f"{short_name(learner)} predicts labels that are not among the classes.")
     scores = None
-    if len(scorer.classes) == int(folds.codes.max()) + 1:
+    if len(scorer.classes) == folds.classes.size:
         try:
             scores = scorer.scores(here)
         except InputError:
             scores = None
-    return labels, scores, train.size
+    return _FoldAnswers(labels, scores, train.size, fitted - begin, time.perf_counter() - fitted)
 
 
-def _fewer(rows: Ints, codes: Ints, wanted: int, seed: int, fold: int) -> Ints:
+def fewer(rows: Ints, codes: Ints, wanted: int, seed: int, *place: int) -> Ints:
     """A stratified subset of the rows: every class keeps its share, and at least one row."""
-    generator = seeds.generator(seed, "fewer", fold)
+    generator = seeds.generator(seed, "fewer", *place)
     order = sorted_by_class(codes, generator)
     kept = at_even_steps(order, wanted, generator)
     absent = np.setdiff1d(codes, codes[kept])

@@ -165,6 +165,10 @@ class Report(Result):
 
         return save(self, path, force)
 
+    def _notebook_table(self) -> tuple[pd.DataFrame, str]:
+        rows = [(each.level, each.code, each.of, each.sentence, each.action) for each in self.findings]
+        return pd.DataFrame(rows, columns=["level", "code", "of", "finding", "what to do"]), "findings"
+
     def __str__(self) -> str:
         counts = {level: sum(each.level == level for each in self.findings) for level in LEVELS}
         first = " ".join(str(each) for each in self.warnings[:3])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from ..intervals import Estimate, difference, exact, of_proportion, within_limits
 from ..learner.orientation.orientation import usual_threshold
@@ -47,7 +45,7 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     oriented, steady = learner.orientation, learner.stability
     values = {"accuracy": steady.accuracy}
     if learner.held_out is not None:
-        right = learner.held_out.labels == data.codes
+        right = learner.held_out.right(data.codes)
         values["cv_accuracy"] = of_proportion(int(right.sum()), right.size)
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
@@ -83,7 +81,7 @@ def data_figures(results: Results) -> dict[str, Estimate]:
     """The figures of the rows."""
     data = results.data
     counts = np.bincount(data.codes)
-    contradictions, duplicates = repeated_rows(data)
+    contradictions, duplicates = data.repeated_rows
     values = {
         "rows": exact(data.codes.size, "count"),
         "columns": exact(data.X.shape[1], "count"),
@@ -97,25 +95,3 @@ def data_figures(results: Results) -> dict[str, Estimate]:
         values["suspects"] = exact(len(results.complexity.suspects()), "count")
         values["evenness"] = exact(results.complexity.normalised_entropy, "of these rows")
     return values
-
-
-def repeated_rows(data: DataResults) -> tuple[int, int]:
-    """Rows that contradict an equal one beyond what a classifier could get right, and rows that are mere duplicates."""
-    pairs = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).value_counts().rename("times").reset_index()
-    by_row = pairs.groupby("row")["times"]
-    return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())
-
-
-def contradicted_rows(data: DataResults) -> NDArray[np.bool_]:
-    """Which rows are equal in every column to a row with another label."""
-    labels = pd.DataFrame({"row": _fingerprints(data), "code": data.codes}).groupby("row")["code"]
-    return np.asarray(labels.transform("nunique") > 1)
-
-
-def _fingerprints(data: DataResults) -> NDArray[np.uint64]:
-    # Numbers are hashed as they are, anything else as text.
-    columns = {
-        name: values if pd.api.types.is_numeric_dtype(values.dtype) else values.astype(object).map(str)
-        for name, values in data.X.items()
-    }
-    return np.asarray(pd.util.hash_pandas_object(pd.DataFrame(columns), index=False))

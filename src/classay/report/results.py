@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,12 +21,20 @@ from ..learner.records.labelings import Labelings
 from ..learner.stability.disagreement import DisagreementRegions
 from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
+from ..splits import NOTHING, PerRow
 from .cross_validated import HeldOut
+
+if TYPE_CHECKING:
+    from ..tables.audit import Audit
 
 
 @dataclass(frozen=True)
 class DataResults:
-    """The rows as they were assayed: `codes` index `classes`; `notes` lists what was dropped or changed."""
+    """The rows as they were assayed: `codes` index `classes`; `notes` lists what was dropped or changed.
+
+    `X` is the table as the page shows it, `given` what learners are fitted on: the same, or an array of numbers as the
+    user gave it. `per_row` has groups, times and weights. `audit` says how the data were read.
+    """
 
     name: str
     X: pd.DataFrame
@@ -33,16 +42,53 @@ class DataResults:
     classes: NDArray[Any]
     target: str
     notes: tuple[str, ...] = ()
+    per_row: PerRow = NOTHING
+    given: Any = None
+    audit: Audit | None = None
 
     @property
     def labels(self) -> NDArray[Any]:
         """The label of each row."""
         return np.asarray(self.classes[self.codes])
 
+    @property
+    def for_learners(self) -> Any:
+        """What learners are fitted on."""
+        return self.X if self.given is None else self.given
+
+    @cached_property
+    def row_hashes(self) -> NDArray[np.uint64]:
+        """A number for each row, the same for rows that are equal in every column."""
+        # Objects of any kind are hashed as text, everything else as it is.
+        columns = {
+            name: values.map(str) if values.dtype == object else values
+            for name, values in self.X.items()
+        }
+        return np.asarray(pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False))
+
+    @cached_property
+    def repeated_rows(self) -> tuple[int, int]:
+        """Rows that contradict an equal one beyond what a classifier could get right, and rows that are duplicates."""
+        pairs = pd.DataFrame({"row": self.row_hashes, "code": self.codes})
+        pairs = pairs.value_counts().rename("times").reset_index()
+        by_row = pairs.groupby("row")["times"]
+        return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())
+
+    @cached_property
+    def contradicted_rows(self) -> NDArray[np.bool_]:
+        """Which rows are equal in every column to a row with another label."""
+        if not self.repeated_rows[0]:
+            return np.zeros(self.codes.size, dtype=bool)
+        labels = pd.DataFrame({"row": self.row_hashes, "code": self.codes}).groupby("row")["code"]
+        return np.asarray(labels.transform("nunique") > 1)
+
 
 @dataclass(frozen=True)
 class LearnerResults:
-    """The results of one learner. What could not be measured is None, and `why` has the reason by name."""
+    """The results of one learner. What could not be measured is None, and `why` has the reason by name.
+
+    `wrapped` says how the table is changed for the learner inside each fit; it is empty if the learner takes it as is.
+    """
 
     name: str
     labelings: Labelings
@@ -53,6 +99,7 @@ class LearnerResults:
     held_out: HeldOut | None = None
     slices: Slices | None = None
     why: dict[str, str] = field(default_factory=dict)
+    wrapped: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +113,12 @@ class ClassesResults:
 
 @dataclass(frozen=True)
 class Results:
-    """All results. `failed` says why learners or networks gave no results, `why` the same for other measurements."""
+    """All results. `failed` says why learners or networks gave no results, `why` the same for other measurements.
+
+    `slow` has the learners among `failed` that only lacked time. `complexity` is that of `measured_rows`: all rows, or
+    a sample of a large table; `test_table` has the test points; `kept` what all rounds
+    of an assay share.
+    """
 
     data: DataResults
     learners: dict[str, LearnerResults]
@@ -77,3 +129,12 @@ class Results:
     failed: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    slow: tuple[str, ...] = ()
+    measured_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    test_table: pd.DataFrame = field(default_factory=pd.DataFrame)
+    kept: dict[tuple[str, ...], Any] = field(default_factory=dict)
+
+    @property
+    def measured(self) -> Ints:
+        """The rows whose complexity was measured, in order."""
+        return self.measured_rows if self.measured_rows.size else np.arange(self.data.codes.size)

@@ -1,60 +1,131 @@
-"""Tables of labelled rows, from any source: columns to learn from, and labels."""
+"""Tables of labelled rows, from any source: columns to learn from, labels, and an audit of what was read."""
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import lzma
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from http.client import HTTPException
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TextIO, cast
-from urllib.error import HTTPError
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api import types
 
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, counted, nearest, shown
+from . import kinds
+from .audit import ASKED, FEATURE, GROUPS, LEFT_OUT, TARGET, TIME, WEIGHT, Audit, ColumnAudit, class_counts, column_audit
+from .cells import cells, refuse_odd
+from .kinds import Column, Format, is_identifier, read_column, read_column_as
+from .labels import differ_in_spelling, labels, rows_without, spelled
+from .numbers import number_format, numbers_of
+from .sources import load_source
+from .text_files import LoadedTable, Wanted
 
 
 @dataclass(frozen=True)
 class Table:
-    """Labelled rows: the columns to learn from, the label of each row, and notes on how they were read."""
+    """Labelled rows: the columns to learn from, the label of each row, and how they were read.
+
+    notes: what to know of how they were read, in sentences. audit: the same and more, as data.
+    text: the column of X that is text to embed. groups, time, weights: columns that were named as such, not in X.
+    test: the rows of a second file, if one was given. formats: how each column was read, for further files.
+    """
 
     name: str
     X: pd.DataFrame
     y: pd.Series[Any]
     target: str
     notes: tuple[str, ...] = ()
+    audit: Audit = field(default_factory=lambda: Audit("", 0, 0, ()))
+    text: str | None = None
+    groups: pd.Series[Any] | None = None
+    time: pd.Series[Any] | None = None
+    weights: pd.Series[Any] | None = None
+    test: Table | None = None
+    formats: Mapping[str, Format] = field(default_factory=dict)
 
 
-def read_table(source: str | Path, target: str | None = None, text: str | None = None) -> Table:
+@dataclass(frozen=True)
+class Roles:
+    """Columns that users named, and what for."""
+
+    target: str | None = None
+    text: str | None = None
+    groups: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    drop: tuple[str, ...] = ()
+
+    def named(self) -> list[tuple[str, str]]:
+        """What for, and the column."""
+        roles = [("target", self.target), ("text", self.text), ("groups", self.groups), ("time", self.time)]
+        roles += [("weight", self.weight), *(("drop", name) for name in self.drop)]
+        return [(role, name) for role, name in roles if name is not None]
+
+    def beside_target(self) -> frozenset[str]:
+        """Columns that cannot be the target."""
+        return frozenset(name for role, name in self.named() if role != "target")
+
+
+def read_table(
+    source: str | Path,
+    target: str | None = None,
+    text: str | None = None,
+    groups: str | None = None,
+    time: str | None = None,
+    weight: str | None = None,
+    test: str | Path | None = None,
+    *,
+    drop: Iterable[str] = (),
+    like: Table | None = None,
+) -> Table:
     """A table by built-in name, from a file, or from OpenML.
 
-    source: one of `BUILT_IN`; a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file (arrays X
+    source: one of `sources.BUILT_IN`; a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file (arrays X
         and y); `openml:NAME` or `openml:ID`.
     target: the column with the labels. Default: the one the source names, else the last, with a note.
-    text: a text column to keep although every value is unique, and never the target.
+    text: the column of texts to embed; never the target. Without it, a column of sentences is an error, unless there
+        is nothing else to learn from.
+    groups, time, weight: columns with the group, the time and the weight of each row. They are not learned from.
+    test: a second source with the rows to test on; it is read in the same way, as `Table.test`.
+    drop: columns not to use.
+    like: a table that was read before. Columns are read in the same way, and must be the same.
 
-    Columns without any value, and text columns with a different value in every row, are dropped, with a note.
-    Labels keep their spelling; whole numbers written as 1.0 become 1.
+    A column is numbers if at least 95 % of its values are, in one format; the rest becomes missing. Percent, currency,
+    thousands and decimal commas are read. Words for missing, such as ? and n/a, are missing. Whole numbers with leading
+    zeros are codes and stay text. Columns without any value, and text columns with a different value in every row, are
+    dropped. Rows without a label are dropped if they are at most 5 %. Labels keep their spelling; whole numbers are
+    numbers. `Table.audit` says what was decided for each column.
 
     >>> table = read_table("breast_cancer")
     >>> table.X.shape, sorted(set(table.y))
     ((569, 30), ['benign', 'malignant'])
     """
-    name, loaded = _load_source(source)
-    return _labelled_table(name, loaded, target, text)
+    roles = Roles(target, text, groups, time, weight, tuple([drop] if isinstance(drop, str) else drop))
+    texts = {groups} if groups is not None else set()
+    if like is not None:
+        texts |= {name for name, format in like.formats.items() if format.text}
+    wanted = Wanted(target, roles.beside_target(), frozenset(texts), codes=like is None)
+    name, loaded = load_source(source, wanted)
+    table = _labelled_table(name, loaded, roles, like)
+    if test is None:
+        return table
+    same = replace(roles, target=table.target, text=table.text)
+    return replace(table, test=_test_table(test, same, table))
 
 
 def read_frame(source: str | Path) -> pd.DataFrame:
     """All columns of a table unchanged, for data without a target: predictions, logs. Sources as in `read_table`."""
-    name, loaded = _load_source(source)
-    return _checked_frame(name, loaded)
+    name, loaded = load_source(source, Wanted(codes=False, labelled=False))
+    frame = _checked_frame(name, loaded)
+    if loaded.decimal_comma:
+        for column in frame.select_dtypes(exclude="number"):
+            found = cells(frame[column])
+            written = number_format(found, decimal_comma=True)
+            if written is not None and written.decimal == "," and not (written.thousands or written.unit):
+                values = numbers_of(found.texts, written)
+                if not np.isnan(values).any():
+                    frame[column] = found.spread(values, np.nan)
+    return frame
 
 
 def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
@@ -68,267 +139,240 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
     return frame
 
 
-def _labelled_table(name: str, loaded: LoadedTable, target: str | None, text: str | None = None) -> Table:
-    """Split columns into features and labels, and check both."""
+def _labelled_table(name: str, loaded: LoadedTable, given: Roles, like: Table | None) -> Table:
+    """Split columns into features, labels and the rest, and check them."""
     frame = _checked_frame(name, loaded)
+    roles = _existing(name, frame, loaded, given)
     notes = list(loaded.notes)
-    label_column = target if target is not None else loaded.target
-    for column in (label_column, text):
-        if column is not None and column not in frame:
+    full = [str(column) for column in frame.columns if column == roles.target or frame[column].notna().any()]
+    if len(full) < 2:
+        raise InputError(
+            f"{name!r} has one column with values ({shown(full)}); expected one to learn from and one with "
+            "labels. Is the separator a comma, a semicolon or a tab?"
+        )
+    possible = [column for column in full if column not in roles.beside_target()]
+    if roles.target is None and not possible:
+        raise InputError(f"{name!r} has no column left for the labels; expected one besides {shown(full)}.")
+    target = roles.target if roles.target is not None else possible[-1]
+    if roles.target is None:
+        notes.append(f"Target: last column {target!r}. Use --target to choose another.")
+        roles = replace(roles, target=target)
+    columns = _read_columns(frame, loaded, roles, like)
+    y, gone = _target(frame[target], loaded, like)
+    uses, text = _uses(name, columns, roles, like)
+    if text is not None and roles.text is None:
+        notes.append(f"Text: {text!r}, the only column to learn from. Use --text to choose another.")
+    kept = np.ones(len(frame), dtype=bool)
+    kept[gone] = False
+    dropped_rows = ((f"whose target {target!r} is missing", gone.size, tuple(int(row) + 1 for row in gone[:5])),)
+    audit = Audit(
+        name,
+        len(frame),
+        len(y),
+        tuple(_audited(column, columns.get(column), uses.get(column), y) for column in frame.columns),
+        loaded.renamed,
+        dropped_rows if gone.size else (),
+        class_counts(y),
+    )
+    for column in frame.columns:
+        if column in columns and columns[column].values is not frame[column]:
+            frame[column] = columns[column].values
+    if gone.size:
+        frame = frame[kept].reset_index(drop=True)
+    features = [column for column in frame.columns if uses.get(column, ("",))[0] in (FEATURE, kinds.TEXT)]
+    if like is not None:
+        features = list(like.X.columns)
+    X = frame[features]
+    notes += [note for note in (differ_in_spelling(y), *_copies(X, y, target)) if note]
+    audit = replace(audit, notes=tuple(notes))
+    return Table(
+        name,
+        X,
+        y,
+        target,
+        (*notes, *audit.losses),
+        audit,
+        text,
+        groups=_role(frame, roles.groups, columns, "groups"),
+        time=_role(frame, roles.time, columns, "time"),
+        weights=_role(frame, roles.weight, columns, "weight"),
+        formats={column: read.format for column, read in columns.items()},
+    )
+
+
+def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles) -> Roles:
+    """The columns that users named, by their names after reading; an error if one is not there or has two uses."""
+    changed = dict(loaded.renamed)
+    label_column = given.target if given.target is not None else loaded.target
+    now = [(role, changed.get(column, column)) for role, column in given.named() if role != "target"]
+    if label_column is not None:
+        now.insert(0, ("target", changed.get(label_column, label_column)))
+    used: dict[str, str] = {}
+    for role, column in now:
+        if column not in frame:
             raise InputError(
                 f"{name!r} has no column {column!r}.{nearest(column, frame.columns)} It has {shown(frame.columns)}."
             )
-    if text is not None and text == label_column:
-        raise InputError(f"The column {text!r} is both target and text; expected two columns.")
-    empty = [column for column in frame.columns[frame.isna().all()] if column != label_column]
-    if empty:
-        frame = frame.drop(columns=empty)
-        notes.append(f"Dropped, without any value: {shown(empty)}.")
-    if frame.shape[1] < 2:
-        raise InputError(
-            f"{name!r} has one column with values ({shown(frame.columns)}); expected one to learn from and one with "
-            "labels. Is the separator a comma, a semicolon or a tab?"
+        if column in used and used[column] != role:
+            raise InputError(f"The column {column!r} is both {used[column]} and {role}; expected two columns.")
+        used[column] = role
+    by_role = {role: column for role, column in now if role != "drop"}
+    return Roles(**by_role, drop=tuple(column for role, column in now if role == "drop"))
+
+
+def _read_columns(
+    frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Table | None
+) -> dict[str, Column]:
+    """Every column but the target, as read."""
+    names = [str(name) for name in frame.columns if name != roles.target]
+    if like is not None:
+        known = like.formats
+        return {
+            name: read_column_as(frame[name], known[name]) if name in known else read_column(frame[name])
+            for name in names
+        }
+    columns = {
+        name: read_column(
+            frame[name],
+            nominal=name in loaded.nominal or name == roles.groups,  # groups 01 and 1 are two
+            decimal_comma=loaded.decimal_comma,
         )
-    if label_column is None:
-        label_column = str([column for column in frame.columns if column != text][-1])
-        notes.append(f"Target: last column {label_column!r}. Use --target to choose another.")
-    y = _labels(frame[label_column])
-    X = frame.drop(columns=label_column)
-    identifiers = [column for column in X if column != text and _is_identifier(X[column])]
-    if identifiers:
-        X = X.drop(columns=identifiers)
-        notes.append(f"Dropped, because every value is unique: {shown(identifiers)}.")
-    if X.shape[1] == 0:
-        raise InputError(f"{name!r} has nothing to learn from: every value of {shown(identifiers)} is unique.")
-    return Table(name, X, y, label_column, tuple(notes))
+        for name in names
+    }
+    written = [(name, column.format.number) for name, column in columns.items() if column.format.number is not None]
+    if any(number.decimal == "," and not number.guessed for _, number in written):
+        # Where one column shows that commas are decimal, they are in columns that do not show it.
+        for name in [name for name, number in written if number.guessed and number.thousands]:
+            columns[name] = read_column(frame[name], decimal_comma=True)
+    return columns
 
 
-def _labels(y: pd.Series[Any]) -> pd.Series[Any]:
-    """The labels as plain values: text, whole numbers or booleans; an error if they are not classes."""
-    missing = np.flatnonzero(y.isna())
+def _target(column: pd.Series[Any], loaded: LoadedTable, like: Table | None) -> tuple[pd.Series[Any], Any]:
+    """The labels of the rows that have one, and the rows without."""
+    name = str(column.name)
+    refuse_odd(column, name)
+    from_file = loaded.spelling is not None
+    if loaded.spelling is not None and not _is_spelled(column):
+        column = loaded.spelling([name], True)[name]
+    word_at = loaded.spelling([name], False)[name] if loaded.spelling is not None and column.isna().any() else None
+    gone = rows_without(column, word_at)
+    if gone.size:
+        column = column.drop(index=gone).reset_index(drop=True)
+    return labels(spelled(column) if from_file else column, few=like is not None), gone
+
+
+def _is_spelled(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_string_dtype(column) and not pd.api.types.is_numeric_dtype(column))
+
+
+Use = tuple[str, str, str]
+"""What a column is used for, its kind, and why; empty where the column itself says it."""
+
+
+def _uses(name: str, columns: dict[str, Column], roles: Roles, like: Table | None) -> tuple[dict[str, Use], str | None]:
+    """What each column is used for, and the column of texts, given or found."""
+    uses: dict[str, Use] = {column: (role, "", "") for role, column in roles.named() if role not in ("drop", "target")}
+    uses |= dict.fromkeys(roles.drop, (LEFT_OUT, "", ASKED))
+    free = [column for column in columns if column not in uses and column != roles.target]
+    if like is not None:
+        absent = [column for column in like.X.columns if column not in columns]
+        if absent:
+            raise InputError(f"{name!r} does not have the columns {shown(absent)} of {like.name!r}; expected the same.")
+        uses |= {column: (FEATURE if column in like.X else LEFT_OUT, "", "") for column in free}
+        uses |= {like.text: (kinds.TEXT, "", "")} if like.text is not None else {}
+        return uses, like.text
+    sentences = [column for column in free if columns[column].kind == kinds.TEXT]
+    for column in free:
+        read = columns[column]
+        if read.kind == kinds.EMPTY:
+            uses[column] = (LEFT_OUT, "", "")
+        elif column not in sentences and is_identifier(read.values):
+            uses[column] = (LEFT_OUT, kinds.IDENTIFIER, "every value is unique")
+        elif column not in sentences:
+            uses[column] = (FEATURE, "", "")
+    text = roles.text
+    useful = [column for column in free if uses.get(column, ("",))[0] == FEATURE and columns[column].kind != "constant"]
+    if text is None and sentences:
+        text = _only_text(sentences, useful)
+    uses |= {column: (LEFT_OUT, "", "") for column in sentences if column != text}
+    if text is not None:
+        uses[text] = (kinds.TEXT, kinds.TEXT, "")
+    if not any(use in (FEATURE, kinds.TEXT) for use, _, _ in uses.values()):
+        unique = [column for column, (_, kind, _) in uses.items() if kind == kinds.IDENTIFIER]
+        reason = f"every value of {shown(unique)} is unique" if unique else "every column is used otherwise"
+        raise InputError(f"{name!r} has nothing to learn from: {reason}.")
+    return uses, text
+
+
+def _only_text(sentences: list[str], useful: list[str]) -> str:
+    """The column of sentences to learn from, if there is nothing else; otherwise the user has to choose."""
+    if len(sentences) == 1 and not useful:
+        return sentences[0]
+    names = shown([f"`{name}`" for name in sentences], 4)
+    first = sentences[0]
+    others = " ".join(f"--drop {_quoted(name)}" for name in sentences)
+    learn = f" and learn from {shown(useful, 4)}" if useful else ""
+    raise InputError(
+        f"{names} {'looks' if len(sentences) == 1 else 'look'} like text: add `--text {_quoted(first)}` to use "
+        f"{'it' if len(sentences) == 1 else 'one'}, or `{others}` to drop {'it' if len(sentences) == 1 else 'them'}{learn}."
+    )
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
+
+
+def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any]) -> ColumnAudit:
+    if read is None or use is None:
+        distinct = counted(int(y.nunique()), "class", "classes")
+        numeric = pd.api.types.is_numeric_dtype(y.dtype)
+        return ColumnAudit(name, kinds.NUMBER if numeric else kinds.CATEGORY, TARGET, f"{distinct}, as spelled")
+    return column_audit(name, read, *use)
+
+
+def _role(
+    frame: pd.DataFrame, name: str | None, columns: dict[str, Column], role: str
+) -> pd.Series[Any] | None:
+    """A column with the group, time or weight of each row, checked."""
+    if name is None:
+        return None
+    values, kind = frame[name], columns[name].kind
+    missing = np.flatnonzero(values.isna())
     if missing.size:
         raise InputError(
-            f"The target {y.name!r} is missing in {missing.size} of {len(y)} rows (row {shown(missing + 1, 5)}, "
-            "counted from 1). Drop these rows, or respell a label that is a word such as 'None' or 'NA'."
+            f"The {role} column {name!r} is missing in {missing.size} of {len(values)} rows (row "
+            f"{shown(missing + 1, 5)}, counted from 1). Fill it, or drop these rows."
         )
-    values: Any = y.astype(y.cat.categories.dtype) if isinstance(y.dtype, pd.CategoricalDtype) else y
-    numeric = types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype)
-    if types.is_object_dtype(values.dtype) and types.infer_dtype(values) not in (
-        "string",
-        "boolean",
-        "integer",
-    ):
-        values = values.map(str)  # mixed values cannot be sorted, as classes must be
-    if types.is_float_dtype(values.dtype):
-        numbers = values.to_numpy(dtype=float)
-        whole = bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())
-        values = values.astype("int64") if whole and np.abs(numbers).max() < 2**53 else values
-    else:
-        whole = True
-    distinct = int(values.nunique())
-    if distinct > (max(20, len(y) / 2) if whole else min(20, len(y) / 2)):
-        looks_like = "it looks like a regression target" if numeric else "it looks like text or an identifier"
+    numeric = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+    dated = pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype)
+    if (role == WEIGHT and not numeric) or (role == TIME and not (numeric or dated)):
+        expected = "numbers" if role == WEIGHT else "dates or numbers, such as 2024-01-31"
+        raise InputError(f"The {role} column {name!r} is of kind {kind} ({columns[name].why}); expected {expected}.")
+    return values
+
+
+def _copies(X: pd.DataFrame, y: pd.Series[Any], target: str) -> list[str]:
+    """Notes on columns that equal the target in every row."""
+    first = y.head(200).map(str)
+    copies = [
+        str(name)
+        for name in X
+        if X[name].head(200).map(str).equals(first) and X[name].map(str).equals(y.map(str))
+    ]
+    return [f"Columns that equal the target {target!r} in every row: {shown(copies)}."] if copies else []
+
+
+def _test_table(source: str | Path, roles: Roles, table: Table) -> Table:
+    """The rows to test on, read as those to train on."""
+    named = {role: column for role, column in roles.named() if role not in ("drop", "text")}
+    test = read_table(source, **named, like=table)
+    unknown = [label for label, _ in test.audit.classes if label not in dict(table.audit.classes)]
+    if unknown:
+        rows = int(test.y.map(str).isin(unknown).sum())
         raise InputError(
-            f"The target {y.name!r} has {distinct} different values in {len(y)} rows; {looks_like}, not like classes. "
-            "Is the target column right?"
+            f"{test.name!r} has classes that {table.name!r} does not have ({shown(map(repr, unknown), 4)}, in "
+            f"{counted(rows, 'row')}); expected the same classes. Drop these rows, or add such rows to {table.name!r}."
         )
-    if distinct < 2:
-        raise InputError(
-            f"`y` has 1 class ({values.tolist()[0]!r}); at least 2 are needed. Is the target column right?"
-        )
-    return cast("pd.Series[Any]", values)
-
-
-def _is_identifier(column: pd.Series[Any]) -> bool:
-    """Whether a column identifies its rows instead of describing them."""
-    if types.is_numeric_dtype(column.dtype):
-        # The row numbers that pandas writes with to_csv: in a sorted file they give the labels away.
-        return str(column.name).startswith("Unnamed: ") and types.is_integer_dtype(column) and column.is_unique
-    if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
-        return False
-    try:
-        return len(column) > 20 and bool(column.notna().all()) and column.is_unique
-    except TypeError as error:
-        raise InputError(
-            f"Column {column.name!r} contains {type(column.iloc[0]).__name__} values; expected one number or text "
-            "per row. Spread it over several columns or drop it."
-        ) from error
-
-
-# Sources: built-in names, files, OpenML. Nothing is ever unpickled.
-
-
-BUILT_IN = ("iris", "wine", "breast_cancer", "digits")
-COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
-
-@dataclass(frozen=True)
-class LoadedTable:
-    """What was read: all columns, the target column if the source defines one, and remarks."""
-
-    frame: pd.DataFrame
-    target: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-def _load_source(source: str | Path) -> tuple[str, LoadedTable]:
-    """The name of a table, and its content: `openml:NAME`, `openml:ID`, one of `BUILT_IN`, or a file."""
-    text = str(source)
-    if text.startswith("openml:"):
-        return text, _from_openml(text.removeprefix("openml:"))
-    if text in BUILT_IN:
-        return text, _built_in(text)
-    path = Path(source).expanduser()
-    return path.name, _from_file(path)
-
-
-def _built_in(name: str) -> LoadedTable:
-    from sklearn import datasets
-
-    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
-    if name == "digits":
-        return LoadedTable(bunch.frame, "target")
-    names = np.asarray(bunch.target_names, dtype=object)
-    return LoadedTable(bunch.data.assign(target=names[bunch.target.to_numpy()]), "target")
-
-
-def _from_openml(table_name: str) -> LoadedTable:
-    from sklearn import datasets
-
-    key = {"data_id": int(table_name)} if table_name.isdecimal() else {"name": table_name}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            bunch = datasets.fetch_openml(**key, as_frame=True, parser="auto")
-        except HTTPError as error:
-            raise InputError(
-                f"OpenML has no table {table_name!r} or refuses it ({error}). Is the name as on openml.org?"
-            ) from error
-        except (OSError, HTTPException) as error:
-            raise InputError(
-                f"OpenML could not be reached for {table_name!r} ({error}). Check the network, or pass a file."
-            ) from error
-        except (ValueError, ImportError) as error:
-            raise InputError(f"The OpenML table {table_name!r} cannot be read: {error}") from error
-    target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
-    messages = (str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
-    return LoadedTable(bunch.frame, target, tuple(f"OpenML: {' '.join(message.split())}" for message in messages))
-
-
-def _from_file(path: Path) -> LoadedTable:
-    kinds = "a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file"
-    if not path.exists():
-        raise InputError(
-            f"There is no file '{path}', and no built-in table of this name.{nearest(str(path), BUILT_IN)} "
-            f"Built in are {shown(BUILT_IN)}; otherwise expected {kinds} or openml:NAME."
-        )
-    if not path.is_file():
-        raise InputError(f"'{path}' is a folder; expected {kinds}.")
-    if path.stat().st_size == 0:
-        raise InputError(f"'{path}' is empty.")
-    compressed = path.suffix.lower() in COMPRESSED
-    kind = (Path(path.stem) if compressed else path).suffix.lower()
-    readers = {".csv": _from_text, ".tsv": _from_text, ".arff": _from_arff}
-    if not compressed:
-        readers |= {".parquet": _from_parquet, ".npz": _from_npz}
-    if kind not in readers:
-        raise InputError(f"'{path}' is of an unknown type; expected {kinds}.")
-    try:
-        return readers[kind](path)
-    except (InputError, MemoryError):
-        raise
-    except UnicodeDecodeError as error:
-        raise InputError(f"'{path}' is not text in UTF-8 ({error.reason}). Save it as UTF-8.") from error
-    except Exception as error:  # four third-party parsers, each with its own ways to fail on a damaged file
-        message = f"'{path}' cannot be read as {kind} ({type(error).__name__}: {error})."
-        arff = " Only dense ARFF with numbers, dates and unquoted nominal values is supported; save it as CSV."
-        raise InputError(message + (arff if kind == ".arff" else " Is it complete?")) from error
-
-
-def _open_text(path: Path) -> TextIO:
-    opener = COMPRESSED.get(path.suffix.lower(), open)
-    return cast(TextIO, opener(path, "rt", encoding="utf-8-sig", newline=""))
-
-
-def _from_text(path: Path) -> LoadedTable:
-    with _open_text(path) as file:
-        header = next((line for line in file if line.strip()), "")
-        if not header:
-            raise InputError(f"'{path}' is empty.")
-        # The separator is what splits the header into most fields; a comma in quotes does not count.
-        fields = {mark: len(next(csv.reader([header[:100_000]], delimiter=mark))) for mark in ",;\t"}
-        separator = "\t" if ".tsv" in path.name.lower() else max(fields, key=fields.__getitem__)
-        file.seek(0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            try:
-                # Without index_col, a header that is one name short would silently shift all names by one.
-                frame = pd.read_csv(file, sep=separator, skipinitialspace=True, low_memory=False, index_col=False)
-            except pd.errors.ParserWarning as error:
-                raise InputError(f"'{path}' has rows with more fields than its header. Name every column.") from error
-    notes: tuple[str, ...] = ()
-    if all(_is_number(name) for name in frame.columns):
-        # Some tables do number their columns, so this is a note and not an error.
-        notes = (f"The first line ({shown(frame.columns, 4)}) was read as names. If it is a row, add a header line.",)
-    return LoadedTable(_with_decimal_commas(frame) if separator == ";" else frame, notes=notes)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _with_decimal_commas(frame: pd.DataFrame) -> pd.DataFrame:
-    """If the separator is a semicolon, "1,5" is a number."""
-    for name in frame.select_dtypes(exclude="number"):
-        column: Any = frame[name].dropna()
-        if len(column) and column.map(type).eq(str).all() and column.str.fullmatch(r"[-+]?\d+(,\d+)?").all():
-            frame[name] = pd.to_numeric(frame[name].str.replace(",", ".", regex=False))
-    return frame
-
-
-def _from_arff(path: Path) -> LoadedTable:
-    from scipy.io.arff import loadarff
-
-    with _open_text(path) as file:
-        rows, meta = loadarff(file)
-    frame = pd.DataFrame(rows)
-    for name, kind in zip(meta.names(), meta.types()):
-        if kind == "nominal":
-            texts = frame[name].str.decode("utf-8")
-            frame[name] = texts.where(texts != "?")
-    return LoadedTable(frame)
-
-
-def _from_parquet(path: Path) -> LoadedTable:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise InputError(
-            f"'{path}' needs pyarrow, which is not installed. Run `pip install \"classay[parquet]\"`."
-        ) from error
-    return LoadedTable(pd.read_parquet(path, engine="pyarrow"))
-
-
-def _from_npz(path: Path) -> LoadedTable:
-    loaded = np.load(path, allow_pickle=False)
-    if not isinstance(loaded, np.lib.npyio.NpzFile):
-        raise InputError(f"'{path}' contains one array; expected an .npz with arrays X and y.")
-    with loaded as file:
-        keys = {key.lower(): key for key in file.files}
-        pairs = [("x", "y")] if {"x", "y"} <= keys.keys() else [("x_train", "y_train"), ("x_test", "y_test")]
-        pairs = [pair for pair in pairs if keys.keys() >= set(pair)]
-        if ("x", "y") not in pairs and ("x_train", "y_train") not in pairs:
-            raise InputError(f"'{path}' has arrays {shown(file.files)}; expected X and y, or x_train and y_train.")
-        xs, ys = ([file[keys[pair[side]]] for pair in pairs] for side in (0, 1))
-    X, y = np.concatenate(xs), np.concatenate(ys)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if X.ndim < 2 or y.ndim != 1 or len(X) != len(y):
-        raise InputError(f"'{path}' has X of shape {X.shape} and y of shape {y.shape}; expected a label for each row.")
-    if y.dtype.kind == "S":
-        y = np.char.decode(y, "utf-8")
-    return LoadedTable(pd.DataFrame(X.reshape(len(X), -1)).rename(columns=str).assign(y=y), "y")
+    if not pd.api.types.is_numeric_dtype(table.y.dtype):
+        return replace(test, y=test.y.map(str))
+    return test

@@ -26,7 +26,7 @@ import classay
 from classay.classes.ranks.scores import is_marginal
 from classay.estimators.scores import fit_scorer, scores_of
 from classay.expect import InputError
-from classay.inputs import split_every_class
+from classay.splits import split_every_class
 
 IRIS = load_iris(return_X_y=True)
 OF_TEXT = make_pipeline(OneHotEncoder(), LogisticRegression())

@@ -9,8 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import classay
 from classay import HalfSplits, InputError, Subsets, record
-from classay.inputs import split_by_share
 from classay.learner.fitting import schemes
+from classay.splits import split_by_share
 
 
 def codes_of(*counts, seed=0):

@@ -105,6 +105,11 @@ def test_the_result_is_tidy_and_plain():
     frame = found.to_frame()
     assert frame["rank"].tolist() == list(range(1, len(frame) + 1))
     assert (frame.q_value <= 0.05).all()
+    assert frame.columns.is_unique
+    first, row = found.regions[0], frame.iloc[0]
+    ends = (getattr(first.conditions[0], "low", np.nan), getattr(first.conditions[0], "high", np.nan))
+    np.testing.assert_array_equal(row[["low", "high"]].astype(float), np.array(ends, dtype=float))
+    assert (row.rate_low, row.rate_high) == (first.rate.low, first.rate.high)
     assert set(found.tested.columns) >= {"condition", "rate", "p_value", "q_value", "verdict"}
     json.dumps(found.to_dict(), allow_nan=False)
     with pytest.raises(InputError, match="counted from 0"):

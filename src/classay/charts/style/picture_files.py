@@ -39,13 +39,19 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
         target.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=_version(), scale=2))
         return target
     if suffix == ".svg":
-        text = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+        text = svg(chart)
     elif suffix == ".html":
         text = _page(spec)
     else:
         text = spec
     target.write_text(text, encoding="utf-8")
     return target
+
+
+def svg(chart: alt.TopLevelMixin) -> str:
+    """A chart as SVG."""
+    text: str = vl_convert.vegalite_to_svg(chart.to_json(indent=None), vl_version=_version())
+    return text
 
 
 def _page(spec: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats, Mask
 from ...expect import InputError, nearest, shown
+from ...frames import pandas_of
 from ...intervals import Estimate
 from ...regions.conditions import Condition, Range
 from ...seeds import generator
@@ -115,7 +116,7 @@ class Table:
     """Rows by column: a DataFrame, an array or a sparse matrix; `known` names its columns if it does not."""
 
     def __init__(self, rows: Any, n_rows: int, known: Sequence[str] = ()) -> None:
-        self.rows: Any = rows
+        self.rows: Any = pandas_of(rows)
         if isinstance(self.rows, pd.DataFrame):
             self.names = [str(name) for name in self.rows.columns]
         else:

@@ -12,6 +12,7 @@ from scipy import linalg
 from ... import expect, seeds
 from ...arrays import Floats, Ints
 from ...expect import InputError
+from ...frames import pandas_of
 
 AMOUNTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.06, 0.03, 0.01, 3e-3, 1e-3)
 """Shrinkages tried. The last is not 0: two responses that are copies of each other have a singular covariance."""
@@ -99,6 +100,7 @@ def candidate_splits(n_distinct: int, test_size: float | int | None, folds: int,
 
 
 def _table(values: Any, name: str) -> Floats:
+    values = pandas_of(values, name)
     if isinstance(values, (pd.DataFrame, pd.Series)):
         words = [str(column) for column, kind in pd.DataFrame(values).dtypes.items() if kind.kind not in "biuf"]
         if words:

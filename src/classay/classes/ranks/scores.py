@@ -16,8 +16,10 @@ from ...arrays import Ints
 from ...estimators.adapters import kind_of, short_name
 from ...estimators.scores import fit_scorer
 from ...expect import InputError, fraction, one_of, shown
-from ...inputs import label_array, split_every_class, take
+from ...frames import pandas_of
+from ...inputs import label_array, take, text_rows
 from ...notes import Note
+from ...splits import split_every_class
 from .ranks import Ranks
 
 METRICS = ("cosine", "euclidean")
@@ -66,8 +68,13 @@ def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_s
     if kind_of(learner) == "regressor":
         raise InputError(f"`learner` is {short_name(learner)}, a regressor; expected a classifier.")
     seed = seeds.settle(random_state)
-    X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)
-    if X.ndim != 2:
+    X = pandas_of(X)
+    texts = text_rows(X)
+    if texts is not None:
+        X = texts
+    else:
+        X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    if X.ndim != 2 and texts is None:
         raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
     classes, codes = classes_of(y, X.shape[0])
     return LearnerSplit(

@@ -12,8 +12,8 @@ import typer
 from pandas.api import types
 
 from ... import __version__, charts, expect
-from ...estimators.encoder import encoded
 from ...estimators.spec import learner_from_text
+from ...estimators.trial import ready
 from ...inputs import plain_labels
 from ...learner.drift import calibration
 from ...learner.drift.monitor import DriftMonitor, packed
@@ -94,9 +94,11 @@ def command(
         console.say(note, quiet)
     # All files are read before anything is fitted, so that a bad one is reported at once.
     batches = [read_batch(file, reference_batch) for file in ordered]
-    model = encoded(unfitted, reference_batch.X)
+    tried = ready(unfitted, reference_batch.X, reference_batch.y, seed)
+    for note in tried.notes:
+        console.say(f"{name}: {note}", quiet)
     monitor = DriftMonitor(
-        model,
+        tried.learner,
         probes=probes,
         n_probes=n_probes,
         false_alarm_rate=rate,
@@ -111,7 +113,7 @@ def command(
     if state is not None:
         packed(reference_batch.X, "rows")  # refuses what cannot be saved, before anything is fitted
     if state is not None and state.exists():
-        saved = DriftMonitor.load(state, model, executor=workers, progress=not quiet)
+        saved = DriftMonitor.load(state, tried.learner, executor=workers, progress=not quiet)
         new = _not_seen(saved, monitor, reference_batch, batches, state)
         if len(new) < len(batches):
             console.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.", quiet)
@@ -124,7 +126,13 @@ def command(
     history = monitor.history
     if as_json:
         console.write_json(
-            {"classay": __version__, "reference": reference_batch.name, **history.to_dict(), "interrupted": interrupted}
+            {
+                "classay": __version__,
+                "reference": reference_batch.name,
+                "wrapped": tried.wrapped,
+                **history.to_dict(),
+                "interrupted": interrupted,
+            }
         )
     else:
         _show(history, reference_batch.name)

@@ -9,12 +9,12 @@ import typer
 
 from ... import __version__, charts, expect
 from ...estimators.spec import learners_from_texts
-from ...inputs import split_by_share
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import Orientation, draw_holdouts, orientation
 from ...learner.records.labelings import Labelings
 from ...seeds import settle
+from ...splits import split_by_share
 from ...tables.read import Table, read_table
 from .. import console, options
 from ..records import describe, record_all, record_as_json, table_as_json

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pandas as pd
 import typer
 
 from ... import __version__, charts, expect
-from ...estimators.encoder import encoded
 from ...estimators.spec import learners_from_texts
 from ...learner.fitting.probes import KINDS
 from ...learner.preference.concepts import columns_named
@@ -161,11 +159,9 @@ def _measure_all(
     """
     preferences: dict[str, Preference] = {}
     failed: dict[str, str] = {}
-    table = settings["attributes"]
     for name, unfitted in learners.items():
         try:
-            learner = encoded(unfitted, table) if isinstance(table, pd.DataFrame) else unfitted
-            preferences[name] = preference(learner, concept, against, name=name, **settings)
+            preferences[name] = preference(unfitted, concept, against, name=name, **settings)
         except expect.InputError as mistake:
             failed[name] = str(mistake)
         except KeyboardInterrupt:

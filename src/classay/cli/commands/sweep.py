@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ import typer
 from ... import __version__, expect
 from ...engine.dask import executor_of
 from ...engine.store import StoreFull
-from ...estimators.encoder import encoded
 from ...estimators.spec import learners_from_texts
+from ...estimators.trial import ready
 from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.orientation import usual_threshold
@@ -105,7 +106,7 @@ def command(
         "share_paths": share_paths,
     }
     for plan in plans.values():
-        grid(encoded(plan.learner, table.X), *plan.arguments)  # refuses an unknown parameter before any fit
+        grid(plan.learner, *plan.arguments)  # refuses an unknown parameter before any fit
     describe(table, quiet)
     with executor_of(scheduler, workers) as executor:
         sweeps, failed, interrupted, full = _sweep_all(plans, table, {**settings, "executor": executor})
@@ -174,9 +175,10 @@ def _sweep_all(
     sweeps: dict[str, Sweep] = {}
     failed: dict[str, str] = {}
     for name, plan in plans.items():
-        learner = encoded(plan.learner, table.X)
         try:
-            sweeps[name] = sweep(learner, table.X, table.y, *plan.arguments, name=name, **settings)
+            tried = ready(plan.learner, table.X, table.y, settings["random_state"])
+            one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **settings)
+            sweeps[name] = replace(one, notes=(*one.notes, *tried.notes))
         except StoreFull as problem:
             return sweeps, {**failed, name: str(problem)}, False, True
         except expect.InputError as mistake:

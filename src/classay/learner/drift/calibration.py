@@ -22,6 +22,7 @@ from ... import expect, seeds
 from ...arrays import Floats, Ints
 from ...engine import work
 from ...expect import InputError, nearest, shown
+from ...frames import pandas_of
 from ...inputs import is_sparse
 from ...intervals import Estimate
 from ..fitting import checks
@@ -214,6 +215,7 @@ def reference(X: Any, y: ArrayLike, hint: str = TARGET) -> tuple[Any, NDArray[An
 
 def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """Rows and labels of a batch in the form of the reference: columns matched by name, with its categories."""
+    X = pandas_of(X)
     if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
         kind, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
         raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {kind}.")

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ... import expect, seeds
 from ...estimators.adapters import as_given, kind_of
 from ...estimators.fit import fit_once
-from ...inputs import folds_by_class, is_sparse, take
+from ...inputs import is_sparse, take
+from ...splits import folds_by_class
 from ..fitting import checks
 
 OLD, NEW = "old", "new"

@@ -16,21 +16,29 @@ from sklearn.utils.validation import check_is_fitted
 from ... import expect, seeds
 from ...arrays import Ints
 from ...estimators.adapters import free_seeds, kind_of
+from ...estimators.weights import expect_weights
 from ...expect import InputError, shown
-from ...inputs import as_array, is_sparse, labels, split_by_share
+from ...frames import pandas_of
+from ...inputs import as_array, is_sparse, labels, take, text_rows
 from ...notes import Note
+from ...splits import NOTHING, PerRow
 from ..records.base import Codec
 from ..records.labelings import LabelCodec
 from ..records.predictions import NumberCodec
-from . import provenance
+from . import parts, provenance
+from .cv_splits import Splits, SplitSubsets
 from .probes import probes as drawn_probes
-from .schemes import Scheme, Subsets
+from .schemes import HalfSplits, Scheme, Subsets
 from .task import Bench
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Checked data, parts, scheme and seed; `codes` is the class of each row, `notes` what the user should know."""
+    """Checked data, parts, scheme and seed; `codes` is the class of each row, `notes` what the user should know.
+
+    `given_test` is the number of test rows that were given as `X_test`; they are the last rows. `probe_rows` are the
+    row numbers of probes that are test points.
+    """
 
     learner: Any
     X: Any
@@ -41,12 +49,26 @@ class Setup:
     test: Ints
     probes: Any
     probe_kind: str
-    scheme: Scheme
+    scheme: Scheme | SplitSubsets
     repeats: int
-    test_size: float
+    test_size: float | None
     seed: int
     time_limit: float | None
     notes: tuple[Note, ...]
+    own_points: int | None = None
+    per_row: PerRow = NOTHING
+    given_test: int | None = None
+    probe_rows: Ints | None = None
+
+    @property
+    def test_groups(self) -> Ints | None:
+        """The groups of the test points, if they are known."""
+        return parts.groups_of_points(self.per_row, self.test)
+
+    @property
+    def probe_groups(self) -> Ints | None:
+        """The groups of the probes, if they are test points whose groups are known."""
+        return None if self.probe_rows is None else parts.groups_of_points(self.per_row, self.probe_rows)
 
     def about(self, name: str | None) -> dict[str, Any]:
         """The provenance of a record of the learner."""
@@ -61,11 +83,14 @@ class Setup:
             self.test_size,
             self.seed,
             probe_kind=self.probe_kind,
+            per_row=self.per_row,
+            given_test=self.given_test,
+            test=self.test,
         )
 
     def draw(self) -> tuple[list[Ints], list[Note]]:
         """The training rows of every subset, and notes about them."""
-        drawn = list(self.scheme.draw(self.codes[self.train], self.seed))
+        drawn = list(self.scheme.draw(self.codes[self.train], self.seed, self.per_row.take(self.train)))
         forced = sum(by_hand for _, by_hand in drawn)
         return [self.train[rows] for rows, _ in drawn], [
             Note("subsets-completed", count=forced, subsets=self.scheme.n)
@@ -74,7 +99,21 @@ class Setup:
     def bench(self, learner: Any) -> Bench:
         """What refits of a learner need."""
         free = tuple(free_seeds(learner))
-        return Bench(learner, self.X, self.y, self.codec, self.test, self.probes, free, self.seed, self.time_limit)
+        return Bench(
+            learner,
+            self.X,
+            self.y,
+            self.codec,
+            self.test,
+            self.probes,
+            free,
+            self.seed,
+            self.time_limit,
+            own_points=self.own_points,
+            weights=self.per_row.weights,
+            groups=self.test_groups,
+            probe_groups=self.probe_groups,
+        )
 
 
 def prepare(
@@ -88,22 +127,38 @@ def prepare(
     random_state: int | np.random.Generator | None,
     time_limit: float | None,
     n_probes: int,
+    *,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    cv: Any = None,
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
 ) -> Setup:
     """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
-    scheme = Subsets() if scheme is None else scheme
-    if not isinstance(scheme, Scheme):
-        raise expect.InputError(f"`scheme` is {scheme!r}; expected Subsets(...) or HalfSplits(...).")
+    wanted = checked_scheme(scheme, cv)
+    by_cv = wanted if isinstance(wanted, Splits) else None
     repeats = expect.whole(repeats, "repeats", at_least=1)
     test_size = expect.fraction(test_size, "test_size")
     time_limit = seconds_limit(time_limit)
     seed = seeds.settle(random_state)
     learner, of_learner = unfitted_learner(learner)
-    X, labels, of_data = rows_and_labels(X, y)
+    given = parts.with_test(X, y, X_test, y_test, classifier=kind_of(learner) != "regressor")
+    X, labels, of_data = rows_and_labels(*((X, y) if given is None else (given.X, given.y)), texts=True)
     codec, codes = codec_for(learner, labels)
-    train, test = split_by_share(codes, test_size, seed)
-    classes, tested = np.unique(codes).size, np.unique(codes[test]).size
-    of_parts = [Note("classes-not-tested", count=classes - tested, classes=classes)] if tested < classes else []
-    scheme.check(codes[train])
+    rows = parts.checked_per_row(groups, time, sample_weight, by_cv, given, codes.size)
+    if rows.weights is not None:
+        expect_weights(learner)
+    train, test = parts.split_parts(codes, test_size, seed, rows, by_cv, given)
+    of_parts = parts.notes_on_parts(codes, train, test, rows)
+    drawn: Scheme | SplitSubsets
+    if isinstance(wanted, Splits):
+        drawn = wanted.applied(take(X, train), labels[train], codes[train], train, rows.take(train), seed)
+        if wanted.pairs is None:
+            of_parts.append(Note("splitter-on-training-part", drawn.source))
+    else:
+        drawn = wanted
+    drawn.check(codes[train], rows.take(train))
     probing = None if probes is None else drawn_probes(probes, n_probes, X, test, seed)
     return Setup(
         learner=learner,
@@ -115,13 +170,29 @@ def prepare(
         test=test,
         probes=None if probing is None else probing.rows,
         probe_kind="given" if probing is None else probing.kind,
-        scheme=scheme,
+        probe_rows=None if probing is None else probing.test_rows,
+        scheme=drawn,
         repeats=repeats,
-        test_size=test_size,
+        test_size=test_size if given is None and (by_cv is None or by_cv.pairs is None) else None,
         seed=seed,
         time_limit=time_limit,
         notes=(*of_learner, *of_data, *of_parts),
+        per_row=rows,
+        given_test=None if given is None else test.size,
     )
+
+
+def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
+    """The scheme, from `scheme` or from `cv`."""
+    if cv is not None:
+        if scheme is not None:
+            raise InputError(f"`scheme` is {scheme!r} and `cv` is given too; both say how subsets are made. Pass one.")
+        return cv if isinstance(cv, Splits) else Splits(cv)
+    if scheme is None:
+        return Subsets()
+    if not isinstance(scheme, (Subsets, HalfSplits, Splits)):
+        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...) or Splits(cv).")
+    return scheme
 
 
 # Checks of learner, rows, labels, probes
@@ -167,8 +238,19 @@ def _is_fitted(learner: Any) -> bool:
     return True
 
 
-def rows_and_labels(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], list[Note]]:
-    """Rows and labels ready to be indexed, and notes about them."""
+def rows_and_labels(X: Any, y: ArrayLike, texts: bool = False) -> tuple[Any, NDArray[Any], list[Note]]:
+    """Rows and labels ready to be indexed, and notes about them.
+
+    `texts`: rows may be one text each, and are then an array of strings, as learners that read text expect.
+    """
+    X = pandas_of(X)
+    words = text_rows(X)
+    if words is not None:
+        if not texts:
+            raise InputError("`X` is a list of texts; expected a table of (rows, columns). Embed them: classay.embed.")
+        if (words == words[0]).all():
+            raise InputError(f"All {words.size} texts of `X` are the same; nothing can be learned from that.")
+        return words, labels(y, rows=words.size), []
     if is_sparse(X):
         X = X.tocsr()
     elif not isinstance(X, pd.DataFrame):

@@ -17,17 +17,22 @@ from pandas.api import types
 from ... import expect, seeds
 from ...arrays import Ints
 from ...expect import InputError, nearest, shown
-from ...inputs import as_array, is_sparse, take
+from ...frames import pandas_of
+from ...inputs import as_array, is_sparse, take, text_rows
 
 KINDS = ("uniform", "marginal", "data")
 
 
 @dataclass(frozen=True)
 class Probes:
-    """Rows with the columns of the data, and how they were drawn: one of `KINDS`, or "given" or "drawn by …"."""
+    """Rows with the columns of the data, and how they were drawn: one of `KINDS`, or "given" or "drawn by …".
+
+    `test_rows` are their row numbers in the data, if they are rows of the test part.
+    """
 
     kind: str
     rows: Any
+    test_rows: Ints | None = None
 
 
 def probes(requested: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Probes | None:
@@ -48,11 +53,16 @@ def probes(requested: Any, n_probes: int, X: Any, test: Ints, seed: int) -> Prob
             chosen = test
             if test.size > n:
                 chosen = np.sort(seeds.generator(seed, "probes").choice(test, n, replace=False))
-            return Probes(kind, take(X, chosen))
+            return Probes(kind, take(X, chosen), chosen)
         if is_sparse(X):
             raise InputError(
                 f"`probes` is {kind!r} and `X` is sparse; independent columns would make it dense. Pass probes='data', "
                 "your own rows, or a dense `X`."
+            )
+        if X.ndim == 1:
+            raise InputError(
+                f"`probes` is {kind!r} and the rows of `X` are texts, which have no columns to draw from. Pass "
+                "probes='data', or your own texts."
             )
         return Probes(kind, _independent(X, n, seed, _uniform if kind == "uniform" else _resampled))
     if callable(requested):
@@ -124,6 +134,12 @@ def _numbers(values: NDArray[Any], n: int, generator: np.random.Generator) -> ND
 
 def _as_in_data(rows: Any, X: Any) -> Any:
     """Probes in the form of the data, columns in its order."""
+    rows = pandas_of(rows, "probes")
+    if X.ndim == 1:
+        texts = text_rows(rows, "probes")
+        if texts is None:
+            raise InputError("`probes` must be a list of texts, as `X` is.")
+        return texts
     if isinstance(X, pd.DataFrame):
         if not isinstance(rows, pd.DataFrame):
             raise InputError(f"`probes` must be a DataFrame with the columns of `X`: {shown(X.columns)}.")

@@ -13,9 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ...arrays import Ints
 from ...estimators.adapters import short_name
+from ...estimators.weights import weight_requests
 from ...expect import InputError
 from ...inputs import is_sparse
+from ...splits import NOTHING, PerRow
+from .cv_splits import SplitSubsets
 from .schemes import Scheme
 
 FIRST_HOME = {
@@ -34,24 +38,44 @@ def everything(
     X: Any,
     y: NDArray[Any],
     probes: Any,
-    scheme: Scheme,
+    scheme: Scheme | SplitSubsets,
     repeats: int,
-    test_size: float,
+    test_size: float | None,
     seed: int,
     probe_kind: str = "given",
+    per_row: PerRow = NOTHING,
+    given_test: int | None = None,
+    test: Ints | None = None,
 ) -> dict[str, Any]:
-    """The provenance of a record."""
+    """The provenance of a record. What was not given is not in it, so that the addresses of older records last."""
+    of_rows: dict[str, Any] = {name: {"fingerprint": fingerprint(part)} for name, part in per_row.given.items()}
+    if per_row.weights is not None and (requests := weight_requests(learner)):
+        of_rows["sample_weight"]["requests"] = _value(requests)
+    if given_test is not None:
+        of_rows["test"] = {"kind": "given", "rows": given_test}
     return {
         "learner": {"name": name or short_name(learner), **_value(learner)},
-        "scheme": {"kind": type(scheme).__name__, **_value(asdict(scheme))},
+        "scheme": _scheme(scheme, test),
         "repeats": repeats,
         "test_size": test_size,
         "seed": seed,
-        "data": {"rows": int(X.shape[0]), "columns": int(X.shape[1]), "fingerprint": fingerprint(X, y)},
+        "data": {"rows": int(X.shape[0]), "columns": _columns(X), "fingerprint": fingerprint(X, y)},
         "probes": None
         if probes is None
         else {"kind": probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
+        **of_rows,
     }
+
+
+def _scheme(scheme: Scheme | SplitSubsets, test: Ints | None) -> dict[str, Any]:
+    if isinstance(scheme, SplitSubsets):
+        rows = fingerprint(*scheme.subsets, *([] if test is None else [test]))
+        return {"kind": "Splits", "source": scheme.source, "n": scheme.n, "fingerprint": rows}
+    return {"kind": type(scheme).__name__, **_value(asdict(scheme))}
+
+
+def _columns(X: Any) -> int:
+    return int(X.shape[1]) if X.ndim == 2 else 1  # rows of text are one column
 
 
 def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:

@@ -35,17 +35,27 @@ class FitRunner:
     opened: Callable[[FitGroup], Opened]
     interrupted: bool = False
     lost: str = ""
+    stop: Callable[[], bool] | None = None
+    stopped: bool = False
+    isolate: bool = False
+    states: list[GroupProgress] = field(default_factory=list)
 
-    def run(self, groups: list[FitGroup]) -> list[GroupProgress]:
-        """Run everything that is not done. A group is split in two if only some of its values are deterministic."""
+    def run(self, groups: list[FitGroup], earlier: Iterable[GroupProgress] = ()) -> list[GroupProgress]:
+        """Run everything that is not done. A group is split in two if only some of its values are deterministic.
+
+        `earlier`: progress of the same groups, in the same order, on the first of the subsets.
+        """
         repeats = self.setup.repeats
         states = [self._state(group, repeats, piloted=not group.free and repeats > 1) for group in groups]
+        for state, known in zip(states, earlier):
+            state.done |= known.done
+            state.broken |= known.broken
         going = True
         while True:
-            states = [part for state in states for part in self._by_determinism(state)]
+            self.states = states = [part for state in states for part in self._by_determinism(state)]
             if not going:
                 return states
-            going = self._go(states) and not self.interrupted and not self.lost
+            going = self._go(states) and not (self.interrupted or self.stopped or self.lost)
 
     def _state(self, group: FitGroup, refits: int, **more: Any) -> GroupProgress:
         chunks, about = self.opened(group)
@@ -99,7 +109,8 @@ class FitRunner:
             wanted=wanted,
             progress=self.progress,
             label=self.label,
-            isolate=self.setup.time_limit is not None and self.executor is None,
+            isolate=self.isolate or (self.setup.time_limit is not None and self.executor is None),
+            stop=self.stop,
         )
         for index, failure in outcome.failures.items():
             number, subset, refits = tasks[index]
@@ -108,7 +119,7 @@ class FitRunner:
                 self.lost = failure.message
             else:
                 states[number].fail((subset, refits), str(failure))
-        self.interrupted = outcome.interrupted
+        self.interrupted, self.stopped = outcome.interrupted, outcome.stopped
         return bool(outcome.results or outcome.failures)
 
 

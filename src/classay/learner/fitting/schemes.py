@@ -2,6 +2,8 @@
 
 Subsets are drawn at random, not stratified: the variation of class shares is part of what refits respond to. Only the
 absence of a whole class is avoided, by drawing again, and as a last resort by adding one row of it.
+
+With groups, whole groups are drawn, and no group is in both halves.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import expect, seeds
-from ...inputs import at_even_steps, sorted_by_class
+from ...splits import NOTHING, PerRow, at_even_steps, sorted_by_class
+from .groups_drawn import GroupedRows
 
 Rows = NDArray[np.int64]
 REDRAWS = 20
@@ -24,7 +27,8 @@ class Subsets:
     """K random training subsets, each a share of the training part.
 
     Parameters: `n` subsets; `size`, a share (0.15) or a number of rows (500); `replace`, whether a row may be drawn
-    more than once.
+    more than once. With groups, whole groups are drawn until a subset has about that many rows; `replace` is then
+    whether a group may be drawn more than once.
     """
 
     n: int = 100
@@ -47,7 +51,7 @@ class Subsets:
         # Rounded first, because 0.29 * 100 is a little less than 29.
         return int(round(self.size * available, 6))
 
-    def check(self, codes: Rows) -> None:
+    def check(self, codes: Rows, given: PerRow = NOTHING) -> None:
         """Refuse, before any fit, subsets that cannot be drawn from a training part with these class codes."""
         rows, classes = self.rows(codes.size), np.unique(codes).size
         if rows < classes:
@@ -61,9 +65,14 @@ class Subsets:
                 "Use a smaller size, or replace=True."
             )
 
-    def draw(self, codes: Rows, seed: int) -> Iterator[tuple[Rows, bool]]:
-        """Yield the rows of each subset, and whether a row of a missing class had to be added."""
+    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Rows, bool]]:
+        """Yield the rows of each subset, and whether a row (or group) of a missing class had to be added."""
         rows = self.rows(codes.size)
+        if given.groups is not None:
+            grouped = GroupedRows(codes, given.groups)
+            for number in range(self.n):
+                yield grouped.subset(rows, self.replace, seeds.generator(seed, "subset of groups", number), REDRAWS)
+            return
         n_classes = int(codes.max()) + 1
         present = np.unique(codes)
         for number in range(self.n):
@@ -86,7 +95,7 @@ class HalfSplits:
     """m random splits of the training part into two disjoint halves, by class: subsets 2i and 2i + 1 are a pair.
 
     Parameters: `m` splits; `size`, rows of each of the two if not all of its half: a share of the training part (at
-    most 0.5) or a number of rows.
+    most 0.5) or a number of rows. With groups, whole groups are dealt to the halves, so sizes are approximate.
     """
 
     m: int = 25
@@ -104,7 +113,7 @@ class HalfSplits:
         """The number of subsets."""
         return 2 * self.m
 
-    def check(self, codes: Rows) -> None:
+    def check(self, codes: Rows, given: PerRow = NOTHING) -> None:
         """Refuse, before any fit, a training part that cannot be halved."""
         if codes.size < 4:
             raise expect.InputError(
@@ -117,6 +126,8 @@ class HalfSplits:
                 f"{rare.size} classes have only one training row; two are needed to have each class in both halves. "
                 "Drop or merge rare classes, or use Subsets."
             )
+        if given.groups is not None:
+            GroupedRows(codes, given.groups).expect_halves()
         rows, classes = self.rows(codes.size), np.unique(codes).size
         if not classes <= rows <= codes.size // 2:
             raise expect.InputError(
@@ -131,8 +142,14 @@ class HalfSplits:
             return available // 2
         return int(self.size) if isinstance(self.size, (int, np.integer)) else int(round(self.size * available, 6))
 
-    def draw(self, codes: Rows, seed: int) -> Iterator[tuple[Rows, bool]]:
-        """Yield the two halves of every split in turn, and whether a row of a missing class had to be added."""
+    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Rows, bool]]:
+        """Yield the two halves of every split in turn, and whether a row (or group) of a missing class was added."""
+        if given.groups is not None:
+            grouped = GroupedRows(codes, given.groups)
+            wanted = None if self.size is None else self.rows(codes.size)
+            for number in range(self.m):
+                yield from grouped.halves(wanted, seeds.generator(seed, "half of groups", number), REDRAWS)
+            return
         for number in range(self.m):
             generator = seeds.generator(seed, "half", number)
             # Shuffle, sort by class, deal alternately: the halves differ by at most one row in every class.

@@ -32,7 +32,11 @@ GroupTask = tuple[int, int, tuple[int, ...]]  # group, subset, refits
 
 @dataclass(frozen=True)
 class Bench:
-    """What every refit needs, sent once to each worker. `free` are the seeds that refits vary."""
+    """What every refit needs, sent once to each worker. `free` are the seeds that refits vary.
+
+    A refit predicts at most `own_points` of its training rows, at even steps; None: all of them. `weights` are those of
+    all rows; `groups` and `probe_groups` those of test points and probes, for the record.
+    """
 
     learner: Any
     X: Any
@@ -43,11 +47,19 @@ class Bench:
     free: tuple[str, ...]
     seed: int
     time_limit: float | None
+    own_points: int | None = None
+    weights: Floats | None = None
+    groups: Ints | None = None
+    probe_groups: Ints | None = None
 
     @property
     def n_probes(self) -> int:
         """How many probes there are."""
         return 0 if self.probes is None else int(self.probes.shape[0])
+
+    def weights_of(self, rows: Ints) -> Floats | None:
+        """The weights of some rows, if there are any."""
+        return None if self.weights is None else self.weights[rows]
 
     def random_states(self, subset: int, refit: int) -> dict[str, int]:
         """The seeds of one refit."""
@@ -145,9 +157,11 @@ class _Questions:
 
     @classmethod
     def of(cls, bench: Bench, rows: Ints) -> _Questions:
-        own = np.unique(rows)
         # Quality on the training rows counts a row as often as it was drawn.
-        times = np.bincount(np.searchsorted(own, rows), minlength=own.size)
+        own, times = np.unique(rows, return_counts=True)
+        if bench.own_points is not None and bench.own_points < own.size:
+            some = np.arange(bench.own_points) * own.size // bench.own_points
+            own, times = own[some], times[some]
         return cls(own, np.concatenate([bench.test, own]), times, bench.codec.truth(bench.y[own]))
 
 
@@ -167,7 +181,8 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> Su
         try:
             with guard(bench.process_seed(subset, repeat)) as watched:
                 limit = work.time_limit(bench.time_limit)
-                fitted = fit_once(bench.learner, X_train, y_train, bench.random_states(subset, repeat), limit)
+                states = bench.random_states(subset, repeat)
+                fitted = fit_once(bench.learner, X_train, y_train, states, limit, bench.weights_of(rows))
                 predicted = bench.codec.read(fitted.predict(X_asked), questions.rows.size)
                 if answers.probes is not None:
                     answers.probes[place] = bench.codec.read(fitted.predict(bench.probes.copy()), bench.n_probes)

@@ -19,6 +19,7 @@ from ... import seeds
 from ...arrays import Floats
 from ...estimators.adapters import short_name
 from ...expect import InputError, shown, whole
+from ...frames import pandas_of
 from ...inputs import plain_labels, take
 from ...tables.expressions import parse
 from ..fitting.probes import Probes, probes
@@ -225,6 +226,7 @@ def attributes(description: Any, correlation: float = 0.0) -> Attributes:
     """
     if not _is_number(correlation) or not -1 < correlation < 1:
         raise InputError(f"`correlation` is {correlation!r}; expected a number above −1 and below 1.")
+    description = pandas_of(description, "attributes")
     if isinstance(description, pd.DataFrame) or (isinstance(description, np.ndarray) and description.ndim == 2):
         if correlation:
             raise InputError("`correlation` is for described columns; rows of data have their own. Leave it out.")

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from ... import expect, seeds
 from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of
-from ...estimators.encoder import encoded
+from ...estimators.trial import ready
 from ...inputs import take
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.labelings import LabelCodec
-from .concepts import Attributes, Concept, DescribedColumns
+from .concepts import Attributes, Concept
 from .crossover import HALF, Search
 
 N_PROBES, MOST_PROBES = 50_000, 1_000
@@ -87,11 +87,9 @@ def rivals(
             f"{concepts[0].name!r} and {concepts[1].name!r} never disagree on {first.size} probes ({drawn.kind}), so a "
             "preference between them is not defined. Are they meant to differ?"
         )
-    if isinstance(attributes, DescribedColumns) and attributes.named and not hasattr(fresh, "steps"):
-        wrapped = encoded(fresh, attributes.draw(2, seeds.generator(seed, "columns")))
-        if wrapped is not fresh:
-            notes.append(Note("columns-encoded"))
-        fresh = wrapped
+    # A training set at p = 0.5 has labels of both concepts.
+    tried = ready(fresh, drawn.rows, np.where(np.arange(first.size) % 2, first, second), seed)
+    fresh, notes = tried.learner, [*notes, *tried.notes]
     bench = Bench(
         learner=fresh,
         X=None,

@@ -65,6 +65,8 @@ class Refits(ABC):
     interrupted: bool
     notes: tuple[str, ...]
     about: dict[str, Any]
+    groups: AnyInts | None
+    probe_groups: AnyInts | None
 
     @abstractmethod
     def answers(self, on: str = "test") -> NDArray[Any]:
@@ -94,6 +96,14 @@ class Refits(ABC):
     def probe_kind(self) -> str:
         """How the probes were drawn: uniform, marginal, data, or given."""
         return str((self.about.get("probes") or {}).get("kind", "given"))
+
+    def groups_of(self, on: str = "test") -> AnyInts | None:
+        """The groups of the `test` points or the `probes`; None if points are independent."""
+        return self.groups if on == "test" else self.probe_groups
+
+    def over(self, on: str = "test") -> str:
+        """What intervals of means over refits and points are over."""
+        return over(self.groups_of(on))
 
     def chosen(self, pairs: bool = False) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.
@@ -151,6 +161,8 @@ class Refits(ABC):
             "train_sizes": np.array([rows.size for rows in self.train_rows], dtype=np.int64),
             "test_rows": self.test_rows,
         }
+        of_points = {"groups": self.groups, "probe_groups": self.probe_groups}
+        arrays |= {name: groups for name, groups in of_points.items() if groups is not None}
         header: dict[str, Any] = {
             "about": self.about,
             "deterministic": self.deterministic,
@@ -163,6 +175,11 @@ class Refits(ABC):
             header["probes"] = packed[0]
             arrays |= packed[1]
         return header, arrays
+
+
+def over(groups: AnyInts | None) -> str:
+    """What the interval of a mean over refits and points is over."""
+    return "over subsets and points" if groups is None else "over subsets and groups"
 
 
 def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -178,6 +195,8 @@ def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> di
         "interrupted": header["interrupted"],
         "notes": notes_from_json(header["notes"]),
         "about": header["about"],
+        "groups": arrays.get("groups"),
+        "probe_groups": arrays.get("probe_groups"),
     }
 
 

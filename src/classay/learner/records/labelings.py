@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import AnyInts, Floats
 from ...expect import InputError, one_of, shown
 from ...inputs import one_per_row, plain_labels
-from ...intervals import Estimate, around, crossed_standard_error, of_mean, within_limits
+from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_mean, within_limits
+from ...splits import per_row
 from . import base
 from .base import Failure, Refits, common_fields
 
@@ -27,7 +28,8 @@ class Labelings(Refits):
     learner is fitted once per subset, so R is then 1. `probe_labels` are the predictions on `probes`, if there are any;
     the probes themselves are None if they cannot be stored: sparse, too large, or of unusual types.
     `train_rows[k]` and `test_rows` are row numbers of the data. `about` is the provenance of the record: learner and
-    parameters, scheme, seed, fingerprint of the data, versions. Make one with `classay.record` or `from_arrays`.
+    parameters, scheme, seed, fingerprint of the data, versions. `groups[i]` is the group of test point i, if there are
+    groups: intervals are then over groups. Make one with `classay.record` or `from_arrays`.
     """
 
     labels: AnyInts
@@ -44,6 +46,8 @@ class Labelings(Refits):
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     about: dict[str, Any] = field(default_factory=dict)
+    groups: AnyInts | None = None
+    probe_groups: AnyInts | None = None
 
     KIND = "labelings"
 
@@ -59,6 +63,7 @@ class Labelings(Refits):
         probe_labels: ArrayLike | None = None,
         probes: Any = None,
         halves: bool = False,
+        groups: ArrayLike | None = None,
     ) -> Labelings:
         """Labelings from predictions of any system, in any language.
 
@@ -67,6 +72,7 @@ class Labelings(Refits):
         classes : all classes that could be predicted, if some never occur here; chance depends on their number.
         probe_labels : (K, R, p) or (K, p) predictions of the same refits on probes; probes : the rows of these.
         halves : whether subsets 2i and 2i + 1 are disjoint halves of one split, as in `HalfSplits`.
+        groups : (n,) the group of each point, if points of a group depend on each other.
 
         >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
@@ -117,6 +123,7 @@ class Labelings(Refits):
             probe_labels=None if probing is None else codes.truth(probing),
             probes=probes,
             about=base.from_arrays(name, len(answers), halves, probing),
+            groups=per_row(groups, rows=truth.size).groups,
         )
 
     def answers(self, on: str = "test") -> AnyInts:
@@ -147,8 +154,8 @@ class Labelings(Refits):
     def accuracy(self, part: str = "test", level: float = 0.95) -> Estimate:
         """Mean accuracy over refits on the `test` or `train` rows, with an interval.
 
-        On test points the interval is over subsets and points, on training rows over subsets. Accuracy on
-        training rows is NaN if it was not recorded.
+        On test points the interval is over subsets and points (groups, if the record has them), on training rows over
+        subsets. Accuracy on training rows is NaN if it was not recorded.
         """
         if one_of(part, "part", ["test", "train"]) == "train":
             by_subset = pd.DataFrame(self.train_accuracy).mean(axis=1).dropna().to_numpy()
@@ -156,9 +163,9 @@ class Labelings(Refits):
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
         right = (self.complete() == self.truth).mean(axis=1)
-        estimate = around(
-            float(right.mean()), crossed_standard_error(right), level, "over subsets and points", len(right)
-        )
+        table = by_group(right, self.groups)
+        draws = draws_of(table, self.groups)
+        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over(), draws)
         return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:

@@ -41,6 +41,8 @@ class Predictions(Refits):
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     about: dict[str, Any] = field(default_factory=dict)
+    groups: AnyInts | None = None
+    probe_groups: AnyInts | None = None
 
     KIND = "predictions"
 

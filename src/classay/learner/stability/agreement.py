@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, around, crossed_standard_error, exact, share_around
-from ..records.base import Refits
+from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, exact, share_around
+from ..records.base import Refits, over
 
 Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 BLOCK = 2**22
@@ -145,7 +145,6 @@ def _matches(one: NDArray[Any], other: NDArray[Any], same: Same) -> AnyInts:
 
 ON = ("auto", "test", "probes")
 TEST = "test points"
-OVER = "over subsets and points"
 ONE_PAIR = "unknown: one pair of subsets"
 
 
@@ -203,7 +202,7 @@ class PairFigures:
 def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits: int, level: float) -> PairFigures:
     """The figures of compared pairs of refits."""
     n_subsets, n_points = len(compared.per_refit), len(compared.per_point)
-    disjoint = n_subsets // 2
+    disjoint, groups = n_subsets // 2, record.groups_of(where)
     return PairFigures(
         learner=record.name,
         on=points_called(record, where),
@@ -211,42 +210,48 @@ def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits:
         n_points=n_points,
         n_subsets=n_subsets,
         n_refits=n_refits,
-        stability=share(compared.table, disjoint, level),
-        same_subset=same_subset(compared.within, record.deterministic, level),
-        standard_error=crossed_standard_error(compared.table),
-        worst_case_points=0.5 / math.sqrt(n_points),
+        stability=share(compared.table, disjoint, level, groups),
+        same_subset=same_subset(compared.within, record.deterministic, level, groups),
+        standard_error=crossed_standard_error(by_group(compared.table, groups)),
+        worst_case_points=0.5 / math.sqrt(n_points if groups is None else np.unique(groups).size),
         worst_case_pairs=0.5 / math.sqrt(disjoint),
         per_point=compared.per_point,
         per_refit=compared.per_refit,
     )
 
 
-def share(table: Floats, disjoint: int, level: float) -> Estimate:
-    """The mean of a table of units x points, both random, as a share; `disjoint` of the pairs share no subset."""
+def share(table: Floats, disjoint: int, level: float, groups: AnyInts | None = None) -> Estimate:
+    """The mean of a table of units x points, both random, as a share; `disjoint` of the pairs share no subset.
+
+    Points of a group depend on each other, if there are `groups`.
+    """
     value = float(table.mean().clip(0.0, 1.0))
     if disjoint < 2:
         return Estimate(value, 0.0, 1.0, level, ONE_PAIR)
     if np.ptp(table) == 0:
         # No pair differs anywhere: pairs that differ are at most as frequent as their absence allows.
         rare = 1 - (1 - level) ** (1 / disjoint)
-        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, OVER)
-    return share_around(value, crossed_standard_error(table), level, OVER, len(table))
+        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, over(groups))
+    table = by_group(table, groups)
+    return share_around(value, crossed_standard_error(table), level, over(groups), draws_of(table, groups))
 
 
-def coefficient(value: float, table: Floats, disjoint: int, level: float) -> Estimate:
+def coefficient(value: float, table: Floats, disjoint: int, level: float, groups: AnyInts | None = None) -> Estimate:
     """A coefficient from −1 to 1, computed from such a table: an interval on the scale of log(1 − value)."""
     if disjoint < 2:
         return Estimate(value, -1.0, 1.0, level, ONE_PAIR)
-    missing = 1 - value
-    reach = around(0.0, crossed_standard_error(table) / missing, level, OVER, len(table)).high if missing > 0 else 0.0
+    missing, reach = 1 - value, 0.0
+    table = by_group(table, groups)
+    if missing > 0:
+        reach = around(0.0, crossed_standard_error(table) / missing, level, draws=draws_of(table, groups)).high
     low, high = (1 - missing * math.exp(sign * min(reach, 700.0)) for sign in (1, -1))
-    return Estimate(value, max(low, -1.0), high, level, OVER)
+    return Estimate(value, max(low, -1.0), high, level, over(groups))
 
 
-def same_subset(within: Floats, deterministic: bool, level: float) -> Estimate:
+def same_subset(within: Floats, deterministic: bool, level: float, groups: AnyInts | None = None) -> Estimate:
     """The agreement of refits on the same subset, from a table of subsets x points."""
     if deterministic:
         return exact(1.0, "deterministic", level)
     if not len(within):
         return Estimate(math.nan, 0.0, 1.0, level, "unknown: one refit per subset")
-    return share(within, len(within), level)
+    return share(within, len(within), level, groups)

@@ -13,13 +13,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ... import expect, seeds
-from ...inputs import split_by_share
+from ...estimators.adapters import kind_of
 from ...intervals import Estimate
 from ...result import Result, figures_frame
 from ..fitting import checks
 from ..fitting.schemes import HalfSplits
 from ..record import record
-from ..records.labelings import LabelCodec, Labelings, expect_record
+from ..records.labelings import Labelings, expect_record
 from .stability import Stability, stability
 
 FIGURES = ("stability", "kappa", "accuracy")
@@ -182,6 +182,11 @@ def stability_by_size(
     progress: bool = False,
     time_limit: float | None = None,
     name: str | None = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
 ) -> StabilityBySize:
     """Measure how repeatable a learner is with fewer rows: stability on two disjoint subsets of each size.
 
@@ -194,8 +199,8 @@ def stability_by_size(
 
     Parameters
     ----------
-    learner, X, y, test_size, probes, n_probes, random_state, executor, store, progress, time_limit, name : as in
-        `record`; only classifiers
+    learner, X, y, test_size, probes, n_probes, random_state, executor, store, progress, time_limit, name, groups, time,
+        sample_weight, X_test, y_test : as in `record`; only classifiers. With groups, sizes are approximate
     sizes : rows of each subset; default: five sizes, each twice the previous, up to half of the training part
     splits : pairs of disjoint subsets of each size
     level : confidence level of the intervals
@@ -217,13 +222,17 @@ def stability_by_size(
     seed = seeds.settle(random_state)
     expect.fraction(level, "level")
     expect.whole(splits, "splits", at_least=2)
-    unfitted, _ = checks.unfitted_learner(learner)
-    _, y_values, _ = checks.rows_and_labels(X, y)
-    codec, codes = checks.codec_for(unfitted, y_values)
-    if not isinstance(codec, LabelCodec):
+    if kind_of(checks.unfitted_learner(learner)[0]) == "regressor":
         raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; expected a classifier here.")
-    train = split_by_share(codes, expect.fraction(test_size, "test_size"), seed)[0]
-    wanted = _sizes(sizes, codes[train], splits)
+    per_row: dict[str, Any] = {
+        "groups": groups,
+        "time": time,
+        "sample_weight": sample_weight,
+        "X_test": X_test,
+        "y_test": y_test,
+    }
+    setup = checks.prepare(learner, X, y, HalfSplits(splits), 1, test_size, None, seed, None, n_probes, **per_row)
+    wanted = _sizes(sizes, setup, splits)
     by_size: list[Stability] = []
     notes: list[str] = []
     settings: dict[str, Any] = {
@@ -237,6 +246,7 @@ def stability_by_size(
         "progress": progress,
         "time_limit": time_limit,
         "name": name,
+        **per_row,
     }
     for size in wanted:
         try:
@@ -263,8 +273,9 @@ def stability_by_size(
     )
 
 
-def _sizes(sizes: Sequence[int] | None, codes: Any, splits: int) -> list[int]:
+def _sizes(sizes: Sequence[int] | None, setup: checks.Setup, splits: int) -> list[int]:
     """Sizes in order, each of which can be drawn."""
+    codes = setup.codes[setup.train]
     most = codes.size // 2
     if sizes is None:
         least = max(LEAST_ROWS, 2 * np.unique(codes).size)
@@ -278,5 +289,5 @@ def _sizes(sizes: Sequence[int] | None, codes: Any, splits: int) -> list[int]:
         if not chosen:
             raise expect.InputError("`sizes` is empty; pass at least one number of rows, or leave it out.")
     for size in chosen:
-        HalfSplits(splits, size).check(codes)
+        HalfSplits(splits, size).check(codes, setup.per_row.take(setup.train))
     return chosen

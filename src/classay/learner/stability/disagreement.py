@@ -25,7 +25,7 @@ from ...result import Result
 from ..records.labelings import Labelings, expect_record
 from .agreement import agreement, compared_on, points_called, share, used
 
-FIGURES = ("size", "share", "disagreement", "low", "high", "rest_rate", "lift", "p_value", "q_value", "value")
+FIGURES = ("size", "share", "disagreement", "rate_low", "rate_high", "rest_rate", "lift", "p_value", "q_value", "value")
 LEAST_UNITS = 8
 """The fewest splits, or subsets, for which half of them can distinguish a region from chance."""
 
@@ -53,7 +53,10 @@ class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagr
     masks: InitVar[tuple[Mask, ...]]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per region, by rank: its condition on one `feature`, or two (`other_…`), and its figures."""
+        """One row per region, by rank: its condition on one `feature`, or two (`other_…`), and its figures.
+
+        `low` and `high` are the ends of a range, `rate_low` and `rate_high` those of the interval of the rate.
+        """
         return pd.DataFrame([_row(region) for region in self.regions], columns=[*CONDITION_COLUMNS, *FIGURES])
 
     def __str__(self) -> str:
@@ -128,9 +131,10 @@ def disagreement_regions(
     frame = checked_table(_points(record, where, table))
     search = search_options(frame, None, columns, max_features, min_size, q, top, level, random_state)
     order = seeds.generator(search.seed, "refits to search").permutation(units)
-    searched, tested = (_differs(record, labels, np.sort(order[part::2])) for part in (0, 1))
+    searched, tested = (_differs(record, where, labels, np.sort(order[part::2])) for part in (0, 1))
     regions = find_regions(frame, search, searched, tested, "disagreement")
-    overall = share(agreement(labels, len(record.classes), record.halves).table, len(labels) // 2, level)
+    groups = record.groups_of(where)
+    overall = share(agreement(labels, len(record.classes), record.halves).table, len(labels) // 2, level, groups)
     return DisagreementRegions(
         learner=record.name,
         on=points_called(record, where),
@@ -148,10 +152,11 @@ def disagreement_regions(
     )
 
 
-def _differs(record: Labelings, labels: AnyInts, units: AnyInts) -> RepeatedOutcome:
+def _differs(record: Labelings, where: str, labels: AnyInts, units: AnyInts) -> RepeatedOutcome:
     """How much the refits of some splits, or subsets, differ at each point."""
     subsets = np.stack([2 * units, 2 * units + 1], axis=1).ravel() if record.halves else units
-    return RepeatedOutcome(1 - agreement(labels[subsets], len(record.classes), record.halves).table)
+    differing = 1 - agreement(labels[subsets], len(record.classes), record.halves).table
+    return RepeatedOutcome(differing, record.groups_of(where))
 
 
 def _points(record: Labelings, where: str, table: pd.DataFrame | None) -> Any:
@@ -186,7 +191,7 @@ def _row(region: Region) -> dict[str, Any]:
     return (
         region.condition_row()
         | figures
-        | {"disagreement": rate.value, "low": rate.low, "high": rate.high, "value": rate.value}
+        | {"disagreement": rate.value, "rate_low": rate.low, "rate_high": rate.high, "value": rate.value}
     )
 
 

@@ -15,12 +15,13 @@ import numpy as np
 import pandas as pd
 
 from ... import expect
-from ...arrays import Floats
-from ...intervals import Estimate, around, crossed_standard_error
+from ...arrays import AnyInts, Floats
+from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of
 from ...result import Result, figures_frame
+from ..records.base import over
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
-from .agreement import OVER, TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
+from .agreement import TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
 from .disagreement import DisagreementRegions, disagreement_regions
 
 FIGURES = ("stability", "kappa", "accuracy", "same_subset")
@@ -34,7 +35,8 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     predictions were drawn at random with their own shares, 1: always the same); `accuracy` that of the same refits on
     the test part. `same_subset` is the agreement of refits on the *same* subset: what is missing to 1 there is training
     randomness.
-    `standard_error` is that of `stability`; it is at most `worst_case_points` (0.5/√n) for one pair of classifiers and
+    `standard_error` is that of `stability`; it is at most `worst_case_points` (0.5/√n, n the number of points, or of
+    their groups) for one pair of classifiers and
     at most `worst_case_pairs` (0.5/√m) over m disjoint pairs of subsets. `per_point` is the agreement at each point,
     `per_refit` (K, R) that of each refit with those it is compared with.
     """
@@ -121,7 +123,8 @@ def stability(
     this way; it does not cover another data set. Pairs that share a refit depend on each other and all pairs share the
     points: the variance is taken over units (splits, or the projection of all pairs on subsets) and over points at
     once, with Student's t over units, on the logit scale. If no pair ever disagrees, disagreement is assumed to come in
-    whole pairs: P(none in m pairs) = 1 − level.
+    whole pairs: P(none in m pairs) = 1 − level. If the record has groups, the variance is taken over groups of points,
+    and Student's t has the degrees of freedom of the fewer of units and groups.
 
     Parameters
     ----------
@@ -168,21 +171,21 @@ def stability(
         worst_case_pairs=shared.worst_case_pairs,
         per_point=shared.per_point,
         per_refit=shared.per_refit,
-        kappa=_kappa(compared, len(labels) // 2, level),
+        kappa=_kappa(compared, len(labels) // 2, level, record.groups_of(where)),
         accuracy=record.accuracy("test", level),
         notes=tuple(notes),
         record=record,
     )
 
 
-def _kappa(compared: Agreement, disjoint: int, level: float) -> Estimate:
+def _kappa(compared: Agreement, disjoint: int, level: float, groups: AnyInts | None) -> Estimate:
     if compared.chance >= 1:
         return Estimate(math.nan, -1.0, 1.0, level, "undefined: only one class is ever predicted")
     value = (compared.value - compared.chance) / (1 - compared.chance)
     if value >= 1 and disjoint > 1:
-        least = share(compared.table, disjoint, level).low
-        return Estimate(1.0, max((least - compared.chance) / (1 - compared.chance), -1.0), 1.0, level, OVER)
-    return coefficient(value, compared.kappa_table(), disjoint, level)
+        least = share(compared.table, disjoint, level, groups).low
+        return Estimate(1.0, max((least - compared.chance) / (1 - compared.chance), -1.0), 1.0, level, over(groups))
+    return coefficient(value, compared.kappa_table(), disjoint, level, groups)
 
 
 # How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
@@ -250,7 +253,8 @@ def regression_stability(
     near = closeness(values, reach, predictions.halves)
     value, table = concordance(values, predictions.halves)
     squared = ((predictions.complete() - predictions.truth) ** 2).mean(axis=1)
-    rmse, r2 = _errors(squared, float(predictions.truth.var()), level)
+    rmse, r2 = _errors(squared, float(predictions.truth.var()), level, predictions.groups)
+    groups = predictions.groups_of(where)
     undefined = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
     shared = pair_figures(predictions, where, near, values.shape[1], level)
     return RegressionStability(
@@ -268,7 +272,7 @@ def regression_stability(
         per_point=shared.per_point,
         per_refit=shared.per_refit,
         tolerance=reach,
-        concordance=undefined if math.isnan(value) else coefficient(value, table, len(values) // 2, level),
+        concordance=undefined if math.isnan(value) else coefficient(value, table, len(values) // 2, level, groups),
         rmse=rmse,
         r2=r2,
         spread=spread(values, predictions.halves),
@@ -291,14 +295,14 @@ def _tolerance(predictions: Predictions, tolerance: float | None) -> float:
     return float(tolerance)
 
 
-def _errors(squared: Floats, variance: float, level: float) -> tuple[Estimate, Estimate]:
+def _errors(squared: Floats, variance: float, level: float, groups: AnyInts | None = None) -> tuple[Estimate, Estimate]:
     """Root mean squared error and R², from squared errors (K, n); both intervals on the log scale of the former."""
     mean = float(squared.mean())
-    kind = OVER
+    kind, table = over(groups), by_group(squared, groups)
     if mean == 0:
         perfect = 1.0 if variance else math.nan
         return Estimate(0.0, 0.0, 0.0, level, kind), Estimate(perfect, perfect, perfect, level, kind)
-    reach = around(0.0, crossed_standard_error(squared) / mean, level, kind, len(squared)).high
+    reach = around(0.0, crossed_standard_error(table) / mean, level, kind, draws_of(table, groups)).high
     low, high = mean * math.exp(-reach), mean * math.exp(min(reach, 700.0))
     rmse = Estimate(math.sqrt(mean), math.sqrt(low), math.sqrt(high), level, kind)
     if variance == 0:

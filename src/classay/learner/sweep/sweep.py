@@ -16,6 +16,7 @@ from ...engine.store import Store, StoreFull
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import prepare
+from ..fitting.cv_splits import Splits
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
 from ..fitting.runner import FitRunner, GroupProgress
 from ..fitting.schemes import Scheme
@@ -32,7 +33,7 @@ def sweep(
     y: ArrayLike,
     param_name: str | tuple[str, str],
     param_range: Any,
-    scheme: Scheme | None = None,
+    scheme: Scheme | Splits | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
     probes: Any = None,
@@ -47,6 +48,12 @@ def sweep(
     share_paths: bool = True,
     name: str | None = None,
     level: float = 0.95,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    cv: Any = None,
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
 ) -> Sweep:
     """Measure how a learner's bias, expressivity, capacity, stochasticity and accuracy change along a parameter.
 
@@ -76,6 +83,7 @@ def sweep(
     time_limit : seconds that one fit may take; if a shared fit takes longer, values are fitted one by one
     share_paths : whether values may share fits; False fits value by value
     name : display name of the learner; default: its class and the parameters that are not default
+    groups, time, sample_weight, cv, X_test, y_test : as in `record`; with weights, no fits are shared
 
     Examples
     --------
@@ -90,7 +98,24 @@ def sweep(
     Pang-Naylor, Chen & Montañez, Model Characterization with Inductive Orientation Vectors, Tables 2 and 4.
 
     """
-    setup = prepare(learner, X, y, scheme, repeats, test_size, probes, random_state, time_limit, n_probes)
+    setup = prepare(
+        learner,
+        X,
+        y,
+        scheme,
+        repeats,
+        test_size,
+        probes,
+        random_state,
+        time_limit,
+        n_probes,
+        groups=groups,
+        time=time,
+        sample_weight=sample_weight,
+        cv=cv,
+        X_test=X_test,
+        y_test=y_test,
+    )
     if not isinstance(setup.codec, LabelCodec):
         raise expect.InputError(
             f"`learner` is {type(setup.learner).__name__}, a regressor; a sweep counts labels: expected a classifier. "
@@ -99,10 +124,12 @@ def sweep(
     draw_holdouts(setup.test.size, holdout_size, holdouts, setup.seed)
     expect.fraction(level, "level")
     settings = grid(setup.learner, param_name, param_range)
-    groups = fit_groups(settings, share=bool(share_paths) and can_join(setup.X, setup.probes))
+    # Paths do not know weights.
+    share = bool(share_paths) and setup.per_row.weights is None and can_join(setup.X, setup.probes)
+    together = fit_groups(settings, share)
     about = setup.about(name)
     label = about["learner"]["name"]
-    sweep_store = SweepStore(None if store is None else Store(store), settings, about, setup.time_limit, name, groups)
+    sweep_store = SweepStore(None if store is None else Store(store), settings, about, setup.time_limit, name, together)
 
     records, failed = sweep_store.records(), sweep_store.failed()
     subsets, more = setup.draw()
@@ -144,7 +171,7 @@ def sweep(
         parameters=settings.names,
         records=records,
         measured=_measured(records, (holdout_size, holdouts, setup.seed, level), executor),
-        paths=tuple(_uses(groups, records)),
+        paths=tuple(_uses(together, records)),
         failed={point: failed[point] for point in points if point in failed},
         interrupted=fits.interrupted,
         notes=tuple(notes),

@@ -14,7 +14,7 @@ from importlib import import_module
 
 from ..document import LEVELS, Finding, Unasked
 from ..results import Results
-from .rules import Judge, Rule
+from .rules import Judge, Rule, limited
 
 __all__ = ["RULES", "findings_of"]
 
@@ -24,7 +24,13 @@ def _rules() -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
     for name in sorted(names, key=lambda name: name[1:]):
         module = import_module(f".{name}", __name__)
-        rules[module.CODE] = Rule(code=module.CODE, title=module.TITLE, docs=module.__doc__ or "", check=module.check)
+        rules[module.CODE] = Rule(
+            code=module.CODE,
+            title=module.TITLE,
+            docs=module.__doc__ or "",
+            check=module.check,
+            basis=getattr(module, "BASIS", ""),
+        )
     return rules
 
 
@@ -42,6 +48,6 @@ def findings_of(results: Results) -> tuple[tuple[Finding, ...], tuple[Unasked, .
         if isinstance(outcome, Unasked):
             unasked.append(outcome)
         else:
-            findings += outcome
+            findings += [limited(each, rule.basis, results) for each in outcome]
     findings.sort(key=lambda each: (LEVELS.index(each.level), each.code))
     return tuple(findings), tuple(sorted(unasked, key=lambda each: each.code))

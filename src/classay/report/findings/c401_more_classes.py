@@ -16,6 +16,7 @@ from .rules import Judge, Outcome
 
 CODE = "C401"
 TITLE = "More classes"
+BASIS = "folds"
 HALF = 0.5
 """Below this share of the present accuracy, the forecast is a warning."""
 

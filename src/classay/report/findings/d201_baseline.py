@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...intervals import Estimate, of_proportion
 from ..document import Finding, Unasked
 from ..phrases import distance_in_words, joined, percent, points, quoted, share, signed
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, correct_rows, difference_over_rows, few_rows
+from .rules import EVERYONE, Judge, Outcome, difference_over_rows, few_rows
 
 CODE = "D201"
 TITLE = "Better than the geometric baseline"
@@ -26,22 +28,20 @@ def check(results: Results, judge: Judge) -> Outcome:
     """One finding on learners below the baseline, one on those not shown to be above, or one that all are above."""
     if results.complexity is None:
         return Unasked(CODE, TITLE, results.why.get("complexity", ""))
-    correct = {
-        name: rows
-        for name, learner in results.learners.items()
-        if (rows := correct_rows(learner, results.data)) is not None
-    }
-    if not correct:
+    held = {name: learner.held_out for name, learner in results.learners.items() if learner.held_out is not None}
+    if not held:
         return Unasked(CODE, TITLE, "there are no cross-validated predictions")
-    baseline = results.complexity.predicted == results.data.labels
+    measured = results.measured
+    baseline = results.complexity.predicted == results.data.classes[results.data.codes[measured]]
     rule = f"taking the nearest class by {distance_in_words(results.complexity)}"
     base = results.complexity.baseline_accuracy
     below: dict[str, Estimate] = {}
     doubtful: dict[str, Estimate] = {}
     ahead: dict[str, Estimate] = {}
-    for name, rows in correct.items():
-        lead = difference_over_rows(rows, baseline, LEVEL)
-        if difference_over_rows(rows, baseline, judge.level).high < 0:
+    for name, each in held.items():
+        rows, rule_is_right = each.right(results.data.codes), baseline[np.searchsorted(measured, each.tested)]
+        lead = difference_over_rows(rows, rule_is_right, LEVEL)
+        if difference_over_rows(rows, rule_is_right, judge.level).high < 0:
             below[name] = of_proportion(int(rows.sum()), rows.size)
         elif lead.low <= 0:
             doubtful[name] = lead
@@ -51,7 +51,7 @@ def check(results: Results, judge: Judge) -> Outcome:
     if below:
         findings.append(_below(results, below, rule, base))
     if doubtful:
-        findings.append(_doubtful(EVERYONE if len(doubtful) == len(correct) else "data", doubtful, rule, base))
+        findings.append(_doubtful(EVERYONE if len(doubtful) == len(held) else "data", doubtful, rule, base))
     if ahead and not findings:
         findings.append(_fine(ahead, rule, base))
     return findings
@@ -61,7 +61,7 @@ def _below(results: Results, below: dict[str, Estimate], rule: str, base: Estima
     first = min(below, key=lambda name: below[name].value)
     others = [f"{quoted(name)} ({share(below[name].value)})" for name in below if name != first]
     # The baseline uses all rows: that it beats a learner with fewer says little about the learner.
-    few = few_rows(results.learners[first], results.data)
+    few = few_rows(results.learners[first])
     return Finding(
         code=CODE,
         level="note" if few else "warning",

@@ -14,18 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from ...arrays import Ints
 from ...data.complexity import Complexity
 from ...data.complexity_tables import suspected
 from ...inputs import encode
 from ...intervals import exact
 from ..document import Finding, Unasked
-from ..figures import contradicted_rows
 from ..phrases import quoted
 from ..results import Results
 from .rules import Judge, Outcome
 
 CODE = "D202"
 TITLE = "Suspected labels"
+BASIS = "folds"
 ALLOWANCE = 2.0
 """Up to this many times the count expected from overlap is attributed to tails heavier than the model's."""
 
@@ -35,22 +36,26 @@ def check(results: Results, judge: Judge) -> Outcome:
     held = {name: learner.held_out for name, learner in results.learners.items() if learner.held_out is not None}
     if results.complexity is None or not held:
         return Unasked(CODE, TITLE, results.why.get("complexity", "there are no cross-validated predictions"))
-    codes = results.data.codes
-    best = max(held, key=lambda name: float((held[name].labels == codes).mean()))
+    data, measured = results.data, results.measured
+    best = max(held, key=lambda name: float(held[name].right(data.codes).mean()))
+    tested = held[best].tested
     # Rows that equal a row with another label are reported as such (D203): nobody can know which label is wrong.
-    contradicts = (held[best].labels != codes) & ~contradicted_rows(results.data)
-    seen, expected = expected_suspects(results.complexity, codes, contradicts)
-    suspects = len(results.complexity.suspects())
+    contradicts = ~held[best].right(data.codes) & ~data.contradicted_rows[tested]
+    places = np.searchsorted(measured, tested)
+    seen, expected = expected_suspects(results.complexity, data.codes[measured], places, contradicts)
+    suspects = int(suspected(results.complexity)[places].sum())
     reference = f"overlap of the classes: about {expected:,.0f}"
     if judge.more_than(seen, ALLOWANCE * expected):
-        return [_warning(suspects, seen, expected, codes.size, best, reference)]
-    return [_note(suspects, seen, codes.size, best, reference) if suspects else _fine(reference)]
+        return [_warning(suspects, seen, expected, tested.size, best, reference)]
+    return [_note(suspects, seen, tested.size, best, reference) if suspects else _fine(reference)]
 
 
 def expected_suspects(
-    complexity: Complexity, codes: NDArray[np.int64], contradicts: NDArray[np.bool_]
+    complexity: Complexity, codes: Ints, tested: Ints, contradicts: NDArray[np.bool_]
 ) -> tuple[int, float]:
     """Suspected rows whose label a learner also contradicts, and how many overlap alone would give.
+
+    `tested` are the rows with predictions, and `contradicts` whether these differ from the label.
 
     The margin of a row is δ(own class) − δ(nearest other). Overlap is modelled as the tail of a logistic distribution
     with the mean and spread of the margins of the class, beyond the margin at which another label is suspected. Wrong
@@ -69,7 +74,7 @@ def expected_suspects(
         beyond = complexity.temperature * special.logit(other)
         away = (np.maximum(beyond, 0.0) - middle[codes]) / spread[codes]
     chance = special.expit(-np.nan_to_num(away, nan=np.inf, posinf=np.inf) * np.pi / np.sqrt(3))
-    return int((suspected(complexity) & contradicts).sum()), float(chance[known].sum())
+    return int((suspected(complexity)[tested] & contradicts).sum()), float(chance[tested][known[tested]].sum())
 
 
 def _warning(suspects: int, seen: int, expected: float, rows: int, best: str, reference: str) -> Finding:

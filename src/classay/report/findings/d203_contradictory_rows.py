@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ...intervals import exact
 from ..document import Finding
-from ..figures import repeated_rows
 from ..phrases import share
 from ..results import Results
 from .rules import Judge, Outcome
@@ -19,7 +18,7 @@ TITLE = "Contradictory rows"
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One note on contradictory rows, or one finding that no row repeats another."""
-    contradictory, duplicate = repeated_rows(results.data)
+    contradictory, duplicate = results.data.repeated_rows
     rows = results.data.codes.size
     if contradictory:
         return [_contradictory(contradictory, rows)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ...intervals import exact
 from ..document import Finding
-from ..figures import repeated_rows
 from ..results import Results
 from .rules import Judge, Outcome
 
@@ -18,7 +17,7 @@ TITLE = "Duplicate rows"
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One note if there are duplicates."""
-    _, duplicate = repeated_rows(results.data)
+    _, duplicate = results.data.repeated_rows
     return [_duplicate(duplicate, results.data.codes.size)] if duplicate else []
 
 

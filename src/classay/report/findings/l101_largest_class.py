@@ -15,7 +15,7 @@ from ...intervals import Estimate, of_proportion
 from ..document import Finding, Unasked
 from ..phrases import percent, points, quoted, share
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, correct_rows, difference_over_rows, few_rows
+from .rules import EVERYONE, Judge, Outcome, difference_over_rows, few_rows
 
 CODE = "L101"
 TITLE = "Better than the largest class"
@@ -32,14 +32,14 @@ def check(results: Results, judge: Judge) -> Outcome:
     findings: list[Finding] = []
     leads: dict[str, Estimate] = {}
     for name, learner in results.learners.items():
-        correct = correct_rows(learner, data)
-        if correct is None:
+        if learner.held_out is None:
             continue
-        lead = leads[name] = difference_over_rows(correct, always, LEVEL)
+        correct = learner.held_out.right(data.codes)
+        lead = leads[name] = difference_over_rows(correct, always[learner.held_out.tested], LEVEL)
         if lead.low > 0:
             continue
         accuracy = of_proportion(int(correct.sum()), correct.size)
-        findings.append(_not_better(name, accuracy, lead, few_rows(learner, data), label, chance))
+        findings.append(_not_better(name, accuracy, lead, few_rows(learner), label, chance))
     if not leads:
         return Unasked(CODE, TITLE, "there are no cross-validated predictions")
     return findings or [_fine(leads, label, chance)]

@@ -21,6 +21,7 @@ from .rules import EVERYONE, Judge, Outcome, accuracy_difference, not_less_accur
 
 CODE = "L102"
 TITLE = "Equally accurate, less stable"
+BASIS = "refits"
 LEVEL = 0.95
 """Confidence level of the difference in accuracy; that of the difference in stability is the page's."""
 

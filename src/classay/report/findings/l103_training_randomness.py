@@ -19,6 +19,7 @@ from .rules import EVERYONE, Judge, Outcome
 
 CODE = "L103"
 TITLE = "Training randomness or data"
+BASIS = "refits"
 
 
 def check(results: Results, judge: Judge) -> Outcome:

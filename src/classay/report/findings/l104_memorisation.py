@@ -17,6 +17,7 @@ from .rules import EVERYONE, Judge, Outcome, not_less_accurate
 
 CODE = "L104"
 TITLE = "Memorising"
+BASIS = "refits"
 
 
 def check(results: Results, judge: Judge) -> Outcome:

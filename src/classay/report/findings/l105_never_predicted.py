@@ -18,6 +18,7 @@ from .rules import EVERYONE, Judge, Outcome
 
 CODE = "L105"
 TITLE = "A class is never predicted"
+BASIS = "refits"
 CHANCE = 0.05
 """Highest probability that any class is missed by chance, shared by all classes."""
 

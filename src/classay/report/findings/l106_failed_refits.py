@@ -1,6 +1,7 @@
 """Did every refit succeed?
 
 - *A warning when:* A refit raised an error or took too long, or a learner gave no results at all.
+- *A note when:* A learner gave no results because it is too slow for the budget.
 - *Fine when:* No refit failed.
 """
 
@@ -40,6 +41,8 @@ def _some(learner: LearnerResults) -> Finding:
 
 
 def _all(name: str, results: Results) -> Finding:
+    if name in results.slow:
+        return _too_slow(name, results)
     return Finding(
         code=CODE,
         level="warning",
@@ -49,6 +52,18 @@ def _all(name: str, results: Results) -> Finding:
         value=Estimate(math.nan, math.nan, math.nan, kind="unknown"),
         reference=f"{len(results.learners)} others have results",
         action="Run it again to include it." if results.settings.get("interrupted") else "Fix it or drop it.",
+    )
+
+
+def _too_slow(name: str, results: Results) -> Finding:
+    return Finding(
+        code=CODE,
+        level="note",
+        of=name,
+        title="Too slow for the budget",
+        sentence=one_line(results.failed[name], 400),
+        value=Estimate(math.nan, math.nan, math.nan, kind="unknown"),
+        reference=f"{len(results.learners)} others have results",
     )
 
 

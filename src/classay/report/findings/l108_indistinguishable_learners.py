@@ -16,6 +16,7 @@ from .rules import EVERYONE, Judge, Outcome
 
 CODE = "L108"
 TITLE = "Indistinguishable learners"
+BASIS = "refits"
 
 
 def check(results: Results, judge: Judge) -> Outcome:

@@ -16,6 +16,7 @@ from .rules import EVERYONE, Judge, Outcome
 
 CODE = "L109"
 TITLE = "Agreement beyond chance"
+BASIS = "refits"
 HALFWAY = 0.5
 """The kappa halfway between chance and full agreement."""
 

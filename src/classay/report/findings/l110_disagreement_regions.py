@@ -15,6 +15,7 @@ from .rules import EVERYONE, Judge, Outcome
 
 CODE = "L110"
 TITLE = "Where refits disagree"
+BASIS = "refits"
 
 
 def check(results: Results, judge: Judge) -> Outcome:

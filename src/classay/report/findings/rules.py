@@ -10,15 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, of_mean
 from ...learner.stability.agreement import agreement
-from ..budget import FOLDS
 from ..document import Finding, Unasked
-from ..results import DataResults, LearnerResults, Results
+from ..results import LearnerResults, Results
 
 EVERYONE = "all learners"
 """The subject of a finding that is not about a single learner."""
@@ -27,18 +25,25 @@ ERROR = 0.03
 SLICE_ERROR = 0.02
 """The same for slices, over all learners and their slices."""
 
+MOSTLY = 0.9
+"""Fits on this share of the available rows are as good as fits on all of them."""
+
 Outcome = list[Finding] | Unasked
 """What a rule returns: its findings, if any, or why it could not be checked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One file of this folder: the stable code, the heading, the text of the docs, and the check itself."""
+    """One file of this folder: the stable code, the heading, the text of the docs, and the check itself.
+
+    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that the budget limits.
+    """
 
     code: str
     title: str
     docs: str
     check: Callable[[Results, Judge], Outcome]
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,13 +85,14 @@ class Judge:
 
 def accuracy_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
     """Accuracy of one minus that of the other, on the same test points and subsets."""
-    tables = [(each.labelings.labels == each.labelings.truth).mean(axis=1) for each in (one, other)]
+    tables = [(labels == one.labelings.truth).mean(axis=1) for labels in _on_same_subsets(one, other)]
     return _crossed(tables[0], tables[1], level)
 
 
 def stability_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
     """Stability of one minus that of the other, on the same test points and splits."""
-    tables = [agreement(each.labelings.labels, len(each.labelings.classes), True).table for each in (one, other)]
+    classes = len(one.labelings.classes)
+    tables = [agreement(labels, classes, True).table for labels in _on_same_subsets(one, other)]
     return _crossed(tables[0], tables[1], level)
 
 
@@ -104,23 +110,48 @@ def difference_over_rows(one: NDArray[Any], other: NDArray[Any], level: float) -
     return of_mean(one.astype(float) - other.astype(float), level, "over rows")
 
 
-def correct_rows(learner: LearnerResults, data: DataResults) -> NDArray[np.bool_] | None:
-    """Which rows the learner predicts correctly without having seen them."""
-    return None if learner.held_out is None else learner.held_out.labels == data.codes
-
-
-def few_rows(learner: LearnerResults, data: DataResults) -> str:
+def few_rows(learner: LearnerResults) -> str:
     """A remark if cross-validated fits used clearly fewer rows than available; otherwise empty."""
     held = learner.held_out
-    if held is None or held.rows >= 0.9 * (data.codes.size - -(-data.codes.size // FOLDS)):
+    if held is None or held.rows >= MOSTLY * held.available:
         return ""
     return f" (fitted on {held.rows:,} rows to stay within the budget)"
 
 
+def limited(finding: Finding, basis: str, results: Results) -> Finding:
+    """The finding as it is, or, if fits used clearly fewer rows than there are, at most as a note that says so."""
+    rows, available = _rows_used(finding.of, basis, results)
+    if rows >= MOSTLY * available:
+        return finding
+    return replace(
+        finding,
+        level="note" if finding.level == "warning" else finding.level,
+        sentence=f"{finding.sentence} Fits used {rows:,} of {available:,} rows to stay within the budget.",
+    )
+
+
+def _rows_used(of: str, basis: str, results: Results) -> tuple[int, int]:
+    """Rows of the fits behind a finding, and how many there could have been."""
+    if basis == "refits":
+        half = int(results.settings.get("half", 0))
+        size = results.settings.get("size", "all")
+        return (size, half) if isinstance(size, int) else (half, half)
+    if basis == "folds":
+        learners = [results.learners[of]] if of in results.learners else list(results.learners.values())
+        held = [learner.held_out for learner in learners if learner.held_out is not None]
+        return min(((each.rows, each.available) for each in held), default=(0, 0))
+    return 0, 0
+
+
 def _comparable(one: LearnerResults, other: LearnerResults) -> bool:
-    """Whether both have every refit, on the same subsets."""
-    records = one.labelings, other.labelings
-    return all(bool(each.present.all()) for each in records) and len(records[0].labels) == len(records[1].labels)
+    """Whether both have every refit; those of the first subsets are on the same rows."""
+    return all(bool(each.labelings.present.all()) for each in (one, other))
+
+
+def _on_same_subsets(one: LearnerResults, other: LearnerResults) -> list[NDArray[Any]]:
+    """The predictions of both on the first subsets, which they share: a slow learner may have fewer."""
+    subsets = min(len(one.labelings.labels), len(other.labelings.labels))
+    return [each.labelings.labels[:subsets] for each in (one, other)]
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], level: float) -> Estimate:

@@ -33,6 +33,7 @@ from .rules import EVERYONE, Judge, Outcome
 
 CODE = "S301"
 TITLE = "Errors concentrate in a slice"
+BASIS = "folds"
 
 
 class _LearnerSlice(NamedTuple):
@@ -56,7 +57,7 @@ def check(results: Results, judge: Judge) -> Outcome:
         return Unasked(CODE, TITLE, next(iter(results.learners.values())).why.get("slices", ""))
     unpredicted, predicted = [], []
     for name, (slices, held) in searched.items():
-        errors = excess_errors(slices, held, held.labels != results.data.codes)
+        errors = excess_errors(slices, held, ~held.right(results.data.codes))
         pairs = list(zip(slices.slices, errors))
         most = judge.slice_p(len(slices.tested))
         clear = [pair for pair in pairs if pair[1].p_value <= most and _mostly_unpredicted(*pair)]
@@ -114,7 +115,7 @@ def _note(slices: list[_LearnerSlice], results: Results) -> Finding:
 
 
 def _of_most_accurate(slices: list[_LearnerSlice], results: Results) -> _LearnerSlice:
-    return max(slices, key=lambda each: float((each.held.labels == results.data.codes).mean()))
+    return max(slices, key=lambda each: float(each.held.right(results.data.codes).mean()))
 
 
 def _sentence(first: _LearnerSlice, scores: str, slices: list[_LearnerSlice], results: Results) -> str:
@@ -126,7 +127,7 @@ def _sentence(first: _LearnerSlice, scores: str, slices: list[_LearnerSlice], re
     others = [quoted(each.learner) for each in slices if each is not first]
     too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
     return (
-        f"Where {here.condition} ({here.size:,} of {results.data.codes.size:,} rows), {percent(here.error_rate)} of "
+        f"Where {here.condition} ({here.size:,} of {first.held.tested.size:,} rows), {percent(here.error_rate)} of "
         f"its predictions are wrong, {elsewhere}. {scores}.{more}{too}"
     )
 

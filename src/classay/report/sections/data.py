@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ... import charts
+from ...arrays import Floats
 from ...data.slices import Slice
 from ...expect import counted
+from ..cross_validated import HeldOut
 from ..document import Cell, Picture, Section, Sheet
 from ..phrases import distance_in_words, joined, percent, quoted
 from ..results import DataResults, LearnerResults, Results
@@ -26,7 +28,7 @@ def data_section(results: Results) -> Section:
         return Section("data", "Data", "", (), (_classes(results),), absent=results.why.get("complexity", ""))
     suspects = complexity.suspects()
     lead = (
-        f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes. Taking "
+        f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes.{_sampled(results)} Taking "
         f"the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} of "
         "the rows correctly, without any learner. Rows that look like another class than their label: "
         f"{len(suspects):,}."
@@ -67,11 +69,18 @@ def data_section(results: Results) -> Section:
     return Section("data", "Data", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
 
 
+def _sampled(results: Results) -> str:
+    """A sentence if this is about a sample of the rows."""
+    measured = results.measured.size
+    whole = results.data.codes.size
+    return f" Geometry is measured on a sample of {measured:,} of them, drawn by class." if measured < whole else ""
+
+
 def _classes(results: Results) -> Sheet:
     data = results.data
     counts = np.bincount(data.codes, minlength=data.classes.size)
     right = {
-        name: np.bincount(data.codes, one.held_out.labels == data.codes, minlength=counts.size) / counts
+        name: _right_by_class(data, one.held_out)
         for name, one in results.learners.items()
         if one.held_out is not None
     }
@@ -98,6 +107,15 @@ def _classes(results: Results) -> Sheet:
     return Sheet("classes", "Classes", (*columns, *called), tuple(rows), note)
 
 
+def _right_by_class(data: DataResults, held: HeldOut) -> Floats:
+    """The share of the tested rows of each class that is predicted correctly; NaN if none was tested."""
+    codes = data.codes[held.tested]
+    with np.errstate(invalid="ignore"):
+        return np.bincount(codes, held.right(data.codes), minlength=data.classes.size) / np.bincount(
+            codes, minlength=data.classes.size
+        )
+
+
 def _confused(results: Results) -> Sheet:
     assert results.complexity is not None
     pairs = results.complexity.confusion()
@@ -122,9 +140,10 @@ def _rows(results: Results, chosen: pd.DataFrame, key: str, title: str, note: st
             if amount > 0:
                 against.setdefault(number, []).append(str(feature))
     rows, details = [], []
-    for row, label, nearest, value in zip(numbers, chosen["label"], chosen["nearest"], chosen["complexity"]):
-        columns = [name for name in against.get(row, []) if name in results.data.X.columns]
-        evidence = content(results.data, row, columns) if columns else ", ".join(against.get(row, []))
+    for place, label, nearest, value in zip(numbers, chosen["label"], chosen["nearest"], chosen["complexity"]):
+        row = int(results.measured[place])
+        columns = [name for name in against.get(place, []) if name in results.data.X.columns]
+        evidence = content(results.data, row, columns) if columns else ", ".join(against.get(place, []))
         rows.append((row, cell(label), cell(nearest), float(value), evidence))
         details.append(_whole_row(results.data, row, columns))
     return Sheet(
@@ -162,6 +181,9 @@ def slices_section(results: Results) -> Section:
         "Ranges and categories of one or two columns in which a learner is wrong more often than elsewhere: found in "
         "one half of the rows, confirmed in the other. Open one to see its rows."
     )
+    tested = next(one.held_out.tested.size for one in searched.values() if one.held_out is not None)
+    if tested < results.data.codes.size:
+        lead += f" Searched among {tested:,} of {results.data.codes.size:,} rows, those with predictions."
     lead += f" No slice stands out for {joined(none)}." if none else ""
     filled = [(name, one) for name, one in searched.items() if one.slices is not None and one.slices.slices]
     pictures: tuple[Picture, ...] = ()
@@ -184,7 +206,7 @@ def _picture(name: str, one: LearnerResults) -> Picture:
 
 def _accuracy(results: Results, one: LearnerResults) -> float:
     """How often it is right: the chart shows the learner that one would choose."""
-    return 0.0 if one.held_out is None else float((one.held_out.labels == results.data.codes).mean())
+    return 0.0 if one.held_out is None else float(one.held_out.right(results.data.codes).mean())
 
 
 def _slices(results: Results, name: str, one: LearnerResults) -> Sheet:
@@ -211,9 +233,9 @@ def _inside(results: Results, one: LearnerResults, place: int, each: Slice) -> S
     assert one.slices is not None
     assert one.held_out is not None
     data, held = results.data, one.held_out
-    rows = np.flatnonzero(one.slices.rows(place))
-    wrong = held.labels[rows] != data.codes[rows]
-    shown = np.concatenate([rows[wrong], rows[~wrong]])[:MOST_IN_SLICE]
+    places = np.flatnonzero(one.slices.rows(place))
+    wrong = held.labels[places] != data.codes[held.tested[places]]
+    shown = np.concatenate([places[wrong], places[~wrong]])[:MOST_IN_SLICE]
     names = columns_first(data, each.features)
     return Sheet(
         f"slice/{one.name}/{place}",
@@ -223,12 +245,12 @@ def _inside(results: Results, one: LearnerResults, place: int, each: Slice) -> S
             (
                 int(row),
                 cell(data.classes[data.codes[row]]),
-                cell(data.classes[held.labels[row]]),
+                cell(data.classes[predicted]),
                 *(cell(data.X[name].iloc[row]) for name in names),
             )
-            for row in shown
+            for row, predicted in zip(held.tested[shown], held.labels[shown])
         ),
-        f"{shown.size} of {rows.size:,} rows, errors first. Rows are counted from 0.",
+        f"{shown.size} of {places.size:,} rows, errors first. Rows are counted from 0.",
     )
 
 

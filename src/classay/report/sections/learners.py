@@ -151,7 +151,7 @@ def _plane(results: Results) -> tuple[Picture, ...]:
             continue
         source = one.on_probes if one.regions.on != one.stability.on else one.stability
         try:
-            rows = None if source is one.on_probes else results.data.X.iloc[one.labelings.test_rows]
+            rows = None if source is one.on_probes else results.test_table
             drawn = charts.disagreement_plane(source, X=rows, regions=one.regions)
         except ValueError:
             continue

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs  # comes with scikit-learn, whose own count of jobs is needed
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,

@@ -1,0 +1,218 @@
+"""Records of several learners on the same splits, in rounds: each round adds splits to those that are done.
+
+After any round, the record of a learner is bit for bit the one that `record` makes with that many splits: a split is
+drawn from the seed and its own number, so the splits of a small record are the first ones of a large record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Ints
+from ..engine.store import Chunks, Store
+from ..estimators.adapters import free_seeds
+from ..notes import Note
+from .fitting import checks, provenance
+from .fitting.checkpoints import open_chunks
+from .fitting.checks import Setup
+from .fitting.groups import ALONE, FitGroup
+from .fitting.runner import FitRunner, GroupProgress
+from .fitting.schemes import HalfSplits
+from .record import gathered
+from .records.labelings import Labelings
+from .records.predictions import restored
+
+
+@dataclass
+class RecordRounds:
+    """The fits of several classifiers on the half splits of a `setup`, whose own number of splits does not matter.
+
+    `learners` are unfitted, by name. `grow` fits; `record` gives the record of one learner, with the splits that it
+    has so far (`splits`). `failed` has those that failed in every refit, and why.
+    """
+
+    setup: Setup
+    learners: Mapping[str, Any]
+    executor: Executor | int | None = None
+    store: str | Path | None = None
+    progress: bool = False
+    isolate: bool = False
+    splits: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    _subsets: list[Ints] = field(default_factory=list)
+    _notes: dict[int, list[Note]] = field(default_factory=dict)
+    _states: dict[str, GroupProgress] = field(default_factory=dict)
+    _stored: dict[tuple[str, int], Labelings] = field(default_factory=dict)
+    _about: dict[str, Any] = field(default_factory=dict)
+    _running: FitRunner | None = None
+
+    def grow(self, names: list[str], splits: int, stop: Callable[[], bool] | None = None, label: str = "") -> bool:
+        """Fit the learners of these names on the first `splits` splits, as far as this is not done.
+
+        Return whether all of it is done. If `stop` ends it, or Ctrl-C, a learner keeps the splits of the last round;
+        if that was its first round, it keeps those that are complete.
+        """
+        names = [name for name in names if name not in self.failed and self.splits.get(name, 0) < splits]
+        self._draw(splits)
+        missing = [name for name in names if not self._in_store(name, splits)]
+        for name in names:
+            if name not in missing:
+                self.splits[name] = splits
+        if not missing:
+            return True
+        runner = FitRunner(
+            replace(self.setup, scheme=self._scheme(splits), learner=self.learners[missing[0]]),
+            self._subsets[: 2 * splits],
+            self.executor,
+            self.progress,
+            label,
+            lambda group: self._chunks(group, splits),
+            stop=stop,
+            isolate=self.isolate,
+        )
+        groups = [_group(name, self.learners[name]) for name in missing]
+        self._running = runner
+        states = runner.run(groups, [self._states.get(name, _nothing(group)) for name, group in zip(missing, groups)])
+        cut = runner.interrupted or runner.stopped
+        for name, state in zip(missing, states):
+            self._states[name] = state
+            if state.hopeless():
+                self.failed[name] = self._why(name)
+            elif not cut:
+                self._finish(name, splits, lost=bool(runner.lost))
+            elif name not in self.splits:
+                self.splits[name] = _complete(state)
+        self.interrupted |= runner.interrupted
+        return not cut
+
+    def most_complete(self) -> int:
+        """During a round: the number of complete splits of the learner that has most of them."""
+        states = [] if self._running is None else self._running.states
+        return max((_complete(state) for state in states), default=0)
+
+    def record(self, name: str) -> Labelings:
+        """The record of a learner, as `classay.record` gives it."""
+        splits = self.splits[name]
+        if (name, splits) in self._stored:
+            return self._stored[name, splits]
+        self._draw(splits)
+        setup = replace(self.setup, scheme=self._scheme(splits), learner=self.learners[name])
+        bench = setup.bench(setup.learner)
+        state = replace(self._states[name], n_subsets=2 * splits)
+        answers = {subset: state.answer(bench, 0, subset) for subset in range(2 * splits)}
+        labelings = gathered(
+            bench,
+            self._subsets[: 2 * splits],
+            answers,
+            state.refits,
+            state.deterministic,
+            False,
+            (*setup.notes, *self._notes[splits]),
+            self.about(name, splits),
+        )
+        assert isinstance(labelings, Labelings)  # regressors were refused
+        return labelings
+
+    def seconds(self, name: str) -> float:
+        """Time of one split of a learner in a single process, on average over those that are done."""
+        stored = [labelings.seconds for (stored, _), labelings in self._stored.items() if stored == name]
+        if stored:
+            return float(np.nanmean(stored[-1])) * 2 * stored[-1].shape[1]
+        state = self._states[name]
+        fits = np.concatenate([answers.by_value[0].seconds for answers in state.done.values()])
+        return float(np.nanmean(fits)) * 2 * state.refits
+
+    def about(self, name: str, splits: int) -> dict[str, Any]:
+        """The provenance of a record. Only one learner's is made in full: data are the same for all."""
+        if not self._about:
+            self._about = self.setup.about(None)
+        scheme = self._scheme(splits)
+        own = {} if self.setup.own_points is None else {"own_points": self.setup.own_points}
+        return {
+            **self._about,
+            "learner": {"name": name, **provenance.parameters(self.learners[name])},
+            "scheme": {"kind": type(scheme).__name__, **asdict(scheme)},
+            **own,
+        }
+
+    def _scheme(self, splits: int) -> HalfSplits:
+        scheme = self.setup.scheme
+        assert isinstance(scheme, HalfSplits)
+        return replace(scheme, m=max(splits, 1))
+
+    def _draw(self, splits: int) -> None:
+        if splits not in self._notes:
+            drawn, self._notes[splits] = replace(self.setup, scheme=self._scheme(splits)).draw()
+            if len(drawn) > len(self._subsets):
+                # Those drawn before stay the same objects: records of earlier rounds hold them.
+                self._subsets += drawn[len(self._subsets) :]
+
+    def _finish(self, name: str, splits: int, lost: bool) -> None:
+        """Keep what is done, also in the store. What a broken cluster left undone is not stored: the next call fits it."""
+        self.splits[name] = splits
+        answers = [part.by_value[0] for part in self._states[name].done.values()]
+        if all(len(part.errors) == len(part.seconds) for part in answers):
+            self.failed[name] = self._why(name)
+        elif self.store is not None and not lost:
+            kept, key = self._place(name, splits)
+            labelings = self.record(name)
+            kept.put(key, labelings.KIND, *labelings.to_file())
+            open_chunks(kept, [key], ALONE, self.about(name, splits))[0].remove()
+
+    def _place(self, name: str, splits: int) -> tuple[Store, str]:
+        assert self.store is not None
+        kept = Store(self.store)
+        return kept, kept.key(provenance.address(self.about(name, splits), self.setup.time_limit))
+
+    def _in_store(self, name: str, splits: int) -> bool:
+        """Whether the store has the record; it is read then."""
+        if self.store is None:
+            return False
+        kept, key = self._place(name, splits)
+        found = kept.get(key)
+        if found is None:
+            kept.expect_writable()
+            return False
+        # The store does not depend on names, so the stored one may be another.
+        labelings = replace(restored(*found), about=self.about(name, splits))
+        assert isinstance(labelings, Labelings)
+        self._stored[name, splits] = labelings
+        return True
+
+    def _chunks(self, group: FitGroup, splits: int) -> tuple[Chunks | None, dict[str, Any]]:
+        if self.store is None:
+            return None, {}
+        name = group.points[0]
+        kept, key = self._place(name, splits)
+        return open_chunks(kept, [key], ALONE, self.about(name, splits))
+
+    def _why(self, name: str) -> str:
+        """The first error of a learner that failed in every refit."""
+        state = self._states[name]
+        errors = [why for _, why in sorted(state.broken.items())]
+        for _, answers in sorted(state.done.items()):
+            errors += answers.by_value[0].errors.values()
+        why = errors[0] if errors else "it gave no predictions"
+        return f"{name} failed in every refit: {why}{checks.advice(self.setup.X, why)}"
+
+
+def _group(name: str, learner: Any) -> FitGroup:
+    """One learner with its own settings; its name is the point, by which its chunks are found."""
+    return FitGroup((name,), learner, "", (None,), None, tuple(free_seeds(learner)))
+
+
+def _nothing(group: FitGroup) -> GroupProgress:
+    return GroupProgress(group, 0, 0)
+
+
+def _complete(state: GroupProgress) -> int:
+    """The number of first splits of which both halves are done."""
+    whole = [state.whole(subset) for subset in range(state.n_subsets)] + [False]
+    return whole.index(False) // 2

@@ -1,0 +1,121 @@
+"""From records and predictions to results: every figure of a learner, of the rows, and of the classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Ints
+from ..classes.curve.curve import accuracy_curve
+from ..classes.extrapolate.extrapolate import extrapolation
+from ..classes.information.information import implied_information
+from ..data.complexity import Complexity, complexity
+from ..data.slices import Slices, slices
+from ..estimators.encoder import numbers
+from ..expect import InputError
+from ..inputs import take
+from ..learner.orientation.kinship import Kinship, kinship
+from ..learner.orientation.orientation import orientation
+from ..learner.records.labelings import Labelings
+from ..learner.stability.stability import stability
+from .cross_validated import HeldOut
+from .results import ClassesResults, DataResults, LearnerResults
+
+LEAST_CLASSES = 5
+"""Smallest number of classes for a forecast of more classes."""
+POINTS = 500
+"""With this many test points, regions of disagreement are searched among them; with fewer, among probes."""
+
+
+def learner_results(
+    name: str,
+    labelings: Labelings,
+    held: HeldOut | None,
+    error_slices: Slices | str,
+    test_rows: Any,
+    seed: int,
+    wrapped: str = "",
+) -> LearnerResults:
+    """Every figure of one learner. Raises InputError if the record is too small for any.
+
+    `error_slices` are its slices, or why there are none; `test_rows` is the table of its test points.
+    """
+    why = {"held_out": error_slices} if held is None and isinstance(error_slices, str) else {}
+    if isinstance(error_slices, str):
+        why["slices"] = error_slices
+    oriented = orientation(labelings, min(5, labelings.truth.size), random_state=seed)
+    steady = stability(labelings, on="test")
+    on_probes = stability(labelings, on="probes") if labelings.has_probes else None
+    regions = None
+    try:
+        if labelings.truth.size >= POINTS or on_probes is None:
+            regions = steady.regions(test_rows, random_state=seed)
+        else:
+            regions = on_probes.regions(random_state=seed)
+    except InputError as too_little:
+        why["regions"] = str(too_little)
+    return LearnerResults(
+        name=name,
+        labelings=labelings,
+        orientation=oriented,
+        stability=steady,
+        on_probes=on_probes,
+        regions=regions,
+        held_out=held,
+        slices=None if isinstance(error_slices, str) else error_slices,
+        why=why,
+        wrapped=wrapped,
+    )
+
+
+def slices_of(held: HeldOut, data: DataResults, seed: int) -> Slices | str:
+    """Where errors concentrate among the rows with cross-validated predictions, or why this cannot be said."""
+    try:
+        rows = data.X if held.tested.size == data.codes.size else take(data.X, held.tested)
+        return slices(rows, ~held.right(data.codes), random_state=seed)
+    except InputError as too_little:
+        return str(too_little)
+
+
+def kinship_of(records: dict[str, Labelings], seed: int, why: dict[str, str]) -> Kinship | None:
+    """How similar the predictions of learners are, if there are two or more."""
+    if len(records) < 2:
+        why["kinship"] = "it needs at least 2 learners"
+        return None
+    try:
+        return kinship(records, min(5, next(iter(records.values())).truth.size), random_state=seed)
+    except InputError as mistake:
+        why["kinship"] = str(mistake)
+        return None
+
+
+def complexity_of(data: DataResults, rows: Ints, seed: int, why: dict[str, str]) -> Complexity | None:
+    """How hard the rows are; of a large table, those of a sample."""
+    try:
+        if rows.size == data.codes.size:
+            return complexity(numbers(data.X), data.labels, random_state=seed)
+        table = take(data.X, rows).reset_index(drop=True)
+        return complexity(numbers(table), data.classes[data.codes[rows]], random_state=seed)
+    except InputError as mistake:
+        why["complexity"] = str(mistake)
+        return None
+
+
+def classes_of(data: DataResults, held_out: dict[str, HeldOut], why: dict[str, str]) -> ClassesResults | None:
+    """Forecast for more classes, of the best learner that gives scores."""
+    size = data.classes.size
+    if size < LEAST_CLASSES:
+        why["classes"] = f"there are {size} classes; a forecast needs at least {LEAST_CLASSES}"
+        return None
+    scored = {name: held for name, held in held_out.items() if held.scores is not None}
+    if not scored:
+        why["classes"] = "no learner gives a score to every class"
+        return None
+    best = max(scored, key=lambda name: float(scored[name].right(data.codes).mean()))
+    try:
+        curve = accuracy_curve(scored[best].scores, data.codes[scored[best].tested], classes=np.arange(size))
+        return ClassesResults(best, extrapolation(curve, [2 * size, 10 * size]), implied_information(curve))
+    except InputError as mistake:
+        why["classes"] = str(mistake)
+        return None

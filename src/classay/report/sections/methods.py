@@ -1,0 +1,57 @@
+"""The last section of a report: how the page was made, what the budget allowed, and how to reproduce it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..budget import time_text
+from ..document import Cell, Section, Sheet
+from ..phrases import joined, quoted
+from ..results import Results
+
+HIDDEN = ("command", "bought", "stages", "versions", "preliminary", "wrapped")
+"""Settings that have rows of their own, or none."""
+
+
+def methods_section(results: Results) -> Section:
+    """What was fitted, how precise it is, and every setting."""
+    settings = results.settings
+    half = max((one.stability.stability.high - one.stability.stability.low) / 2 for one in results.learners.values())
+    accuracy = max((one.stability.accuracy.high - one.stability.accuracy.low) / 2 for one in results.learners.values())
+    allowed = (
+        "Fixed numbers of fits" if settings["budget"] is None else f"The budget of {time_text(settings['budget'])}"
+    )
+    lead = (
+        f"{allowed} allowed {settings['bought']}. It took "
+        f"{time_text(settings['seconds'])}.{_slow(results)} Stabilities are known to within {100 * half:.1f} points and "
+        f"accuracies to within {100 * accuracy:.1f} (half the width of the widest 95 % interval). Warnings use wider "
+        "intervals than the 95 % intervals shown: at their level, all warnings of a page together should be wrong in "
+        "at most 5 % of pages."
+    )
+    if settings.get("interrupted"):
+        lead = "Interrupted: the results cover only what had finished. " + lead
+    rows: list[tuple[Cell, ...]] = [("command", settings["command"])]
+    rows += [(name, _cell(settings[name])) for name in settings if name not in HIDDEN]
+    rows += [(f"time: {name}", time_text(seconds)) for name, seconds in settings["stages"].items()]
+    rows += [(name, str(version)) for name, version in settings["versions"].items()]
+    rows += [("note on the data", note) for note in results.data.notes]
+    for name, one in results.learners.items():
+        rows += [(f"{name} was wrapped", one.wrapped)] if one.wrapped else []
+        rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
+    sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
+    return Section("methods", "Methods and settings", lead, (), (sheet,))
+
+
+def _slow(results: Results) -> str:
+    """A sentence on learners that got fewer splits than others."""
+    fewer = {name: number for name, number in results.settings.get("fewer_splits", {}).items() if number}
+    if not fewer:
+        return ""
+    names = joined([f"{quoted(name)} ({number} splits)" for name, number in fewer.items()])
+    return f" Too slow for as many splits as the others: {names}."
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {part}" for name, part in value.items())
+    return value if isinstance(value, (str, int, float, bool)) else str(value)

@@ -1,0 +1,196 @@
+"""Learners and data as users bring them, checked and laid out before any fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from .. import seeds
+from ..arrays import Ints
+from ..estimators.adapters import kind_of
+from ..expect import InputError, counted, shown
+from ..frames import pandas_of
+from ..inputs import is_sparse, label_array, text_rows
+from ..learner.fitting import checks
+from ..splits import per_row
+from .results import DataResults
+
+LEAST_ROWS = 40
+LEAST_OF_A_CLASS = 4
+"""Number of rows that a class needs to be in both halves of the training part and in the test part."""
+RESERVED = ("data", "classes")
+
+
+def learners_from(learners: Any) -> dict[str, Any]:
+    """Learners by name, each an unfitted copy. One learner, or a list, is named after its class."""
+    named = _named(learners)
+    if not named:
+        raise InputError("`learners` is empty; expected at least one, as in {'tree': DecisionTreeClassifier()}.")
+    checked = {}
+    for name, one in named.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"`learners` has the name {name!r}; expected a string that is not empty.")
+        try:
+            checked[name], _ = checks.unfitted_learner(one)
+        except InputError as mistake:
+            raise InputError(f"{name!r}: {mistake}") from None
+        if kind_of(checked[name]) == "regressor":
+            raise InputError(f"{name!r} is a regressor; expected a classifier. Use `classay.stability` for regressors.")
+    if any(name in checked for name in RESERVED):
+        raise InputError(
+            "A learner is named 'data' or 'classes', but these names are reserved for other figures. Rename it."
+        )
+    return checked
+
+
+def _named(learners: Any) -> dict[Any, Any]:
+    if isinstance(learners, Mapping):
+        return dict(learners)
+    # A Pipeline has a length, but is one learner.
+    several = list(learners) if isinstance(learners, (list, tuple)) else [learners]
+    if any(isinstance(one, (str, bytes)) for one in several):
+        raise InputError(
+            f"`learners` is {learners!r}; expected a learner, a list of learners, or a dict of names and learners, as "
+            'in {"tree": DecisionTreeClassifier()}.'
+        )
+    names: dict[str, Any] = {}
+    for one in several:
+        base = name = _class_name(one)
+        times = 1
+        while name in names:
+            times += 1
+            name = f"{base} {times}"
+        names[name] = one
+    return names
+
+
+def _class_name(learner: Any) -> str:
+    """The name of its class; of a Pipeline, that of its last step."""
+    steps = getattr(learner, "steps", None)
+    last = steps[-1][1] if isinstance(steps, list) and steps else learner
+    return last.__name__ if isinstance(last, type) else type(last).__name__
+
+
+def data_from(
+    X: Any,
+    y: ArrayLike,
+    name: str = "data",
+    target: str = "label",
+    notes: Sequence[str] = (),
+    *,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+) -> DataResults:
+    """The rows as a table with class codes, without classes that are too rare."""
+    if is_sparse(X):
+        raise InputError(
+            "`X` is a sparse matrix; expected a DataFrame or array, as a report shows rows and columns. Use "
+            "X.toarray() if it fits into memory, or `classay.record`, which accepts sparse matrices."
+        )
+    X = pandas_of(X)
+    texts = text_rows(X)
+    if texts is not None:
+        X = pd.DataFrame({"text": texts})  # a page shows rows and columns; learners of text get its strings
+    _refuse_multilabel(y)
+    rows, labels, more = checks.rows_and_labels(X, y)
+    frame = _frame(rows)
+    if not frame.columns.is_unique:
+        twins = frame.columns[frame.columns.duplicated()].unique()
+        raise InputError(f"`X` has several columns with the same name ({shown(twins)}). Give each column its own name.")
+    given = per_row(groups, time, sample_weight, len(frame))
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    checks.refuse_classes(classes, codes)
+    remarks = [*notes, *more]
+    rare = counts < LEAST_OF_A_CLASS
+    if rare.any():
+        kept = ~rare[codes]
+        remarks.append(
+            f"Dropped: {int(rare.sum())} of {counted(classes.size, 'class', 'classes')} with fewer "
+            f"than {LEAST_OF_A_CLASS} rows ({shown(classes[rare], 4)}), {int((~kept).sum())} of {codes.size} rows."
+        )
+        if (~rare).sum() < 2:
+            raise InputError(
+                f"`y` has {classes.size} classes, of which {int((~rare).sum())} have {LEAST_OF_A_CLASS} rows or more; "
+                "expected at least 2 such classes. Is the target column right? Bin numeric targets first."
+            )
+        frame, labels, given = frame[kept].reset_index(drop=True), labels[kept], given.take(kept)
+        rows = frame if isinstance(rows, pd.DataFrame) else rows[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
+    if len(frame) < LEAST_ROWS:
+        raise InputError(
+            f"There are {counted(len(frame), 'row')}; a report needs at least {LEAST_ROWS}, of which two fifths are "
+            "held out. Add rows."
+        )
+    return DataResults(
+        name, frame, codes.astype(np.int64), classes, target, tuple(remarks), given, _for_learners(rows, frame)
+    )
+
+
+def _refuse_multilabel(y: Any) -> None:
+    """Refuse several labels per row with what to do, before a column of lists becomes text."""
+    values = _labels_if_any(y)
+    several = values is not None and values.ndim == 2 and values.shape[1] > 1
+    lists = isinstance(y, (list, pd.Series)) and any(isinstance(each, (list, tuple, set)) for each in y[:1])
+    if several or lists:
+        columns = f"{values.shape[1]} columns" if several and values is not None else "a list in each row"
+        raise InputError(
+            f"`y` has {columns}, so several labels per row; expected one label per row. Make a report for each label: "
+            "call characterize once per column of `y`."
+        )
+
+
+def _labels_if_any(y: Any) -> NDArray[Any] | None:
+    """Labels as an array, or None if they are none; the later checks say why."""
+    try:
+        return label_array(y)
+    except InputError:
+        return None
+
+
+def _frame(rows: Any) -> pd.DataFrame:
+    """The rows with names as text and numbers from 0, without a copy if they have these."""
+    if not isinstance(rows, pd.DataFrame):
+        return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])], copy=False)
+    frame = rows
+    if not all(isinstance(name, str) for name in frame.columns):
+        frame = frame.rename(columns=str)
+    if not (isinstance(frame.index, pd.RangeIndex) and frame.index.start == 0 and frame.index.step == 1):
+        frame = frame.reset_index(drop=True)
+    return frame
+
+
+def _for_learners(rows: Any, frame: pd.DataFrame) -> Any:
+    """What learners are fitted on: an array of numbers as it is, anything else as the table."""
+    return rows if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf" else frame
+
+
+def in_order(codes: Ints, seed: int) -> Ints:
+    """All rows in an order of which every first part has about the class shares of the whole.
+
+    So a sample of 20,000 rows is part of a sample of 50,000.
+    """
+    generator = seeds.generator(seed, "sample")
+    order = generator.permutation(codes.size)
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    counts = np.bincount(codes)
+    rank = np.arange(codes.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    share = (rank + 0.5) / np.repeat(counts, counts)
+    return by_class[np.argsort(share, kind="stable")]
+
+
+def sampled(codes: Ints, most: int, seed: int) -> Ints:
+    """At most so many rows, in order: all of them, or a stratified sample with at least one row of every class."""
+    if codes.size <= most:
+        return np.arange(codes.size)
+    order = in_order(codes, seed)
+    kept = order[:most]
+    absent = np.setdiff1d(np.arange(int(codes.max()) + 1), codes[kept])
+    rest = order[most:]
+    firsts = [rest[codes[rest] == code][:1] for code in absent]
+    return np.sort(np.concatenate([kept, *firsts]))
+

@@ -1,0 +1,229 @@
+"""What each column is, and why: numbers, dates, booleans, categories, sentences, identifiers, constants or nothing.
+
+`read_column` decides for a column of a file and converts it; `read_column_as` reads another file's column in the same
+way; `described` only describes, for tables given in Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from ..expect import counted
+from .cells import Cells, cells, refuse_nul, refuse_odd
+from .dates import date_format, dates_of, words_for
+from .numbers import NumberFormat, are_codes, number_format, numbers_of
+
+NUMBER, CATEGORY, BOOLEAN, DATE = "number", "category", "boolean", "date"
+TEXT, IDENTIFIER, CONSTANT, EMPTY = "text", "identifier", "constant", "empty"
+WORDS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
+SENTENCE_WORDS, SENTENCE_TEXTS = 3, 10
+IDENTIFIER_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a column is read: as numbers or dates in a format, as text, or as it is (neither)."""
+
+    number: NumberFormat | None = None
+    date: str = ""
+    text: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column as read: its values, what it is and why, cells that are missing, and cells that could not be read."""
+
+    values: pd.Series[Any]
+    kind: str
+    why: str
+    missing: int
+    format: Format
+    unparsed: int = 0
+    examples: tuple[tuple[int, str], ...] = ()
+    notable: bool = False
+    """Whether there is more to say than the kind."""
+
+
+def read_column(column: pd.Series[Any], *, nominal: bool = False, decimal_comma: bool = False) -> Column:
+    """Decide what a column of a file is. `nominal`: the file declares it as categories, so that it stays text."""
+    name = str(column.name)
+    refuse_odd(column, name)
+    if not _is_text(column):
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            refuse_nul(map(str, column.cat.categories), name)
+        return _native(column)
+    found = cells(column)
+    refuse_nul(found.texts, name)
+    if not found.texts or nominal:
+        return _as_text(column, found)
+    if are_codes(found):
+        return replace(_as_text(column, found), why="whole numbers with leading zeros are codes", notable=True)
+    written = number_format(found, decimal_comma)
+    if written is not None:
+        return _as_numbers(column, found, written)
+    date = date_format(found)
+    if date is not None:
+        return _as_dates(column, found, date)
+    return _as_text(column, found)
+
+
+def read_column_as(column: pd.Series[Any], format: Format) -> Column:
+    """Read a column as the same column of another file was read."""
+    refuse_odd(column, str(column.name))
+    if format.number is not None and _is_text(column):
+        return _as_numbers(column, cells(column), format.number)
+    if format.date and _is_text(column):
+        return _as_dates(column, cells(column), format.date)
+    if format.text and types.is_numeric_dtype(column.dtype):
+        known = column.dropna()
+        if types.is_float_dtype(known.dtype) and bool((known == known.round()).all()):
+            known = known.astype("int64")  # with missing values, whole numbers are read as 1.0
+        column = known.astype(str).reindex(column.index)
+    return _as_text(column, cells(column)) if _is_text(column) else _native(column)
+
+
+def described(column: pd.Series[Any]) -> Column:
+    """Describe a column of a table given in Python. Its values stay as they are."""
+    read = read_column(column)
+    if read.values is column:
+        return read
+    if types.is_numeric_dtype(column.dtype):
+        missing = read.missing - read.unparsed
+        why = f"numbers; {counted(read.unparsed, 'infinite value')}, as given"
+        return replace(read, values=column, why=why, missing=missing, unparsed=0, examples=())
+    why = f"text; {read.why}; not converted, because tables given in Python stay as they are"
+    kind = CATEGORY if column.nunique() > 1 else CONSTANT
+    return replace(read, values=column, kind=kind, why=why, missing=int(column.isna().sum()), unparsed=0, examples=())
+
+
+def is_identifier(column: pd.Series[Any]) -> bool:
+    """Whether a column names its rows instead of describing them: text, never missing, different in every row."""
+    if types.is_numeric_dtype(column.dtype):
+        # The row numbers that pandas writes with to_csv: in a sorted file they give the labels away.
+        return str(column.name).startswith("Unnamed: ") and types.is_integer_dtype(column) and column.is_unique
+    if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
+        return False
+    return len(column) > IDENTIFIER_ROWS and bool(column.notna().all()) and column.is_unique
+
+
+def _is_text(column: pd.Series[Any]) -> bool:
+    """Whether a column has to be looked at cell by cell: text, or objects that are not all booleans."""
+    if isinstance(column.dtype, pd.CategoricalDtype) or not (column.dtype == object or types.is_string_dtype(column)):
+        return False
+    return column.dtype != object or types.infer_dtype(column, skipna=True) not in (
+        *("boolean", "date", "datetime", "datetime64", "timedelta", "period", "empty"),
+    )
+
+
+def _native(column: pd.Series[Any]) -> Column:
+    """A column that the file or the user already gave a type."""
+    missing = int(column.isna().sum())
+    if missing == len(column):
+        return Column(column, EMPTY, "no value", missing, Format(), notable=True)
+    kind, why, format = CATEGORY, "declared as categories", Format(text=True)
+    if types.is_bool_dtype(column.dtype) or types.infer_dtype(column, skipna=True) == "boolean":
+        kind, why, format = BOOLEAN, "True and False", Format()
+    elif types.is_numeric_dtype(column.dtype):
+        return _finite(column, missing)
+    elif types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
+        kind, why, format = DATE, "dates", Format(date="ISO8601")
+    elif not isinstance(column.dtype, pd.CategoricalDtype):
+        kind, why, format = DATE, "dates", Format()
+    return _constant(Column(column, kind, why, missing, format))
+
+
+def _finite(column: pd.Series[Any], missing: int) -> Column:
+    """A column of numbers; infinite ones become missing, because learners refuse them."""
+    why = "whole numbers" if types.is_integer_dtype(column.dtype) else "numbers"
+    read = Column(column, NUMBER, why, missing, Format(number=NumberFormat()))
+    if not types.is_float_dtype(column.dtype):
+        return _constant(read)
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    with np.errstate(over="ignore", invalid="ignore"):
+        clean = np.isfinite(values.sum())
+    infinite = np.empty(0, dtype=np.int64) if clean else np.flatnonzero(np.isinf(values))
+    if not infinite.size:
+        return _constant(read)
+    examples = tuple((int(row) + 1, str(float(values[row]))) for row in infinite[:5])
+    return _constant(
+        replace(
+            read,
+            values=column.mask(np.isinf(values)),
+            why="numbers; infinite ones become missing",
+            missing=missing + infinite.size,
+            unparsed=infinite.size,
+            examples=examples,
+            notable=True,
+        )
+    )
+
+
+def _constant(read: Column) -> Column:
+    known = read.values if not read.missing else read.values.dropna()
+    if len(known) and len(read.values) > 1 and bool((known == known.iloc[0]).all()):
+        return replace(read, kind=CONSTANT, why=f"the same value in every row ({known.iloc[0]})", notable=True)
+    return read
+
+
+def _as_numbers(column: pd.Series[Any], found: Cells, written: NumberFormat) -> Column:
+    numbers = numbers_of(found.texts, written)
+    numbers[found.words] = np.nan
+    values = pd.Series(found.spread(numbers, np.nan), column.index, name=column.name)
+    return _converted(values, NUMBER, "numbers", str(written), found, np.isfinite(numbers), Format(number=written))
+
+
+def _as_dates(column: pd.Series[Any], found: Cells, written: str) -> Column:
+    dates = dates_of(found.texts, written)
+    dates[found.words] = np.datetime64("NaT")
+    values = pd.Series(found.spread(dates, np.datetime64("NaT")), column.index, name=column.name)
+    kept = [text for text, word in zip(found.texts, found.words) if not word]
+    return _converted(values, DATE, "dates", words_for(written, kept), found, ~np.isnat(dates), Format(date=written))
+
+
+def _converted(
+    values: pd.Series[Any], kind: str, plural: str, written: str, found: Cells, read: Any, format: Format
+) -> Column:
+    parts = [f"{found.share(read)} are {plural}" if found.total else f"{plural}, as in the other file"]
+    words = found.missing_words()
+    parts += [written] if written else []
+    parts += [f"missing is written {words}"] if words else []
+    failed = ~read & ~found.words
+    unparsed = int(found.counts[failed].sum())
+    missing = int(values.isna().sum())
+    column = Column(values, kind, "; ".join(parts), missing, format, unparsed, found.examples(failed), notable=True)
+    return column if missing == len(values) else _constant(column)
+
+
+def _as_text(column: pd.Series[Any], found: Cells) -> Column:
+    """Text as it is: sentences, booleans in words, or categories."""
+    missing = int(column.isna().sum())
+    format = Format(text=True)
+    distinct = len(found.texts)
+    if not distinct:
+        return Column(column, EMPTY, "no value", missing, format, notable=True)
+    if distinct == 1:
+        return _constant(Column(column, CATEGORY, "one value", missing, format))
+    if _are_sentences(found):
+        why = f"sentences: {found.counts.size} different values of {SENTENCE_WORDS} words or more"
+        return Column(column, TEXT, why, missing, format, notable=True)
+    spelled = {text.lower() for text in found.texts}
+    if any(spelled == pair for pair in WORDS):
+        return Column(column, BOOLEAN, " and ".join(sorted(found.texts)[:2]), missing, format)
+    why = counted(distinct, "different value")
+    words = found.missing_words()
+    if words:
+        why += f"; kept as categories: {words}"
+    return Column(column, CATEGORY, why, missing, format, notable=bool(words))
+
+
+def _are_sentences(found: Cells) -> bool:
+    """Whether at least half of the cells differ, and half of the different ones have three words or more."""
+    if len(found.texts) < SENTENCE_TEXTS or 2 * len(found.texts) < int(found.counts.sum()):
+        return False
+    long = sum(len(text.split(None, SENTENCE_WORDS)) >= SENTENCE_WORDS for text in found.texts)
+    return 2 * long >= len(found.texts)

@@ -1,0 +1,169 @@
+"""Where tables come from: built-in names, files, OpenML. Nothing is ever unpickled.
+
+Columns come as the source has them; what they mean is decided in `kinds`. Text files are decoded in `text_files`.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from http.client import HTTPException
+from pathlib import Path
+from typing import TextIO
+from urllib.error import HTTPError
+
+import numpy as np
+import pandas as pd
+
+from ..expect import InputError, nearest, shown
+from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
+
+BUILT_IN = ("iris", "wine", "breast_cancer", "digits")
+
+
+def load_source(source: str | Path, wanted: Wanted) -> tuple[str, LoadedTable]:
+    """The name of a table, and its content: `openml:NAME`, `openml:ID`, one of `BUILT_IN`, or a file."""
+    text = str(source)
+    if text.startswith("openml:"):
+        return text, _from_openml(text.removeprefix("openml:"))
+    if text in BUILT_IN:
+        return text, _built_in(text)
+    path = Path(source).expanduser()
+    return path.name, _from_file(path, wanted)
+
+
+def _built_in(name: str) -> LoadedTable:
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
+    if name == "digits":
+        return LoadedTable(bunch.frame, "target")
+    names = np.asarray(bunch.target_names, dtype=object)
+    return LoadedTable(bunch.data.assign(target=names[bunch.target.to_numpy()]), "target")
+
+
+def _from_openml(table_name: str) -> LoadedTable:
+    from sklearn import datasets
+
+    key = {"data_id": int(table_name)} if table_name.isdecimal() else {"name": table_name}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            bunch = datasets.fetch_openml(**key, as_frame=True, parser="auto")
+        except HTTPError as error:
+            raise InputError(
+                f"OpenML has no table {table_name!r} or refuses it ({error}). Is the name as on openml.org?"
+            ) from error
+        except (OSError, HTTPException) as error:
+            raise InputError(
+                f"OpenML could not be reached for {table_name!r} ({error}). Check the network, or pass a file."
+            ) from error
+        except (ValueError, ImportError) as error:
+            raise InputError(f"The OpenML table {table_name!r} cannot be read: {error}") from error
+    target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
+    messages = (str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
+    return LoadedTable(bunch.frame, target, tuple(f"OpenML: {' '.join(message.split())}" for message in messages))
+
+
+def _from_file(path: Path, wanted: Wanted) -> LoadedTable:
+    kinds = "a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file"
+    if not path.exists():
+        raise InputError(
+            f"There is no file '{path}', and no built-in table of this name.{nearest(str(path), BUILT_IN)} "
+            f"Built in are {shown(BUILT_IN)}; otherwise expected {kinds} or openml:NAME."
+        )
+    if not path.is_file():
+        raise InputError(f"'{path}' is a folder; expected {kinds}.")
+    if path.stat().st_size == 0:
+        raise InputError(f"'{path}' is empty.")
+    compressed = path.suffix.lower() in COMPRESSED
+    kind = (Path(path.stem) if compressed else path).suffix.lower()
+    readers = {".csv": lambda path: from_text(path, wanted), ".tsv": lambda path: from_text(path, wanted)}
+    readers[".arff"] = _from_arff
+    if not compressed:
+        readers |= {".parquet": _from_parquet, ".npz": _from_npz}
+    if kind not in readers:
+        raise InputError(f"'{path}' is of an unknown type; expected {kinds}.")
+    try:
+        return readers[kind](path)
+    except (InputError, MemoryError):
+        raise
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"'{path}' is not text in UTF-8 ({error.reason}: byte {error.object[error.start]:#x}). It may be in Latin-1 "
+            "or Windows-1252. Save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW."
+        ) from error
+    except Exception as error:  # four third-party parsers, each with its own ways to fail on a damaged file
+        message = f"'{path}' cannot be read as {kind} ({type(error).__name__}: {error})."
+        arff = " Only dense ARFF with numbers, dates and unquoted nominal values is supported; save it as CSV."
+        raise InputError(message + (arff if kind == ".arff" else " Is it complete?")) from error
+
+
+def _from_arff(path: Path) -> LoadedTable:
+    from scipy.io.arff import loadarff
+
+    with open_text(path, encoding_of(path)) as file:
+        _refuse_surplus(file, path)
+        file.seek(0)
+        rows, meta = loadarff(file)
+    frame = pd.DataFrame(rows)
+    nominal = [name for name, kind in zip(meta.names(), meta.types()) if kind == "nominal"]
+    for name in nominal:
+        texts = frame[name].str.decode("utf-8")
+        frame[name] = texts.where(texts != "?")
+    return LoadedTable(frame, nominal=frozenset(nominal))
+
+
+def _refuse_surplus(file: TextIO, path: Path) -> None:
+    """Refuse rows with more or fewer values than there are attributes: SciPy drops surplus ones without a word."""
+    attributes, in_data = 0, False
+    for number, line in enumerate(file, 1):
+        content = line.strip()
+        if not content or content.startswith("%"):
+            continue
+        if "\0" in content:
+            raise InputError(f"'{path}' has a NUL character in line {number}. Remove it, or save the file again.")
+        if not in_data:
+            attributes += content.lower().startswith("@attribute")
+            in_data = content.lower().startswith("@data")
+        elif not content.startswith("{"):
+            values = len(next(csv.reader([content], quotechar="'", skipinitialspace=True)))
+            if values > attributes:
+                values = len(next(csv.reader([content], quotechar='"', skipinitialspace=True)))
+            if values != attributes:
+                raise InputError(
+                    f"'{path}' has {values} values in line {number}; expected {attributes}, one for each attribute."
+                )
+
+
+def _from_parquet(path: Path) -> LoadedTable:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise InputError(
+            f"'{path}' needs pyarrow, which is not installed. Run `pip install \"classay[parquet]\"`."
+        ) from error
+    return LoadedTable(pd.read_parquet(path, engine="pyarrow"))
+
+
+def _from_npz(path: Path) -> LoadedTable:
+    loaded = np.load(path, allow_pickle=False)
+    if not isinstance(loaded, np.lib.npyio.NpzFile):
+        raise InputError(f"'{path}' contains one array; expected an .npz with arrays X and y.")
+    with loaded as file:
+        keys = {key.lower(): key for key in file.files}
+        pairs = [("x", "y")] if {"x", "y"} <= keys.keys() else [("x_train", "y_train"), ("x_test", "y_test")]
+        pairs = [pair for pair in pairs if keys.keys() >= set(pair)]
+        if ("x", "y") not in pairs and ("x_train", "y_train") not in pairs:
+            raise InputError(f"'{path}' has arrays {shown(file.files)}; expected X and y, or x_train and y_train.")
+        xs, ys = ([file[keys[pair[side]]] for pair in pairs] for side in (0, 1))
+    X, y = np.concatenate(xs), np.concatenate(ys)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if X.ndim < 2 or y.ndim != 1 or len(X) != len(y):
+        raise InputError(f"'{path}' has X of shape {X.shape} and y of shape {y.shape}; expected a label for each row.")
+    if X.dtype.kind == "c" or y.dtype.kind == "c":
+        raise InputError(f"'{path}' has complex numbers; expected real ones. Split X into real and imaginary parts.")
+    if y.dtype.kind == "S":
+        y = np.char.decode(y, "utf-8")
+    return LoadedTable(pd.DataFrame(X.reshape(len(X), -1)).rename(columns=str).assign(y=y), "y")

@@ -1,0 +1,247 @@
+"""CSV and TSV files: the encoding, the separator, the names in the header, and text where spelling matters."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import lzma
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, cast
+
+import pandas as pd
+from pandas.api import types
+
+from ..expect import InputError, shown
+from .cells import cells
+from .numbers import are_codes
+
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+UNNAMED = "Unnamed: {}"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is known of the columns before a file is read.
+
+    target: the column with the labels; they are read as they are spelled. None: the last one that is not in `others`.
+    texts: further columns to read as they are spelled.
+    codes: whether whole numbers with leading zeros (01, 007) stay text.
+    """
+
+    target: str | None = None
+    others: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    codes: bool = True
+    labelled: bool = True
+
+
+@dataclass(frozen=True)
+class LoadedTable:
+    """What was read: all columns, the target column if the source defines one, remarks, and changed headers.
+
+    nominal: columns that the source declares as categories.
+    spelling: reads columns of a text file again, as text, with or without words such as NA as missing.
+    decimal_comma: whether commas are decimal where a column does not show it: the separator is a semicolon.
+    """
+
+    frame: pd.DataFrame
+    target: str | None = None
+    notes: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    nominal: frozenset[str] = frozenset()
+    spelling: Callable[[list[str], bool], pd.DataFrame] | None = None
+    decimal_comma: bool = False
+
+
+def encoding_of(path: Path) -> str:
+    """UTF-16 if the file begins with its mark, otherwise UTF-8."""
+    opener = COMPRESSED.get(path.suffix.lower(), open)
+    with cast(BinaryIO, opener(path, "rb")) as file:
+        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+
+
+def open_text(path: Path, encoding: str) -> TextIO:
+    """The file as text, unpacked."""
+    opener = COMPRESSED.get(path.suffix.lower(), open)
+    return cast(TextIO, opener(path, "rt", encoding=encoding, newline=""))
+
+
+def from_text(path: Path, wanted: Wanted) -> LoadedTable:
+    """A CSV or TSV file."""
+    encoding = encoding_of(path)
+    with open_text(path, encoding) as file:
+        separator = _separator(file, path)
+        file.seek(0)
+        names, renamed = _names(file, path, separator)
+    changed = dict(renamed)
+    texts = {changed.get(name, name) for name in wanted.texts}
+    target = changed.get(wanted.target, wanted.target) if wanted.target is not None else None
+    if target is None and wanted.labelled:
+        possible = [name for name in names if name not in wanted.others and not name.startswith("Unnamed: ")]
+        target = possible[-1] if possible else None
+    if any(old.strip() != new and target in (old.strip(), new) for old, new in renamed if old.strip()):
+        raise InputError(
+            f"'{path.name}' has the target {target!r} twice, once with blanks around it. Give each its own name."
+        )
+    reader = _Reader(path, encoding, separator, tuple(names))
+    frame, padded = reader.read(texts | ({target} if target is not None else set()))
+    notes = []
+    if encoding == "utf-16":
+        notes.append("The file is in UTF-16.")
+    if all(_is_number(name) for name in names):
+        # Some tables do number their columns, so this is a note and not an error.
+        notes.append(f"The first line ({shown(names, 4)}) was read as names. If it is a row, add a header line.")
+    if padded and wanted.codes:
+        for name, column in reader.codes(frame).items():
+            frame[name] = column
+    return LoadedTable(
+        frame,
+        notes=tuple(notes),
+        renamed=renamed,
+        spelling=reader.spelling,
+        decimal_comma=separator == ";",
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads a file whose form is known, whole or some columns of it."""
+
+    path: Path
+    encoding: str
+    separator: str
+    names: tuple[str, ...]
+
+    def read(self, texts: set[str]) -> tuple[pd.DataFrame, bool]:
+        """All columns, these as text; and whether some field may be a whole number with leading zeros."""
+        with open_text(self.path, self.encoding) as file:
+            watched = _Watched(file, self.separator)
+            try:
+                frame = self._parsed(watched, dtype={name: str for name in self.names if name in texts})
+            except pd.errors.ParserWarning as error:
+                raise InputError(
+                    f"'{self.path}' has rows with more fields than its header. Name every column."
+                ) from error
+            finally:
+                if watched.nul:
+                    raise InputError(
+                        f"'{self.path}' has a NUL character in line {self._line_with_nul()}. Remove it, or save the "
+                        "file as UTF-8 again."
+                    )
+        return frame, watched.padded
+
+    def spelling(self, columns: list[str], words_are_missing: bool = True) -> pd.DataFrame:
+        """Some columns as text."""
+        with open_text(self.path, self.encoding) as file:
+            kept = {} if words_are_missing else {"keep_default_na": False, "na_values": [""]}
+            return self._parsed(file, dtype=str, usecols=columns, **kept)
+
+    def codes(self, frame: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+        """The columns, read as numbers, that are codes with leading zeros: as text."""
+        whole = [
+            name
+            for name in self.names
+            if types.is_integer_dtype(frame[name].dtype)
+            or (types.is_float_dtype(frame[name].dtype) and bool((frame[name].dropna() % 1 == 0).all()))
+        ]
+        if not whole:
+            return {}
+        texts = self.spelling(whole)
+        return {name: texts[name] for name in whole if are_codes(cells(texts[name]))}
+
+    def _line_with_nul(self) -> int:
+        with open_text(self.path, self.encoding) as file:
+            return next(number for number, line in enumerate(file, 1) if "\0" in line)
+
+    def _parsed(self, file: Any, **options: Any) -> pd.DataFrame:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            # Without index_col, a header that is one name short would silently shift all names by one.
+            return pd.read_csv(
+                file,
+                sep=self.separator,
+                header=0,
+                names=list(self.names),
+                skipinitialspace=True,
+                low_memory=False,
+                index_col=False,
+                **options,
+            )
+
+
+class _Watched:
+    """A file that notes, while it is read, NUL characters and fields of digits with leading zeros."""
+
+    def __init__(self, file: TextIO, separator: str) -> None:
+        self.file = file
+        self.nul = self.padded = False
+        self.tail = ""
+        # Looking for one letter first, then for patterns with a fixed beginning, is many times faster than one pattern
+        # with choices.
+        self.patterns = [
+            (letter, re.compile(rf'{mark}{letter}0\d+[ "]*[{separator}\r\n]'))
+            for letter in ("", '"', " ")
+            for mark in (separator, "\n")
+        ]
+
+    def read(self, size: int = -1) -> str:
+        """Part of the file; nothing after a NUL character."""
+        chunk = self.file.read(size)
+        if self.nul or "\0" in chunk:
+            self.nul = True
+            return ""
+        if not self.padded:
+            # The last field of a chunk may continue in the next one.
+            joint = self.tail + chunk[:64]
+            self.padded = any(
+                letter in part and pattern.search(part) is not None
+                for letter, pattern in self.patterns
+                for part in (chunk, joint)
+            )
+            self.tail = chunk[-64:]
+        return chunk
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.file)
+
+
+def _separator(file: TextIO, path: Path) -> str:
+    """The separator is what splits the header into most fields; a comma in quotes does not count."""
+    header = next((line for line in file if line.strip()), "")
+    if not header:
+        raise InputError(f"'{path}' is empty.")
+    fields = {mark: len(next(csv.reader([header[:100_000]], delimiter=mark))) for mark in ",;\t"}
+    return "\t" if ".tsv" in path.name.lower() else max(fields, key=fields.__getitem__)
+
+
+def _names(file: TextIO, path: Path, separator: str) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+    """The names in the header, and which of them were changed: blanks around them, or no name at all."""
+    rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
+    given = next((row for row in rows if row and not (len(row) == 1 and not row[0].strip())), [])
+    twins = [name for name, count in Counter(given).items() if count > 1 and name.strip()]
+    if twins:
+        header = " If the first line is a row, add a header line." if all(map(_is_number, given)) else ""
+        raise InputError(f"'{path.name}' has columns with the same name ({shown(twins)}). Give each its own name.{header}")
+    names: list[str] = []
+    taken = set(given)
+    for place, name in enumerate(given):
+        new = name.strip() or UNNAMED.format(place)
+        if new != name and new in taken:
+            new = next(f"{new}_{number}" for number in range(2, len(given) + 3) if f"{new}_{number}" not in taken)
+        taken.add(new)
+        names.append(new)
+    return names, tuple((old, new) for old, new in zip(given, names) if old != new)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
