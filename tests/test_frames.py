@@ -244,8 +244,9 @@ def test_accuracy_curve_of_scores(foreign):
 
 def test_drift_monitor(foreign):
     table, labels = foreign
-    ours = classay.DriftMonitor(GaussianNB(), executor=1).fit(X, Y, batch_size=40)
-    theirs = classay.DriftMonitor(GaussianNB(), executor=1).fit(table, labels, batch_size=40)
+    settings = {"draws": 40, "n_probes": 50, "executor": 1}
+    ours = classay.DriftMonitor(GaussianNB(), **settings).fit(X, Y, batch_size=40)
+    theirs = classay.DriftMonitor(GaussianNB(), **settings).fit(table, labels, batch_size=40)
     first = ours.update(X.iloc[40:80], Y.iloc[40:80])
     assert theirs.update(table[40:80], labels[40:80]).agreement_reference == first.agreement_reference
 
@@ -316,6 +317,13 @@ def test_texts_of_complexity_are_embedded_and_said_so():
     assert found.notes[0] == "The rows are texts, measured as vectors of 256 numbers from wordllama."
     assert found.baseline_accuracy.value > 0.9
     assert found.score(["a flight to rome"])["predicted"].tolist() == ["travel"]
+
+
+def test_characterize_texts():
+    learner = make_pipeline(TfidfVectorizer(), MultinomialNB())
+    found = classay.characterize({"words": learner}, TEXTS, INTENTS, splits=4, repeats=1, n_probes=50, executor=1)
+    assert found.report.figure("words", "accuracy").value > 0.9
+    assert "text" in found.parts.data.X.columns
 
 
 def test_accuracy_curve_of_a_learner_of_texts():

@@ -7,18 +7,22 @@ import json
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from pathlib import Path
 
 import altair as alt
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nbclient import NotebookClient
 
 import classay
 from classay import notebook
-from classay.notebook import headline, html_of, safe
+from classay.notebook import headline, safe
 from classay.result import Result
+from classay.tables.audit import audit_frame
 
 ALLOWED = {"div", "p", "strong", "details", "summary", "table", "thead", "tbody", "tr", "th", "td", "code", "img"}
 
@@ -93,7 +97,7 @@ HOSTILE = st.text() | st.sampled_from(
 @settings(max_examples=200, deadline=None)
 @given(text=HOSTILE, names=st.lists(HOSTILE, min_size=1, max_size=4, unique=True), value=HOSTILE | st.floats())
 def test_no_name_becomes_markup(text, names, value):
-    page = html_of(Named(text, tuple(names), (value,) * len(names)))
+    page = Named(text, tuple(names), (value,) * len(names))._repr_html_()
     seen = Tags(page)
     assert set(seen.tags) <= ALLOWED
     assert set(seen.attributes) <= {"class", "style", "border", "src", "alt"}
@@ -101,7 +105,7 @@ def test_no_name_becomes_markup(text, names, value):
 
 
 def test_what_was_escaped_reads_as_it_was_given():
-    page = html_of(Named("<b>a</b> & c.", ("<i>",), ("x < y",)))
+    page = Named("<b>a</b> & c.", ("<i>",), ("x < y",))._repr_html_()
     assert {"<b>a</b> & c.", "<i>", "x < y"} <= set(Tags(page).text)
 
 
@@ -138,9 +142,17 @@ def test_a_large_table_is_cut_and_says_so():
         def __str__(self):
             return "Long."
 
-    page = html_of(Long())
+    page = Long()._repr_html_()
     assert "92 more rows and 8 more columns in <code>to_frame()</code>." in page
     assert page.count("<tr>") == 1 + notebook.ROWS
+
+
+def test_an_audit_is_shown_too():
+    audit = audit_frame(pd.DataFrame({"<b>size</b>": [1, 2]}), ["a", "b"])
+    page = audit._repr_html_()
+    assert audit._repr_mimebundle_() == {"text/plain": str(audit), "text/html": page}
+    assert "&lt;b&gt;size" in page
+    assert "<table" in page
 
 
 @pytest.mark.parametrize(
@@ -155,3 +167,47 @@ def test_a_large_table_is_cut_and_says_so():
 )
 def test_headline(text, first):
     assert headline(text)[0] == first
+
+
+# The notebooks of examples/: they run, they show what they kept, and they keep little.
+
+
+NOTEBOOKS = sorted((Path(__file__).parent.parent / "examples").glob("*.ipynb"))
+FEWER = {"Subsets(20)": "Subsets(6)", "splits=10": "splits=4", "n_probes=500": "n_probes=100", "[1, 2, 4, 8]": "[1, 2]"}
+
+
+def shown(notebook) -> list[tuple[str, ...]]:
+    """The kinds of output of each cell."""
+    outputs = [cell.get("outputs", []) for cell in notebook["cells"]]
+    return [tuple(sorted({kind for each in cell for kind in each.get("data", {"text": 0})})) for cell in outputs]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_runs_and_shows_what_it_kept(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # so few fits take less time than starting workers
+    kept = nbformat.read(path, as_version=4)
+    run = nbformat.read(path, as_version=4)
+    for cell in run["cells"]:
+        for many, few in FEWER.items():
+            cell["source"] = cell["source"].replace(many, few)
+    NotebookClient(run, kernel_name="python3", timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    assert shown(run) == shown(kept)
+    assert "data:image/svg+xml" in json.dumps(run)  # drawn within the kernel, offline
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_kept_outputs_are_small_and_say_nothing_of_the_machine(path):
+    text = path.read_text(encoding="utf-8")
+    notebook = json.loads(text)
+    assert len(text) < 150_000
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
+    for cell in notebook["cells"]:
+        assert not cell["metadata"]
+        assert cell.get("execution_count") is None
+        assert not any(output["output_type"] == "error" for output in cell.get("outputs", []))
+    assert "<script" not in text
+    assert "http" not in text.replace("http://www.w3.org", "")
+
+
+def test_there_are_three_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["first_look", "hard_rows", "which_settings"]

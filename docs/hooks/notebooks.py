@@ -8,6 +8,7 @@ Small enough to do here: a converter such as nbconvert would bring thirty packag
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def _output(output: dict[str, Any]) -> str:
     for kind in SHOWN:
         if kind in output.get("data", {}):
             text = "".join(output["data"][kind])
-            # Markdown ends a block of HTML at an empty line.
+            # The site has its own style for tables, and Markdown ends a block of HTML at an empty line.
+            text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL).replace('border="1" class="dataframe"', "")
             lines = "\n".join(line.strip() for line in text.splitlines() if line.strip())
             return f'<div class="output">{lines}</div>' if kind == "text/html" else f"```text\n{text}\n```"
     return ""

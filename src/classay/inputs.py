@@ -182,7 +182,10 @@ def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     try:
         values = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else np.asarray(y)
     except ValueError as error:
+        _refuse_lists(y, name)
         raise InputError(f"`{name}` is not an array ({error}). All rows must have the same length.") from error
+    if values.dtype == object and values.ndim == 1:
+        _refuse_lists(values, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     missing = np.flatnonzero(pd.isna(values.ravel()))
@@ -194,11 +197,26 @@ def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     return plain_labels(values)
 
 
+def _refuse_lists(values: Any, name: str) -> None:
+    several = next((each for each in values if isinstance(each, (list, tuple, set, frozenset, np.ndarray))), None)
+    if several is not None:
+        raise InputError(
+            f"`{name}` has rows with several labels, such as {several!r}; expected one label per row. Take the labels "
+            f"one by one, with a result for each: [label in each for each in {name}]."
+        )
+
+
 def labels(y: ArrayLike, name: str = "y", rows: int | None = None) -> NDArray[Any]:
     """One label per row, as numbers, booleans or text."""
     values = label_array(y, name)
     if values.ndim == 2:
-        raise InputError(f"`{name}` has {values.shape[1]} columns; expected one label per row.")
+        several = f"`{name}` has {values.shape[1]} columns"
+        if values.dtype.kind in "biuf" and np.isin(values, (0, 1)).all():
+            raise InputError(
+                f"{several} of 0 and 1, so rows may have several labels; expected one label per row. Take the labels "
+                f"one by one, with a result for each: {name}[:, 0], or a column of a DataFrame."
+            )
+        raise InputError(f"{several}; expected one label per row. Pass one column, and the others one by one.")
     if values.ndim != 1:
         raise InputError(f"`{name}` has shape {values.shape}; expected one label per row.")
     if rows is not None and values.size != rows:
@@ -213,7 +231,7 @@ def class_labels(y: ArrayLike, name: str, rows: int) -> NDArray[Any]:
     if values.dtype.kind == "f" and not (np.isfinite(values) & (values == np.round(values))).all():
         raise InputError(
             f"`{name}` has numbers such as {values[values != np.round(values)][0]:g}; expected class labels. "
-            "For a continuous target, bin it first."
+            "For a continuous target, bin it first, or measure a regressor with `record` and `stability`."
         )
     return values
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .result import Result
+import pandas as pd
+
+from .expect import counted
 
 ROWS, COLUMNS = 8, 12
-LONGEST = 160
+LONGEST = 400
 """Characters of a cell."""
 MOST_SPEC, MOST_PICTURE = 2_000_000, 300_000
 """Characters of a chart's specification and of its picture; a larger chart is left to `plot()`."""
@@ -24,18 +27,20 @@ MOST_SPEC, MOST_PICTURE = 2_000_000, 300_000
 PAGE = '<div class="tex2jax_ignore mathjax_ignore" style="max-width: 75em">{}</div>'
 
 
-def html_of(result: Result) -> str:
-    """The result as HTML. What cannot be tabulated or drawn is left out: a result can always be shown."""
-    text = str(result)
+def html_of(text: str, table: Callable[[], tuple[pd.DataFrame, str]], chart: Callable[[], Any] | None = None) -> str:
+    """What a notebook shows: a text, a table with where its other rows are, and an Altair chart.
+
+    A table or chart that fails is left out: a result can always be shown.
+    """
     first, rest = headline(text)
     parts = [f"<p><strong>{safe(first)}</strong></p>"]
     if rest:
         parts.append(f"<details><summary>More</summary><p>{safe(rest)}</p></details>")
-    for part in (_table, _picture):
-        try:
-            parts.append(part(result))
-        except Exception:  # a table or chart that fails must not hide the rest
-            continue
+    with suppress(Exception):
+        parts.append(_table(*table()))
+    if chart is not None:
+        with suppress(Exception):
+            parts.append(_picture(chart()))
     return PAGE.format("".join(parts))
 
 
@@ -55,8 +60,7 @@ def safe(text: str) -> str:
     return escape(readable)
 
 
-def _table(result: Result) -> str:
-    frame, where = result._notebook_table()
+def _table(frame: pd.DataFrame, where: str) -> str:
     if not frame.shape[0] or not frame.shape[1]:
         return ""
     head = "".join(f"<th>{safe(str(name))}</th>" for name in frame.columns[:COLUMNS])
@@ -64,9 +68,9 @@ def _table(result: Result) -> str:
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     more = []
     if frame.shape[0] > ROWS:
-        more.append(f"{frame.shape[0] - ROWS} more rows")
+        more.append(counted(frame.shape[0] - ROWS, "more row"))
     if frame.shape[1] > COLUMNS:
-        more.append(f"{frame.shape[1] - COLUMNS} more columns")
+        more.append(counted(frame.shape[1] - COLUMNS, "more column"))
     left = f"<p>{' and '.join(more)} in <code>{where}</code>.</p>" if more else ""
     return f'<table border="0"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}'
 
@@ -75,14 +79,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         text = "" if math.isnan(value) else f"{value:.4g}"
     else:
-        text = "" if value is None else str(value)
+        text = "" if value is None or value is pd.NA or value is pd.NaT else str(value)
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
     side = "left" if isinstance(value, str) else "right"
     return f'<td style="text-align: {side}">{safe(text)}</td>'
 
 
-def _picture(result: Result) -> str:
-    chart = result.plot()
+def _picture(chart: Any) -> str:
     if len(chart.to_json(indent=None)) > MOST_SPEC:
         return ""
     # By name, as in `plot`: charts stand above results, and are loaded only to draw.

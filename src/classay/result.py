@@ -64,7 +64,7 @@ class Result:
     def _repr_html_(self) -> str:
         from .notebook import html_of
 
-        return html_of(self)
+        return html_of(str(self), self._notebook_table, self.plot)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows, and `str(result)` where there is no HTML: the fields of a result are long."""

@@ -6,6 +6,7 @@ one group are never on both sides of a split, and a split by time trains on the 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +57,7 @@ def per_row(groups: Any = None, time: Any = None, sample_weight: Any = None, row
     """Check what users give for each of `rows` rows."""
     return PerRow(
         None if groups is None else _group_codes(_column(groups, "groups", rows)),
-        None if time is None else _time_ranks(_column(time, "time", rows)),
+        None if time is None else _time_ranks(time, rows),
         None if sample_weight is None else _weights(_column(sample_weight, "sample_weight", rows)),
     )
 
@@ -103,15 +104,24 @@ def _group_codes(column: pd.Series[Any]) -> Ints:
     return codes.astype(np.int64)
 
 
-def _time_ranks(column: pd.Series[Any]) -> Ints:
+def time_column(time: Any, rows: int) -> pd.Series[Any]:
+    """Dates or numbers, one per row, none of them missing."""
+    column = _column(time, "time", rows)
     if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)):
         try:
-            column = pd.to_datetime(column)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # about formats that differ from row to row
+                column = pd.to_datetime(column)
         except (ValueError, TypeError) as error:
             raise InputError(
                 f"`time` has values such as {column.iloc[0]!r}; expected dates or numbers, one per row. Convert them "
                 "first, such as with pandas.to_datetime."
             ) from error
+    return column
+
+
+def _time_ranks(time: Any, rows: int) -> Ints:
+    column = time_column(time, rows)
     ranks = column.rank(method="dense").to_numpy().astype(np.int64) - 1
     if ranks.max() == 0:
         raise InputError(f"`time` is {column.iloc[0]} in every row; expected at least 2 different times.")

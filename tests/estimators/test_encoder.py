@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.impute import SimpleImputer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from classay.estimators.encoder import MOST_CATEGORIES, as_numbers, encoded
+from classay.estimators.encoder import MOST_CATEGORIES, as_levels, as_numbers, encoded, encoding_in_words, numbers
 from classay.expect import InputError
 
 
@@ -143,3 +145,47 @@ def test_infinity_is_not_swallowed():
     X = pd.DataFrame({"a": [1.0, np.inf, np.nan]})
     with pytest.raises(ValueError, match="infinity"):
         encoded(GaussianNB(), X).fit(X, [0, 1, 0])
+
+
+@pytest.mark.parametrize("categories", [3, 99, 100, 101, 250])
+def test_the_numbers_are_those_of_scikit_learn(categories):
+    rng = np.random.default_rng(0)
+    words = np.array([f"v{place}" for place in range(categories)])[rng.zipf(1.2, 600) % categories]
+    X = pd.DataFrame({"word": words, "size": np.where(rng.random(600) < 0.1, np.nan, rng.normal(size=600))})
+    train, test = X.iloc[:400], X.iloc[400:]
+    one_hot = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, sparse_output=False
+    ).fit(train[["word"]])
+    middle = SimpleImputer(strategy="median").fit(train[["size"]])
+    encode = encoded(GaussianNB(), X).named_steps["encode"].fit(train)
+    for rows in (train, test):
+        expected = np.hstack([middle.transform(rows[["size"]]), one_hot.transform(rows[["word"]])])
+        assert np.array_equal(encode.transform(rows), expected)
+    assert list(encode.get_feature_names_out()[1:]) == list(one_hot.get_feature_names_out())
+
+
+def test_values_that_are_spelled_the_same_are_one_category_and_others_are_not():
+    codes, names = as_levels(pd.Series([1, "1", 1.0, True, None, "missing"], dtype=object))
+    assert [names[code] for code in codes] == ["1", "1", "1.0", "True", "missing", "missing"]
+    codes, names = as_levels(pd.Series(pd.Categorical.from_codes([0, 1, -1], categories=[1, "1"])))
+    assert [names[code] for code in codes] == ["1", "1", "missing"]
+
+
+def test_a_category_without_rows_has_no_indicator():
+    X = pd.DataFrame({"hue": pd.Categorical(["red", "blue"], categories=["blue", "green", "red"])})
+    assert list(columns_of(X).columns) == ["hue_blue", "hue_red"]
+
+
+def test_a_table_as_numbers_keeps_names_that_are_not_text():
+    made = numbers(pd.DataFrame({7: ["a", "b"], 3: [1.0, np.nan]}, index=[5, 6]))
+    assert list(made.columns) == ["3", "7_a", "7_b"]
+    assert list(made.index) == [5, 6]
+
+
+def test_the_encoding_in_words():
+    X = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", None]), "flag": [True, False], "hue": ["a", None]})
+    assert encoding_in_words(X) == (
+        "one-hot encoding of 1 column (hue), days for the times in 1 column (day), medians for missing numbers in "
+        "1 column (day)"
+    )
+    assert encoding_in_words(X[["flag"]]) == "columns as numbers"

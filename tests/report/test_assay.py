@@ -1,20 +1,27 @@
 """`characterize`: one call, one document, the same bits, and mistakes told before any fit."""
 
+import ast
 import json
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
 from planted import Rule, found, gaussians, not_drawn, table
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, characterize
-from classay.report import measure
+from classay.learner.rounds import RecordRounds
+from classay.report.budget import SPLITS
 from classay.report.glossary import TERMS
+from classay.tables.audit import Audit
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(3)}
 FEW = {"splits": 5, "repeats": 2, "name": "mixed"}
@@ -54,7 +61,7 @@ def test_the_document_is_plain_json(assay):
     text = json.dumps(assay.report.to_dict(), allow_nan=False)
     assert json.loads(text)["about"]["rows"] == 298
     assert [section.key for section in assay.report.sections] == [
-        "learners", "disagreement", "data", "slices", "classes", "networks", "methods",
+        "learners", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
     ]  # fmt: skip
 
 
@@ -82,14 +89,16 @@ def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_sh
     # Not what to do about them: which of two learners is faster is measured.
     findings = [[(each.code, each.level, each.of, each.sentence) for each in made.findings] for made in (assay, again)]
     assert findings[0] == findings[1]
-    assert "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all'" in assay.report.settings["command"]
+    shown = "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all', test_points=20000, random_state=0"
+    assert shown in assay.report.settings["command"]
 
 
 def test_a_budget_decides_where_nothing_is_given():
     X, y = gaussians(200)
     made = characterize({"bayes": GaussianNB()}, X, y, budget="20s", n_probes=50, executor=1)
-    assert made.report.settings["splits"] == 50
+    assert made.report.settings["splits"] in SPLITS
     assert made.report.settings["size"] == "all"
+    assert made.report.settings["fold_rows"] == "all"
     assert "budget of 20 s allowed" in made.report.sections[-1].lead
 
 
@@ -110,30 +119,206 @@ def test_no_learner_fits():
 
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
     X = table(120)
-    real, asked = measure.record, []
+    learners, y = {"rule": Rule(), "tree": DecisionTreeClassifier()}, X["x0"] > 0
+    whole, _ = found(learners, X, y, splits=5)
+    grow, rounds = RecordRounds.grow, []
 
-    def record(*arguments, **options):
-        asked.append(options["name"])
-        if len(asked) > 1:
-            raise KeyboardInterrupt
-        return real(*arguments, **options)
+    def interrupted(self, names, splits, stop=None, label=""):
+        rounds.append(splits)
+        if splits <= 5:
+            return grow(self, names, splits, stop, label)
+        self.interrupted = True
+        return False
 
-    monkeypatch.setattr(measure, "record", record)
-    made, _ = found({"rule": Rule(), "tree": DecisionTreeClassifier()}, X, X["x0"] > 0)
-    assert set(made.learners) == {"rule"}
+    monkeypatch.setattr(RecordRounds, "grow", interrupted)
+    made, _ = found(learners, X, y, splits=12, on_round=lambda _: None)
+    assert rounds == [5, 10]
     assert made.report.settings["interrupted"]
+    assert made.report.settings["splits"] == 5
     assert made.report.sections[-1].lead.startswith("Interrupted")
-    assert {each.code for each in made.report.unasked} >= {"L101", "D201", "S301"}
-    monkeypatch.setattr(measure, "record", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert made.report.figure("tree", "stability") == whole.report.figure("tree", "stability")
+
+
+def test_ctrl_c_during_a_page_keeps_the_last_round():
+    X = table(120)
+
+    def pressed(_):
+        raise KeyboardInterrupt
+
+    made, _ = found({"rule": Rule()}, X, X["x0"] > 0, splits=12, on_round=pressed)
+    assert made.report.settings["splits"] == 5
+    assert made.report.settings["interrupted"]
+    assert not made.report.settings["preliminary"]
+
+
+def test_ctrl_c_before_anything_is_done(monkeypatch):
+    X = table(120)
+    monkeypatch.setattr("classay.report.groundwork.cross_validate", not_done)
     with pytest.raises(KeyboardInterrupt):
         found({"rule": Rule()}, X, X["x0"] > 0)
+
+
+def not_done(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_rounds_arrive_one_by_one_and_the_last_is_that_of_one_go():
+    X, y = gaussians(150)
+    seen = []
+    learners = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB()}
+    made, _ = found(learners, X, y, splits=12, on_round=seen.append)
+    assert [each.report.settings["splits"] for each in seen] == [5, 10]
+    assert all(each.report.settings["preliminary"].startswith("round") for each in seen)
+    assert any(note.startswith("Preliminary: ") for note in seen[0].report.about["notes"])
+    assert not any(note.startswith("Preliminary: ") for note in made.report.about["notes"])
+    alone, _ = found(learners, X, y, splits=12)
+    first, _ = found(learners, X, y, splits=5)
+    assert_same_figures(made, alone)
+    assert_same_figures(seen[0], first)
+
+
+def assert_same_figures(one, other):
+    frames = [each.to_frame() for each in (one, other)]
+    rows = frames[0]["figure"] != "seconds_per_fit"
+    pd.testing.assert_frame_equal(frames[0][rows], frames[1][rows], check_exact=True)
+    assert [(each.code, each.level, each.of, each.sentence) for each in one.findings] == [
+        (each.code, each.level, each.of, each.sentence) for each in other.findings
+    ]
+
+
+def test_learners_can_have_fewer_splits_and_fewer_rows():
+    X, y = gaussians(300, apart=2.0)
+    learners = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB(), "rule": Rule()}
+    made, _ = found(
+        learners, X, y, splits={"tree": 8, "bayes": 5, "rule": 0}, fold_rows={"tree": "all", "bayes": 60, "rule": "all"}
+    )
+    assert [len(each.labelings.labels) for each in made.learners.values()] == [16, 10]
+    assert made.learners["bayes"].held_out.rows == 60
+    assert made.learners["tree"].held_out.rows == 240
+    settings = made.report.settings
+    assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (
+        8,
+        {"bayes": 5},
+        {"bayes": 60},
+    )
+    assert "left out" in made.report.failed["rule"]
+    assert "bayes (5 splits)" in made.report.sections[-1].lead
+    again, _ = found(
+        {"tree": learners["tree"], "bayes": learners["bayes"]}, X, y, **call_of(settings["command"], "rule")
+    )
+    assert_same_figures(made, again)
+
+
+def call_of(command, without):
+    """The keywords of a printed call, without those of a learner."""
+    call = ast.parse(command).body[0].value
+    given = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+    return {
+        name: {each: number for each, number in value.items() if each != without} if isinstance(value, dict) else value
+        for name, value in given.items()
+    }
+
+
+def test_one_learner_a_list_and_fitted_ones():
+    X, y = gaussians(120)
+    fitted = GaussianNB().fit(X, y)
+    made, _ = found(fitted, X, y, splits=4)
+    assert list(made.learners) == ["GaussianNB"]
+    pipeline = make_pipeline(StandardScaler(), GaussianNB())
+    made, _ = found([GaussianNB(), pipeline, Rule()], X, y, splits=4)
+    assert list(made.learners) == ["GaussianNB", "GaussianNB 2", "Rule"]
+
+
+def test_a_large_table_is_sampled_and_that_is_said():
+    X, y = gaussians(400, apart=1.5)
+    with patch("classay.report.groundwork.MEASURED_ROWS", 200):
+        made, _ = found({"bayes": GaussianNB()}, X, y, splits=5, test_points=90)
+    settings = made.report.settings
+    assert (settings["test_points"], settings["tested_rows"], settings["measured_rows"]) == (90, 90, 200)
+    held, labelings = made.learners["bayes"].held_out, made.learners["bayes"].labelings
+    assert held.tested.size == labelings.truth.size == 90
+    assert "sample of 200 of them" in next(each.lead for each in made.report.sections if each.key == "data")
+    assert np.bincount(y[held.tested]).tolist() == [45, 45]
+    rows = next(each for each in made.report.sheets() if each.key == "hardest").rows
+    labels = made.parts.data.classes[made.parts.data.codes]
+    assert all(label == labels[row] for row, label, *_ in rows)
+
+
+def test_findings_from_few_rows_are_notes_that_say_so():
+    X, y = gaussians(1200, apart=1.0)
+    learners = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB()}
+    full, findings = found(learners, X, y)
+    assert findings["L102", "tree"].level == "warning"
+    few, limited = found(learners, X, y, size=100, fold_rows=100)
+    assert limited["L102", "tree"].level == "note"
+    assert "Fits used 100 of 420 rows to stay within the budget." in limited["L102", "tree"].sentence
+    assert not few.report.warnings
+    assert not any("to stay within the budget" in each.sentence for each in full.findings)
+
+
+def test_groups_times_weights_and_a_test_part_reach_every_fit():
+    X, y = gaussians(240)
+    groups, when = np.arange(240) // 6, np.arange(240)
+    made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, groups=groups)
+    labelings, held = made.learners["bayes"].labelings, made.learners["bayes"].held_out
+    assert not set(groups[labelings.test_rows]) & set(groups[labelings.train_rows[0]])
+    assert held.tested.size == 240
+    made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, time=when)
+    labelings, held = made.learners["bayes"].labelings, made.learners["bayes"].held_out
+    assert labelings.test_rows.min() > max(rows.max() for rows in labelings.train_rows)
+    assert held.tested.min() == 40
+    weights = np.where(y == 1, 1e-6, 1.0)
+    made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, sample_weight=weights)
+    assert (made.learners["bayes"].held_out.labels == 0).mean() > 0.6
+    other, truth = gaussians(60, seed=5)
+    made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, X_test=other, y_test=truth)
+    assert made.learners["bayes"].labelings.truth.size == 60
+    assert made.learners["bayes"].held_out.tested.size == 240
+
+
+def test_weights_that_a_learner_does_not_take():
+    X, y = gaussians(120)
+    made, _ = found({"bayes": GaussianNB(), "rule": Rule()}, X, y, splits=4, sample_weight=np.ones(120))
+    assert set(made.learners) == {"bayes"}
+    assert "weight" in made.report.failed["rule"]
+
+
+def test_the_reading_audit_is_on_the_page_and_in_json(assay):
+    section = next(each for each in assay.report.sections if each.key == "reading")
+    columns = next(each for each in section.sheets if each.key == "columns")
+    assert [row[0] for row in columns.rows if row[0] in ("x0", "colour", "when")] == ["x0", "colour", "when"]
+    assert assay.report.about["audit"]["columns"][0]["kind"] == "number"
+    assert "tree" in section.lead
+    assert "one-hot" in assay.learners["tree"].wrapped
+    assert assay.report.settings["wrapped"]["tree"] == assay.learners["tree"].wrapped
+    assert any(note.startswith("tree does not take this table as it is.") for note in assay.report.about["notes"])
+
+
+def test_losses_of_an_audit_are_notes_of_the_page():
+    X, y = gaussians(120)
+    audit = Audit("file", 121, 120, (), dropped_rows=(("without a label", 1, (7,)),))
+    made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, audit=audit)
+    assert made.report.about["notes"][0] == audit.losses[0]
+
+
+def test_texts_are_taken():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=160)
+    words = np.array([["sun", "rain"], ["light", "dark"], ["warm", "cold"]])
+    X = [f"the day was {words[0][k]} and {words[1][k]} and {words[2][rng.integers(2)]} {rng.integers(99)}" for k in y]
+    learners = {"text": make_pipeline(TfidfVectorizer(), MultinomialNB()), "tree": DecisionTreeClassifier()}
+    made, _ = found(learners, X, y, splits=4)
+    assert made.report.figure("text", "cv_accuracy").value > 0.9
+    assert "series of strings" in made.learners["text"].wrapped
 
 
 @pytest.mark.parametrize(
     ("learners", "told"),
     [
         ({}, "empty"),
-        ([GaussianNB()], "expected a dict of names and learners"),
+        ("GaussianNB", "a dict of names and learners"),
+        ([], "empty"),
+        ([DecisionTreeClassifier], "expected an instance"),
         ({"tree": DecisionTreeClassifier}, "expected an instance"),
         ({"line": LinearRegression()}, "regressor"),
         ({3: GaussianNB()}, "expected a string"),
@@ -153,6 +338,8 @@ def test_learners_that_are_none(learners, told):
         (np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(20), 3), "Is the target column right"),
         (np.random.default_rng(0).normal(size=(60, 2)), np.linspace(0, 1, 60), "different numbers"),
         (np.random.default_rng(0).normal(size=(60, 2)), [1] * 60, "1 class"),
+        (np.random.default_rng(0).normal(size=(60, 2)), np.eye(3)[[0, 1, 2] * 20], "a report for each label"),
+        (np.random.default_rng(0).normal(size=(60, 2)), [["a", "b"], ["a"]] * 30, "a report for each label"),
     ],
 )
 def test_data_that_cannot_be_assayed(X, y, told):
@@ -187,6 +374,10 @@ def test_many_classes():
         ({"repeats": 0}, "repeats"),
         ({"size": "most"}, "size"),
         ({"test_size": 2}, "test_size"),
+        ({"test_points": 2}, "test_points"),
+        ({"splits": {"tree": 5}}, "not a learner"),
+        ({"fold_rows": {"bays": 5}}, "Did you mean bayes"),
+        ({"X_test": np.eye(4)}, "belong together"),
     ],
 )
 def test_settings_that_make_no_sense(settings, told):

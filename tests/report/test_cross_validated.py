@@ -12,7 +12,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import InputError
-from classay.report.cross_validated import held_out
+from classay.report.cross_validated import Folds, cross_validate
+from classay.splits import per_row
+
+
+def held_out(learner, X, codes, rows=None, seed=0, executor=1, classes=None, **more):
+    """The predictions of one learner."""
+    folds = Folds.of(X, codes, classes, seed, **more)
+    done = cross_validate({"it": learner}, folds, {"it": rows}, executor)
+    if done.failed:
+        raise InputError(done.failed["it"])
+    return done.held_out["it"]
 
 
 def test_no_row_is_answered_by_a_fit_that_saw_it():
@@ -87,3 +97,42 @@ def test_strange_answers_are_told():
     X, codes = gaussians(100)
     with pytest.raises(InputError, match="not among the classes"):
         held_out(Odd(), X, codes, executor=1, classes=np.array(["no", "yes"]))
+
+
+def test_a_sample_of_the_rows_is_predicted_as_in_the_whole():
+    X, codes = gaussians(200)
+    some = np.arange(0, 200, 3)
+    whole, part = held_out(GaussianNB(), X, codes), held_out(GaussianNB(), X, codes, tested=some)
+    assert np.array_equal(part.tested, some)
+    assert np.array_equal(part.labels, whole.labels[some])
+    assert np.array_equal(part.scores, whole.scores[some])
+    assert np.array_equal(part.right(codes), whole.right(codes)[some])
+
+
+def test_folds_in_time_are_trained_on_the_past():
+    codes = np.tile([0, 1], 60)
+    X = pd.DataFrame({"when": np.arange(120.0)})
+    seen = []
+
+    class Past(DummyClassifier):
+        def fit(self, X, y):
+            self.latest_ = X["when"].max()
+            return super().fit(X, y)
+
+        def predict(self, X):
+            seen.append((self.latest_, X["when"].min()))
+            return super().predict(X)
+
+    answers = held_out(Past(), X, codes, per_row=per_row(time=np.arange(120), rows=120))
+    assert all(latest < first for latest, first in seen)
+    assert answers.tested.min() == 20
+
+
+def test_time_that_is_up_keeps_learners_that_are_done():
+    X, codes = gaussians(100)
+    folds = Folds.of(X, codes)
+    learners = {"first": GaussianNB(), "second": GaussianNB()}
+    done = cross_validate(learners, folds, executor=1, stop=lambda complete: complete == 1)
+    assert set(done.held_out) == {"first"}
+    assert done.stopped
+    assert not done.failed

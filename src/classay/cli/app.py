@@ -74,6 +74,7 @@ class LazyGroup(TyperGroup):
 
 def load(name: str) -> Any:
     """Import a command: its options, its docstring and its examples."""
+    console.start_clock()
     module = importlib.import_module(f".commands.{name}", __package__)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
     single.command(name, epilog=module.EXAMPLES)(console.reserve_stdout(module.command))

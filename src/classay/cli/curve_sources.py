@@ -11,7 +11,7 @@ from ..classes.curve.curve import Curve, accuracy_curve
 from ..classes.curve.learner_curve import curve_of_learner
 from ..data.text import embed
 from ..estimators.spec import learners_from_texts
-from ..estimators.trial import ready
+from ..estimators.trial import Ready, ready
 from ..tables.read import Table, read_table
 from . import console, score_files
 from .records import describe
@@ -45,11 +45,18 @@ class TextOptions(NamedTuple):
     model: str
     cache: Path | None
 
-    def rows(self, table: Table) -> Any:
-        """The rows of a table, or its embedded texts."""
-        if self.column is None:
-            return table.X
-        return embed(table.X[self.column].tolist(), self.model, self.cache)
+    def rows(self, learner: Any, table: Table, seed: int) -> tuple[Ready, Any]:
+        """A learner and the rows for it: of a table with texts, the texts if it takes them, else embedded ones."""
+        if table.text is None:
+            return ready(learner, table.X, table.y, seed), table.X
+        texts = table.X[[table.text]]
+        try:
+            tried = ready(learner, texts, table.y, seed)
+        except expect.InputError:
+            tried = None
+        if tried is not None and tried.takes_texts:
+            return tried, texts
+        return Ready(learner), embed(texts[table.text].fillna("").tolist(), self.model, self.cache)
 
 
 @dataclass
@@ -83,6 +90,7 @@ class CurveSet:
         text_options: TextOptions,
         test_size: float,
         *,
+        drop: list[str] | None,
         retrain: bool,
         workers: int | None,
         allow_import: bool,
@@ -91,14 +99,13 @@ class CurveSet:
         if not sources:
             return
         learners = learners_from_texts(learner_texts or DEFAULT_LEARNERS, allow_import)
-        tables = [read_table(source, target, text_options.column) for source in sources]
+        tables = [read_table(source, target, text_options.column, drop=drop or ()) for source in sources]
         for table in tables:
             describe(table, self.quiet)
-            X = text_options.rows(table)
             for learner_name, learner in learners.items():
                 name = self._free(learner_name if len(tables) == 1 else f"{table.name}: {learner_name}")
                 try:
-                    tried = ready(learner, X, table.y, self.seed)
+                    tried, X = text_options.rows(learner, table, self.seed)
                     curve = curve_of_learner(
                         tried.learner,
                         X,

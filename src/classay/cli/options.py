@@ -25,7 +25,10 @@ Learners = Annotated[
         "tree=DecisionTreeClassifier. Repeat for more.",
     ),
 ]
-Text = Annotated[str | None, typer.Option(help="Column of texts to embed; other columns are dropped.")]
+TextColumn = Annotated[
+    str | None, typer.Option("--text", metavar="COLUMN", help="Column of texts to learn from, besides other columns.")
+]
+Text = Annotated[str | None, typer.Option(help="Column of texts to embed; other columns are not used.")]
 TextModel = Annotated[str, typer.Option(help="Model that embeds texts: wordllama or minilm.")]
 TextCache = Annotated[Path | None, typer.Option(help="Folder to cache embedded texts in.")]
 Groups = Annotated[

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .. import expect
 from ..engine.dask import executor_of
@@ -28,6 +29,16 @@ def describe(table: Table, quiet: bool) -> None:
         describe(table.test, quiet)
 
 
+def of_rows(table: Table) -> dict[str, Any]:
+    """The keywords of `record` for what the options name: groups, times and weights of the rows, and the test rows."""
+    given: dict[str, Any] = {"groups": table.groups, "time": table.time, "sample_weight": table.weights}
+    if table.test is not None:
+        given |= {"X_test": table.test.X, "y_test": table.test.y}
+        if table.groups is not None and table.test.groups is not None:
+            given["groups"] = pd.concat([table.groups, table.test.groups], ignore_index=True)
+    return {name: values for name, values in given.items() if values is not None}
+
+
 def record_all(
     learners: dict[str, Any], table: Table, settings: dict[str, Any], scheduler: str | None = None
 ) -> tuple[dict[str, Labelings], dict[str, str], bool]:
@@ -47,7 +58,7 @@ def _record_all(
     for name, unfitted in learners.items():
         try:
             tried = ready(unfitted, table.X, table.y, settings["random_state"])
-            labelings = record(tried.learner, table.X, table.y, name=name, **settings)
+            labelings = record(tried.learner, table.X, table.y, name=name, **settings, **of_rows(table))
             assert isinstance(labelings, Labelings)  # regressors were refused by name
             records[name] = replace(labelings, notes=(*labelings.notes, *tried.notes))
         except expect.InputError as mistake:

@@ -31,7 +31,7 @@ def encoded(learner: Any, X: Any) -> Any:
     Otherwise the steps are `encode` and `learner`:
 
     - numbers, booleans and times (as days, dates since 1970): missing values become the training median;
-    - texts of several words, if more than `MOST_CATEGORIES` differ: numbers by latent semantic analysis (`TextNumbers`);
+    - texts of several words, if more than `MOST_CATEGORIES` differ: latent semantic analysis (`TextNumbers`);
     - everything else: one indicator per category, with missing as a category. A category that the training
       rows do not have is all zeros, or counts as rare if there are more than `MOST_CATEGORIES`.
 
@@ -80,7 +80,7 @@ def encoding_in_words(X: pd.DataFrame) -> str:
     return ", ".join(words) or "columns as numbers"
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Columns of a DataFrame as one array of numbers: quantities, indicators of categories, then numbers of texts.
 
     numbers, categories, texts : the columns of each kind, by name, or by position if names are not texts
@@ -168,6 +168,8 @@ def as_levels(column: pd.Series[Any]) -> tuple[NDArray[np.intp], list[str]]:
     >>> as_levels(pd.Series(["red", None, "red"]))
     (array([0, 1, 0]), ['red', 'missing'])
     """
+    codes: NDArray[Any]
+    values: Any
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(), column.cat.categories
     elif types.infer_dtype(column, skipna=True) == "string":

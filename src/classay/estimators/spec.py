@@ -153,7 +153,12 @@ def _estimators(role: str) -> dict[str, Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return dict(all_estimators(type_filter=role))
+        known = dict(all_estimators(type_filter=role))
+    if role == "transformer":
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+        known |= {kind.__name__: kind for kind in (CountVectorizer, TfidfVectorizer)}  # scikit-learn lists them nowhere
+    return known
 
 
 def _pipeline(node: ast.expr) -> Any:

@@ -34,7 +34,7 @@ def is_prose(column: pd.Series[Any], beyond: int) -> bool:
     return bool(len(words) and words.mean() >= LEAST_WORDS) and known.nunique() > beyond
 
 
-class TextColumn(TransformerMixin, BaseEstimator):
+class TextColumn(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A table of one column as a series of strings, as vectorizers of text take it; missing texts are empty."""
 
     def fit(self, X: Any, y: Any = None) -> TextColumn:
@@ -49,7 +49,7 @@ class TextColumn(TransformerMixin, BaseEstimator):
         return True
 
 
-class TextNumbers(TransformerMixin, BaseEstimator):
+class TextNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Texts as at most `DIMENSIONS` numbers: TF-IDF of words, reduced by a singular value decomposition."""
 
     def fit(self, column: pd.Series[Any], y: Any = None) -> TextNumbers:

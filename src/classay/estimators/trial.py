@@ -1,7 +1,8 @@
 """Which form of a table a learner takes: the user's own, if a trial on a few rows succeeds; otherwise an encoded one.
 
 A Pipeline with a ColumnTransformer needs the names of the columns, gradient boosting with categories needs their types,
-a text Pipeline needs strings: what a learner can do is not written anywhere, so it is tried. Only what fails is wrapped.
+and a text Pipeline needs strings. No learner says so in a form that can be read, so it is tried. Only what fails is
+wrapped.
 """
 
 from __future__ import annotations
@@ -48,6 +49,11 @@ class Ready:
     wrapped: str = ""
 
     @property
+    def takes_texts(self) -> bool:
+        """Whether the learner itself takes texts: as they are, or as a series of strings."""
+        return not self.wrapped or isinstance(self.learner.steps[0][1], TextColumn)
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What was wrapped and how, as a note for results; none if the learner gets the table as it is."""
         return (Note("learner-wrapped", self.wrapped),) if self.wrapped else ()
@@ -58,7 +64,7 @@ def ready(learner: Any, X: Any, y: Any, seed: int = 0) -> Ready:
 
     Numbers without missing values, and anything that is not a DataFrame, are not tried. Wrapped means: a table of one
     text column is passed on as a series of strings or, if that fails too, columns are encoded (`encoded`). If
-    everything fails, InputError says what the learner said to the table itself, and then to the encoded one.
+    everything fails, InputError has the error on the table itself first, and then the errors on the changed ones.
 
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> from sklearn.naive_bayes import GaussianNB
@@ -77,13 +83,13 @@ def ready(learner: Any, X: Any, y: Any, seed: int = 0) -> Ready:
     first = trial.error_of(learner)
     if not first:
         return Ready(learner)
-    last = Ready(learner), first
-    for candidate in _wrapped_forms(learner, X):
-        if not (error := trial.error_of(candidate.learner)):
-            return candidate
-        last = candidate, error
+    others = []
+    for form in _wrapped_forms(learner, X):
+        if not (error := trial.error_of(form.learner)):
+            return form
+        others.append(f"with {form.wrapped}: {error}")
     raise InputError(
-        f"{short_name(learner)} cannot be fitted on this table: {first}. It also fails with {last[0].wrapped}: {last[1]}."
+        f"{short_name(learner)} cannot be fitted on this table: {first}. It also fails {'; and '.join(others)}."
     )
 
 

@@ -83,15 +83,17 @@ def _request(learner: Any) -> None:
     for part in parts:
         if _takes(part, "fit") and _requested(part, "fit") is None:
             part.set_fit_request(**{WEIGHT: not by_user and (is_classifier(part) or is_regressor(part))})
-        if _takes(part, "score") and _requested(part, "score") is None:
-            part.set_score_request(**{WEIGHT: False})
+    by_weight = any(_requested(part, "score") for part in parts)
     for router in (learner, *parts):
         if isinstance(get_routing_for_object(router), MetadataRouter) and "scoring" in router.get_params(deep=False):
-            router.set_params(scoring=_unweighted(router.scoring))
+            if router.scoring is not None or not by_weight:
+                router.set_params(scoring=_unweighted(router.scoring))
 
 
 def _unweighted(scoring: Any) -> Any:
     """Scorers that say whether they take weights: without a word of the user, they do not."""
+    if scoring is None:
+        return own_score
     if isinstance(scoring, dict):
         return {name: _unweighted(one) for name, one in scoring.items()}
     if isinstance(scoring, (list, tuple, set)):
@@ -101,6 +103,13 @@ def _unweighted(scoring: Any) -> Any:
     if _takes(scoring, "score") and _requested(scoring, "score") is None:
         return copy.copy(scoring).set_score_request(**{WEIGHT: False})
     return scoring
+
+
+def own_score(estimator: Any, X: Any, y: Any) -> float:
+    """What an estimator's `score` gives without weights, as a search without `scoring` uses it."""
+    # With routing, the score of a Pipeline fails unless its last step requests weights (scikit-learn 1.9).
+    with config_context(enable_metadata_routing=False):
+        return float(estimator.score(X, y))
 
 
 def _parts(learner: Any) -> Iterator[Any]:
@@ -123,7 +132,7 @@ def _requested(part: Any, method: str) -> Any:
 
 def _requests(part: Any, method: str) -> dict[str, Any]:
     """Name -> request of what a method takes itself, without what it hands on."""
-    routing = get_routing_for_object(part)
-    own = getattr(routing, "_self_request", routing) if isinstance(routing, MetadataRouter) else routing
+    # Public is only what a learner and its parts request together.
+    own = part._get_metadata_request() if hasattr(part, "_get_metadata_request") else None
     requests: dict[str, Any] = getattr(getattr(own, method, None), "requests", {})
     return requests

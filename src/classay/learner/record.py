@@ -78,7 +78,8 @@ def record(
     Parameters
     ----------
     learner : a scikit-learn classifier, regressor or Pipeline; if it is fitted, only its settings are used
-    X, y : rows and labels, as scikit-learn takes them: arrays, DataFrames, sparse matrices
+    X, y : rows and labels, as scikit-learn takes them: arrays, DataFrames, sparse matrices, or a list of texts. Tables
+        of polars, PyArrow and others are converted to pandas first, which is what the learner gets
     scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement), `HalfSplits` or `Splits`
     repeats : refits on each subset; use 2 or more to separate training randomness from data, 10 for good precision
     test_size : share of the rows that no refit sees

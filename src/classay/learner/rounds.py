@@ -124,7 +124,7 @@ class RecordRounds:
         """Time of one split of a learner in a single process, on average over those that are done."""
         stored = [labelings.seconds for (stored, _), labelings in self._stored.items() if stored == name]
         if stored:
-            return float(np.nanmean(stored[-1])) * 2 * stored[-1].shape[1]
+            return float(np.nanmean(stored[-1])) * 2 * int(stored[-1].shape[1])
         state = self._states[name]
         fits = np.concatenate([answers.by_value[0].seconds for answers in state.done.values()])
         return float(np.nanmean(fits)) * 2 * state.refits
@@ -140,6 +140,7 @@ class RecordRounds:
             "learner": {"name": name, **provenance.parameters(self.learners[name])},
             "scheme": {"kind": type(scheme).__name__, **asdict(scheme)},
             **own,
+            **provenance.weighted(self.setup.per_row, self.learners[name]),
         }
 
     def _scheme(self, splits: int) -> HalfSplits:
@@ -155,7 +156,7 @@ class RecordRounds:
                 self._subsets += drawn[len(self._subsets) :]
 
     def _finish(self, name: str, splits: int, lost: bool) -> None:
-        """Keep what is done, also in the store. What a broken cluster left undone is not stored: the next call fits it."""
+        """Keep what is done, also in the store, unless a broken cluster left something undone."""
         self.splits[name] = splits
         answers = [part.by_value[0] for part in self._states[name].done.values()]
         if all(len(part.errors) == len(part.seconds) for part in answers):

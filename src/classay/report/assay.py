@@ -19,7 +19,8 @@ from .budget import CHECK_SPLITS, BudgetSettings, seconds_of
 from .document import Finding, Report, Section
 from .figures import figures_of
 from .findings import findings_of
-from .measure import FitSettings, measure
+from .groundwork import FitSettings
+from .measure import measure
 from .results import LearnerResults, Results
 from .sections.classes_and_networks import classes_section, networks_section
 from .sections.data import data_section, slices_section
@@ -173,9 +174,7 @@ def characterize(
     """
     seed = seeds.settle(random_state)
     checked = learners_from(learners)
-    budget_settings = _budget_settings(
-        budget, splits, repeats, size, n_probes, fold_rows, test_points, list(checked)
-    )
+    budget_settings = _budget_settings(budget, splits, repeats, size, n_probes, fold_rows, test_points, list(checked))
     fit_settings = FitSettings(
         test_size=expect.fraction(test_size, "test_size"),
         seed=seed,
@@ -184,10 +183,19 @@ def characterize(
         progress=progress,
         time_limit=time_limit,
         spent=spent,
+    )
+    data = data_from(
+        X,
+        y,
+        name,
+        target,
+        notes,
+        groups=groups,
+        time=time,
+        sample_weight=sample_weight,
         X_test=X_test,
         y_test=y_test,
     )
-    data = data_from(X, y, name, target, notes, groups=groups, time=time, sample_weight=sample_weight)
     data = replace(data, audit=audit_frame(X, y, name) if audit is None else audit)
     last: Results | None = None
     try:

@@ -18,7 +18,7 @@ from .cross_validated import FOLDS, HeldOut
 SPLITS = (5, 10, 20, 50)
 """Rounds: the number of splits after each one."""
 REPEATS = 2
-"""Refits on each half: enough to separate training randomness from data; more splits are worth more than more refits."""
+"""Refits on each half: enough to separate training randomness from data; more splits are worth more than that."""
 ROWS = (500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
 """Numbers of rows of a fit if there is no time for all of them. With fewer, a learner is a different learner."""
 TEST_POINTS = 20_000
@@ -26,16 +26,17 @@ TEST_POINTS = 20_000
 PROBES = 2000
 CHECK_SPLITS = 20
 """Splits of `classay check`, which does not depend on the speed of the machine."""
-ON_FOLDS, FOLDS_END = 0.35, 0.7
-"""Share of the time that is left for cross-validated fits, and the share of the budget at which they are ended."""
+ON_FOLDS, MOST_ON_FOLDS, FOLDS_END = 0.35, 0.5, 0.7
+"""Share of the time that is left for cross-validated fits, the most that they get where some learners are slow, and the
+share of the budget at which they are ended."""
 ON_FIGURES = 0.15
 """Share of the budget for figures and the page, until the first page shows how long they take."""
 SURE = 0.9
 """A round starts if it should end within this share of the time that is left."""
 AT_LATEST = 3.0
 """Until one learner has results, work goes on after the deadline, but not longer than this many times the budget."""
-ALWAYS = 3.0
-"""Work that takes no longer than these seconds is done even if the budget is shorter."""
+ALWAYS = 4.0
+"""Folds, and a first round, that take no longer than these seconds are done even if the budget is shorter."""
 LINEAR = 1.0
 
 
@@ -81,9 +82,9 @@ class Clock:
         """Seconds until the deadline; negative after it."""
         return self.seconds - self.passed
 
-    def after(self, share: float) -> bool:
-        """Whether this share of the budget has passed."""
-        return self.passed > share * self.seconds
+    def after(self, share: float, begin: float = -math.inf) -> bool:
+        """Whether this share of the budget has passed, and a few seconds since `begin`."""
+        return self.passed > max(share * self.seconds, begin + ALWAYS)
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,7 @@ class Speed:
 
     def measured(self, held: HeldOut) -> Speed:
         """The same with the times of cross-validated fits, which are nearer to those of refits."""
-        return Speed(
-            held.rows, held.fit_seconds, held.predict_seconds / 2, self.growth, self.point_growth, self.random
-        )
+        return Speed(held.rows, held.fit_seconds, held.predict_seconds / 2, self.growth, self.point_growth, self.random)
 
 
 def _scaled(seconds: float, old: int, new: int, growth: float, least: float) -> float:
@@ -137,12 +136,13 @@ def steps(most: int) -> list[int]:
 
 
 def fold_rows_for(
-    speeds: Mapping[str, Speed], seconds: float, most: int, points: int, workers: int
+    speeds: Mapping[str, Speed], left: float, most: int, points: int, workers: int
 ) -> tuple[dict[str, int], dict[str, float]]:
     """Rows for the cross-validated fits of each learner, and the seconds of those that are too slow for any.
 
-    Every learner has an equal share of the time; what it does not need goes to those that need more. The fastest is
-    never too slow.
+    Of the time that is left, a share is for these fits. Every learner has an equal part of it; what it does not need
+    goes to those that need more. One that needs more even with the fewest rows gets it as long as enough is left for
+    refits. The fastest is never too slow.
     """
 
     def cost(speed: Speed, rows: int) -> float:
@@ -151,18 +151,16 @@ def fold_rows_for(
 
     chosen: dict[str, int] = {}
     slow: dict[str, float] = {}
-    left = seconds
+    fewest, used = steps(most)[-1], 0.0
     order = sorted(speeds, key=lambda name: cost(speeds[name], most))
     for place, name in enumerate(order):
-        share = max(left / (len(order) - place), ALWAYS)
-        rows = next((rows for rows in steps(most) if cost(speeds[name], rows) <= share), None)
-        if rows is None and (not chosen or cost(speeds[name], steps(most)[-1]) <= seconds):
-            rows = steps(most)[-1]
-        if rows is None:
-            slow[name] = cost(speeds[name], steps(most)[-1])
+        share = (max(ON_FOLDS * left, ALWAYS) - used) / (len(order) - place)
+        rows = next((rows for rows in steps(most) if cost(speeds[name], rows) <= share), fewest)
+        if chosen and used + cost(speeds[name], rows) > max(MOST_ON_FOLDS * left, ALWAYS):
+            slow[name] = cost(speeds[name], fewest)
         else:
             chosen[name] = rows
-            left -= cost(speeds[name], rows)
+            used += cost(speeds[name], rows)
     return chosen, slow
 
 
@@ -183,7 +181,7 @@ def size_for(
     fewest = steps(most)[-1]
     going = sorted(speeds, key=lambda name: cost(name, fewest))
     slow: dict[str, float] = {}
-    while len(going) > 1 and sum(cost(name, fewest) for name in going) > max(seconds, ALWAYS * len(going)):
+    while len(going) > 1 and sum(cost(name, fewest) for name in going) > max(seconds, ALWAYS):
         last = going.pop()
         slow[last] = cost(last, fewest)
     for rows in steps(most):

@@ -60,9 +60,9 @@ class Fitted:
         """The call of `characterize` that reproduces it."""
         numbers: dict[str, Any] = dict(self.numbers)
         if self.fewer_splits:
-            numbers["splits"] = {name: self.splits for name in learners} | dict(self.fewer_splits)
+            numbers["splits"] = dict.fromkeys(learners, self.splits) | dict(self.fewer_splits)
         if self.fewer_fold_rows:
-            numbers["fold_rows"] = {name: numbers["fold_rows"] for name in learners} | dict(self.fewer_fold_rows)
+            numbers["fold_rows"] = dict.fromkeys(learners, numbers["fold_rows"]) | dict(self.fewer_fold_rows)
         keywords = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
         return f"classay.characterize(learners, X, y, {keywords}, random_state={seed})"
 

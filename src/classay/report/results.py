@@ -15,6 +15,7 @@ from ..classes.extrapolate.extrapolate import Extrapolation
 from ..classes.information.information import Information
 from ..data.complexity import Complexity
 from ..data.slices import Slices
+from ..inputs import take
 from ..learner.orientation.kinship import Kinship
 from ..learner.orientation.orientation import Orientation
 from ..learner.records.labelings import Labelings
@@ -26,6 +27,19 @@ from .cross_validated import HeldOut
 
 if TYPE_CHECKING:
     from ..tables.audit import Audit
+
+
+@dataclass(frozen=True)
+class TestPart:
+    """Rows to test on that were given as such: the table, the labels, and the groups if they are known."""
+
+    X: Any
+    y: NDArray[Any]
+    groups: Ints | None = None
+
+    def take(self, rows: Ints) -> TestPart:
+        """Some of the rows."""
+        return TestPart(take(self.X, rows), self.y[rows], None if self.groups is None else self.groups[rows])
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,7 @@ class DataResults:
     per_row: PerRow = NOTHING
     given: Any = None
     audit: Audit | None = None
+    test: TestPart | None = None
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -60,10 +75,7 @@ class DataResults:
     def row_hashes(self) -> NDArray[np.uint64]:
         """A number for each row, the same for rows that are equal in every column."""
         # Objects of any kind are hashed as text, everything else as it is.
-        columns = {
-            name: values.map(str) if values.dtype == object else values
-            for name, values in self.X.items()
-        }
+        columns = {name: values.map(str) if values.dtype == object else values for name, values in self.X.items()}
         return np.asarray(pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False))
 
     @cached_property

@@ -14,10 +14,11 @@ from ..arrays import Ints
 from ..estimators.adapters import kind_of
 from ..expect import InputError, counted, shown
 from ..frames import pandas_of
-from ..inputs import is_sparse, label_array, text_rows
+from ..inputs import is_sparse, label_array, take, text_rows
+from ..inputs import labels as labels_of
 from ..learner.fitting import checks
 from ..splits import per_row
-from .results import DataResults
+from .results import DataResults, TestPart
 
 LEAST_ROWS = 40
 LEAST_OF_A_CLASS = 4
@@ -85,8 +86,14 @@ def data_from(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
 ) -> DataResults:
-    """The rows as a table with class codes, without classes that are too rare."""
+    """The rows as a table with class codes, without classes that are too rare.
+
+    `X_test` and `y_test` are the test part, if it is given. `groups` may then have values for its rows too, which come
+    last.
+    """
     if is_sparse(X):
         raise InputError(
             "`X` is a sparse matrix; expected a DataFrame or array, as a report shows rows and columns. Use "
@@ -102,6 +109,7 @@ def data_from(
     if not frame.columns.is_unique:
         twins = frame.columns[frame.columns.duplicated()].unique()
         raise InputError(f"`X` has several columns with the same name ({shown(twins)}). Give each column its own name.")
+    groups, test_groups = _groups(groups, len(frame), 0 if y_test is None else len(y_test))
     given = per_row(groups, time, sample_weight, len(frame))
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     checks.refuse_classes(classes, codes)
@@ -126,9 +134,60 @@ def data_from(
             f"There are {counted(len(frame), 'row')}; a report needs at least {LEAST_ROWS}, of which two fifths are "
             "held out. Add rows."
         )
+    test = None
+    if X_test is not None or y_test is not None:
+        test, left_out = _test_part(X_test, y_test, classes, frame, test_groups)
+        remarks += left_out
     return DataResults(
-        name, frame, codes.astype(np.int64), classes, target, tuple(remarks), given, _for_learners(rows, frame)
+        name,
+        frame,
+        codes.astype(np.int64),
+        classes,
+        target,
+        tuple(remarks),
+        given,
+        _for_learners(rows, frame),
+        test=test,
     )
+
+
+def _groups(groups: Any, rows: int, test_rows: int) -> tuple[Any, Any]:
+    """Groups of the rows, and of the test rows if there are as many values, as numbers that are the same for both."""
+    if groups is None or not test_rows or len(groups) != rows + test_rows:
+        return groups, None
+    codes = pd.factorize(pd.Series(np.asarray(groups)))[0]
+    return codes[:rows], codes[rows:]
+
+
+def _test_part(
+    X_test: Any, y_test: Any, classes: NDArray[Any], frame: pd.DataFrame, groups: Any
+) -> tuple[TestPart, list[str]]:
+    """The rows to test on, of the classes that are left, and a remark if some are not."""
+    if X_test is None or y_test is None:
+        raise InputError("`X_test` and `y_test` belong together: pass both or neither.")
+    X_test = pandas_of(X_test, "X_test")
+    texts = text_rows(X_test, "X_test")
+    if texts is not None:
+        X_test = pd.DataFrame({"text": texts})
+    if isinstance(X_test, pd.DataFrame):
+        X_test = X_test.rename(columns=str)
+    elif not isinstance(X_test, np.ndarray):
+        X_test = np.asarray(X_test)
+    values = labels_of(y_test, "y_test", X_test.shape[0])
+    known = np.isin(values, classes)
+    if not known.any():
+        raise InputError(
+            f"`y_test` has labels such as {shown(np.unique(values), 3)}; none of them is a class of `y` "
+            f"({shown(classes, 3)})."
+        )
+    if known.all():
+        return TestPart(X_test, values, groups), []
+    note = (
+        f"Dropped: {int((~known).sum())} of {known.size} test rows, of classes without enough training rows "
+        f"({shown(np.unique(values[~known]), 4)})."
+    )
+    rows = np.flatnonzero(known)
+    return TestPart(take(X_test, rows), values[rows], None if groups is None else groups[rows]), [note]
 
 
 def _refuse_multilabel(y: Any) -> None:
@@ -193,4 +252,3 @@ def sampled(codes: Ints, most: int, seed: int) -> Ints:
     rest = order[most:]
     firsts = [rest[codes[rest] == code][:1] for code in absent]
     return np.sort(np.concatenate([kept, *firsts]))
-

@@ -11,7 +11,9 @@ import pandas as pd
 from scipy import sparse
 
 from ..expect import InputError, counted, shown
+from ..frames import pandas_of
 from ..inputs import names_of_columns
+from ..notebook import html_of
 from ..result import plain
 from . import kinds
 
@@ -129,7 +131,11 @@ class Audit:
         return pd.DataFrame(rows, columns=names)
 
     def _repr_html_(self) -> str:
-        return html_of(str(self), self.to_frame())
+        return html_of(str(self), lambda: (self.to_frame(), "to_frame()"))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows, and the text where there is no HTML."""
+        return {"text/plain": str(self), "text/html": self._repr_html_()}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -150,7 +156,9 @@ class Audit:
                 for column in self.columns
             ],
             "renamed": [{"old": old, "new": new} for old, new in self.renamed],
-            "dropped_rows": [{"why": why, "count": count, "rows": list(rows)} for why, count, rows in self.dropped_rows],
+            "dropped_rows": [
+                {"why": why, "count": count, "rows": list(rows)} for why, count, rows in self.dropped_rows
+            ],
             "classes": [{"label": label, "count": count} for label, count in self.classes],
             "notes": plain(self.notes),
             "losses": list(self.losses),
@@ -160,7 +168,9 @@ class Audit:
         used = [column for column in self.columns if column.use in (FEATURE, kinds.TEXT)]
         by_kind = {kind: sum(column.kind == kind for column in used) for kind in dict.fromkeys(c.kind for c in used)}
         words = {kinds.CATEGORY: "categories", kinds.TEXT: "text", kinds.EMPTY: "empty", kinds.CONSTANT: "constant"}
-        summary = ", ".join(f"{count} {words.get(kind, f'{kind}s' if count > 1 else kind)}" for kind, count in by_kind.items())
+        summary = ", ".join(
+            f"{count} {words.get(kind, f'{kind}s' if count > 1 else kind)}" for kind, count in by_kind.items()
+        )
         head = f"{self.source}: {counted(self.rows, 'row')}, {counted(len(used), 'column')}"
         if self.classes:
             head += f", {counted(len(self.classes), 'class', 'classes')}"
@@ -182,7 +192,7 @@ def audit_frame(X: Any, y: Any = None, name: str = "data") -> Audit:
         columns = tuple(_described(str(column), X.iloc[:, place]) for place, column in enumerate(X.columns))
         rows = len(X)
     elif sparse.issparse(X):
-        rows, width = X.shape
+        rows, width = X.shape  # type: ignore[attr-defined]  # the stubs know the abstract kind only
         columns = tuple(ColumnAudit(each, kinds.NUMBER, FEATURE, "numbers") for each in names_of_columns(X, width))
     else:
         table = np.asarray(X)

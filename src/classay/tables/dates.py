@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import Mask
-from .cells import Cells
+from .cells import SHARE, Cells
 
 ISO = "ISO8601"
 DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%d %b %Y", "%d-%b-%Y", "%b %d, %Y")
@@ -42,7 +42,7 @@ def date_format(cells: Cells) -> str | None:
     likely = [
         written
         for written, pattern in ((ISO, ISO_SHAPE), *SHAPES.items())
-        if 100 * sum(count for shape, count in shapes.items() if pattern.fullmatch(shape)) >= 95 * cells.total
+        if 100 * sum(count for shape, count in shapes.items() if pattern.fullmatch(shape)) >= SHARE * cells.total
     ]
     read = {written: cells.weight(_known(cells.texts, written)) for written in likely}
     best = max(read, key=read.__getitem__, default=None)
@@ -59,10 +59,10 @@ def words_for(written: str, texts: list[str]) -> str:
     """How the dates of a column are written, in words."""
     if written == ISO:
         zone = any(re.search(r"(Z|[-+]\d\d:?\d\d)$", text[16:]) for text in texts)
-        return "dates as year-month-day" + (", in UTC" if zone else "")
+        return "written year-month-day" + (", in UTC" if zone else "")
     day = written.split(" %H")[0]
     words = {"%Y": "year", "%m": "month", "%d": "day", "%b": "month"}
-    said = "dates as " + re.sub("%[Ymdb]", lambda part: words[part[0]], day)
+    said = "written " + re.sub("%[Ymdb]", lambda part: words[part[0]], day)
     other = MONTH_OR_DAY.get(day)
     if other and np.array_equal(_known(texts, written), _known(texts, written.replace(day, other))):
         said += "; day and month could be swapped in every value, so this is a guess"
@@ -70,4 +70,5 @@ def words_for(written: str, texts: list[str]) -> str:
 
 
 def _known(texts: list[str], written: str) -> Mask:
-    return ~np.isnat(dates_of(texts, written))
+    known: Mask = ~np.isnat(dates_of(texts, written))
+    return known

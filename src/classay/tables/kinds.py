@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..expect import counted
-from .cells import Cells, cells, refuse_nul, refuse_odd
-from .dates import date_format, dates_of, words_for
+from ..expect import InputError, counted
+from .cells import MOST_EXAMPLES, SHARE, Cells, cells, refuse_nul, refuse_odd
+from .dates import ISO, date_format, dates_of, words_for
 from .numbers import NumberFormat, are_codes, number_format, numbers_of
 
 NUMBER, CATEGORY, BOOLEAN, DATE = "number", "category", "boolean", "date"
@@ -47,6 +47,8 @@ class Column:
     examples: tuple[tuple[int, str], ...] = ()
     notable: bool = False
     """Whether there is more to say than the kind."""
+    converted: bool = False
+    """Whether the values are not those of the source."""
 
 
 def read_column(column: pd.Series[Any], *, nominal: bool = False, decimal_comma: bool = False) -> Column:
@@ -64,6 +66,9 @@ def read_column(column: pd.Series[Any], *, nominal: bool = False, decimal_comma:
     if are_codes(found):
         return replace(_as_text(column, found), why="whole numbers with leading zeros are codes", notable=True)
     written = number_format(found, decimal_comma)
+    if written is not None and _merges(found, written):
+        why = "whole numbers too long to differ as numbers are codes"
+        return replace(_as_text(column, found), why=why, notable=True)
     if written is not None:
         return _as_numbers(column, found, written)
     date = date_format(found)
@@ -73,24 +78,34 @@ def read_column(column: pd.Series[Any], *, nominal: bool = False, decimal_comma:
 
 
 def read_column_as(column: pd.Series[Any], format: Format) -> Column:
-    """Read a column as the same column of another file was read."""
+    """Read a column as the same column of another file was read; an error if it is something else here."""
     refuse_odd(column, str(column.name))
-    if format.number is not None and _is_text(column):
-        return _as_numbers(column, cells(column), format.number)
-    if format.date and _is_text(column):
-        return _as_dates(column, cells(column), format.date)
+    if (format.number is not None or format.date) and _is_text(column):
+        found = cells(column)
+        read = (
+            _as_dates(column, found, format.date)
+            if format.number is None
+            else _as_numbers(column, found, format.number)
+        )
+        if 100 * read.unparsed > (100 - SHARE) * found.total:
+            raise InputError(
+                f"Column {column.name!r} contains texts such as {read.examples[0][1]!r} in {read.unparsed} of "
+                f"{len(column)} rows; expected {'dates' if format.number is None else 'numbers'}, as in the first table."
+            )
+        return read
     if format.text and types.is_numeric_dtype(column.dtype):
         known = column.dropna()
         if types.is_float_dtype(known.dtype) and bool((known == known.round()).all()):
             known = known.astype("int64")  # with missing values, whole numbers are read as 1.0
-        column = known.astype(str).reindex(column.index)
+        texts = known.astype(str).reindex(column.index)
+        return replace(_as_text(texts, cells(texts)), converted=True)
     return _as_text(column, cells(column)) if _is_text(column) else _native(column)
 
 
 def described(column: pd.Series[Any]) -> Column:
     """Describe a column of a table given in Python. Its values stay as they are."""
     read = read_column(column)
-    if read.values is column:
+    if not read.converted:
         return read
     if types.is_numeric_dtype(column.dtype):
         missing = read.missing - read.unparsed
@@ -122,6 +137,8 @@ def _is_text(column: pd.Series[Any]) -> bool:
 
 def _native(column: pd.Series[Any]) -> Column:
     """A column that the file or the user already gave a type."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+        return _numbers(column)
     missing = int(column.isna().sum())
     if missing == len(column):
         return Column(column, EMPTY, "no value", missing, Format(), notable=True)
@@ -129,45 +146,61 @@ def _native(column: pd.Series[Any]) -> Column:
     if types.is_bool_dtype(column.dtype) or types.infer_dtype(column, skipna=True) == "boolean":
         kind, why, format = BOOLEAN, "True and False", Format()
     elif types.is_numeric_dtype(column.dtype):
-        return _finite(column, missing)
-    elif types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
-        kind, why, format = DATE, "dates", Format(date="ISO8601")
+        read = _numbers(column.astype(float))
+        return read if read.converted else replace(read, values=column)
+    elif types.is_datetime64_any_dtype(column.dtype):
+        kind, why, format = DATE, "dates", Format(date=ISO)
     elif not isinstance(column.dtype, pd.CategoricalDtype):
-        kind, why, format = DATE, "dates", Format()
+        kind, why, format = DATE, "dates or durations", Format()
     return _constant(Column(column, kind, why, missing, format))
 
 
-def _finite(column: pd.Series[Any], missing: int) -> Column:
+def _numbers(column: pd.Series[Any]) -> Column:
     """A column of numbers; infinite ones become missing, because learners refuse them."""
-    why = "whole numbers" if types.is_integer_dtype(column.dtype) else "numbers"
-    read = Column(column, NUMBER, why, missing, Format(number=NumberFormat()))
-    if not types.is_float_dtype(column.dtype):
+    # On arrays, because tables can have many thousands of columns.
+    values = column.to_numpy()
+    read = Column(column, NUMBER, "whole numbers", 0, Format(number=NumberFormat()))
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            clean = bool(np.isfinite(values.sum()))
+        read = replace(read, why="numbers", missing=0 if clean else int(np.isnan(values).sum()))
+        infinite = [] if clean else np.flatnonzero(np.isinf(values)).tolist()
+        if infinite:
+            read = replace(
+                read,
+                values=column.mask(np.isinf(values)),
+                why="numbers; infinite ones become missing",
+                missing=read.missing + len(infinite),
+                unparsed=len(infinite),
+                examples=tuple((row + 1, str(float(values[row]))) for row in infinite[:MOST_EXAMPLES]),
+                notable=True,
+                converted=True,
+            )
+    if read.missing == len(values):
+        return replace(read, kind=EMPTY, why="no value", notable=True)
+    if read.missing:
         return _constant(read)
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    with np.errstate(over="ignore", invalid="ignore"):
-        clean = np.isfinite(values.sum())
-    infinite = np.empty(0, dtype=np.int64) if clean else np.flatnonzero(np.isinf(values))
-    if not infinite.size:
-        return _constant(read)
-    examples = tuple((int(row) + 1, str(float(values[row]))) for row in infinite[:5])
-    return _constant(
-        replace(
-            read,
-            values=column.mask(np.isinf(values)),
-            why="numbers; infinite ones become missing",
-            missing=missing + infinite.size,
-            unparsed=infinite.size,
-            examples=examples,
-            notable=True,
-        )
-    )
+    same = len(values) > 1 and bool((values[:100] == values[0]).all()) and bool((values == values[0]).all())
+    return replace(read, kind=CONSTANT, why=_same(values[0]), notable=True) if same else read
 
 
 def _constant(read: Column) -> Column:
-    known = read.values if not read.missing else read.values.dropna()
+    """The column, as a constant if it has the same value in every row."""
+    known = read.values.dropna()
     if len(known) and len(read.values) > 1 and bool((known == known.iloc[0]).all()):
-        return replace(read, kind=CONSTANT, why=f"the same value in every row ({known.iloc[0]})", notable=True)
+        return replace(read, kind=CONSTANT, why=_same(known.iloc[0]), notable=True)
     return read
+
+
+def _same(value: Any) -> str:
+    return f"the same value in every row ({value})"
+
+
+def _merges(found: Cells, written: NumberFormat) -> bool:
+    """Whether different long numbers, such as 10000000000000001 and 10000000000000002, become the same float."""
+    values = numbers_of(found.texts, written)
+    long = values[np.abs(values) >= 2**53]
+    return np.unique(long).size < long.size
 
 
 def _as_numbers(column: pd.Series[Any], found: Cells, written: NumberFormat) -> Column:
@@ -195,7 +228,8 @@ def _converted(
     failed = ~read & ~found.words
     unparsed = int(found.counts[failed].sum())
     missing = int(values.isna().sum())
-    column = Column(values, kind, "; ".join(parts), missing, format, unparsed, found.examples(failed), notable=True)
+    why, examples = "; ".join(parts), found.examples(failed)
+    column = Column(values, kind, why, missing, format, unparsed, examples, notable=True, converted=True)
     return column if missing == len(values) else _constant(column)
 
 
@@ -225,5 +259,10 @@ def _are_sentences(found: Cells) -> bool:
     """Whether at least half of the cells differ, and half of the different ones have three words or more."""
     if len(found.texts) < SENTENCE_TEXTS or 2 * len(found.texts) < int(found.counts.sum()):
         return False
-    long = sum(len(text.split(None, SENTENCE_WORDS)) >= SENTENCE_WORDS for text in found.texts)
-    return 2 * long >= len(found.texts)
+    return 2 * sum(_words(text) >= SENTENCE_WORDS for text in found.texts) >= len(found.texts)
+
+
+def _words(text: str) -> int:
+    """The number of words: parts with two letters or more, so that 'row 3 of 7' has two; in Chinese, two signs each."""
+    parts = sum(sum(map(str.isalpha, part)) >= 2 for part in text[:200].split())
+    return parts + sum(letter >= "\u2e80" for letter in text[:200]) // 2

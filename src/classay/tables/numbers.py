@@ -139,7 +139,7 @@ def _plain(texts: list[str]) -> Floats:
 def _formatted(texts: list[str], written: NumberFormat) -> Floats:
     known: dict[str, Shape | None] = {}
     values = np.full(len(texts), np.nan)
-    drop = str.maketrans("", "", f"()+-{SPACES}{APOSTROPHES}{written.thousands}")
+    drop = str.maketrans("", "", f"()+-−{SPACES}{APOSTROPHES}{written.thousands}")  # noqa: RUF001
     for place, (text, shape) in enumerate(zip(texts, _shapes(texts))):
         if shape not in known:
             read = _shape_of(shape)
@@ -148,7 +148,9 @@ def _formatted(texts: list[str], written: NumberFormat) -> Floats:
         if (parts := known[shape]) is None:
             continue
         number, _, power = _without_unit(text, parts.unit).lower().partition("e")
-        digits = float(number.translate(drop).replace(written.decimal, ".") + (f"e{power}" if power else ""))
+        digits = float(
+            number.translate(drop).replace(written.decimal, ".") + (f"e{power.strip('() ')}" if power else "")
+        )
         values[place] = -digits if parts.negative else digits
     return values
 

@@ -12,7 +12,19 @@ import pandas as pd
 
 from ..expect import InputError, counted, nearest, shown
 from . import kinds
-from .audit import ASKED, FEATURE, GROUPS, LEFT_OUT, TARGET, TIME, WEIGHT, Audit, ColumnAudit, class_counts, column_audit
+from .audit import (
+    ASKED,
+    FEATURE,
+    GROUPS,
+    LEFT_OUT,
+    TARGET,
+    TIME,
+    WEIGHT,
+    Audit,
+    ColumnAudit,
+    class_counts,
+    column_audit,
+)
 from .cells import cells, refuse_odd
 from .kinds import Column, Format, is_identifier, read_column, read_column_as
 from .labels import differ_in_spelling, labels, rows_without, spelled
@@ -88,7 +100,7 @@ def read_table(
     groups, time, weight: columns with the group, the time and the weight of each row. They are not learned from.
     test: a second source with the rows to test on; it is read in the same way, as `Table.test`.
     drop: columns not to use.
-    like: a table that was read before. Columns are read in the same way, and must be the same.
+    like: a table that was read before. Columns are read in the same way; those that it does not use are dropped.
 
     A column is numbers if at least 95 % of its values are, in one format; the rest becomes missing. Percent, currency,
     thousands and decimal commas are read. Words for missing, such as ? and n/a, are missing. Whole numbers with leading
@@ -144,7 +156,12 @@ def _labelled_table(name: str, loaded: LoadedTable, given: Roles, like: Table | 
     frame = _checked_frame(name, loaded)
     roles = _existing(name, frame, loaded, given)
     notes = list(loaded.notes)
-    full = [str(column) for column in frame.columns if column == roles.target or frame[column].notna().any()]
+    empty = frame.head(1000).isna().all()
+    full = [
+        str(column)
+        for column, at_first in zip(frame.columns, empty)
+        if column == roles.target or not at_first or frame[column].notna().any()
+    ]
     if len(full) < 2:
         raise InputError(
             f"{name!r} has one column with values ({shown(full)}); expected one to learn from and one with "
@@ -174,14 +191,14 @@ def _labelled_table(name: str, loaded: LoadedTable, given: Roles, like: Table | 
         dropped_rows if gone.size else (),
         class_counts(y),
     )
-    for column in frame.columns:
-        if column in columns and columns[column].values is not frame[column]:
-            frame[column] = columns[column].values
+    for column, read in columns.items():
+        if read.converted:
+            frame[column] = read.values
     if gone.size:
         frame = frame[kept].reset_index(drop=True)
     features = [column for column in frame.columns if uses.get(column, ("",))[0] in (FEATURE, kinds.TEXT)]
     if like is not None:
-        features = list(like.X.columns)
+        features = [column for column in like.X.columns if column in columns]
     X = frame[features]
     notes += [note for note in (differ_in_spelling(y), *_copies(X, y, target)) if note]
     audit = replace(audit, notes=tuple(notes))
@@ -220,11 +237,9 @@ def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles)
     return Roles(**by_role, drop=tuple(column for role, column in now if role == "drop"))
 
 
-def _read_columns(
-    frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Table | None
-) -> dict[str, Column]:
+def _read_columns(frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Table | None) -> dict[str, Column]:
     """Every column but the target, as read."""
-    names = [str(name) for name in frame.columns if name != roles.target]
+    names = [str(name) for name in frame.columns if name != roles.target and name not in roles.drop]
     if like is not None:
         known = like.formats
         return {
@@ -257,7 +272,7 @@ def _target(column: pd.Series[Any], loaded: LoadedTable, like: Table | None) -> 
     word_at = loaded.spelling([name], False)[name] if loaded.spelling is not None and column.isna().any() else None
     gone = rows_without(column, word_at)
     if gone.size:
-        column = column.drop(index=gone).reset_index(drop=True)
+        column = column[~column.index.isin(gone)].reset_index(drop=True)
     return labels(spelled(column) if from_file else column, few=like is not None), gone
 
 
@@ -275,11 +290,10 @@ def _uses(name: str, columns: dict[str, Column], roles: Roles, like: Table | Non
     uses |= dict.fromkeys(roles.drop, (LEFT_OUT, "", ASKED))
     free = [column for column in columns if column not in uses and column != roles.target]
     if like is not None:
-        absent = [column for column in like.X.columns if column not in columns]
-        if absent:
-            raise InputError(f"{name!r} does not have the columns {shown(absent)} of {like.name!r}; expected the same.")
-        uses |= {column: (FEATURE if column in like.X else LEFT_OUT, "", "") for column in free}
-        uses |= {like.text: (kinds.TEXT, "", "")} if like.text is not None else {}
+        for column in free:
+            unique = column not in like.X and is_identifier(columns[column].values)
+            uses[column] = (FEATURE if column in like.X else LEFT_OUT, kinds.IDENTIFIER if unique else "", "")
+        uses |= {like.text: (kinds.TEXT, "", "")} if like.text in columns else {}
         return uses, like.text
     sentences = [column for column in free if columns[column].kind == kinds.TEXT]
     for column in free:
@@ -323,6 +337,8 @@ def _quoted(name: str) -> str:
 
 
 def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any]) -> ColumnAudit:
+    if read is None and use is not None:  # not even looked at, so that users can drop what cannot be read
+        return ColumnAudit(name, kinds.CATEGORY, LEFT_OUT, ASKED)
     if read is None or use is None:
         distinct = counted(int(y.nunique()), "class", "classes")
         numeric = pd.api.types.is_numeric_dtype(y.dtype)
@@ -330,9 +346,7 @@ def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any])
     return column_audit(name, read, *use)
 
 
-def _role(
-    frame: pd.DataFrame, name: str | None, columns: dict[str, Column], role: str
-) -> pd.Series[Any] | None:
+def _role(frame: pd.DataFrame, name: str | None, columns: dict[str, Column], role: str) -> pd.Series[Any] | None:
     """A column with the group, time or weight of each row, checked."""
     if name is None:
         return None
@@ -352,13 +366,11 @@ def _role(
 
 
 def _copies(X: pd.DataFrame, y: pd.Series[Any], target: str) -> list[str]:
-    """Notes on columns that equal the target in every row."""
-    first = y.head(200).map(str)
-    copies = [
-        str(name)
-        for name in X
-        if X[name].head(200).map(str).equals(first) and X[name].map(str).equals(y.map(str))
-    ]
+    """A note on columns that equal the target in every row."""
+    first = [str(label) for label in y.head(100)]
+    rows = X.head(100).astype(object).to_numpy()
+    likely = [name for place, name in enumerate(X.columns) if [str(value) for value in rows[:, place]] == first]
+    copies = [str(name) for name in likely if X[name].map(str).equals(y.map(str))]
     return [f"Columns that equal the target {target!r} in every row: {shown(copies)}."] if copies else []
 
 
@@ -366,6 +378,11 @@ def _test_table(source: str | Path, roles: Roles, table: Table) -> Table:
     """The rows to test on, read as those to train on."""
     named = {role: column for role, column in roles.named() if role not in ("drop", "text")}
     test = read_table(source, **named, like=table)
+    absent = [column for column in table.X.columns if column not in test.X]
+    if absent:
+        raise InputError(
+            f"{test.name!r} does not have the columns {shown(absent)} of {table.name!r}; expected the same."
+        )
     unknown = [label for label, _ in test.audit.classes if label not in dict(table.audit.classes)]
     if unknown:
         rows = int(test.y.map(str).isin(unknown).sum())

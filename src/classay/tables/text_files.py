@@ -23,6 +23,8 @@ from .numbers import are_codes
 
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 UNNAMED = "Unnamed: {}"
+PART = 100_000
+"""Rows that are decoded at a time."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class _Reader:
         with open_text(self.path, self.encoding) as file:
             watched = _Watched(file, self.separator)
             try:
-                frame = self._parsed(watched, dtype={name: str for name in self.names if name in texts})
+                parts = self._parsed(watched, dtype={name: str for name in self.names if name in texts}, chunksize=PART)
             except pd.errors.ParserWarning as error:
                 raise InputError(
                     f"'{self.path}' has rows with more fields than its header. Name every column."
@@ -134,13 +136,35 @@ class _Reader:
                         f"'{self.path}' has a NUL character in line {self._line_with_nul()}. Remove it, or save the "
                         "file as UTF-8 again."
                     )
-        return frame, watched.padded
+        return self._joined(parts), watched.padded
+
+    def _joined(self, parts: list[pd.DataFrame]) -> pd.DataFrame:
+        """The parts of a file as one table, column by column, so that it is in memory little more than once."""
+        if len(parts) == 1:
+            return parts[0]
+        joined: dict[str, Any] = {}
+        mixed = []
+        for name in self.names:
+            columns = [part.pop(name) for part in parts]
+            kinds = {"f" if column.dtype.kind == "i" else column.dtype.kind for column in columns}
+            # What is text in one part and numbers in another needs a look at the whole column.
+            if len(kinds) > 1 or (kinds <= {"O"} and not all(map(_all_text, columns))):
+                mixed.append(name)
+                joined[name] = None
+            else:
+                joined[name] = pd.concat(columns, ignore_index=True)
+        if mixed:
+            with open_text(self.path, self.encoding) as file:
+                again = self._parsed(file, usecols=mixed)
+            joined |= {name: again[name] for name in mixed}
+        return pd.DataFrame(joined, copy=False)
 
     def spelling(self, columns: list[str], words_are_missing: bool = True) -> pd.DataFrame:
         """Some columns as text."""
         with open_text(self.path, self.encoding) as file:
             kept = {} if words_are_missing else {"keep_default_na": False, "na_values": [""]}
-            return self._parsed(file, dtype=str, usecols=columns, **kept)
+            texts: pd.DataFrame = self._parsed(file, dtype=str, usecols=columns, **kept)
+            return texts
 
     def codes(self, frame: pd.DataFrame) -> dict[str, pd.Series[Any]]:
         """The columns, read as numbers, that are codes with leading zeros: as text."""
@@ -159,11 +183,11 @@ class _Reader:
         with open_text(self.path, self.encoding) as file:
             return next(number for number, line in enumerate(file, 1) if "\0" in line)
 
-    def _parsed(self, file: Any, **options: Any) -> pd.DataFrame:
+    def _parsed(self, file: Any, **options: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # Without index_col, a header that is one name short would silently shift all names by one.
-            return pd.read_csv(
+            read = pd.read_csv(
                 file,
                 sep=self.separator,
                 header=0,
@@ -173,6 +197,7 @@ class _Reader:
                 index_col=False,
                 **options,
             )
+            return list(read) if "chunksize" in options else read
 
 
 class _Watched:
@@ -211,6 +236,10 @@ class _Watched:
         return iter(self.file)
 
 
+def _all_text(column: pd.Series[Any]) -> bool:
+    return column.dtype != object or types.infer_dtype(column, skipna=True) == "string"
+
+
 def _separator(file: TextIO, path: Path) -> str:
     """The separator is what splits the header into most fields; a comma in quotes does not count."""
     header = next((line for line in file if line.strip()), "")
@@ -227,7 +256,9 @@ def _names(file: TextIO, path: Path, separator: str) -> tuple[list[str], tuple[t
     twins = [name for name, count in Counter(given).items() if count > 1 and name.strip()]
     if twins:
         header = " If the first line is a row, add a header line." if all(map(_is_number, given)) else ""
-        raise InputError(f"'{path.name}' has columns with the same name ({shown(twins)}). Give each its own name.{header}")
+        raise InputError(
+            f"'{path.name}' has columns with the same name ({shown(twins)}). Give each its own name.{header}"
+        )
     names: list[str] = []
     taken = set(given)
     for place, name in enumerate(given):

@@ -5,10 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
@@ -130,9 +133,23 @@ def test_fits_that_fail_are_left_out_and_reported():
 
 def test_categories_are_encoded_inside_the_fits():
     columns = {"heat": (0, 100), "alloy": ["A", "B", "C"], "wet": "bool"}
-    found = ask(LogisticRegression(), "heat > 50", "alloy == 'A' or wet", attributes=columns, budget=60)
-    assert found.verdict == "crosses"
-    assert any("encoded" in note for note in found.notes)
+    for learner in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        found = ask(learner, "heat > 50", "alloy == 'A' or wet", attributes=columns, budget=60)
+        assert found.verdict == "crosses"
+        assert any("one-hot encoding of 1 column (alloy)" in note for note in found.notes)
+
+
+def test_a_pipeline_with_its_own_encoding_gets_the_columns():
+    columns = {"heat": (0, 100), "alloy": ["A", "B", "C"]}
+    prepare = ColumnTransformer([("words", OneHotEncoder(), ["alloy"])], remainder="passthrough")
+    found = ask(make_pipeline(prepare, GaussianNB()), "heat > 50", "alloy == 'A'", attributes=columns, budget=60)
+    assert not any("changed inside each fit" in note for note in found.notes)
+
+
+def test_rows_of_data_with_words():
+    table = pd.DataFrame({"a": ["x", "y", "y"] * 100, "b": np.random.default_rng(0).random(300)})
+    found = ask(GaussianNB(), "b > 0.5", "a == 'x'", attributes=table, budget=60)
+    assert any("one-hot encoding of 1 column (a)" in note for note in found.notes)
 
 
 def test_rows_of_data_and_fitted_classifiers():
@@ -173,8 +190,9 @@ def test_a_constant_concept_may_be_asked_about():
         (LinearRegression(), {}, "regressor"),
         (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_samples = 20\\. Are 20 rows per training set"),
         (GaussianNB(), {"n_samples": 2, "f2": lambda X: np.asarray(X)[:, 0] > 0.9}, "only one class"),
-        (GaussianNB(), {"attributes": pd.DataFrame({"a": ["x", "y"] * 5, "b": [0.1, 0.9] * 5}),
-                        "f1": "b > 0.5", "f2": "a == 'x'"}, "encoded"),
+        (make_pipeline(ColumnTransformer([("a", "passthrough", ["colour"])]), GaussianNB()),
+         {"attributes": pd.DataFrame({"a": ["x", "y", "y"] * 50, "b": [0.1, 0.9] * 75}),
+          "f1": "b > 0.5", "f2": "a == 'x'"}, "cannot be fitted on this table: .*colour"),
         (GaussianNB(), {"probes": np.zeros((3, 5))}, "columns"),
     ],
 )  # fmt: skip

@@ -60,6 +60,7 @@ def command(
     text: options.Text = None,
     model: options.TextModel = "wordllama",
     cache: options.TextCache = None,
+    drop: options.Drop = None,
     test_size: float = typer.Option(0.5, help="Share of the rows of each class used for scoring, not for fitting."),
     retrain: bool = typer.Option(False, "--retrain", help="Also refit learners on fewer classes, and compare."),
     ties: str = typer.Option("random", help="How a tie with the true class counts: random, wrong or right."),
@@ -81,7 +82,7 @@ def command(
     expect.fraction(test_size, "test_size")
     console.writable_folder(charts, "--charts")
     files, tables = files_and_tables(sources)
-    refuse_stray_options(files, tables, truth, learner=learner, target=target, text=text, retrain=retrain)
+    refuse_stray_options(files, tables, truth, learner=learner, target=target, text=text, drop=drop, retrain=retrain)
     curve_set = CurveSet(ties=ties, level=level, marginal=marginal, kernel=method == "kernel", seed=seed, quiet=quiet)
     curve_set.add_files(files, truth)
     curve_set.add_tables(
@@ -90,6 +91,7 @@ def command(
         target,
         TextOptions(text, model, cache),
         test_size,
+        drop=drop,
         retrain=retrain,
         workers=workers,
         allow_import=allow_import,

@@ -16,6 +16,7 @@ from ...estimators.encoder import numbers
 from ...result import plain
 from ...tables.read import Table, read_table
 from .. import console, options
+from ..records import describe, of_rows, table_as_json
 
 EXAMPLES = """
 **Examples**
@@ -35,6 +36,9 @@ def command(
     text: options.Text = None,
     model: options.TextModel = "wordllama",
     cache: options.TextCache = None,
+    groups: options.Groups = None,
+    time: options.Time = None,
+    drop: options.Drop = None,
     distance: str = typer.Option(
         "auto", help="Distance: auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine."
     ),
@@ -49,22 +53,23 @@ def command(
     """Measure how hard each row is, the accuracy that any classifier should beat, and which labels to check."""
     expect.whole(hardest, "hardest", at_least=1)
     console.writable_folder(charts, "--charts")
-    table = read_table(data, target, text)
-    texts = None if text is None else table.X[text].tolist()
-    X, filled = _rows(table, texts, model, cache)
-    table = replace(table, notes=(*table.notes, *filled))
-    for note in table.notes:
-        console.say(note, quiet)
+    table = read_table(data, target, text, groups=groups, time=time, drop=drop or ())
+    describe(table, quiet)
+    texts = None if table.text is None else table.X[table.text].fillna("").tolist()
+    X, remarks = _rows(table, texts, model, cache)
+    for remark in remarks:
+        console.say(remark, quiet)
+    table = replace(table, notes=(*table.notes, *remarks))
     as_in_paper: dict[str, Any] = {"cross_fit": False, "temperature": 1} if paper else {}
     if paper and distance == "auto":
         distance = "mahalanobis"
-    result = complexity(X, table.y, distance=distance, random_state=seed, **as_in_paper)
+    result = complexity(X, table.y, distance=distance, random_state=seed, **of_rows(table), **as_in_paper)
     chosen = {"hardest": result.hardest(hardest), "suspects": result.suspects().head(hardest)}
     chosen = {name: _with_content(rows, result, texts) for name, rows in chosen.items()}
     if as_json:
         console.write_json(_as_json(table, result, chosen))
     else:
-        _show(table, result, chosen, "text" if text else "evidence for the other class")
+        _show(table, result, chosen, "text" if texts is not None else "evidence for the other class")
     if charts is not None:
         console.save_charts(charts, _draw(result, texts), quiet)
 
@@ -72,7 +77,9 @@ def command(
 def _rows(table: Table, texts: list[str] | None, model: str, cache: Path | None) -> tuple[Any, list[str]]:
     """The rows as numbers, and notes on how they were converted."""
     if texts is not None:
-        return embed(texts, model, cache), []
+        others = [str(name) for name in table.X.columns if name != table.text]
+        unused = f" Other columns are not used: {expect.shown(others)}." if others else ""
+        return embed(texts, model, cache), [f"Texts of {table.text!r}, embedded by {model}.{unused}"]
     gaps = int(table.X.isna().any(axis=1).sum())
     filled = f"{gaps} of {len(table.X)} rows have missing values: numbers were filled with the median of their column."
     return numbers(table.X), [filled] if gaps else []
@@ -128,7 +135,7 @@ def _cell(value: Any) -> str:
 def _as_json(table: Table, result: Complexity, chosen: dict[str, pd.DataFrame]) -> dict[str, Any]:
     return {
         "classay": __version__,
-        "data": {"name": table.name, "rows": len(table.y), "target": table.target, "notes": list(table.notes)},
+        "data": table_as_json(table),
         "complexity": result.to_dict(),
         **{name: plain(rows) for name, rows in chosen.items()},
     }

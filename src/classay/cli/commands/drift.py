@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
-from pandas.api import types
 
 from ... import __version__, charts, expect
 from ...estimators.spec import learner_from_text
 from ...estimators.trial import ready
-from ...inputs import plain_labels
+from ...inputs import at_least_two, plain_labels
 from ...learner.drift import calibration
-from ...learner.drift.monitor import DriftMonitor, packed
+from ...learner.drift.monitor import DriftMonitor
+from ...learner.drift.state import packed
 from ...learner.drift.verdict import Drift
-from ...tables.read import read_frame, read_table
+from ...tables.audit import LEFT_OUT
+from ...tables.kinds import EMPTY, IDENTIFIER
+from ...tables.read import Table, read_table
 from .. import console, options
 
 if TYPE_CHECKING:
@@ -90,8 +92,8 @@ def command(
     reference_batch = read_reference(ordered.pop(0) if reference is None else reference, target)
     rows, columns = reference_batch.X.shape
     console.say(f"Reference {reference_batch.name}: {rows} rows, {columns} columns.", quiet)
-    for note in reference_batch.notes:
-        console.say(note, quiet)
+    for note in reference_batch.table.notes:
+        console.say(note, quiet and note not in reference_batch.table.audit.losses)
     # All files are read before anything is fitted, so that a bad one is reported at once.
     batches = [read_batch(file, reference_batch) for file in ordered]
     tried = ready(unfitted, reference_batch.X, reference_batch.y, seed)
@@ -154,11 +156,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class Reference(Batch):
-    """The reference: also the column with the labels, the columns that were dropped, and notes on it."""
+    """The reference, with how it was read."""
 
-    target: str
-    dropped: frozenset[str]
-    notes: tuple[str, ...]
+    table: Table
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
@@ -174,37 +174,33 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 def read_reference(file: str, target: str | None) -> Reference:
     """The reference from a file."""
     table = read_table(file, target)
-    dropped = set(read_frame(file).columns) - set(table.X.columns) - {table.target}
-    return Reference(table.name, table.X, table.y, table.target, frozenset(dropped), table.notes)
+    return Reference(table.name, table.X, table.y, table)
 
 
 def read_batch(file: str, reference: Reference) -> Batch:
-    """A batch from a file, with the columns of the reference; an error names the file."""
+    """A batch from a file, read as the reference was; an error names the file."""
     try:
-        table = read_table(file, reference.target)
-        frame = read_frame(file)
-        # `read_table` may drop a column from this file only, such as one without values, that the reference has.
-        kept = [name for name in frame if name in reference.X or (name in table.X and name not in reference.dropped)]
-        X = frame[kept].copy()
-        for name in X.columns.intersection(reference.X.columns):
-            X[name] = _as_in(reference.X[name], X[name])
-        batch = Batch(table.name, X, _as_in(reference.y, table.y))
-        calibration.batch(batch.X, batch.y, reference.X, np.unique(plain_labels(reference.y.to_numpy())))
+        table = read_table(file, reference.table.target, like=reference.table)
+        known = {column.name for column in reference.table.audit.columns}
+        new = [
+            column.name
+            for column in table.audit.columns
+            if column.use == LEFT_OUT and column.kind not in (EMPTY, IDENTIFIER) and column.name not in known
+        ]
+        if new:
+            raise expect.InputError(
+                f"The batch has a column {new[0]!r}, which the reference does not have. Drop it, or use a new reference."
+            )
+        classes = np.unique(plain_labels(reference.y.to_numpy()))
+        y = table.y if classes.dtype.kind != "U" else table.y.map(str)
+        at_least_two(np.unique(plain_labels(y.to_numpy())))
+        batch = Batch(table.name, table.X, y)
+        calibration.batch(batch.X, batch.y, reference.X, classes)
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
+    for loss in table.audit.losses:
+        console.say(f"{table.name}: {loss}")
     return batch
-
-
-def _as_in(reference: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
-    """Convert numbers to text where the reference has text: a file in which every code is a number does not show it."""
-    is_text = calibration.kind(reference) == "texts" and str(reference.dtype) != "category"
-    if not is_text or calibration.kind(column) != "numbers":
-        return column
-    known = column.dropna()
-    # In a column with missing values, integers were read as 1.0.
-    if types.is_float_dtype(known.dtype) and (known == known.round()).all():
-        known = known.astype("int64")
-    return known.astype(str).reindex(column.index)
 
 
 def _not_seen(

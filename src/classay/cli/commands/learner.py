@@ -14,7 +14,7 @@ from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import Orientation, draw_holdouts, orientation
 from ...learner.records.labelings import Labelings
 from ...seeds import settle
-from ...splits import split_by_share
+from ...splits import per_row, split_rows
 from ...tables.read import Table, read_table
 from .. import console, options
 from ..records import describe, record_all, record_as_json, table_as_json
@@ -44,6 +44,12 @@ MAIN_COLUMNS = [
 def command(
     data: options.Data,
     target: options.Target = None,
+    text: options.TextColumn = None,
+    groups: options.Groups = None,
+    time: options.Time = None,
+    weight: options.Weight = None,
+    test: options.TestFile = None,
+    drop: options.Drop = None,
     learner: options.Learners = None,
     subsets: int = typer.Option(100, help="Number of random training subsets."),
     size: float = typer.Option(0.15, help="Share of the training part in each subset; above 1: number of rows."),
@@ -71,7 +77,9 @@ def command(
     learners = learners_from_texts(learner or options.USUAL, allow_import)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
     console.writable_folder(charts, "--charts")
-    table = read_table(data, target)
+    table = read_table(
+        data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ()
+    )
     _refuse_early(table, holdout_size, holdouts, test_size, seed)
     describe(table, quiet)
     settings = {
@@ -106,9 +114,13 @@ def command(
 
 def _refuse_early(table: Table, holdout_size: int, holdouts: int, test_size: float, seed: int) -> None:
     """Refuse, before any fit, a holdout larger than the test part."""
-    codes = np.unique(table.y.to_numpy(), return_inverse=True)[1]
-    _, test = split_by_share(codes, expect.fraction(test_size, "test_size"), settle(seed))
-    draw_holdouts(test.size, holdout_size, holdouts, seed)
+    if table.test is not None:
+        points = len(table.test.y)
+    else:
+        codes = np.unique(table.y.to_numpy(), return_inverse=True)[1]
+        rows = per_row(table.groups, table.time, rows=codes.size)
+        points = split_rows(codes, expect.fraction(test_size, "test_size"), settle(seed), rows)[1].size
+    draw_holdouts(points, holdout_size, holdouts, seed)
 
 
 def _show(records: dict[str, Labelings], orientations: dict[str, Orientation], distances: Kinship | None) -> None:

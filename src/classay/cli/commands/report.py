@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.text import Text
@@ -22,7 +23,7 @@ from ...tables.read import read_table
 from .. import console, options
 from ..network_assay import assay_all
 from ..network_options import AssayOptions, named_paths, one_architecture, read_shape
-from ..records import describe
+from ..records import describe, of_rows
 
 EXAMPLES = """
 **Examples**
@@ -37,8 +38,13 @@ EXAMPLES = """
 
     classay report credit.csv --mlflow sqlite:///mlflow.db
 
-The budget is a target; pilot fits estimate what it allows. The page shows the command that reproduces its figures.
+    classay report visits.csv --groups patient --time date --budget 5m
+
+The budget is a deadline. Cross-validated fits on all rows come first, then rounds of 5, 10, 20 and 50 splits; a round
+starts only if it should end in time. The page is written after the first round and again after every other one. It
+shows the command that reproduces its figures.
 """
+SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points")
 MARKS = {"warning": ("bold red", "warning"), "note": ("yellow", "note"), "fine": ("green", "fine")}
 
 
@@ -49,16 +55,31 @@ def command(
     output: list[Path] = typer.Option(
         None, "--output", "-o", help="File to save to: .html, .json or .md. Repeat for more. Default: NAME.html."
     ),
+    text: options.TextColumn = None,
+    groups: options.Groups = None,
+    time: options.Time = None,
+    weight: options.Weight = None,
+    test: options.TestFile = None,
+    drop: options.Drop = None,
     budget: str = typer.Option(
-        "2m", help="Target time, such as 90s, 2m or 1h. It sets the next five options, unless given."
+        "2m", help="Time for everything, such as 90s, 2m or 1h. It sets the next five options, unless given."
     ),
-    splits: int = typer.Option(None, help="Number of random splits of the training part into two halves to fit on."),
+    splits: list[str] = typer.Option(
+        None,
+        help="Number of random splits of the training part into two halves to fit on. For one learner: NAME=NUMBER; 0 "
+        "leaves it out.",
+    ),
     repeats: int = typer.Option(
         None, "--repeats", "-r", help="Refits on each half. Use 2 or more to separate training randomness from data."
     ),
     size: str = typer.Option(None, help="Number of rows to use from each half, or all."),
     n_probes: int = typer.Option(None, help="Number of probes: comparison points for refits."),
-    fold_rows: str = typer.Option(None, help="Number of rows for each of the five cross-validated fits, or all."),
+    fold_rows: list[str] = typer.Option(
+        None, help="Number of rows for each of the five cross-validated fits, or all. For one learner: NAME=NUMBER."
+    ),
+    test_points: int = typer.Option(
+        None, help="Most test points, and most rows with cross-validated predictions. Default: 20000."
+    ),
     network: list[Path] = typer.Option(None, "--network", help="Network weights to include. Repeat for more."),
     arch: str = typer.Option(
         None, help="Architecture of the network: timm:NAME or torchvision:NAME, with arguments in parentheses."
@@ -82,10 +103,12 @@ def command(
     """Report on learners and data on one page: findings first, then charts, then tables."""
     learners = learners_from_texts(learner or options.USUAL, allow_import)
     seconds = seconds_of(budget)
+    all_splits = _by_learner(splits, "--splits", learners)
+    all_fold_rows = _by_learner(fold_rows, "--fold-rows", learners)
     paths = [ready(path, force) for path in output or [Path(f"{_stem(data)}.html")]]
     if mlflow is not None:
         mlflow_log.ready(mlflow or None)
-    table = read_table(data, target)
+    table = read_table(data, target, text, groups, time, weight, test, drop=drop or ())
     describe(table, quiet)
     networks: dict[str, NetworkQuality] = {}
     if network:
@@ -103,13 +126,15 @@ def command(
             learners,
             table.X,
             table.y,
+            **of_rows(table),
             networks=networks,
             budget=seconds,
-            splits=splits,
+            splits=all_splits,
             repeats=repeats,
             size=_rows(size, "--size"),
             n_probes=n_probes,
-            fold_rows=_rows(fold_rows, "--fold-rows"),
+            fold_rows=all_fold_rows,
+            test_points=test_points,
             test_size=test_size,
             random_state=seed,
             executor=workers,
@@ -119,11 +144,16 @@ def command(
             name=table.name,
             target=table.target,
             notes=table.notes,
+            audit=table.audit,
             command=_typed(),
+            spent=console.seconds_passed(),
+            on_round=lambda preliminary: _save_preliminary(preliminary.report, paths, quiet),
         )
     except KeyboardInterrupt:
         raise console.NothingDone from None
     report = assay.report
+    for name, how in report.settings.get("wrapped", {}).items():
+        console.say(f"{name} does not take this table as it is. Changed inside each fit: {how}.", quiet)
     saved = [report.save(path, force=True) for path in paths]
     if mlflow is not None:
         console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
@@ -138,6 +168,35 @@ def command(
         console.error("Interrupted: the report covers only what had finished.")
     if report.failed or report.settings["interrupted"]:
         raise typer.Exit(console.PARTIAL)
+
+
+def _save_preliminary(report: Report, paths: list[Path], quiet: bool) -> None:
+    """Write the files after a round; the next one replaces them."""
+    saved = [report.save(path, force=True) for path in paths]
+    names = expect.shown([str(path) for path in saved], 4)
+    console.say(f"Saved {names}: preliminary, after {report.settings['preliminary']}; it will be rewritten.", quiet)
+
+
+def _by_learner(texts: list[str] | None, option: str, learners: dict[str, Any]) -> Any:
+    """A number for all learners, or numbers by name, from texts such as 20 or svm=6."""
+    usual: int | str | None = None
+    named: dict[str, int | str | None] = {}
+    for text in texts or []:
+        name, equals, number = text.rpartition("=")
+        if not equals:
+            usual = _rows(text, option)
+        elif name in learners:
+            named[name] = _rows(number, option)
+        else:
+            raise expect.InputError(
+                f"{option} is {text!r}, but there is no learner {name!r}.{expect.nearest(name, learners)} Learners: "
+                f"{expect.shown(learners)}."
+            )
+    if not named:
+        return usual
+    if usual is None:
+        raise expect.InputError(f"{option} is given for single learners; expected {option} NUMBER for the others too.")
+    return dict.fromkeys(learners, usual) | named
 
 
 def _networks(files: list[Path], network_options: AssayOptions) -> dict[str, NetworkQuality]:
@@ -168,9 +227,9 @@ def _typed() -> str:
     for part in sys.argv[1:]:
         if skip:
             skip = False
-        elif part in ("--splits", "--repeats", "-r", "--size", "--n-probes", "--fold-rows"):
+        elif part in (*SET_BY_BUDGET, "-r"):
             skip = True
-        elif not part.startswith(("--splits=", "--repeats=", "--size=", "--n-probes=", "--fold-rows=")):
+        elif not part.startswith(tuple(f"{option}=" for option in SET_BY_BUDGET)):
             kept.append(part)
     return shlex.join(["classay", *kept])
 

@@ -37,6 +37,12 @@ REGION_COLUMNS = ["where", "share of\npoints", "disagreement", "elsewhere", "lif
 def command(
     data: options.Data,
     target: options.Target = None,
+    text: options.TextColumn = None,
+    groups: options.Groups = None,
+    time: options.Time = None,
+    weight: options.Weight = None,
+    test: options.TestFile = None,
+    drop: options.Drop = None,
     learner: options.Learners = None,
     probes: str = typer.Option(
         "uniform",
@@ -70,7 +76,9 @@ def command(
     expect.whole(regions, "regions", at_least=0)
     scheme = HalfSplits(splits, size)
     console.writable_folder(charts, "--charts")
-    table = read_table(data, target)
+    table = read_table(
+        data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ()
+    )
     describe(table, quiet)
     settings = {
         "scheme": scheme,

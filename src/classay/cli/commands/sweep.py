@@ -22,7 +22,7 @@ from ...learner.sweep.values import values_from_text
 from ...result import plain
 from ...tables.read import Table, read_table
 from .. import console, options
-from ..records import describe, table_as_json
+from ..records import describe, of_rows, table_as_json
 
 EXAMPLES = """
 **Examples**
@@ -48,6 +48,12 @@ COLUMNS = [
 def command(
     data: options.Data,
     target: options.Target = None,
+    text: options.TextColumn = None,
+    groups: options.Groups = None,
+    time: options.Time = None,
+    weight: options.Weight = None,
+    test: options.TestFile = None,
+    drop: options.Drop = None,
     learner: list[str] = typer.Option(
         ...,
         "--learner",
@@ -92,7 +98,9 @@ def command(
     plans = _plans(learners_from_texts(learner, allow_import), param, values)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
     console.writable_folder(charts, "--charts")
-    table = read_table(data, target)
+    table = read_table(
+        data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ()
+    )
     settings: dict[str, Any] = {
         "scheme": scheme,
         "repeats": repeats,
@@ -177,7 +185,7 @@ def _sweep_all(
     for name, plan in plans.items():
         try:
             tried = ready(plan.learner, table.X, table.y, settings["random_state"])
-            one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **settings)
+            one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **settings, **of_rows(table))
             sweeps[name] = replace(one, notes=(*one.notes, *tried.notes))
         except StoreFull as problem:
             return sweeps, {**failed, name: str(problem)}, False, True

@@ -98,16 +98,31 @@ def _needed(rate: float, blocks: float) -> float:
 
 
 def calibrate(
-    bench: Bench, size: int, draws: int, executor: Executor | int | None, progress: bool, label: str
+    bench: Bench,
+    size: int,
+    draws: int,
+    executor: Executor | int | None,
+    progress: bool,
+    label: str,
+    groups: Ints | None = None,
 ) -> Calibration:
-    """Fit blocks of the reference (the data of the bench) and the rest, and compare their concepts."""
+    """Fit blocks of the reference (the data of the bench) and the rest, and compare their concepts.
+
+    With groups of the rows, blocks are whole groups and have about `size` rows.
+    """
     rows = len(bench.y)
     if rows < LEAST_BLOCKS * size:
         raise expect.InputError(
             f"The reference has {rows} rows; batches of {size} rows need at least {LEAST_BLOCKS * size} to measure how "
             "much concepts differ by chance. Use a larger reference, or smaller batches."
         )
-    tasks = list(_blocks(bench, size, draws))
+    largest = 0 if groups is None else int(np.bincount(groups).max())
+    if largest > size:
+        raise expect.InputError(
+            f"`groups` has a group of {largest} rows, more than a batch of {size}; chance is estimated from blocks of "
+            "whole groups. Use larger batches, or leave `groups` out."
+        )
+    tasks = list(_blocks(bench, size, draws, groups))
     if len(tasks) < draws / 2:
         raise expect.InputError(
             f"Most random batches of {size} reference rows have only one class, so no concept can be learned from "
@@ -164,17 +179,32 @@ def compare(bench: Bench, block: Block) -> tuple[NDArray[np.integer], NDArray[np
     return own.probes[0], rest.probes[0], float(right.mean())
 
 
-def _blocks(bench: Bench, size: int, draws: int) -> list[Block]:
+def _blocks(bench: Bench, size: int, draws: int, groups: Ints | None) -> list[Block]:
     """Blocks of random splits of the reference, `draws` in all, without blocks of one class, which no batch has."""
     in_all = len(bench.y) // size
     blocks: list[Block] = []
     for cutting in range(math.ceil(draws / in_all)):
-        order = seeds.generator(bench.seed, "cutting", cutting).permutation(len(bench.y))
+        generator = seeds.generator(bench.seed, "cutting", cutting)
+        if groups is None:
+            order = generator.permutation(len(bench.y))
+            block_of_row = np.full(len(bench.y), in_all)
+            block_of_row[order] = np.arange(len(bench.y)) // size
+        else:
+            block_of_row = _blocks_of_groups(groups, size, generator)
         for number in range(min(in_all, draws - cutting * in_all)):
-            rows = np.sort(order[number * size : (number + 1) * size])
-            if (bench.y[rows] != bench.y[rows[0]]).any():
+            rows = np.flatnonzero(block_of_row == number)
+            if rows.size and (bench.y[rows] != bench.y[rows[0]]).any():
                 blocks.append((cutting, number, rows))
     return blocks
+
+
+def _blocks_of_groups(groups: Ints, size: int, generator: np.random.Generator) -> Ints:
+    """The block of every row: groups in random order, each in the block where its middle is."""
+    sizes = np.bincount(groups)
+    order = generator.permutation(sizes.size)
+    block = np.empty(sizes.size, dtype=np.int64)
+    block[order] = (np.cumsum(sizes[order]) - sizes[order] / 2) // size
+    return block[groups]
 
 
 def _pairs(answers: NDArray[np.integer]) -> Floats:

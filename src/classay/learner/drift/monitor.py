@@ -7,10 +7,8 @@ estimated from the reference. A learner whose concepts differ as much without ch
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +16,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import expect, seeds
-from ...engine import archive, store, work
+from ...arrays import Floats
+from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of, short_name
+from ...estimators.weights import expect_weights
 from ...expect import InputError
-from ...intervals import Estimate
-from ...result import plain
+from ...splits import per_row
 from ..fitting import checks
 from ..fitting.probes import KINDS, probes
-from ..fitting.provenance import fingerprint, parameters
+from ..fitting.provenance import fingerprint
 from ..fitting.task import Bench, refit
 from ..records.labelings import LabelCodec
 from .calibration import Calibration, batch, calibrate, draws_needed, reference
+from .order import TimeSpan
+from .state import LastBatch, MonitorState, load, save
 from .verdict import Drift, Update, judge
 
 Codings = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the concept of some rows with their labels and weights, and a number, predicts on points."""
+
+    rows: Any
+    labels: NDArray[Any]
+    number: int
+    points: Any
+    weights: Floats | None
 
 
 class DriftMonitor:
@@ -104,33 +116,63 @@ class DriftMonitor:
         self.name = name or short_name(learner)
         self._state: MonitorState | None = None
 
-    def fit(self, X: Any, y: ArrayLike, batch_size: int | None = None) -> DriftMonitor:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        batch_size: int | None = None,
+        groups: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+    ) -> DriftMonitor:
         """Set the reference and forget all batches. With `batch_size`, chance is estimated now and not later.
 
         X, y : rows of the process as it should be, at least three times a batch; more is better
         batch_size : rows of future batches
+        groups : a value for each row; chance is then estimated from blocks of whole groups, since the rows of a new
+            batch come in groups too
+        time : a date or number for each row; batches must then come after the reference, in their order
+        sample_weight : a weight for each row, given to every fit; batches then need weights too
         """
         rows, labels, classes = reference(X, y)
+        given = per_row(groups, None, sample_weight, len(labels))
+        span = TimeSpan.of(time, len(labels))
+        if given.weights is not None:
+            expect_weights(self.learner)
         checks.codec_for(self.learner, labels)
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
         state = MonitorState(rows, labels, classes, drawn.rows, drawn.kind)
-        (state.reference_answers,) = self._ask(state, [(rows, labels, 0, drawn.rows)])
+        state.groups, state.weights, state.span = given.groups, given.weights, span
+        (state.reference_answers,) = self._ask(state, [Question(rows, labels, 0, drawn.rows, given.weights)])
         self._state = state
         if batch_size is not None:
             self._calibrated(expect.whole(batch_size, "batch_size", at_least=2))
         return self
 
-    def update(self, X: Any, y: ArrayLike, name: str | None = None) -> Update:
-        """Learn a concept from a batch and report whether it shows a change."""
+    def update(
+        self, X: Any, y: ArrayLike, name: str | None = None, time: Any = None, sample_weight: Any = None
+    ) -> Update:
+        """Learn a concept from a batch and report whether it shows a change.
+
+        time, sample_weight : as in `fit`, and needed if they were given there
+        """
         state = self._fitted()
         rows, labels = batch(X, y, state.rows, state.classes)
+        weights = per_row(sample_weight=sample_weight, rows=len(labels)).weights
+        span = TimeSpan.of(time, len(labels))
+        _as_before("sample_weight", weights is not None, state.weights is not None)
+        _as_before("time", span is not None, state.span is not None)
+        later = state.span.then(span) if state.span is not None and span is not None else None
         calibration = self._calibrated(len(labels))
         number = len(state.updates) + 1
-        asked = [(rows, labels, number, state.probes), (state.rows, state.labels, 0, rows)]
+        asked = [
+            Question(rows, labels, number, state.probes, weights),
+            Question(state.rows, state.labels, 0, rows, state.weights),
+        ]
         if state.last is not None:
-            asked.append((state.last.rows, state.last.labels, number - 1, rows))
+            asked.append(Question(state.last.rows, state.last.labels, number - 1, rows, state.last.weights))
         answers, *on_batch = self._ask(state, asked)
         truth = LabelCodec(state.classes).truth(labels)
         agreements = {"reference": float((answers == state.reference_answers).mean())}
@@ -153,7 +195,7 @@ class DriftMonitor:
             fingerprint=fingerprint(rows, labels),
         )
         state.updates.append(update)
-        state.last = LastBatch(rows, labels, answers)
+        state.last, state.span = LastBatch(rows, labels, answers, weights), later
         return update
 
     @property
@@ -198,18 +240,29 @@ class DriftMonitor:
             raise expect.InputError("The monitor has no reference yet. Call fit(X, y) with rows of the process first.")
         return self._state
 
-    def _bench(self, state: MonitorState, rows: Any, labels: NDArray[Any], asked: Any, seed: int) -> Bench:
+    def _bench(self, state: MonitorState, asked: Question, seed: int) -> Bench:
         free = tuple(free_seeds(self.learner))
         answers, none = LabelCodec(state.classes), np.empty(0, dtype=np.int64)
-        return Bench(self.learner, rows, labels, answers, none, asked, free, seed, self.time_limit)
+        return Bench(
+            self.learner,
+            asked.rows,
+            asked.labels,
+            answers,
+            none,
+            asked.points,
+            free,
+            seed,
+            self.time_limit,
+            weights=asked.weights,
+        )
 
-    def _ask(self, state: MonitorState, asked: list[tuple[Any, NDArray[Any], int, Any]]) -> list[Codings]:
+    def _ask(self, state: MonitorState, asked: list[Question]) -> list[Codings]:
         """What the concepts of some rows, each with its number, predict on other rows.
 
         A concept is learned again whenever it is needed: its rows and seed define it, so it is saved without pickle.
         """
-        benches = [self._bench(state, rows, labels, points, self.seed) for rows, labels, _, points in asked]
-        tasks = [(place, number) for place, (_, _, number, _) in enumerate(asked)]
+        benches = [self._bench(state, each, self.seed) for each in asked]
+        tasks = [(place, each.number) for place, each in enumerate(asked)]
         outcome = work.run(_learn, tasks, shared=benches, executor=1)
         if outcome.interrupted:
             raise KeyboardInterrupt
@@ -224,9 +277,11 @@ class DriftMonitor:
         state = self._fitted()
         if size not in state.calibrations:
             (seed,) = seeds.integers(self.seed, "calibration", size, count=1)
-            bench = self._bench(state, state.rows, state.labels, state.probes, seed)
+            bench = self._bench(state, Question(state.rows, state.labels, 0, state.probes, state.weights), seed)
             draws = self.draws or draws_needed(self.false_alarm_rate / 2, len(state.labels) / size)
-            state.calibrations[size] = calibrate(bench, size, draws, self.executor, self.progress, self.name)
+            state.calibrations[size] = calibrate(
+                bench, size, draws, self.executor, self.progress, self.name, state.groups
+            )
         return state.calibrations[size]
 
 
@@ -242,136 +297,10 @@ def _learn(benches: list[Bench], task: tuple[int, int]) -> Codings | str:
     return answers
 
 
-# The state of a drift monitor, and how it is written to a file without pickle.
-#
-# A concept is stored as the rows it was learned from: with the same learner and seed it is learned again, bit for bit.
-
-
-KIND = "drift"
-SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "draws", "time_limit", "name")
-PARTS = ("reference", "last", "accuracy")
-
-
-@dataclass
-class LastBatch:
-    """The last batch, and what its concept predicts on the probes."""
-
-    rows: Any
-    labels: NDArray[Any]
-    answers: NDArray[np.integer]
-
-
-@dataclass
-class MonitorState:
-    """The reference, the probes, the calibration by batch size, all updates, and the last batch."""
-
-    rows: Any
-    labels: NDArray[Any]
-    classes: NDArray[Any]
-    probes: Any
-    probe_kind: str
-    reference_answers: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    calibrations: dict[int, Calibration] = field(default_factory=dict)
-    updates: list[Update] = field(default_factory=list)
-    last: LastBatch | None = None
-
-
-def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
-    """Write a monitor's settings and state."""
-    tables = {"rows": state.rows, "probes": state.probes}
-    arrays: dict[str, NDArray[Any]] = {
-        "labels": state.labels,
-        "classes": state.classes,
-        "reference_answers": state.reference_answers,
-    }
-    if state.last is not None:
-        tables["last_rows"] = state.last.rows
-        arrays |= {"last_labels": state.last.labels, "last_answers": state.last.answers}
-    forms = {}
-    for name, table in tables.items():
-        forms[name], content = packed(table, name)
-        arrays |= content
-    for size, each in state.calibrations.items():
-        arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
-    header = {
-        "learner": parameters(monitor.learner),
-        "settings": {name: plain(getattr(monitor, name)) for name in SETTINGS} | {"random_state": monitor.seed},
-        "probe_kind": state.probe_kind,
-        "tables": forms,
-        "calibrations": [[each.size, each.blocks, each.chance] for each in state.calibrations.values()],
-        "updates": [update.to_dict() for update in state.updates],
-    }
-    return store.write(path, KIND, header, arrays)
-
-
-def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Rows as a file stores them: a description, and arrays whose names start with `name`."""
-    as_arrays = archive.pack_table(table, name)
-    if as_arrays is None:
+def _as_before(name: str, here: bool, before: bool) -> None:
+    """Refuse what a batch has and the reference had not, or the other way round."""
+    if here != before:
         raise InputError(
-            "The monitor cannot be saved: it has too many rows (more than 64 MB), or a column contains something other "
-            "than numbers, booleans, text, times and categories."
+            f"`{name}` is given for the {'batch' if here else 'reference'} but not for the "
+            f"{'reference' if here else 'batch'}; expected it for both or for neither."
         )
-    return as_arrays
-
-
-def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
-    """Settings and state from a file that `save` wrote with the same learner."""
-    header, arrays = store.read(path, KIND)
-    fresh, _ = checks.unfitted_learner(learner)
-    try:
-        if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
-            raise InputError(
-                f"{path} was saved with {header['settings']['name']}; this learner is another one, or has other "
-                "parameters. Pass the same learner."
-            )
-        tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
-        state = MonitorState(
-            rows=tables["rows"],
-            labels=arrays["labels"],
-            classes=arrays["classes"],
-            probes=tables["probes"],
-            probe_kind=header["probe_kind"],
-            reference_answers=arrays["reference_answers"],
-            calibrations={
-                size: Calibration(
-                    size=size,
-                    blocks=blocks,
-                    chance=chance,
-                    **{part: arrays[f"calibration.{size}.{part}"] for part in PARTS},
-                )
-                for size, blocks, chance in header["calibrations"]
-            },
-            updates=[_update(each) for each in header["updates"]],
-        )
-        if "last_rows" in tables:
-            state.last = LastBatch(tables["last_rows"], arrays["last_labels"], arrays["last_answers"])
-        # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
-        drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
-        return {**header["settings"], "probes": drawn}, state
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error
-
-
-def _update(saved: dict[str, Any]) -> Update:
-    """An update from its JSON, where NaN was None."""
-    made: dict[str, Any] = {}
-    for each in dataclasses.fields(Update):
-        value = saved[each.name]
-        if isinstance(value, dict):
-            value = Estimate(**value)
-        elif each.name == "notes":
-            value = tuple(value)
-        elif value is None:
-            value = math.nan
-        made[each.name] = value
-    return Update(**made)
-
-
-def _without_versions(described: Any) -> Any:
-    """The description of a learner without package versions: rows and parameters determine the concept."""
-    if isinstance(described, dict):
-        return {key: _without_versions(part) for key, part in described.items() if key != "version"}
-    return [_without_versions(part) for part in described] if isinstance(described, list) else described

@@ -308,7 +308,8 @@ def refuse_classes(classes: NDArray[Any], codes: NDArray[np.integer]) -> None:
     if classes.dtype.kind == "f" and type_of_target(classes).startswith("continuous"):
         raise InputError(
             f"`y` has {classes.size} different numbers such as {classes[0]:g}; expected class labels. "
-            "For a continuous target, use a regressor, or bin it first."
+            "For a continuous target, use a regressor, of which `record` and `stability` measure how repeatable it is, "
+            "or bin it first."
         )
     if np.bincount(codes).max() == 1:
         raise InputError(f"Each of the {classes.size} rows has its own class. Is the target column right?")

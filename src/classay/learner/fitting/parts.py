@@ -39,7 +39,7 @@ def with_test(X: Any, y: ArrayLike, X_test: Any, y_test: ArrayLike | None, class
     if X_test is None or y_test is None:
         raise InputError("`X_test` and `y_test` belong together: pass both or neither.")
     X, X_test = pandas_of(X), pandas_of(X_test, "X_test")
-    own, other = labels(y), labels(y_test, "y_test", len(X_test) if hasattr(X_test, "__len__") else None)
+    own, other = labels(y), labels(y_test, "y_test", X_test.shape[0] if hasattr(X_test, "shape") else None)
     if (own.dtype.kind == "U") != (other.dtype.kind == "U"):
         raise InputError(
             f"`y_test` has labels such as {other[0].item()!r} and `y` such as {own[0].item()!r}; expected the same "

@@ -49,8 +49,7 @@ def everything(
 ) -> dict[str, Any]:
     """The provenance of a record. What was not given is not in it, so that the addresses of older records last."""
     of_rows: dict[str, Any] = {name: {"fingerprint": fingerprint(part)} for name, part in per_row.given.items()}
-    if per_row.weights is not None and (requests := weight_requests(learner)):
-        of_rows["sample_weight"]["requests"] = _value(requests)
+    of_rows |= weighted(per_row, learner)
     if given_test is not None:
         of_rows["test"] = {"kind": "given", "rows": given_test}
     return {
@@ -65,6 +64,15 @@ def everything(
         else {"kind": probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
         **of_rows,
     }
+
+
+def weighted(per_row: PerRow, learner: Any) -> dict[str, Any]:
+    """The weights of the rows, and what users requested of the learner about them: its parameters do not show it."""
+    if per_row.weights is None:
+        return {}
+    requests = weight_requests(learner)
+    more = {"requests": _value(requests)} if requests else {}
+    return {"sample_weight": {"fingerprint": fingerprint(per_row.weights), **more}}
 
 
 def _scheme(scheme: Scheme | SplitSubsets, test: Ints | None) -> dict[str, Any]:

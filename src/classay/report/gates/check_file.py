@@ -20,10 +20,11 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "size": (int, str),
     "n_probes": (int,),
     "fold_rows": (int, str),
+    "test_points": (int,),
     "test_size": (float,),
     "time_limit": (int, float),
 }
-"""Settings that the budget chooses by default; fix them to get the same figures on any machine."""
+"""Settings with fixed numbers by default, the same on any machine; a budget chooses them by its speed."""
 ASSAY = ("data", "target", "budget", "seed", *SETTINGS)
 KEYS = (*ASSAY, "report", "gates", "forbid", "learners", "networks")
 WORDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "a table"}

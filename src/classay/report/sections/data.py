@@ -28,7 +28,8 @@ def data_section(results: Results) -> Section:
         return Section("data", "Data", "", (), (_classes(results),), absent=results.why.get("complexity", ""))
     suspects = complexity.suspects()
     lead = (
-        f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes.{_sampled(results)} Taking "
+        f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes."
+        f"{_sampled(results)} Taking "
         f"the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} of "
         "the rows correctly, without any learner. Rows that look like another class than their label: "
         f"{len(suspects):,}."
@@ -80,9 +81,7 @@ def _classes(results: Results) -> Sheet:
     data = results.data
     counts = np.bincount(data.codes, minlength=data.classes.size)
     right = {
-        name: _right_by_class(data, one.held_out)
-        for name, one in results.learners.items()
-        if one.held_out is not None
+        name: _right_by_class(data, one.held_out) for name, one in results.learners.items() if one.held_out is not None
     }
     order = np.argsort(-counts, kind="stable")
     columns = ["class", "rows", "share"]

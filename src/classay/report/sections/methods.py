@@ -22,11 +22,10 @@ def methods_section(results: Results) -> Section:
         "Fixed numbers of fits" if settings["budget"] is None else f"The budget of {time_text(settings['budget'])}"
     )
     lead = (
-        f"{allowed} allowed {settings['bought']}. It took "
-        f"{time_text(settings['seconds'])}.{_slow(results)} Stabilities are known to within {100 * half:.1f} points and "
-        f"accuracies to within {100 * accuracy:.1f} (half the width of the widest 95 % interval). Warnings use wider "
-        "intervals than the 95 % intervals shown: at their level, all warnings of a page together should be wrong in "
-        "at most 5 % of pages."
+        f"{allowed} allowed {settings['bought']}. It took {time_text(settings['seconds'])}.{_slow(results)} "
+        f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} "
+        "(half the width of the widest 95 % interval). Warnings use wider intervals than the 95 % intervals shown: at "
+        "their level, all warnings of a page together should be wrong in at most 5 % of pages."
     )
     if settings.get("interrupted"):
         lead = "Interrupted: the results cover only what had finished. " + lead

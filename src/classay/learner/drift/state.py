@@ -1,0 +1,177 @@
+"""The state of a drift monitor, and how it is written to a file without pickle.
+
+A concept is stored as the rows it was learned from: with the same learner and seed it is learned again, bit for bit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import Floats, Ints
+from ...engine import archive, store
+from ...expect import InputError
+from ...intervals import Estimate
+from ...result import plain
+from ..fitting import checks
+from ..fitting.probes import KINDS
+from ..fitting.provenance import parameters
+from .calibration import Calibration
+from .order import TimeSpan
+from .verdict import Update
+
+if TYPE_CHECKING:
+    from .monitor import DriftMonitor
+
+KIND = "drift"
+SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "draws", "time_limit", "name")
+PARTS = ("reference", "last", "accuracy")
+
+
+@dataclass
+class LastBatch:
+    """The last batch, and what its concept predicts on the probes."""
+
+    rows: Any
+    labels: NDArray[Any]
+    answers: NDArray[np.integer]
+    weights: Floats | None = None
+
+
+@dataclass
+class MonitorState:
+    """The reference, the probes, the calibration by batch size, all updates, and the last batch.
+
+    `groups` and `weights` are those of the rows of the reference, `span` the time that is covered so far.
+    """
+
+    rows: Any
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    probes: Any
+    probe_kind: str
+    reference_answers: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    calibrations: dict[int, Calibration] = field(default_factory=dict)
+    updates: list[Update] = field(default_factory=list)
+    last: LastBatch | None = None
+    groups: Ints | None = None
+    weights: Floats | None = None
+    span: TimeSpan | None = None
+
+
+def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
+    """Write a monitor's settings and state."""
+    tables = {"rows": state.rows, "probes": state.probes}
+    arrays: dict[str, NDArray[Any]] = {
+        "labels": state.labels,
+        "classes": state.classes,
+        "reference_answers": state.reference_answers,
+    }
+    if state.last is not None:
+        tables["last_rows"] = state.last.rows
+        arrays |= {"last_labels": state.last.labels, "last_answers": state.last.answers}
+        if state.last.weights is not None:
+            arrays["last_weights"] = state.last.weights
+    arrays |= {
+        name: values for name, values in (("groups", state.groups), ("weights", state.weights)) if values is not None
+    }
+    forms = {}
+    for name, table in tables.items():
+        forms[name], content = packed(table, name)
+        arrays |= content
+    for size, each in state.calibrations.items():
+        arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
+    header = {
+        "learner": parameters(monitor.learner),
+        "settings": {name: plain(getattr(monitor, name)) for name in SETTINGS} | {"random_state": monitor.seed},
+        "probe_kind": state.probe_kind,
+        "tables": forms,
+        "calibrations": [[each.size, each.blocks, each.chance] for each in state.calibrations.values()],
+        "updates": [update.to_dict() for update in state.updates],
+        **({} if state.span is None else {"span": dataclasses.asdict(state.span)}),
+    }
+    return store.write(path, KIND, header, arrays)
+
+
+def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Rows as a file stores them: a description, and arrays whose names start with `name`."""
+    as_arrays = archive.pack_table(table, name)
+    if as_arrays is None:
+        raise InputError(
+            "The monitor cannot be saved: it has too many rows (more than 64 MB), or a column contains something other "
+            "than numbers, booleans, text, times and categories."
+        )
+    return as_arrays
+
+
+def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
+    """Settings and state from a file that `save` wrote with the same learner."""
+    header, arrays = store.read(path, KIND)
+    fresh, _ = checks.unfitted_learner(learner)
+    try:
+        if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
+            raise InputError(
+                f"{path} was saved with {header['settings']['name']}; this learner is another one, or has other "
+                "parameters. Pass the same learner."
+            )
+        tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
+        state = MonitorState(
+            rows=tables["rows"],
+            labels=arrays["labels"],
+            classes=arrays["classes"],
+            probes=tables["probes"],
+            probe_kind=header["probe_kind"],
+            reference_answers=arrays["reference_answers"],
+            calibrations={
+                size: Calibration(
+                    size=size,
+                    blocks=blocks,
+                    chance=chance,
+                    **{part: arrays[f"calibration.{size}.{part}"] for part in PARTS},
+                )
+                for size, blocks, chance in header["calibrations"]
+            },
+            updates=[_update(each) for each in header["updates"]],
+            groups=arrays.get("groups"),
+            weights=arrays.get("weights"),
+            span=TimeSpan(**header["span"]) if "span" in header else None,
+        )
+        if "last_rows" in tables:
+            state.last = LastBatch(
+                tables["last_rows"], arrays["last_labels"], arrays["last_answers"], arrays.get("last_weights")
+            )
+        # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
+        drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
+        return {**header["settings"], "probes": drawn}, state
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error
+
+
+def _update(saved: dict[str, Any]) -> Update:
+    """An update from its JSON, where NaN was None."""
+    made: dict[str, Any] = {}
+    for each in dataclasses.fields(Update):
+        value = saved[each.name]
+        if isinstance(value, dict):
+            value = Estimate(**value)
+        elif each.name == "notes":
+            value = tuple(value)
+        elif value is None:
+            value = math.nan
+        made[each.name] = value
+    return Update(**made)
+
+
+def _without_versions(described: Any) -> Any:
+    """The description of a learner without package versions: rows and parameters determine the concept."""
+    if isinstance(described, dict):
+        return {key: _without_versions(part) for key, part in described.items() if key != "version"}
+    return [_without_versions(part) for part in described] if isinstance(described, list) else described

@@ -1,0 +1,258 @@
+"""`record` with groups, time, weights and a given test part."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import classay
+from classay import HalfSplits, InputError, Subsets, record
+from classay.engine.store import Store
+from classay.learner.fitting import provenance
+from classay.learner.fitting.checks import prepare
+
+X, y = load_wine(return_X_y=True)
+groups = np.arange(y.size) // 4
+SCHEMES = [Subsets(6, 0.4), Subsets(6, 0.4, replace=False), HalfSplits(3), HalfSplits(3, 0.3)]
+
+
+@pytest.fixture(scope="module")
+def patients():
+    """Eighty patients with twelve rows each, and labels that mean nothing."""
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(80), 12)
+    rows = rng.normal(size=(80, 5))[patient] + 0.1 * rng.normal(size=(960, 5))
+    return rows, rng.integers(2, size=80)[patient], patient
+
+
+def test_a_forest_knows_patients_and_not_the_disease(patients):
+    rows, disease, patient = patients
+    forest = RandomForestClassifier(20)
+    plain = record(forest, rows, disease, Subsets(6, 0.8, replace=False), 1, executor=1)
+    whole = record(forest, rows, disease, Subsets(6, 0.8, replace=False), 1, executor=1, groups=patient)
+    assert plain.accuracy().value > 0.95
+    estimate = whole.accuracy()
+    assert 0.3 < estimate.value < 0.7
+    assert estimate.low < 0.5 < estimate.high
+    assert estimate.kind == "over subsets and groups"
+    assert estimate.high - estimate.low > 3 * (plain.accuracy().high - plain.accuracy().low)
+    assert classay.stability(whole).stability.kind == "over subsets and groups"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_no_group_is_trained_on_and_tested(scheme):
+    labelings = record(GaussianNB(), X, y, scheme, 1, executor=1, groups=groups)
+    for rows in labelings.train_rows:
+        assert not set(groups[rows]) & set(groups[labelings.test_rows])
+    if labelings.halves:
+        for one, other in zip(labelings.train_rows[::2], labelings.train_rows[1::2]):
+            assert not set(groups[one]) & set(groups[other])
+    assert np.array_equal(labelings.groups, groups[labelings.test_rows])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_time_trains_on_the_past(scheme):
+    time = pd.Series(pd.date_range("2020", periods=y.size)).sample(frac=1, random_state=0)
+    labelings = record(GaussianNB(), X, y, scheme, 1, executor=1, time=time)
+    first = time.to_numpy()[labelings.test_rows].min()
+    assert all(time.to_numpy()[rows].max() < first for rows in labelings.train_rows)
+    assert labelings.test_rows.size == 36
+
+
+def test_groups_and_time_leave_earlier_rows_of_tested_groups_out():
+    labelings = record(GaussianNB(), X, y, Subsets(4), 1, executor=1, time=np.arange(178) % 53, groups=groups)
+    (note,) = (note for note in labelings.notes if note.code == "rows-of-tested-groups")
+    used = set(np.concatenate(labelings.train_rows)) | set(labelings.test_rows)
+    assert note.numbers["count"] <= 178 - len(used)
+
+
+def test_a_class_that_comes_later_is_named():
+    late = np.where(np.arange(178) > 160, 2, np.arange(178) % 2)
+    labelings = record(GaussianNB(), X, late, Subsets(4), 1, executor=1, time=np.arange(178))
+    assert "classes-not-trained" in [note.code for note in labelings.notes]
+    with pytest.raises(InputError, match="training part of 142 rows has 1 class of 2"):
+        record(GaussianNB(), X, np.arange(178) > 150, Subsets(4), 1, time=np.arange(178))
+
+
+def test_bits_do_not_depend_on_workers():
+    given = {"groups": groups, "sample_weight": np.linspace(0.1, 1, 178)}
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    one, two = (record(learner, X, y, HalfSplits(2), 1, executor=workers, **given) for workers in (1, 2))
+    assert np.array_equal(one.labels, two.labels)
+    assert not one.failures
+
+
+def test_weights_of_two_are_rows_drawn_twice():
+    """Each subset with weights is the subset in which rows stand as often as they weigh."""
+    weights = np.where(np.arange(178) % 3 == 0, 2, 1)
+    labelings = record(GaussianNB(), X, y, Subsets(5, 0.3), 1, executor=1, sample_weight=weights)
+    for labels, rows in zip(labelings.labels, labelings.train_rows):
+        twice = np.repeat(rows, weights[rows])
+        fitted = GaussianNB().fit(X[twice], y[twice])
+        assert np.array_equal(labels[0], fitted.predict(X[labelings.test_rows]))
+    tree = record(DecisionTreeClassifier(max_depth=2, random_state=0), X, y, Subsets(5, 0.3), 1, executor=1,
+                  sample_weight=np.ones(178))  # fmt: skip
+    plain = record(DecisionTreeClassifier(max_depth=2, random_state=0), X, y, Subsets(5, 0.3), 1, executor=1)
+    assert np.array_equal(tree.labels, plain.labels)
+
+
+def test_a_learner_without_weights_is_refused_before_any_fit():
+    with pytest.raises(InputError, match="KNeighborsClassifier cannot use weights of rows"):
+        record(KNeighborsClassifier(), X, y, sample_weight=np.ones(178))
+
+
+def test_records_keep_their_groups(tmp_path):
+    labelings = record(GaussianNB(), X, y, HalfSplits(3), 1, executor=1, groups=groups, probes="data", n_probes=20)
+    labelings.save(tmp_path / "record.classay")
+    again = classay.load(tmp_path / "record.classay")
+    assert np.array_equal(again.groups, labelings.groups)
+    assert np.array_equal(again.probe_groups, labelings.probe_groups)
+    assert classay.stability(again).stability == classay.stability(labelings).stability
+    assert len(labelings.probe_groups) == 20
+    plain = record(GaussianNB(), X, y, HalfSplits(3), 1, executor=1)
+    plain.save(tmp_path / "plain.classay")
+    assert classay.load(tmp_path / "plain.classay").groups is None
+    assert "groups" not in plain.to_file()[1]
+    uniform = record(GaussianNB(), X, y, HalfSplits(3), 1, executor=1, groups=groups, probes="uniform", n_probes=20)
+    assert uniform.probe_groups is None
+    assert classay.stability(uniform).stability.kind == "over subsets and points"
+
+
+def test_a_store_tells_apart_what_was_given(tmp_path):
+    time, weights = np.arange(178), np.linspace(0.1, 1, 178)
+    given = [{}, {"groups": groups}, {"groups": groups // 2}, {"time": time}, {"sample_weight": weights}, {"cv": 3}]
+    for options in (*given, *given):
+        record(GaussianNB(), X, y, None if "cv" in options else Subsets(3), 1, executor=1, store=tmp_path, **options)
+    assert len(list(tmp_path.rglob("*.classay"))) == len(given)
+    renamed = record(GaussianNB(), X, y, Subsets(3), 1, executor=1, store=tmp_path, groups=[f"g{g}" for g in groups])
+    assert len(list(tmp_path.rglob("*.classay"))) == len(given)
+    assert renamed.groups is not None
+
+
+def test_addresses_without_groups_are_those_of_earlier_versions():
+    """Computed with the version before groups, time and weights."""
+    codes = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0, 1, 2])
+    rows = np.arange(30.0).reshape(15, 2) % 7
+    setup = prepare(GaussianNB(), rows, codes, Subsets(3, 0.5), 2, 0.3, None, 7, None, 100)
+    address = provenance.address(setup.about(None), None)
+    address["learner"]["version"] = "x"
+    assert Store.key(address) == "e4eb28a0991705dde6720469d92d815a60473d3e33783871b8dae57c3d5534f6"
+
+
+# A test part that is given
+
+
+def test_a_given_test_part_is_used_as_it_is():
+    labelings = record(GaussianNB(), X[::2], y[::2], HalfSplits(3), 1, executor=1, X_test=X[1::2], y_test=y[1::2])
+    assert np.array_equal(labelings.test_rows, np.arange(89, 178))
+    assert np.array_equal(labelings.truth, y[1::2])
+    assert max(rows.max() for rows in labelings.train_rows) == 88
+    rows = labelings.train_rows[0]
+    assert np.array_equal(labelings.labels[0, 0], GaussianNB().fit(X[::2][rows], y[::2][rows]).predict(X[1::2]))
+    assert labelings.about["test"] == {"kind": "given", "rows": 89}
+
+
+def test_tables_of_any_kind_can_be_the_test_part():
+    frame = pd.DataFrame(X, columns=[f"c{place}" for place in range(13)])
+    plain = record(GaussianNB(), X[::2], y[::2], HalfSplits(2), 1, executor=1, X_test=X[1::2], y_test=y[1::2])
+    turned = frame[frame.columns[::-1]]
+    framed = record(GaussianNB(), frame[::2], y[::2], HalfSplits(2), 1, executor=1, X_test=turned[1::2], y_test=y[1::2])
+    assert np.array_equal(framed.labels, plain.labels)
+    thin = sparse.csr_matrix(X)
+    logistic = DecisionTreeClassifier(random_state=0)
+    spread = record(logistic, thin[::2], y[::2], HalfSplits(2), 1, executor=1, X_test=thin[1::2], y_test=y[1::2])
+    dense = record(logistic, X[::2], y[::2], HalfSplits(2), 1, executor=1, X_test=X[1::2], y_test=y[1::2])
+    assert np.array_equal(spread.labels, dense.labels)
+    target = load_diabetes(return_X_y=True)[1][:178]
+    numbers = record(Ridge(), X[::2], target[::2], HalfSplits(2), 1, executor=1, X_test=X[1::2], y_test=target[1::2])
+    assert numbers.values.shape == (4, 1, 89)
+
+
+def test_categories_of_both_parts_are_joined():
+    kinds = pd.DataFrame({"a": pd.Categorical(["x", "y"] * 20), "b": np.arange(40.0)})
+    other = pd.DataFrame({"a": pd.Categorical(["z", "y"] * 5), "b": np.arange(10)})
+    setup = prepare(
+        DecisionTreeClassifier(), kinds, [0, 1] * 20, HalfSplits(2), 1, 0.2, None, 0, None, 10, X_test=other,
+        y_test=[0, 1] * 5,
+    )  # fmt: skip
+    assert setup.X["a"].dtype.categories.tolist() == ["x", "y", "z"]
+    assert setup.X["b"].dtype == float
+
+
+def test_groups_of_a_given_test_part():
+    both = {"X_test": X[1::2], "y_test": y[1::2], "executor": 1}
+    here = record(GaussianNB(), X[::2], y[::2], HalfSplits(2), 1, groups=groups[:89], **both)
+    assert here.groups is None  # those of the test rows are unknown
+    apart = np.append(np.arange(89) // 5, 50 + np.arange(89) // 5)
+    known = record(GaussianNB(), X[::2], y[::2], HalfSplits(2), 1, groups=apart, **both)
+    assert np.unique(known.groups).size == 18
+    with pytest.raises(InputError, match="groups of `groups` have rows in `X` and in `X_test`"):
+        record(GaussianNB(), X[::2], y[::2], HalfSplits(2), 1, groups=np.arange(178) % 7, **both)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"X_test": X}, "belong together"),
+        ({"X_test": X[:, :3], "y_test": y}, r"`X_test` has shape \(178, 3\) but `X`"),
+        ({"X_test": X, "y_test": y + 1}, "`y_test` has classes that `y` does not have: 3"),
+        ({"X_test": X, "y_test": y.astype(str)}, "such as '0' and `y` such as 0"),
+        ({"X_test": X, "y_test": y[:5]}, "`X_test` has 178 rows but `y_test` has 5 labels"),
+        ({"X_test": pd.DataFrame(X), "y_test": y}, "`X` is an array but `X_test` is a DataFrame"),
+        ({"X_test": X, "y_test": y, "time": np.arange(178)}, "`time` and `X_test` are both given"),
+        ({"X_test": X, "y_test": y, "sample_weight": np.ones(356)}, "`sample_weight` has 356 values but `X` has 178"),
+    ],
+)
+def test_mistakes_with_a_given_test_part(given, words):
+    with pytest.raises(InputError, match=words):
+        record(GaussianNB(), X, y, **given)
+
+
+def test_columns_of_a_given_test_part_must_match():
+    frame = pd.DataFrame({"size": np.arange(40.0), "kind": list("ab") * 20})
+    with pytest.raises(InputError, match=r"missing kind, additional kinds\. Did you mean kind"):
+        record(GaussianNB(), frame, [0, 1] * 20, X_test=frame.rename(columns={"kind": "kinds"}), y_test=[0, 1] * 20)
+    with pytest.raises(InputError, match="'size' has numbers in one of"):
+        record(GaussianNB(), frame, [0, 1] * 20, X_test=frame.astype(str), y_test=[0, 1] * 20)
+
+
+# Targets that are no classes
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (np.eye(3, dtype=int)[y], "`y` has 3 columns of 0 and 1, so rows may have several labels.*one by one"),
+        ([["red"], ["red", "dry"]] * 89, r"rows with several labels, such as \['red'\].*one by one"),
+        (np.random.default_rng(0).normal(size=178), "use a regressor, of which `record` and `stability`"),
+    ],
+)
+def test_targets_that_are_no_classes(target, words):
+    with pytest.raises(InputError, match=words):
+        record(GaussianNB(), X, target)
+    with pytest.raises(InputError, match=words.replace("use a regressor, of which", "measure a regressor with")):
+        classay.complexity(X, target)
+
+
+def test_sweeps_and_sizes_take_the_same(tmp_path):
+    given = {"groups": groups, "sample_weight": np.linspace(0.1, 1, 178)}
+    tree = DecisionTreeClassifier(random_state=0)
+    found = classay.sweep(tree, X, y, "max_depth", [1, 2], Subsets(4), 1, executor=1, store=tmp_path, **given)
+    alone = record(tree.set_params(max_depth=2), X, y, Subsets(4), 1, executor=1, **given)
+    assert np.array_equal(found.records[2].labels, alone.labels)
+    assert [use.exact for use in found.paths] == [True, True]  # no fits are shared with weights
+    again = classay.sweep(
+        DecisionTreeClassifier(random_state=0), X, y, "max_depth", [1, 2], Subsets(4), 1, executor=1, store=tmp_path,
+        groups=groups // 2, sample_weight=given["sample_weight"],
+    )  # fmt: skip
+    assert not np.array_equal(again.records[2].test_rows, alone.test_rows)
+    sizes = classay.stability_by_size(GaussianNB(), X, y, [20, 40], splits=3, executor=1, n_probes=50, **given)
+    assert sizes.sizes == (20, 40)

@@ -1,0 +1,152 @@
+"""Records in rounds are those that `record` makes in one go, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from planted import Breaks, Rule, gaussians
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from classay import HalfSplits, record
+from classay.learner.fitting.checks import prepare
+from classay.learner.rounds import RecordRounds
+
+LEARNERS = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB(), "fickle": Rule(fickle=True)}
+
+
+def setup_of(X, y, learner, size=None, **more):
+    return prepare(learner, X, y, HalfSplits(3, size), 2, 0.3, "uniform", 7, None, 40, **more)
+
+
+def same(one, other):
+    """Whether two records are equal, except for the time that fits took."""
+    (header, arrays), (expected, others) = one.to_file(), other.to_file()
+    assert header == expected
+    assert arrays.keys() == others.keys()
+    for name in arrays:
+        if name != "seconds":
+            np.testing.assert_array_equal(arrays[name], others[name], err_msg=name)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("size", [None, 30])
+def test_rounds_give_the_record_of_one_go(workers, size):
+    X, y = gaussians(200)
+    rounds = RecordRounds(setup_of(X, y, LEARNERS["tree"], size), LEARNERS, workers)
+    for splits in (4, 5, 9):
+        assert rounds.grow(list(LEARNERS), splits)
+        for name, learner in LEARNERS.items():
+            whole = record(
+                learner, X, y, HalfSplits(splits, size), 2, 0.3, "uniform", 7, executor=1, name=name, n_probes=40
+            )
+            same(rounds.record(name), whole)
+
+
+def test_a_slow_learner_stays_behind():
+    X, y = gaussians(200)
+    rounds = RecordRounds(setup_of(X, y, LEARNERS["tree"]), LEARNERS, 1)
+    rounds.grow(list(LEARNERS), 4)
+    before = rounds.record("bayes")
+    rounds.grow(["tree"], 6)
+    assert rounds.splits == {"tree": 6, "bayes": 4, "fickle": 4}
+    same(rounds.record("bayes"), before)
+    assert len(rounds.record("tree").labels) == 12
+
+
+def test_a_round_that_is_cut_leaves_the_last_one():
+    X, y = gaussians(200)
+    rounds = RecordRounds(setup_of(X, y, LEARNERS["tree"]), LEARNERS, 1)
+    rounds.grow(list(LEARNERS), 4)
+    asked = []
+
+    def stop():
+        asked.append(1)
+        return len(asked) > 3
+
+    assert not rounds.grow(list(LEARNERS), 8, stop)
+    assert set(rounds.splits.values()) == {4}
+    # What was done before the cut is not done again, and changes nothing.
+    assert rounds.grow(list(LEARNERS), 8)
+    same(rounds.record("tree"), record(
+        LEARNERS["tree"], X, y, HalfSplits(8), 2, 0.3, "uniform", 7, executor=1, name="tree", n_probes=40
+    ))  # fmt: skip
+
+
+def test_a_first_round_that_is_cut_keeps_complete_splits():
+    X, y = gaussians(200)
+    rounds = RecordRounds(setup_of(X, y, LEARNERS["tree"]), {"tree": DecisionTreeClassifier()}, 1)
+    done = []
+
+    def stop():
+        done.append(rounds.most_complete())
+        return done[-1] == 2
+
+    assert not rounds.grow(["tree"], 8, stop)
+    assert rounds.splits["tree"] == 2
+    assert rounds.record("tree").labels.shape[0] == 4
+
+
+def test_failures_are_those_of_record():
+    X, y = gaussians(200)
+    learners = {"breaks": Breaks(), "deep": DecisionTreeClassifier(max_depth="deep")}
+    rounds = RecordRounds(setup_of(X, y, learners["breaks"]), learners, 1)
+    rounds.grow(list(learners), 4)
+    assert "max_depth" in rounds.failed["deep"]
+    same(rounds.record("breaks"), record(
+        Breaks(), X, y, HalfSplits(4), 2, 0.3, "uniform", 7, executor=1, name="breaks", n_probes=40
+    ))  # fmt: skip
+
+
+def test_a_store_has_the_record_of_each_round(tmp_path):
+    X, y = gaussians(200)
+    learners = {"tree": DecisionTreeClassifier()}
+    rounds = RecordRounds(setup_of(X, y, learners["tree"]), learners, 1, tmp_path)
+    rounds.grow(["tree"], 4)
+    made = rounds.record("tree")
+    stored = record(
+        learners["tree"],
+        X,
+        y,
+        HalfSplits(4),
+        2,
+        0.3,
+        "uniform",
+        7,
+        executor=1,
+        store=tmp_path,
+        name="tree",
+        n_probes=40,
+    )
+    np.testing.assert_array_equal(stored.seconds, made.seconds)  # read, not fitted again
+    again = RecordRounds(setup_of(X, y, learners["tree"]), learners, 1, tmp_path)
+    again.grow(["tree"], 4)
+    np.testing.assert_array_equal(again.record("tree").seconds, made.seconds)
+    assert again.seconds("tree") == pytest.approx(made.seconds.sum() / 4)
+
+
+def test_few_training_rows_are_predicted_where_there_are_many():
+    X, y = gaussians(400, apart=1.0)
+    setup = setup_of(X, y, LEARNERS["tree"])
+    few = RecordRounds(setup, {"tree": DecisionTreeClassifier()}, 1)
+    few.setup = replace(setup, own_points=20)
+    few.grow(["tree"], 4)
+    whole = RecordRounds(setup, {"tree": DecisionTreeClassifier()}, 1)
+    whole.grow(["tree"], 4)
+    np.testing.assert_array_equal(few.record("tree").labels, whole.record("tree").labels)
+    assert (few.record("tree").train_accuracy == 1).all()
+    assert few.about("tree", 4)["own_points"] == 20
+
+
+def test_groups_stay_whole():
+    X, y = gaussians(240)
+    groups = np.arange(240) // 4
+    setup = setup_of(X, y, LEARNERS["tree"], groups=groups)
+    rounds = RecordRounds(setup, {"tree": DecisionTreeClassifier()}, 1)
+    rounds.grow(["tree"], 4)
+    made = rounds.record("tree")
+    for first, second in zip(made.train_rows[::2], made.train_rows[1::2]):
+        assert not set(groups[first]) & set(groups[second])
+        assert not set(groups[first]) & set(groups[made.test_rows])
