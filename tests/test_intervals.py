@@ -92,3 +92,40 @@ def test_shares_stay_between_0_and_1_and_are_skewed_near_them():
     assert near.value - near.low > near.high - near.value
     assert intervals.share_around(1.0, 0.1).high == 1.0
     assert intervals.share_around(0.3, 0.0).low == 0.3
+
+
+def test_by_group_keeps_means_and_has_the_cluster_robust_variance():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(10), rng.integers(1, 6, 10))
+    table = rng.normal(size=(4, groups.size))
+    grouped = intervals.by_group(table, groups)
+    assert grouped.shape == (4, 10)
+    assert grouped.mean(axis=1) == pytest.approx(table.mean(axis=1))
+    values = table[:1]
+    pulls = [values[0, groups == group] - values.mean() for group in range(10)]
+    expected = sum(pull.sum() ** 2 for pull in pulls) * 10 / 9 / groups.size**2
+    assert intervals.crossed_standard_error(intervals.by_group(values, groups)) ** 2 == pytest.approx(expected)
+
+
+def test_groups_of_one_are_points():
+    table = np.random.default_rng(0).normal(size=(5, 30))
+    order = np.random.default_rng(1).permutation(30)
+    plain, grouped = (
+        intervals.crossed_standard_error(each) for each in (table, intervals.by_group(table, order + 100))
+    )
+    assert grouped == pytest.approx(plain)
+    assert intervals.by_group(table, None) is not None
+    assert np.ptp(intervals.by_group(np.full((2, 6), 0.1), [0, 0, 1, 1, 1, 2])) == 0
+
+
+def test_a_proportion_by_group_is_wider_where_groups_are_alike():
+    right = np.repeat([1, 0, 1, 1, 0, 1, 1, 1], 20).astype(bool)
+    plain = intervals.of_proportion_by_group(right, None)
+    grouped = intervals.of_proportion_by_group(right, np.repeat(np.arange(8), 20))
+    assert plain == intervals.of_proportion(120, 160)
+    assert grouped.value == plain.value
+    assert grouped.high - grouped.low > 3 * (plain.high - plain.low)
+    assert grouped.low > 0
+    assert grouped.high < 1
+    perfect = intervals.of_proportion_by_group(np.ones(40, bool), np.arange(40) // 4)
+    assert (perfect.value, perfect.low) == (1.0, intervals.of_proportion(10, 10).low)

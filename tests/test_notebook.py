@@ -109,6 +109,13 @@ def test_what_was_escaped_reads_as_it_was_given():
     assert {"<b>a</b> & c.", "<i>", "x < y"} <= set(Tags(page).text)
 
 
+def test_the_same_result_is_the_same_page():
+    """Clips and gradients are numbered anew in each picture."""
+    rows = np.random.default_rng(0).normal(size=(60, 2)) + [[3 * (number % 3), 0] for number in range(60)]
+    result = classay.complexity(rows, ["a", "b", "c"] * 20)
+    assert result._repr_html_() == result._repr_html_()
+
+
 def test_what_fails_is_left_out(monkeypatch):
     def fail(*args):
         raise RuntimeError("no")

@@ -121,8 +121,9 @@ def by_group(values: ArrayLike, groups: ArrayLike | None) -> NDArray[np.float64]
     mean = table.mean()
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(number))
-    sums: NDArray[np.float64] = np.add.reduceat(table[:, order] - mean, starts, axis=1)
-    return mean + sums * (number / table.shape[1])
+    sums = np.add.reduceat(table[:, order] - mean, starts, axis=1)
+    grouped: NDArray[np.float64] = mean + sums * (number / table.shape[1])
+    return grouped
 
 
 def draws_of(table: NDArray[np.float64], groups: ArrayLike | None) -> int:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.datasets import load_digits, load_iris
 
+from classay.data.baseline import baseline_threshold
 from classay.data.complexity import Complexity, complexity
 from classay.data.cross_fit import fit_temperature
 from classay.data.distances import CLASS_OFFSET, DISTANCES
@@ -581,3 +582,34 @@ def test_the_paper_to_the_letter():
     distances = np.array(distances).T
     h = distances[np.arange(len(y)), y] + np.log(np.exp(-distances).sum(axis=1))
     np.testing.assert_allclose(c.values, h, rtol=1e-6, atol=1e-9)
+
+
+def test_rows_of_one_group_are_in_one_fold():
+    """Rows that repeat are easy by the geometry of their own copies, and not by that of other groups."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(30), 8)
+    X, y = rng.normal(size=(30, 20))[group], rng.integers(2, size=30)[group]
+    plain, grouped = (complexity(X, y, "euclidean", groups=given) for given in (None, group))
+    assert plain.baseline_accuracy.value > grouped.baseline_accuracy.value + 0.1
+    assert grouped.baseline_accuracy.kind == "of a proportion, over groups"
+    folds = grouped.evidence.folds
+    assert all(len(set(folds[group == each])) == 1 for each in range(30))
+    assert baseline_threshold(X, y, "euclidean", groups=group) == grouped.baseline_accuracy
+    both = complexity(X[:120], y[:120], "euclidean", X[120:], y[120:], groups=group)
+    assert both.baseline_accuracy.kind == "of a proportion, over groups"
+    half = complexity(X[:120], y[:120], "euclidean", X[120:], y[120:], groups=group[:120])
+    assert half.baseline_accuracy.kind == "of a proportion"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"time": np.arange(40)}, "`time` is given, but complexity describes all rows at once.*`X_eval`"),
+        ({"sample_weight": np.ones(40)}, "`sample_weight` is given, but complexity counts every row once"),
+        ({"groups": np.arange(40), "cross_fit": "loo"}, "`groups` is given and `cross_fit` is 'loo'"),
+        ({"groups": np.arange(30)}, "`groups` has 30 values but `X` has 40 rows"),
+    ],
+)
+def test_what_makes_no_sense_per_row_is_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        complexity(np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2, **given)

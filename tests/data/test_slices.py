@@ -304,7 +304,7 @@ MISTAKES = {
     "`columns` is empty": (TABLE, "vip", {"columns": []}),
     "marks the errors": (TABLE, "vip", {"columns": ["vip", "age"]}),
     "0 rows": (TABLE.iloc[:0], [], {}),
-    "expected a pandas DataFrame": ([[1]], [True], {}),
+    "expected a DataFrame": ([[1]], [True], {}),
     "same value in all rows": (pd.DataFrame({"a": [1] * 10}), [True, False] * 5, {}),
     "columns with the same name": (pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), [True, False] * 2, {}),
     "`min_size` is 61 but the table has 60 rows": (TABLE, "vip", {"min_size": 61}),
@@ -321,3 +321,30 @@ def test_mistakes_get_a_sentence(message):
     table, wrong, options = MISTAKES[message]
     with pytest.raises(InputError, match=message):
         slices(table, wrong, **options)
+
+
+def of_customers(seed, n_customers=60, rows=10):
+    """Customers with their own error rates, which have nothing to do with their region."""
+    rng = np.random.default_rng(seed)
+    customer = np.repeat(np.arange(n_customers), rows)
+    table = pd.DataFrame({"region": rng.integers(6, size=n_customers)[customer], "noise": rng.random(customer.size)})
+    return table, rng.random(customer.size) < rng.beta(0.3, 0.7, n_customers)[customer], customer
+
+
+def test_rows_of_one_customer_are_no_finding():
+    found = {False: 0, True: 0}
+    for seed in range(25):
+        table, wrong, customer = of_customers(seed)
+        for grouped in (False, True):
+            found[grouped] += bool(slices(table, wrong, groups=customer if grouped else None).slices)
+    assert found[True] <= 4  # 5 % of 25, and some
+    assert found[False] > 2 * max(found[True], 2)
+
+
+def test_slices_by_group_find_what_is_there():
+    table, _, customer = of_customers(0, 200)
+    wrong = np.random.default_rng(1).random(len(table)) < np.where(table["region"] < 2, 0.6, 0.1)
+    found = slices(table, wrong, groups=customer)
+    assert found.slices[0].features == ("region",)
+    assert found.slices[0].error_rate.kind == "of a proportion, over groups, rows not searched"
+    assert found.error_rate.kind == "of a proportion, over groups"

@@ -19,7 +19,10 @@ def lines(n: int, words: int = 6, seed: int = 0) -> pd.Series:
 @pytest.mark.parametrize("dtype", ["str", "string", object])
 def test_texts_of_several_words_are_prose(dtype):
     assert is_prose(lines(120).astype(dtype), beyond=100)
-    assert not is_prose(lines(90).astype(dtype), beyond=100)
+    assert is_prose(lines(90).astype(dtype), beyond=100)
+    assert is_prose(pd.concat([lines(110)] * 3).astype(dtype), beyond=100)
+    assert not is_prose(pd.concat([lines(90)] * 3).astype(dtype), beyond=100)
+    assert not is_prose(lines(10).astype(dtype), beyond=100)
     assert not is_prose(lines(120, words=2).astype(dtype), beyond=100)
 
 

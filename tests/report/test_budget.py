@@ -1,104 +1,128 @@
-"""What a budget buys, and how times are read."""
+"""What a budget allows, on fixed steps, and how times are read."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import InputError
 from classay.report.budget import (
-    LADDER,
-    LEAST_ROWS,
+    ALWAYS,
+    MOST_ON_FOLDS,
     ON_FOLDS,
-    ON_REFITS,
+    ROWS,
+    SPLITS,
+    SURE,
     BudgetSettings,
-    Limits,
-    Pilot,
+    Clock,
+    Speed,
+    enough,
+    fold_rows_for,
     growth,
-    plan,
-    revised,
+    next_round,
     seconds_of,
+    size_for,
+    steps,
     time_text,
 )
+from classay.report.cross_validated import HeldOut
 
-QUICK = {"tree": Pilot(0.001, 200, 1.0, True)}
-
-
-def limits(half, classes=2, workers=2, others=None):
-    return Limits(half=half, others=2 * half if others is None else others, classes=classes, workers=workers)
+QUICK = Speed(1000, 0.01, 1e-6)
+SLOW = Speed(1000, 10.0, 1e-3)
 
 
-def test_a_fast_learner_gets_the_top_of_the_ladder():
-    made = plan(QUICK, BudgetSettings(seconds=60), limits(200))
-    assert (made.splits, made.repeats) == LADDER[0]
-    assert made.size is None
-    assert made.fold_rows is None
-    # 100 halves, ten refits each, and five folds of twice the rows, on two workers.
-    assert made.seconds == pytest.approx((100 * 10 * 0.001 + 5 * 0.002) / 2)
+def test_all_rows_come_first_and_never_few():
+    assert steps(4000) == [4000]
+    assert steps(10_500) == [10_500]
+    assert steps(60_000) == [60_000, 50_000, 20_000, 10_000]
+    assert steps(1_000_000) == [1_000_000, *ROWS]
+    assert min(ROWS) == 10_000
 
 
-def test_a_slow_one_gets_fewer_rows_and_no_fewer_splits_than_the_least():
-    made = plan({"slow": Pilot(1.0, 1000, 1.0, True)}, BudgetSettings(seconds=30), limits(10_000))
-    assert (made.splits, made.repeats) == LADDER[-1]
-    assert made.size is not None
-    assert made.size < 1000
-    # 20 halves, two refits each.
-    assert 40 * made.size / 1000 / 2 <= ON_REFITS * 30
+def test_a_fast_learner_uses_all_rows_though_another_is_slow():
+    rows, slow = fold_rows_for({"quick": QUICK, "slow": SLOW}, 60.0, 100_000, 20_000, 2)
+    assert rows == {"quick": 100_000}
+    assert set(slow) == {"slow"}
+    size, slow = size_for({"quick": QUICK, "slow": SLOW}, 60.0, 100_000, 20_000, 2, 5, 2)
+    assert size == 100_000
+    assert set(slow) == {"slow"}
 
 
-def test_what_is_given_is_kept():
-    settings = BudgetSettings(seconds=30, splits=40, repeats=7, size=300, fold_rows="all")
-    made = plan({"slow": Pilot(1.0, 1000, 2.0, True)}, settings, limits(10_000))
-    assert (made.splits, made.repeats, made.size, made.fold_rows) == (40, 7, 300, None)
+def test_the_fastest_is_never_too_slow():
+    assert fold_rows_for({"slow": SLOW}, 1.0, 100_000, 20_000, 2) == ({"slow": 10_000}, {})
+    assert size_for({"slow": SLOW}, 1.0, 4000, 1000, 2, 5, 2) == (4000, {})
+
+
+speed = st.builds(
+    Speed,
+    st.integers(250, 64_000),
+    st.floats(1e-4, 20),
+    st.floats(1e-7, 1e-2),
+    st.floats(0.2, 3),
+    st.floats(-0.5, 1.5),
+    st.booleans(),
+)
+
+
+@given(st.lists(speed, min_size=1, max_size=4), st.floats(1, 3600), st.integers(60, 1_000_000))
+def test_fits_keep_to_the_time_or_are_the_least_possible(timed, left, most):
+    speeds = {str(place): each for place, each in enumerate(timed)}
+    rows, slow = fold_rows_for(speeds, left, most, 1000, 2)
+    assert set(rows) | set(slow) == set(speeds)
+    assert set(rows.values()) <= set(steps(most))
+    cost = sum(5 * speeds[name].at(each, 400) / 2 for name, each in rows.items())
+    assert cost <= max(MOST_ON_FOLDS * left, ALWAYS) * 1.0001 or len(rows) == 1
+    size, slow = size_for(speeds, left, most, 1000, 2, 5, 2)
+    assert size in steps(most)
+    assert len(slow) < len(speeds)
+
+
+def test_a_round_starts_only_if_it_should_end_in_time():
+    done = {"a": 5, "b": 5}
+    assert next_round({"a": 1.0, "b": 1.0}, done, 10, 10 / SURE + 0.1)[0] == ["a", "b"]
+    assert next_round({"a": 1.0, "b": 1.0}, done, 10, 9.0) == ([], 0.0)
+    # One that takes longer than all others together stays behind.
+    assert next_round({"a": 0.1, "b": 5.0}, done, 10, 9.0)[0] == ["a"]
+    assert next_round({"a": 5.0}, {"a": 5}, 10, 9.0) == ([], 0.0)
+
+
+def test_rounds_double_or_more():
+    assert all(later >= 1.5 * earlier for earlier, later in zip(SPLITS, SPLITS[1:]))
+    assert ON_FOLDS < MOST_ON_FOLDS < 1
 
 
 def test_settings_that_leave_nothing_open_are_the_plan():
-    settings = BudgetSettings(seconds=30, splits=4, repeats=1, size="all", n_probes=20, fold_rows=100)
-    assert settings.is_plan
+    assert BudgetSettings(seconds=30, splits=4, size="all", fold_rows=100).is_plan
+    assert BudgetSettings(seconds=None).is_plan
     assert not BudgetSettings(seconds=30, splits=4, repeats=1, size="all").is_plan
-    made = plan({}, settings, limits(200))
-    assert (made.splits, made.repeats, made.size, made.n_probes, made.fold_rows) == (4, 1, None, 20, 100)
-    assert made.seconds == 0
-
-
-def test_deterministic_learners_are_fitted_once_per_half():
-    random, without = (
-        plan({"a": Pilot(0.1, 200, 1.0, random)}, BudgetSettings(seconds=60), limits(200, workers=1))
-        for random in (True, False)
-    )
-    assert without.splits > random.splits
-
-
-@given(
-    st.floats(1e-4, 20),
-    st.floats(0.2, 3),
-    st.floats(5, 3600),
-    st.integers(60, 100_000),
-    st.booleans(),
-    st.integers(2, 50),
-)
-def test_plans_keep_to_the_budget_or_are_the_least_possible(seconds, exponent, budget, half, dice, classes):
-    pilot = Pilot(seconds, min(half, 1000), exponent, dice)
-    made = plan({"a": pilot}, BudgetSettings(seconds=budget), limits(half, classes))
-    assert (made.splits, made.repeats) in LADDER
-    least = min(max(LEAST_ROWS, 5 * classes), half)
-    rows = half if made.size is None else made.size
-    cost = 2 * made.splits * (made.repeats if dice else 1) * pilot.at(rows) / 2
-    assert cost <= ON_REFITS * budget * 1.0001 or (made.splits, made.repeats, rows) == (*LADDER[-1], least)
-    folds = 2 * half if made.fold_rows is None else made.fold_rows
-    assert 5 * pilot.at(folds) / 2 <= ON_FOLDS * budget * 1.0001 or folds == min(max(LEAST_ROWS, 5 * classes), 2 * half)
 
 
 def test_more_rows_never_cost_less():
-    pilot = Pilot(1.0, 1000, 0.3, True)
-    assert pilot.at(500) < pilot.at(1000) < pilot.at(2000)
-    assert pilot.at(2000) == 2.0
+    odd = Speed(1000, 1.0, 1e-3, 0.3, -0.4)
+    assert odd.at(500, 0) < odd.at(1000, 0) < odd.at(2000, 0)
+    assert odd.at(2000, 0) == 2.0
+    assert odd.at(2000, 10) - odd.at(2000, 0) == pytest.approx(0.01)
+
+
+def test_folds_show_the_speed_better_than_pilots():
+    held = HeldOut(None, None, 4000, None, 4000, 0.5, 2e-4)
+    measured = Speed(250, 9.0, 9.0, 1.2, 0.1, False).measured(held)
+    assert (measured.rows, measured.fit, measured.point) == (4000, 0.5, 1e-4)
+    assert (measured.growth, measured.random) == (1.2, False)
 
 
 def test_growth():
     assert growth((100, 1.0), (1000, 1000.0)) == pytest.approx(3)
     assert growth((100, 1.0), (100, 5.0)) == 1
     assert growth((100, 0.0), (1000, 1.0)) == 1
+
+
+def test_a_clock_counts_what_was_spent_before():
+    clock = Clock(100.0, spent=60.0)
+    assert clock.passed >= 60
+    assert clock.left <= 40
+    assert clock.after(0.5)
+    assert not clock.after(0.5, begin=clock.passed)
+    assert not Clock(None).after(0.9)
 
 
 @pytest.mark.parametrize(
@@ -114,22 +138,7 @@ def test_other_times_are_refused(text):
         seconds_of(text)
 
 
-def test_plans_in_words():
-    made = plan({"slow": Pilot(1.0, 1000, 1.0, True)}, BudgetSettings(seconds=30), limits(10_000))
-    assert f"{made.size:,} of 10,000 rows" in made.in_words(10_000)
+def test_times_in_words():
     assert time_text(2.345) == "2.3 s"
     assert time_text(150) == "2 min 30 s"
-
-
-def test_folds_get_fewer_rows_where_refits_took_longer_than_foreseen():
-    pilots = {"a": Pilot(0.1, 1000, 1.0, True)}
-    settings, most = BudgetSettings(seconds=60), limits(5000, others=8000)
-    made = plan(pilots, settings, most)
-    assert made.fold_rows is None
-    slow = np.full((10, 2), 2.0)
-    later = revised(made, pilots, {"a": slow}, 59.0, settings, most)
-    assert LEAST_ROWS <= later.fold_rows < 8000
-    # 2 seconds on 5,000 rows; five folds, two at a time, in a twentieth of the budget.
-    assert 5 * 2.0 * later.fold_rows / 5000 / 2 <= 0.05 * 60
-    quick = np.full((10, 2), 0.01)
-    assert revised(made, pilots, {"a": quick}, 20.0, settings, most) == made
+    assert [enough(seconds) for seconds in (3, 61, 3000, 3601)] == ["20s", "2m", "1h", "2h"]

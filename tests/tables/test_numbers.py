@@ -34,13 +34,13 @@ def values(texts, **options):
         (["$3", "4"], [3, 4], r"in \$"),
         (["1,234", "12", "1,234,567.5"], [1234, 12, 1234567.5], "commas are thousands"),
         (["1 234", "1\u202f234,5"], [1234, 1234.5], "spaces are thousands"),
-        (["1'234.5", "1’234"], [1234.5, 1234], "apostrophes are thousands"),  # noqa: RUF001
+        (["1'234.5", "1’234"], [1234.5, 1234], "apostrophes are thousands"),
         (["1,5", "2", "-0,25"], [1.5, 2, -0.25], "commas are decimal"),
         (["1,5", "1,234"], [1.5, 1.234], "commas are decimal$"),
         (["1.234.567", "1.234"], [1234567, 1234], "points are thousands"),
         (["(3)", "(1,234.5)", "4"], [-3, -1234.5, 4], "commas are thousands"),
         (["(4e2)", "1E-3"], [-400, 0.001], "all values are numbers"),
-        (["1e5", "-.5", "+5.", "−3"], [1e5, -0.5, 5, -3], "all values are numbers"),  # noqa: RUF001
+        (["1e5", "-.5", "+5.", "−3"], [1e5, -0.5, 5, -3], "all values are numbers"),
         ([10**22, 1], [1e22, 1], "all values are numbers"),
     ],
 )

@@ -31,7 +31,7 @@ def encoded(learner: Any, X: Any) -> Any:
     Otherwise the steps are `encode` and `learner`:
 
     - numbers, booleans and times (as days, dates since 1970): missing values become the training median;
-    - texts of several words, if more than `MOST_CATEGORIES` differ: latent semantic analysis (`TextNumbers`);
+    - texts of several words, most of them different (`is_prose`): latent semantic analysis (`TextNumbers`);
     - everything else: one indicator per category, with missing as a category. A category that the training
       rows do not have is all zeros, or counts as rare if there are more than `MOST_CATEGORIES`.
 

@@ -13,17 +13,19 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ..arrays import Floats
 
-LEAST_WORDS = 3.0
+LEAST_WORDS, LEAST_TEXTS = 3.0, 20
 LOOKED_AT = 1_000
 DIMENSIONS = 100
 """As scikit-learn's user guide recommends for latent semantic analysis."""
 
 
 def is_prose(column: pd.Series[Any], beyond: int) -> bool:
-    """Whether a column has texts of several words on average, and more than `beyond` different ones.
+    """Whether a column has texts of several words on average, most of them different or more than `beyond` of them.
 
     >>> is_prose(pd.Series([f"please play song number {i}" for i in range(9)]), beyond=5)
     True
+    >>> is_prose(pd.Series(["in the north", "in the south"] * 20), beyond=5)
+    False
     >>> is_prose(pd.Series([f"song {i}" for i in range(9)]), beyond=5)
     False
     """
@@ -31,7 +33,10 @@ def is_prose(column: pd.Series[Any], beyond: int) -> bool:
         return False
     known = column.dropna()
     words = known.iloc[:LOOKED_AT].astype(object).map(lambda text: len(text.split()))
-    return bool(len(words) and words.mean() >= LEAST_WORDS) and known.nunique() > beyond
+    if not len(words) or words.mean() < LEAST_WORDS:
+        return False
+    different = known.nunique()
+    return bool(different > beyond or different >= max(LEAST_TEXTS, known.size / 2))
 
 
 class TextColumn(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

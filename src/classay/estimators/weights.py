@@ -85,9 +85,10 @@ def _request(learner: Any) -> None:
             part.set_fit_request(**{WEIGHT: not by_user and (is_classifier(part) or is_regressor(part))})
     by_weight = any(_requested(part, "score") for part in parts)
     for router in (learner, *parts):
-        if isinstance(get_routing_for_object(router), MetadataRouter) and "scoring" in router.get_params(deep=False):
-            if router.scoring is not None or not by_weight:
-                router.set_params(scoring=_unweighted(router.scoring))
+        if not isinstance(get_routing_for_object(router), MetadataRouter) or not hasattr(router, "scoring"):
+            continue
+        if router.scoring is not None or not by_weight:
+            router.set_params(scoring=_unweighted(router.scoring))
 
 
 def _unweighted(scoring: Any) -> Any:

@@ -25,7 +25,6 @@ from .budget import (
     AT_LATEST,
     FOLDS_END,
     ON_FIGURES,
-    ON_FOLDS,
     PROBES,
     REPEATS,
     SPLITS,
@@ -220,24 +219,20 @@ class Groundwork:
         """Pilot fits, where the budget decides about anything."""
         if self.budget.is_plan:
             return
-        begin, used, start = time.perf_counter(), time.process_time(), self.clock.passed
-        executor = self.executor(0.0)
+        begin, used = time.perf_counter(), time.process_time()
         with self.stages.stage("Pilot fits"):
-            self.speeds, unfinished = speeds(
+            self.speeds, slow = speeds(
                 {name: self.learners[name] for name in self.going},
                 self.folds.X,
                 self.data.codes,
                 self.data.classes,
                 most=self.folds.available,
-                seconds=max(0.03 * self.clock.left, 0.5),
+                seconds=max(0.04 * self.clock.left, 0.5),
                 seed=self.settings.seed,
-                executor=executor,
-                isolate=self.isolate,
-                stop=lambda: self.clock.after(ON_FOLDS, start),
             )
-        if executor == 1 and not self.isolate:
-            self.load = max((time.perf_counter() - begin) / max(time.process_time() - used, 1e-3), 1.0)
-        for name in unfinished if self.speeds else ():
+        # How much of a processor this process got.
+        self.load = max((time.perf_counter() - begin) / max(time.process_time() - used, 1e-3), 1.0)
+        for name in slow:
             why = self.too_slow(name, "even a fit on a few hundred rows did not finish", 4 * self.clock.seconds)
             self._leave_out(name, why)
         self.refuse_none()
@@ -289,10 +284,11 @@ class Groundwork:
 
     def _fastest_first(self) -> list[str]:
         """Learners in the order of their folds; those of unknown speed last."""
+        points = 2 * self.folds.tested.size // FOLDS
 
         def seconds(name: str) -> float:
             speed = self.speeds.get(name)
-            return math.inf if speed is None else speed.at(self.folds.available, 0)
+            return math.inf if speed is None else speed.at(self.fold_rows[name] or self.folds.available, points)
 
         return sorted(self.going, key=seconds)
 

@@ -183,7 +183,7 @@ class Audit:
 def audit_frame(X: Any, y: Any = None, name: str = "data") -> Audit:
     """Describe a table given in Python. Its values stay as they are, so that nothing is ever lost.
 
-    >>> print(audit_frame(pd.DataFrame({"size": [1.5, None], "hue": ["red", "blue"]}), ["a", "b"]))
+    >>> print(audit_frame(pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", "blue"]}), ["a", "b"]))
     data: 2 rows, 2 columns, 2 classes. Columns: 1 number, 1 categories.
     Rows per class: a 1, b 1.
     """

@@ -20,7 +20,7 @@ from ..expect import InputError
 
 MISSING_WORDS = frozenset(
     {
-        *("", "?", "-", "--", "---", ".", "..", "...", "*", "–", "—"),  # noqa: RUF001
+        *("", "?", "-", "--", "---", ".", "..", "...", "*", "–", "—"),
         *("na", "n/a", "n.a.", "nan", "-nan", "null", "none", "nil", "nd", "n.d.", "missing", "unknown"),
         *("<na>", "#n/a", "#na", "#ref!", "#value!", "#div/0!", "#null!", "#num!", "#name?", "(null)", r"\n"),
     }
@@ -33,7 +33,7 @@ MOST_EXAMPLES = 5
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Distinct values of a column as stripped texts, how many cells have each, and which one each row has (-1: none)."""
+    """Distinct values of a column as stripped texts, how many cells have each, and the one of each row (-1: none)."""
 
     texts: list[str]
     counts: Ints

@@ -6,6 +6,7 @@ way; `described` only describes, for tables given in Python.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,18 +89,29 @@ def read_column_as(column: pd.Series[Any], format: Format) -> Column:
             else _as_numbers(column, found, format.number)
         )
         if 100 * read.unparsed > (100 - SHARE) * found.total:
+            expected = "dates" if format.number is None else "numbers"
             raise InputError(
                 f"Column {column.name!r} contains texts such as {read.examples[0][1]!r} in {read.unparsed} of "
-                f"{len(column)} rows; expected {'dates' if format.number is None else 'numbers'}, as in the first table."
+                f"{len(column)} rows; expected {expected}, as in the first table."
             )
         return read
-    if format.text and types.is_numeric_dtype(column.dtype):
-        known = column.dropna()
-        if types.is_float_dtype(known.dtype) and bool((known == known.round()).all()):
-            known = known.astype("int64")  # with missing values, whole numbers are read as 1.0
-        texts = known.astype(str).reindex(column.index)
-        return replace(_as_text(texts, cells(texts)), converted=True)
+    if format.text:
+        texts = _as_codes(column)
+        if texts is not None:
+            return replace(_as_text(texts, cells(texts)), converted=True)
     return _as_text(column, cells(column)) if _is_text(column) else _native(column)
+
+
+def _as_codes(column: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Whole numbers as text, as in a file with other codes besides; with missing values, pandas writes 1 as 1.0."""
+    known = column.dropna()
+    if not types.is_numeric_dtype(column.dtype):
+        if not len(known) or not all(re.fullmatch(r"-?\d+\.0", str(text)) for text in known.unique()):
+            return None
+        return known.astype(str).str.removesuffix(".0").reindex(column.index)
+    if types.is_float_dtype(known.dtype) and bool((known == known.round()).all()):
+        known = known.astype("int64")
+    return known.astype(str).reindex(column.index)
 
 
 def described(column: pd.Series[Any]) -> Column:

@@ -18,15 +18,15 @@ from ..arrays import Floats
 from .cells import SHARE, Cells
 
 CURRENCIES = (
-    "USD EUR GBP JPY CNY CHF INR AUD NZD CAD SEK NOK DKK PLN CZK HUF RON TRY RUB UAH BRL MXN ARS CLP COP KRW TWD HKD "
-    "SGD THB IDR MYR PHP VND ZAR ILS AED SAR EGP NGN"
-).split()
+    "USD|EUR|GBP|JPY|CNY|CHF|INR|AUD|NZD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|RUB|UAH|BRL|MXN|ARS|CLP|COP|KRW|TWD|HKD|"
+    "SGD|THB|IDR|MYR|PHP|VND|ZAR|ILS|AED|SAR|EGP|NGN"
+)
 SIGNS = "$€£¥₹₩₽₺₫₴₪฿₱₦"
 PERCENT = "%"
 SPACES = " \u00a0\u2009\u202f"
 APOSTROPHES = "'\u2019"
 LIKE_ONE = str.maketrans({**dict.fromkeys("0123456789", "9"), **dict.fromkeys(SPACES, " "), "\u2019": "'", "−": "-"})
-UNIT = rf"(?:{PERCENT}|(?:US|A|C|R|HK)?[{re.escape(SIGNS)}]|{'|'.join(CURRENCIES)})"
+UNIT = rf"(?:{PERCENT}|(?:US|A|C|R|HK)?[{re.escape(SIGNS)}]|{CURRENCIES})"
 WRITTEN = re.compile(
     rf"(?P<open>\()?(?P<sign>[-+])? ?(?P<before>{UNIT})? ?(?P<inner>[-+])?(?P<body>[09.,][09.,' ]*?)"
     rf"(?P<power>[eE][-+]?9+)? ?(?P<after>{UNIT})?(?P<close>\))?"
@@ -139,7 +139,7 @@ def _plain(texts: list[str]) -> Floats:
 def _formatted(texts: list[str], written: NumberFormat) -> Floats:
     known: dict[str, Shape | None] = {}
     values = np.full(len(texts), np.nan)
-    drop = str.maketrans("", "", f"()+-−{SPACES}{APOSTROPHES}{written.thousands}")  # noqa: RUF001
+    drop = str.maketrans("", "", f"()+-−{SPACES}{APOSTROPHES}{written.thousands}")
     for place, (text, shape) in enumerate(zip(texts, _shapes(texts))):
         if shape not in known:
             read = _shape_of(shape)
@@ -201,6 +201,6 @@ _BODIES = {
 
 
 def _fits(shape: Shape, decimal: str, thousands: str, unit: str) -> bool:
-    """Whether a shape is a number of this format. A currency may be left off; a percent sign may not, for 0.5 and 50%."""
+    """Whether a shape is a number of this format. A currency can be omitted, but not a percent sign: 0.5 and 50%."""
     same = shape.unit == unit or (not shape.unit and unit not in ("", PERCENT))
     return same and _BODIES[decimal, thousands].fullmatch(shape.body) is not None

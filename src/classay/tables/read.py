@@ -15,7 +15,6 @@ from . import kinds
 from .audit import (
     ASKED,
     FEATURE,
-    GROUPS,
     LEFT_OUT,
     TARGET,
     TIME,
@@ -291,8 +290,8 @@ def _uses(name: str, columns: dict[str, Column], roles: Roles, like: Table | Non
     free = [column for column in columns if column not in uses and column != roles.target]
     if like is not None:
         for column in free:
-            unique = column not in like.X and is_identifier(columns[column].values)
-            uses[column] = (FEATURE if column in like.X else LEFT_OUT, kinds.IDENTIFIER if unique else "", "")
+            names_rows = column not in like.X and is_identifier(columns[column].values)
+            uses[column] = (FEATURE if column in like.X else LEFT_OUT, kinds.IDENTIFIER if names_rows else "", "")
         uses |= {like.text: (kinds.TEXT, "", "")} if like.text in columns else {}
         return uses, like.text
     sentences = [column for column in free if columns[column].kind == kinds.TEXT]
@@ -325,10 +324,10 @@ def _only_text(sentences: list[str], useful: list[str]) -> str:
     names = shown([f"`{name}`" for name in sentences], 4)
     first = sentences[0]
     others = " ".join(f"--drop {_quoted(name)}" for name in sentences)
+    verb, one, all_ = ("looks", "it", "it") if len(sentences) == 1 else ("look", "one", "them")
     learn = f" and learn from {shown(useful, 4)}" if useful else ""
     raise InputError(
-        f"{names} {'looks' if len(sentences) == 1 else 'look'} like text: add `--text {_quoted(first)}` to use "
-        f"{'it' if len(sentences) == 1 else 'one'}, or `{others}` to drop {'it' if len(sentences) == 1 else 'them'}{learn}."
+        f"{names} {verb} like text: add `--text {_quoted(first)}` to use {one}, or `{others}` to drop {all_}{learn}."
     )
 
 

@@ -90,8 +90,8 @@ def _from_file(path: Path, wanted: Wanted) -> LoadedTable:
         raise
     except UnicodeDecodeError as error:
         raise InputError(
-            f"'{path}' is not text in UTF-8 ({error.reason}: byte {error.object[error.start]:#x}). It may be in Latin-1 "
-            "or Windows-1252. Save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW."
+            f"'{path}' is not text in UTF-8 ({error.reason}: byte {error.object[error.start]:#x}). It may be in "
+            "Latin-1 or Windows-1252. Save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW."
         ) from error
     except Exception as error:  # four third-party parsers, each with its own ways to fail on a damaged file
         message = f"'{path}' cannot be read as {kind} ({type(error).__name__}: {error})."

@@ -11,7 +11,9 @@ import pytest
 
 from classay import open_report
 from classay.cli import console
-from classay.report import measure
+from classay.learner.rounds import RecordRounds
+from classay.report import groundwork
+from classay.report.document import Report
 
 BOUGHT = ["--splits", "4", "--repeats", "2", "--size", "all", "--n-probes", "50", "--fold-rows", "all"]
 QUICK = ["--workers", "1", *BOUGHT]
@@ -45,8 +47,9 @@ def test_findings_are_printed_and_the_page_is_saved_under_the_name_of_the_data(t
     code, out, err = typed("report", ovens, *BAYES, *QUICK)
     assert code == 0
     assert "Checks passed: " in out
-    assert "[1/5] Pilot fits" in err
-    assert "foreseen" not in err  # nothing was left to the budget
+    assert "Trial fits" in err
+    assert "Pilot fits" not in err  # nothing was left to the budget
+    assert "bayes does not take this table as it is. Changed inside each fit: one-hot" in err
     assert f"Saved {tmp_path / 'ovens.html'}" in err
     report = open_report(tmp_path / "ovens.html")
     assert report.learners == ("bayes",)
@@ -77,6 +80,61 @@ def test_the_command_on_the_page_gives_the_same_figures(typed, ovens, tmp_path):
     assert _figures(second) == _figures(first)
     # What was typed is named once, also when it was typed before.
     assert shlex.split(second.settings["command"]).count("--splits") == 1
+    assert shlex.split(second.settings["command"]).count("--test-points") == 1
+
+
+def test_a_learner_can_have_fewer_splits(typed, ovens, tmp_path):
+    learners = [*BAYES, "--learner", "tree=DecisionTreeClassifier"]
+    more = ["--splits", "tree=5", "--splits", "6", "--fold-rows", "tree=40"]
+    code, _, _ = typed("report", ovens, *learners, *QUICK, *more, "-o", "a.json", "--quiet")
+    assert code == 0
+    settings = open_report(tmp_path / "a.json").settings
+    assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (6, {"tree": 5}, {"tree": 40})
+    assert "--splits tree=5" in settings["command"]
+    assert "--fold-rows tree=40" in settings["command"]
+
+
+def test_the_page_is_rewritten_as_rounds_arrive(typed, ovens, tmp_path, monkeypatch):
+    saved = []
+    save = Report.save
+
+    def seen(self, path, *, force=True):
+        saved.append((self.settings["splits"], self.settings["preliminary"]))
+        return save(self, path, force=force)
+
+    monkeypatch.setattr(Report, "save", seen)
+    code, _, err = typed("report", ovens, *BAYES, *QUICK, "--splits", "8")
+    assert code == 0
+    assert saved == [(5, "round 1 of at most 2"), (8, "")]
+    assert "ovens.html: preliminary, after round 1 of at most 2; it will be rewritten." in err
+
+
+def test_losses_are_shown_even_if_quiet(typed, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=100).astype(object), "b": rng.normal(size=100)})
+    table["y"] = (table["b"] > 0).astype(int)
+    table.loc[3, "a"] = "oops"
+    table.to_csv(tmp_path / "dirty.csv", index=False)
+    code, _, err = typed("report", "dirty.csv", *BAYES, *QUICK, "--quiet")
+    assert code == 0
+    assert "'oops'" in err
+    assert any("'oops'" in note for note in open_report(tmp_path / "dirty.html").about["notes"])
+
+
+def test_groups_time_and_a_test_file(typed, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
+    table["patient"], table["day"] = np.arange(160) // 4, np.arange(160)
+    table["y"] = (table["a"] > 0).astype(int)
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    table.head(40).to_csv(tmp_path / "later.csv", index=False)
+    files = [*BAYES, *QUICK, "--quiet", "--target", "y"]
+    assert typed("report", "visits.csv", *files, "--groups", "patient", "--drop", "day", "-o", "a.json")[0] == 0
+    assert open_report(tmp_path / "a.json").about["columns"] == 2
+    assert typed("report", "visits.csv", *files, "--time", "day", "--drop", "patient", "-o", "b.json")[0] == 0
+    assert open_report(tmp_path / "b.json").settings["tested_rows"] < 160
+    assert typed("report", "visits.csv", *files, "--test", "later.csv", "-o", "c.json")[0] == 0
+    assert "40 test points" in open_report(tmp_path / "c.json").settings["bought"]
 
 
 def _figures(report):
@@ -93,6 +151,8 @@ def _figures(report):
         (["--budget", "-5"], "expected a positive time"),
         (["--size", "many"], "--size is 'many'"),
         (["--fold-rows", "-3"], "--fold-rows is '-3'"),
+        (["--splits", "oak=6"], "there is no learner 'oak'"),
+        (["--splits", "tree=6"], "for the others too"),
         (["--target", "nope"], "has no column 'nope'"),
         (["--learner", "GausianNB"], "GaussianNB"),
         (["--learner", "data=GaussianNB"], "Rename it"),
@@ -104,7 +164,8 @@ def test_mistakes_are_reported_before_any_fit(typed, ovens, tmp_path, monkeypatc
     def fitted(*_, **__):
         raise AssertionError("something was fitted")
 
-    monkeypatch.setattr(measure, "record", fitted)
+    monkeypatch.setattr("classay.estimators.fit.fit_once", fitted)
+    monkeypatch.setattr(groundwork, "ready", fitted)
     (tmp_path / "taken.html").write_text("mine")
     code, out, err = typed("report", ovens, "--quiet", *more)
     assert code == 2
@@ -152,30 +213,30 @@ def test_if_none_can_be_fitted_that_is_a_mistake(typed, ovens, tmp_path):
 
 
 def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypatch):
-    record = measure.record
+    grow = RecordRounds.grow
 
-    def stopped(*arguments, name, **settings):
-        if name == "tree":
-            raise KeyboardInterrupt
-        return record(*arguments, name=name, **settings)
+    def stopped(self, names, splits, stop=None, label=""):
+        if splits > 5:
+            self.interrupted = True
+            return False
+        return grow(self, names, splits, stop, label)
 
-    monkeypatch.setattr(measure, "record", stopped)
-    learners = [*BAYES, "--learner", "tree=DecisionTreeClassifier", "--learner", "far=KNeighborsClassifier"]
-    code, out, err = typed("report", ovens, *learners, *QUICK, "--quiet")
+    monkeypatch.setattr(RecordRounds, "grow", stopped)
+    code, out, err = typed("report", ovens, *BAYES, *QUICK, "--splits", "12", "--quiet")
     assert code == console.PARTIAL
     assert "Interrupted: the report covers only what had finished." in err
-    assert "tree: No results" in out
+    assert "Checks passed" in out
     report = open_report(tmp_path / "ovens.html")
-    assert report.learners == ("bayes",)
-    assert report.failed == dict.fromkeys(("tree", "far"), "Interrupted before it started.")
+    assert report.settings["splits"] == 5
     assert report.settings["interrupted"] is True
+    assert not report.settings["preliminary"]
 
 
 def test_ctrl_c_before_anything_is_done(typed, ovens, tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measure, "record", stopped)
+    monkeypatch.setattr(groundwork, "cross_validate", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--quiet")
     assert code == console.PARTIAL
     assert out == ""

@@ -6,6 +6,7 @@ Nothing is loaded from the network, neither to write a file nor to view it.
 from __future__ import annotations
 
 import base64
+import re
 import struct
 import zlib
 from pathlib import Path
@@ -49,9 +50,14 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
-    """A chart as SVG."""
+    """A chart as SVG, the same text each time: Vega numbers clips and gradients on and on within a process."""
     text: str = vl_convert.vegalite_to_svg(chart.to_json(indent=None), vl_version=_version())
-    return text
+    new: dict[str, str] = {}
+
+    def renumbered(found: re.Match[str]) -> str:
+        return found[1] + new.setdefault(found[2], re.sub(r"\d+", str(len(new)), found[2]))
+
+    return re.sub(r'(id="|url\(#)((?:clip|gradient)_?\d+)', renumbered, text)
 
 
 def _page(spec: str) -> str:

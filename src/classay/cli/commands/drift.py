@@ -188,9 +188,7 @@ def read_batch(file: str, reference: Reference) -> Batch:
             if column.use == LEFT_OUT and column.kind not in (EMPTY, IDENTIFIER) and column.name not in known
         ]
         if new:
-            raise expect.InputError(
-                f"The batch has a column {new[0]!r}, which the reference does not have. Drop it, or use a new reference."
-            )
+            raise expect.InputError(f"The batch has a column {new[0]!r}, which the reference does not have. Drop it.")
         classes = np.unique(plain_labels(reference.y.to_numpy()))
         y = table.y if classes.dtype.kind != "U" else table.y.map(str)
         at_least_two(np.unique(plain_labels(y.to_numpy())))

@@ -36,7 +36,7 @@ class TimeSpan:
                 f"`time` is such as {after.first} in the batch and such as {self.first} before; expected dates in both "
                 "or numbers in both."
             )
-        last, first = (pd.Timestamp(each) if isinstance(each, str) else each for each in (self.last, after.first))
+        last, first = (_comparable(each) for each in (self.last, after.first))
         try:
             early = first < last
         except TypeError as error:
@@ -49,3 +49,7 @@ class TimeSpan:
                 "Pass batches in the order of time, without overlap."
             )
         return TimeSpan(self.first, after.last)
+
+
+def _comparable(time: float | str) -> Any:
+    return pd.Timestamp(time) if isinstance(time, str) else time

@@ -120,7 +120,7 @@ def prepare(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    scheme: Scheme | None,
+    scheme: Scheme | Splits | None,
     repeats: int,
     test_size: float,
     probes: Any,

@@ -72,7 +72,7 @@ class GroupedRows:
         shares = np.array([0.5, 0.5])
         for _ in range(redraws):
             half = deal_groups(self.codes, self.group, shares, generator)
-            parts = [np.flatnonzero(half == side) for side in (0, 1)]
+            parts: list[AnyInts] = [np.flatnonzero(half == side) for side in (0, 1)]
             missing = [self.missing(part) for part in parts]
             if not any(each.size for each in missing):
                 break

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...expect import InputError, nearest, shown
-from ...tables.read import BUILT_IN
+from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
 from ..document import Report
 from .gates import Ban, Gate, ban_from, gate_from
