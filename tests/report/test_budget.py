@@ -1,5 +1,7 @@
 """What a budget allows, on fixed steps, and how times are read."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,7 +88,7 @@ def test_a_round_starts_only_if_it_should_end_in_time():
 
 
 def test_rounds_double_or_more():
-    assert all(later >= 1.5 * earlier for earlier, later in zip(SPLITS, SPLITS[1:]))
+    assert all(later >= 1.5 * earlier for earlier, later in pairwise(SPLITS))
     assert ON_FOLDS < MOST_ON_FOLDS < 1
 
 

@@ -205,7 +205,7 @@ def next_round(
     names = list(seconds)
     while names and cost(names) > SURE * left:
         slowest = max(names, key=lambda name: cost([name]))
-        if len(names) == 1 or cost([slowest]) < cost(names) / 2:
+        if len(names) == 1 or cost([slowest]) <= cost(names) / 2:
             return [], 0.0
         names.remove(slowest)
     return names, cost(names)

@@ -16,7 +16,8 @@ def held(error_rate):
     """Two classes, of which 0 is always predicted, with scores that reflect how often that is wrong."""
     with np.errstate(divide="ignore"):
         scores = np.log(np.column_stack([1 - error_rate, error_rate]))
-    return HeldOut(np.zeros(error_rate.size, dtype=np.int64), scores, error_rate.size)
+    rows = np.arange(error_rate.size)
+    return HeldOut(np.zeros(rows.size, dtype=np.int64), scores, rows.size, rows, rows.size)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_errors_that_scores_predict_are_no_excess(ovens):
 def test_errors_that_scores_do_not_predict_are(ovens):
     X, _, wrong, found = ovens
     blind = held(np.full(len(X), 0.05))
-    without = HeldOut(blind.labels, None, blind.rows)
+    without = HeldOut(blind.labels, None, blind.rows, blind.tested, blind.available)
     for each in (blind, without):
         first = excess_errors(found, each, wrong)[0]
         # It can only say what is wrong overall.
@@ -61,9 +62,9 @@ def test_only_rows_that_were_not_searched_count(ovens):
 
 def test_certainty_of_scores_of_any_kind():
     labels = np.zeros(2, dtype=np.int64)
-    sure = HeldOut(labels, np.array([[0.0, -np.inf], [math.log(0.6), math.log(0.4)]]), 2)
+    sure = HeldOut(labels, np.array([[0.0, -np.inf], [math.log(0.6), math.log(0.4)]]), 2, np.arange(2), 2)
     assert certainty(sure) == pytest.approx([1.0, 0.6])
-    assert certainty(HeldOut(labels, None, 2)).tolist() == [0.0, 0.0]
+    assert certainty(HeldOut(labels, None, 2, np.arange(2), 2)).tolist() == [0.0, 0.0]
 
 
 def test_chance_of_so_many_errors():

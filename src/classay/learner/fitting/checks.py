@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -338,33 +339,30 @@ def advice(X: Any, error: str) -> str:
 
 
 def _refuse_infinite(X: Any) -> None:
-    numbers, names = _numbers(X)
-    if numbers is None or numbers.dtype.kind != "f":
-        return
+    infinite = {name: count for name, numbers in _numbers(X) if (count := _infinite_cells(numbers))}
+    if infinite:
+        where = "" if list(infinite) == [None] else f", in: {shown(infinite)}"
+        raise InputError(f"`X` has {sum(infinite.values())} infinite values{where}. Replace or drop them.")
+
+
+def _infinite_cells(numbers: NDArray[Any]) -> int:
     with np.errstate(over="ignore", invalid="ignore"):
-        # One sum clears most tables in one pass; NaN may hide an infinity, so look again then.
+        # One sum clears most columns in one pass; NaN may hide an infinity, so look again then.
         if np.isfinite(numbers.sum()):
-            return
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        if names is None:
-            raise InputError(f"`X` has {int(infinite.sum())} infinite values. Replace or drop them.")
-        columns = [names[place] for place in np.flatnonzero(infinite.any(axis=0))]
-        raise InputError(f"`X` has {int(infinite.sum())} infinite values, in: {shown(columns)}. Replace or drop them.")
+            return 0
+    return int(np.isinf(numbers).sum())
 
 
-def _numbers(X: Any) -> tuple[NDArray[Any] | None, list[Any] | None]:
-    """The numeric part of X as one array, and the names of its columns."""
+def _numbers(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """The columns of X that can have infinite values, with their names, one by one: a large table is not copied."""
     if is_sparse(X):
-        return X.data, None
-    if isinstance(X, pd.DataFrame):
-        part = X.select_dtypes("number")
-        if not part.shape[1]:
-            return None, None
-        return part.to_numpy(dtype=float, na_value=np.nan), list(part.columns)
-    if X.dtype.kind not in "biuf":
-        return None, None
-    return X, [f"column {place}" for place in range(X.shape[1])]
+        if X.data.dtype.kind == "f":
+            yield None, X.data
+    elif isinstance(X, pd.DataFrame):
+        for name, column in X.select_dtypes("number").items():
+            yield name, column.to_numpy(dtype=float, na_value=np.nan)
+    elif X.dtype.kind == "f" and _infinite_cells(X):
+        yield from ((f"column {place}", X[:, place]) for place in range(X.shape[1]))
 
 
 def _constant_columns(X: Any) -> list[Any]:
