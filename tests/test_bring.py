@@ -89,7 +89,8 @@ def test_04_a_word_among_numbers_is_missing_and_named_by_its_row(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cell", [lambda i: f"{i}%", lambda i: f"${i}", lambda i: f'"{1000 + i:,}"', lambda i: f'"{i},5"', lambda i: f"{i} €"]
+    "cell",
+    [lambda i: f"{i}%", lambda i: f"${i}", lambda i: f'"{1000 + i:,}"', lambda i: f'"{i},5"', lambda i: f"{i} €"],
 )
 def test_05_percent_currency_thousands_and_decimal_commas(tmp_path, cell):
     table = read_table(written(tmp_path, rows_of(cell)))
@@ -332,9 +333,11 @@ def test_34_a_given_test_part_and_any_splitter(iris):
 def test_35_several_labels_per_row_are_refused_with_what_to_do(iris):
     X, y = iris
     several = np.column_stack([y == 0, y == 1])
-    for verb in (lambda: classay.record(DecisionTreeClassifier(), X, several, **FEW),
-                 lambda: classay.complexity(X, several),
-                 lambda: classay.characterize({"tree": DecisionTreeClassifier()}, X, several)):
+    for verb in (
+        lambda: classay.record(DecisionTreeClassifier(), X, several, **FEW),
+        lambda: classay.complexity(X, several),
+        lambda: classay.characterize({"tree": DecisionTreeClassifier()}, X, several),
+    ):
         with pytest.raises(InputError, match=r"(?i)one label|each (label|column)"):
             verb()
 

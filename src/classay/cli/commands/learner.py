@@ -77,9 +77,7 @@ def command(
     learners = learners_from_texts(learner or options.USUAL, allow_import)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
     console.writable_folder(charts, "--charts")
-    table = read_table(
-        data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ()
-    )
+    table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
     _refuse_early(table, holdout_size, holdouts, test_size, seed)
     describe(table, quiet)
     settings = {

@@ -76,9 +76,7 @@ def command(
     expect.whole(regions, "regions", at_least=0)
     scheme = HalfSplits(splits, size)
     console.writable_folder(charts, "--charts")
-    table = read_table(
-        data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ()
-    )
+    table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
     describe(table, quiet)
     settings = {
         "scheme": scheme,

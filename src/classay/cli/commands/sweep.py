@@ -98,9 +98,7 @@ def command(
     plans = _plans(learners_from_texts(learner, allow_import), param, values)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
     console.writable_folder(charts, "--charts")
-    table = read_table(
-        data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ()
-    )
+    table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
     settings: dict[str, Any] = {
         "scheme": scheme,
         "repeats": repeats,
@@ -185,7 +183,7 @@ def _sweep_all(
     for name, plan in plans.items():
         try:
             tried = ready(plan.learner, table.X, table.y, settings["random_state"])
-            one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **settings, **of_rows(table))
+            one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **{**settings, **of_rows(table)})
             sweeps[name] = replace(one, notes=(*one.notes, *tried.notes))
         except StoreFull as problem:
             return sweeps, {**failed, name: str(problem)}, False, True
