@@ -143,7 +143,11 @@ def _from_parquet(path: Path) -> LoadedTable:
         raise InputError(
             f"'{path}' needs pyarrow, which is not installed. Run `pip install \"classay[parquet]\"`."
         ) from error
-    return LoadedTable(pd.read_parquet(path, engine="pyarrow"))
+    import pyarrow
+
+    frame = pd.read_parquet(path, engine="pyarrow")
+    pyarrow.default_memory_pool().release_unused()  # what reading needed is as large as the table
+    return LoadedTable(frame)
 
 
 def _from_npz(path: Path) -> LoadedTable:

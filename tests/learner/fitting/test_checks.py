@@ -59,7 +59,7 @@ BAD_DATA = {
     "two columns of y, a DataFrame": (X, FRAME[["a", "b"]], r"`y` has 2 columns"),
     "y of three axes": (X, np.zeros((150, 1, 1)), r"`y` has shape \(150, 1, 1\)"),
     "y a number": (X, 3, r"`y` has shape \(\)"),
-    "ragged y": (X, [[0, 1], [0]] * 75, r"`y` is not an array.*All rows"),
+    "ragged y": (X, [[0, 1], [0]] * 75, r"`y` has rows with several labels.*one by one"),
     "inf in X": (with_value(np.inf), Y, r"`X` has 1 infinite values, in: column 1\. Replace or drop"),
     "-inf beside NaN": (np.vstack([with_value(-np.inf)[:149], [[np.nan] * 4]]), Y, r"1 infinite values, in: column 1"),
     "inf and -inf": (np.vstack([with_value(np.inf)[:149], [[-np.inf] * 4]]), Y, r"5 infinite values"),
@@ -113,7 +113,7 @@ def test_what_is_no_learner(learner, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"scheme": 10}, r"`scheme` is 10; expected Subsets\(...\) or HalfSplits\(...\)"),
+        ({"scheme": 10}, r"`scheme` is 10; expected Subsets\(...\), HalfSplits\(...\) or Splits\(cv\)"),
         ({"scheme": Subsets}, r"`scheme` is <class.*Subsets\(...\)"),
         ({"repeats": 0}, r"`repeats` is 0; expected a whole number of at least 1"),
         ({"repeats": 2.5}, r"`repeats` is 2.5"),
