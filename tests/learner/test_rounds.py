@@ -11,10 +11,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import HalfSplits, record
+from classay.learner import rounds as rounds_module
 from classay.learner.fitting.checks import prepare
 from classay.learner.rounds import RecordRounds
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB(), "fickle": Rule(fickle=True)}
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_sent_alone(monkeypatch):
+    """Also in small tables, so that every test covers it."""
+    monkeypatch.setattr(rounds_module, "MOST_SHARE", 0.9)
 
 
 def setup_of(X, y, learner, size=None, **more):
@@ -32,7 +39,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("size", [None, 30])
+@pytest.mark.parametrize("size", [None, 6, 30])
 def test_rounds_give_the_record_of_one_go(workers, size):
     X, y = gaussians(200)
     rounds = RecordRounds(setup_of(X, y, LEARNERS["tree"], size), LEARNERS, workers)

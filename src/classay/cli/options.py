@@ -25,10 +25,7 @@ Learners = Annotated[
         "tree=DecisionTreeClassifier. Repeat for more.",
     ),
 ]
-TextColumn = Annotated[
-    str | None, typer.Option("--text", metavar="COLUMN", help="Column of texts to learn from, besides other columns.")
-]
-Text = Annotated[str | None, typer.Option(help="Column of texts to embed; other columns are not used.")]
+Text = Annotated[str | None, typer.Option("--text", metavar="COLUMN", help="Column of texts to use.")]
 TextModel = Annotated[str, typer.Option(help="Model that embeds texts: wordllama or minilm.")]
 TextCache = Annotated[Path | None, typer.Option(help="Folder to cache embedded texts in.")]
 Groups = Annotated[

@@ -17,6 +17,7 @@ import numpy as np
 from ..arrays import Ints
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import free_seeds
+from ..inputs import take
 from ..notes import Note
 from .fitting import checks, provenance
 from .fitting.checkpoints import open_chunks
@@ -27,6 +28,9 @@ from .fitting.schemes import HalfSplits
 from .record import gathered
 from .records.labelings import Labelings
 from .records.predictions import restored
+
+MOST_SHARE = 0.5
+"""If fits need at most this share of the rows, only these are sent to workers."""
 
 
 @dataclass
@@ -67,9 +71,9 @@ class RecordRounds:
                 self.splits[name] = splits
         if not missing:
             return True
+        setup = replace(self.setup, scheme=self._scheme(splits), learner=self.learners[missing[0]])
         runner = FitRunner(
-            replace(self.setup, scheme=self._scheme(splits), learner=self.learners[missing[0]]),
-            self._subsets[: 2 * splits],
+            *_with_rows_used(setup, self._subsets[: 2 * splits]),
             self.executor,
             self.progress,
             label,
@@ -202,6 +206,26 @@ class RecordRounds:
             errors += answers.by_value[0].errors.values()
         why = errors[0] if errors else "it gave no predictions"
         return f"{name} failed in every refit: {why}{checks.advice(self.setup.X, why)}"
+
+
+def _with_rows_used(setup: Setup, subsets: list[Ints]) -> tuple[Setup, list[Ints]]:
+    """Setup and subsets with only the rows that are fitted or tested, if these are few: workers need no others.
+
+    Predictions depend on the content of rows, not on their numbers.
+    """
+    total = int(setup.y.size)
+    if sum(rows.size for rows in subsets) + setup.test.size > MOST_SHARE * total:
+        return setup, subsets
+    used = np.unique(np.concatenate([*subsets, setup.test]))
+    few = replace(
+        setup,
+        X=take(setup.X, used),
+        y=setup.y[used],
+        codes=setup.codes[used],
+        test=np.searchsorted(used, setup.test),
+        per_row=setup.per_row.take(used),
+    )
+    return few, [np.searchsorted(used, rows) for rows in subsets]
 
 
 def _group(name: str, learner: Any) -> FitGroup:

@@ -22,11 +22,11 @@ from .findings import findings_of
 from .groundwork import FitSettings
 from .measure import measure
 from .results import LearnerResults, Results
+from .sections.audit import reading_section
 from .sections.classes_and_networks import classes_section, networks_section
 from .sections.data import data_section, slices_section
 from .sections.learners import disagreement_section, learners_section
 from .sections.methods import methods_section
-from .sections.reading import reading_section
 from .subjects import data_from, learners_from
 
 if TYPE_CHECKING:

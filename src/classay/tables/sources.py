@@ -138,13 +138,11 @@ def _refuse_surplus(file: TextIO, path: Path) -> None:
 
 def _from_parquet(path: Path) -> LoadedTable:
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ImportError as error:
         raise InputError(
             f"'{path}' needs pyarrow, which is not installed. Run `pip install \"classay[parquet]\"`."
         ) from error
-    import pyarrow
-
     frame = pd.read_parquet(path, engine="pyarrow")
     pyarrow.default_memory_pool().release_unused()  # what reading needed is as large as the table
     return LoadedTable(frame)

@@ -55,7 +55,7 @@ def command(
     output: list[Path] = typer.Option(
         None, "--output", "-o", help="File to save to: .html, .json or .md. Repeat for more. Default: NAME.html."
     ),
-    text: options.TextColumn = None,
+    text: options.Text = None,
     groups: options.Groups = None,
     time: options.Time = None,
     weight: options.Weight = None,

@@ -37,7 +37,7 @@ REGION_COLUMNS = ["where", "share of\npoints", "disagreement", "elsewhere", "lif
 def command(
     data: options.Data,
     target: options.Target = None,
-    text: options.TextColumn = None,
+    text: options.Text = None,
     groups: options.Groups = None,
     time: options.Time = None,
     weight: options.Weight = None,

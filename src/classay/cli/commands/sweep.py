@@ -48,7 +48,7 @@ COLUMNS = [
 def command(
     data: options.Data,
     target: options.Target = None,
-    text: options.TextColumn = None,
+    text: options.Text = None,
     groups: options.Groups = None,
     time: options.Time = None,
     weight: options.Weight = None,
