@@ -101,7 +101,7 @@ def test_settings_that_leave_nothing_open_are_the_plan():
 def test_more_rows_never_cost_less():
     odd = Speed(1000, 1.0, 1e-3, 0.3, -0.4)
     assert odd.at(500, 0) < odd.at(1000, 0) < odd.at(2000, 0)
-    assert odd.at(2000, 0) == 2.0
+    assert odd.at(2000, 0) == pytest.approx(1 + 2 / 3)  # at least half of the growth of a learner that is linear
     assert odd.at(2000, 10) - odd.at(2000, 0) == pytest.approx(0.01)
 
 
@@ -144,3 +144,13 @@ def test_times_in_words():
     assert time_text(2.345) == "2.3 s"
     assert time_text(150) == "2 min 30 s"
     assert [enough(seconds) for seconds in (3, 61, 3000, 3601)] == ["20s", "2m", "1h", "2h"]
+
+
+def test_time_that_does_not_depend_on_rows_is_not_multiplied():
+    """A forest of 1 s for its trees and 1 ms per row, timed on 250 and 1,000 rows."""
+
+    def seconds(rows):
+        return 1 + rows / 1000
+
+    forest = Speed(1000, seconds(1000), 0.0, growth((250, seconds(250)), (1000, seconds(1000))))
+    assert forest.at(20_000, 0) == pytest.approx(seconds(20_000), rel=0.5)

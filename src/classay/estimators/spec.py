@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.pipeline import make_pipeline
 
 from ..expect import InputError, nearest, shown
@@ -33,6 +33,7 @@ SILENT: dict[str, dict[str, Any]] = {
     "CatBoostClassifier": {"verbose": False, "allow_writing_files": False},
 }
 """Defaults unless set otherwise: these print at every fit, or leave files behind."""
+USUAL_MODULES = ("linear_model", "preprocessing", "tree", "ensemble", "neighbors", "naive_bayes", "svm", "impute")
 LONGEST, DEEPEST = 10_000, 30
 CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
 """A user's name before an equals sign, which no learner has in front of its brackets."""
@@ -122,9 +123,6 @@ def _name(node: ast.expr) -> str:
 
 
 def _lookup(name: str, role: str) -> Any:
-    known = _estimators(role)
-    if name in known:
-        return known[name]
     if role == "classifier" and name in ELSEWHERE:
         package = ELSEWHERE[name]
         if importlib.util.find_spec(package) is None:
@@ -133,6 +131,12 @@ def _lookup(name: str, role: str) -> Any:
             return getattr(importlib.import_module(package), name)
         except (ImportError, OSError) as error:  # a part of it is missing, or a system library
             raise InputError(f"{name} needs {package}, which cannot be imported: {error}.") from error
+    found = _usual(name, role)
+    if found is not None:
+        return found
+    known = _estimators(role)
+    if name in known:
+        return known[name]
     for other in ("regressor", "transformer", "classifier"):
         if other != role and name in _estimators(other):
             alike = re.sub("Regressor$", "Classifier", name)
@@ -145,6 +149,17 @@ def _lookup(name: str, role: str) -> Any:
         f"{name!r} is not a {role} of scikit-learn.{hint or f' There are {shown(known)}.'}"
         + (" Write your own code as module:name." if role == "classifier" and not hint else "")
     )
+
+
+def _usual(name: str, role: str) -> Any:
+    """An estimator of the modules that most learners come from; to list all of scikit-learn's takes two seconds."""
+    mixin = ClassifierMixin if role == "classifier" else TransformerMixin
+    for place in USUAL_MODULES:
+        module = importlib.import_module(f"sklearn.{place}")
+        found = getattr(module, name) if name in module.__all__ else None
+        if isinstance(found, type) and issubclass(found, mixin) and not inspect.isabstract(found):
+            return found
+    return None
 
 
 @cache

@@ -57,11 +57,18 @@ class RecordRounds:
     _about: dict[str, Any] = field(default_factory=dict)
     _running: FitRunner | None = None
 
-    def grow(self, names: list[str], splits: int, stop: Callable[[], bool] | None = None, label: str = "") -> bool:
+    def grow(
+        self,
+        names: list[str],
+        splits: int,
+        stop: Callable[[], bool] | None = None,
+        label: str = "",
+        in_turn: bool = False,
+    ) -> bool:
         """Fit the learners of these names on the first `splits` splits, as far as this is not done.
 
-        Return whether all of it is done. If `stop` ends it, or Ctrl-C, a learner keeps the splits of the last round;
-        if that was its first round, it keeps those that are complete.
+        By split, so that all get equally far, or `in_turn`. Return whether all of it is done. If `stop` ends it, or
+        Ctrl-C, a learner keeps the splits of the last round; if that was its first round, those that are complete.
         """
         names = [name for name in names if name not in self.failed and self.splits.get(name, 0) < splits]
         self._draw(splits)
@@ -80,6 +87,7 @@ class RecordRounds:
             lambda group: self._chunks(group, splits),
             stop=stop,
             isolate=self.isolate,
+            in_turn=in_turn,
         )
         groups = [_group(name, self.learners[name]) for name in missing]
         self._running = runner

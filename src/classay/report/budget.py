@@ -38,6 +38,8 @@ AT_LATEST = 3.0
 ALWAYS = 4.0
 """Folds, and a first round, that take no longer than these seconds are done even if the budget is shorter."""
 LINEAR = 1.0
+TIMES = 4
+"""Each pilot fit has so many times the rows of the one before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +106,7 @@ class Speed:
 
     def at(self, rows: int, points: int) -> float:
         """Estimated seconds of a fit on this number of rows, and of predictions for so many points."""
-        return _scaled(self.fit, self.rows, rows, self.growth, LINEAR) + points * _scaled(
+        return _scaled(self.fit, self.rows, rows, self.growth, 0.5) + points * _scaled(
             self.point, self.rows, rows, self.point_growth, 0.0
         )
 
@@ -114,9 +116,12 @@ class Speed:
 
 
 def _scaled(seconds: float, old: int, new: int, growth: float, least: float) -> float:
-    # Less time with more rows is due to chance, and fewer rows must not save more than their share.
-    exponent = max(growth, least) if new > old else min(max(growth, 0.0), LINEAR)
-    return float(seconds * (new / old) ** exponent)
+    if new > old and growth < LINEAR:
+        # Part of the time does not depend on rows, and the rest is linear. Far less with more rows is due to chance.
+        part = (1 - TIMES ** -max(growth, least)) / (1 - 1 / TIMES)
+        return float(seconds * (1 + part * (new / old - 1)))
+    # Fewer rows must not save more than their share.
+    return float(seconds * (new / old) ** (growth if new > old else min(max(growth, 0.0), LINEAR)))
 
 
 def growth(few: tuple[int, float], many: tuple[int, float]) -> float:

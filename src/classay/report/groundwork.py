@@ -49,7 +49,7 @@ MEASURED_ROWS = 50_000
 """Most rows whose complexity is measured; of a larger table, a sample."""
 LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
-ALONE, FIRST_PAGE = 4.0, 4.0
+ALONE, FIRST_PAGE = 8.0, 3.0
 """Seconds of work that are done in this process rather than in workers, and of the first page, on an idle machine."""
 
 

@@ -65,7 +65,9 @@ class _Rounds:
             begin = self.clock.passed
             with self.stages.stage("Refits", f"round {number} of at most {len(ladder)}, {splits} splits"):
                 self.records.executor = ground.executor(ground.refit_seconds(more))
-                complete = self.records.grow(wanted, splits, self._stop(), "refits")
+                # First of all, one learner after another: if time ends, some are complete.
+                order = sorted(wanted, key=lambda name: ground.refit_seconds({name: 1})) if number == 1 else wanted
+                complete = self.records.grow(order, splits, self._stop(), "refits", in_turn=number == 1)
             ground.failed |= self.records.failed
             ground.refuse_none()
             if not complete or number == len(ladder):

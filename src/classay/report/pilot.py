@@ -15,10 +15,10 @@ from ..engine.pool import one_thread
 from ..estimators.adapters import free_seeds
 from ..estimators.scores import fit_scorer
 from ..inputs import take
-from .budget import Speed, growth
+from .budget import TIMES, Speed, growth
 from .cross_validated import fewer
 
-FIRST, TIMES, MOST = 250, 4, 64_000
+FIRST, MOST = 250, 64_000
 POINTS = 500
 LONG_ENOUGH = 0.2
 """A fit of this many seconds shows how time grows; a shorter one is mostly overhead."""

@@ -9,6 +9,8 @@ import base64
 import re
 import struct
 import zlib
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +70,16 @@ def _page(spec: str) -> str:
 
 def library() -> str:
     """Vega, Vega-Lite and Vega-Embed, as one script."""
+    return prepared_library().result()
+
+
+@cache
+def prepared_library() -> Future[str]:
+    """The same in the background, for those who know early that they need it: it takes seconds, without Python."""
+    thread = ThreadPoolExecutor(1, thread_name_prefix="classay-library")
     # The type of the function does not allow for a bundle without a snippet.
-    bundle: str = vl_convert.javascript_bundle(vl_version=_version())  # type: ignore[call-arg]
+    bundle = thread.submit(vl_convert.javascript_bundle, vl_version=_version())  # type: ignore[call-arg]
+    thread.shutdown(wait=False)
     return bundle
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from ... import expect
+from ...charts.style.picture_files import prepared_library
 from ...estimators.spec import learners_from_texts
 from ...network.quality.quality import NetworkQuality
 from ...report.assay import characterize
@@ -121,6 +122,8 @@ def command(
             quiet=quiet,
         )
         networks = _networks(network, network_options)
+    if any(path.suffix.lower() == ".html" for path in paths):
+        prepared_library()
     try:
         assay = characterize(
             learners,
@@ -152,8 +155,12 @@ def command(
     except KeyboardInterrupt:
         raise console.NothingDone from None
     report = assay.report
+    by_way: dict[str, list[str]] = {}
     for name, how in report.settings.get("wrapped", {}).items():
-        console.say(f"{name} does not take this table as it is. Changed inside each fit: {how}.", quiet)
+        by_way.setdefault(how, []).append(name)
+    for how, names in by_way.items():
+        do = "does" if len(names) == 1 else "do"
+        console.say(f"{expect.shown(names)} {do} not take this table as it is. Changed inside each fit: {how}.", quiet)
     saved = [report.save(path, force=True) for path in paths]
     if mlflow is not None:
         console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)

@@ -38,6 +38,7 @@ class FitRunner:
     stop: Callable[[], bool] | None = None
     stopped: bool = False
     isolate: bool = False
+    in_turn: bool = False
     states: list[GroupProgress] = field(default_factory=list)
 
     def run(self, groups: list[FitGroup], earlier: Iterable[GroupProgress] = ()) -> list[GroupProgress]:
@@ -81,9 +82,12 @@ class FitRunner:
         return cut
 
     def _go(self, states: list[GroupProgress]) -> bool:
-        """Run what is waiting; False if nothing was. By subset, so that all groups get equally far if it is stopped."""
-        plan = sorted((place[0], number, place[1]) for number, state in enumerate(states) for place in state.waiting())
-        tasks: list[GroupTask] = [(number, subset, refits) for subset, number, refits in plan]
+        """Run what is waiting; False if nothing was.
+
+        By subset, so that all groups get equally far if it is stopped, or `in_turn`, so that the first are complete.
+        """
+        tasks: list[GroupTask] = [(number, *place) for number, state in enumerate(states) for place in state.waiting()]
+        tasks.sort(key=lambda task: task if self.in_turn else (task[1], task[0], task[2]))
         if not tasks:
             return False
         was_open = [state.is_open() for state in states]
