@@ -1,7 +1,6 @@
 """Examples and the code in the docs run."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,8 @@ def run(tmp_path, monkeypatch, capsys):
         file.write_text(code, encoding="utf-8")
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("sys.argv", [str(file)])
-        runpy.run_path(str(file), run_name="__main__")
+        # Not by runpy, which makes it the main module: a worker that starts now would run the program again.
+        exec(compile(code, str(file), "exec"), {"__name__": "__main__"})
         return capsys.readouterr().out
 
     return printed

@@ -356,3 +356,26 @@ def test_probes_of_texts():
 def test_texts_where_a_table_is_needed():
     with pytest.raises(InputError, match="is a list of texts; expected a table"):
         classay.DriftMonitor(GaussianNB()).fit(TEXTS, INTENTS)
+
+
+def test_arrow_tables_of_pandas_with_other_names():
+    import pyarrow
+
+    years = pd.DataFrame({2021: [1, 2], 2020: [3, 4]}, index=pd.Index([7, 8], name="when"))
+    assert pandas_of(pyarrow.Table.from_pandas(years)).to_dict("list") == {2021: [1, 2], 2020: [3, 4]}
+    pairs = pd.DataFrame({("a", "b"): [1, 2], ("a", "c"): [3, 4]})
+    assert pandas_of(pyarrow.Table.from_pandas(pairs)).to_numpy().tolist() == [[1, 3], [2, 4]]
+
+
+def test_large_unsigned_numbers_with_gaps():
+    import polars
+    import pyarrow
+
+    large = 2**63 + 5
+    for table in (
+        pyarrow.table({"a": pyarrow.array([large, None], pyarrow.uint64())}),
+        polars.DataFrame({"a": polars.Series([large, None], dtype=polars.UInt64)}),
+    ):
+        column = pandas_of(table)["a"]
+        assert int(column[0]) == large
+        assert pd.isna(column[1])

@@ -118,8 +118,13 @@ def _of_arrow(table: Any, name: str) -> pd.DataFrame:
         )
     # With pandas' own metadata: otherwise the index of a table that pandas wrote would be a column.
     frame: pd.DataFrame = table.to_pandas(date_as_object=False).reset_index(drop=True)
-    columns = {label: _arrow_column(table.column(label), frame[label]) for label in frame.columns}
-    return pd.DataFrame(columns, index=frame.index)
+    # PyArrow's own names are texts, those of pandas may be anything; an index is not among the columns.
+    if frame.shape[1] != len(twins):
+        index = set((table.schema.pandas_metadata or {}).get("index_columns", ()) if table.schema.metadata else ())
+        twins = pd.Index([each for each in twins if each not in index])
+    pairs = zip(twins, range(frame.shape[1]))
+    columns = {place: _arrow_column(table.column(label), frame.iloc[:, place]) for label, place in pairs}
+    return pd.DataFrame(columns, index=frame.index).set_axis(frame.columns, axis=1)
 
 
 def _arrow_column(column: Any, converted: pd.Series[Any] | None = None) -> pd.Series[Any]:
@@ -136,4 +141,7 @@ def _arrow_column(column: Any, converted: pd.Series[Any] | None = None) -> pd.Se
 
 def _whole(numbers: list[int | None]) -> Any:
     """Exact whole numbers, with or without missing ones."""
-    return pd.array(numbers, dtype="Int64") if None in numbers else np.array(numbers, dtype=np.int64)
+    unsigned = max((each for each in numbers if each is not None), default=0) >= 2**63
+    if None in numbers:
+        return pd.array(numbers, dtype="UInt64" if unsigned else "Int64")
+    return np.array(numbers, dtype=np.uint64 if unsigned else np.int64)

@@ -384,3 +384,26 @@ def test_a_learner_of_numbers_gets_numbers_of_a_text_column():
     assert tried.wrapped == "latent semantic analysis of 1 column (text)"
     labelings = classay.record(tried.learner, X, y, HalfSplits(3), 1, executor=1)
     assert (labelings.labels == labelings.truth).mean() > 0.9
+
+
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_codes_that_merge_as_numbers_are_no_numbers(dtype):
+    codes = pd.Series(["01", "1"] * 50).astype(dtype)
+    X, y = pd.DataFrame({"code": codes, "x": range(100)}), ["p", "q"] * 50
+    tried = ready(DecisionTreeClassifier(max_depth=1), X, y)
+    assert "code" in tried.wrapped
+    assert tried.learner.fit(X, y).score(X, y) == 1.0
+
+
+def test_texts_that_are_named_are_text():
+    X = pd.DataFrame({"u": [f"{'play' if i % 2 else 'stop'} song{i}" for i in range(200)]})
+    y = np.arange(200) % 2
+    tried = ready(LogisticRegression(), X, y, texts=["u"])
+    assert "latent semantic analysis of 1 column (u)" in tried.wrapped
+    assert tried.learner.fit(X[:100], y[:100]).score(X[100:], y[100:]) == 1.0
+
+
+def test_missing_dates_are_not_the_distant_past():
+    days = pd.Series(pd.date_range("2020-01-01", periods=100))
+    days[3] = pd.NaT
+    assert "days" in ready(DecisionTreeClassifier(), pd.DataFrame({"a": days}), ["p", "q"] * 50).wrapped

@@ -123,10 +123,10 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     whole, _ = found(learners, X, y, splits=5)
     grow, rounds = RecordRounds.grow, []
 
-    def interrupted(self, names, splits, stop=None, label=""):
+    def interrupted(self, names, splits, stop=None, label="", in_turn=False):
         rounds.append(splits)
         if splits <= 5:
-            return grow(self, names, splits, stop, label)
+            return grow(self, names, splits, stop, label, in_turn)
         self.interrupted = True
         return False
 
@@ -198,7 +198,7 @@ def test_learners_can_have_fewer_splits_and_fewer_rows():
     settings = made.report.settings
     assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (
         8,
-        {"bayes": 5},
+        {"bayes": 5, "rule": 0},
         {"bayes": 60},
     )
     assert "left out" in made.report.failed["rule"]

@@ -57,7 +57,7 @@ def _record_all(
     failed: dict[str, str] = {}
     for name, unfitted in learners.items():
         try:
-            tried = ready(unfitted, table.X, table.y, settings["random_state"])
+            tried = ready(unfitted, table.X, table.y, settings["random_state"], table.texts)
             labelings = record(tried.learner, table.X, table.y, name=name, **settings, **of_rows(table))
             assert isinstance(labelings, Labelings)  # regressors were refused by name
             records[name] = replace(labelings, notes=(*labelings.notes, *tried.notes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,15 @@ MOST_CATEGORIES = 100
 """Rarer categories beyond this many share one indicator, so that a column with very many stays affordable."""
 
 
-def encoded(learner: Any, X: Any) -> Any:
+def encoded(learner: Any, X: Any, texts: Collection[Any] = ()) -> Any:
     """A learner that can be fitted on `X`: itself, or a Pipeline that first converts columns to numbers.
 
     A numeric table without missing values, or anything that is not a DataFrame, returns `learner` unchanged.
     Otherwise the steps are `encode` and `learner`:
 
     - numbers, booleans and times (as days, dates since 1970): missing values become the training median;
-    - texts of several words, most of them different (`is_prose`): latent semantic analysis (`TextNumbers`);
+    - columns named in `texts`, and those of several words, most of them different (`is_prose`): latent semantic
+      analysis (`TextNumbers`);
     - everything else: one indicator per category, with missing as a category. A category that the training
       rows do not have is all zeros, or counts as rare if there are more than `MOST_CATEGORIES`.
 
@@ -45,10 +46,10 @@ def encoded(learner: Any, X: Any) -> Any:
     """
     if not isinstance(X, pd.DataFrame) or is_ready(X):
         return learner
-    return Pipeline([("encode", _encoder_of(X)), ("learner", learner)])
+    return Pipeline([("encode", _encoder_of(X, texts)), ("learner", learner)])
 
 
-def numbers(X: pd.DataFrame) -> pd.DataFrame:
+def numbers(X: pd.DataFrame, texts: Collection[Any] = ()) -> pd.DataFrame:
     """The whole table as numbers, encoded as in `encoded`: for geometry, where nothing is trained.
 
     >>> numbers(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"]})).to_numpy().tolist()
@@ -56,18 +57,18 @@ def numbers(X: pd.DataFrame) -> pd.DataFrame:
     """
     if is_ready(X):
         return X
-    encoder = _encoder_of(X).fit(X)
+    encoder = _encoder_of(X, texts).fit(X)
     return pd.DataFrame(encoder.transform(X), columns=encoder.get_feature_names_out(), index=X.index, copy=False)
 
 
-def encoding_in_words(X: pd.DataFrame) -> str:
+def encoding_in_words(X: pd.DataFrame, texts: Collection[Any] = ()) -> str:
     """How `encoded` changes the columns of a table.
 
     >>> encoding_in_words(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"], "n": [1, 2, 3]}))
     'one-hot encoding of 1 column (hue), medians for missing numbers in 1 column (size)'
     """
     columns = {name: X[name] for name in X.columns}
-    kinds = {name: kind_of_column(column) for name, column in columns.items()}
+    kinds = {name: kind_of_column(column, texts) for name, column in columns.items()}
     ways = {
         "one-hot encoding of": [name for name, kind in kinds.items() if kind == "category"],
         "latent semantic analysis of": [name for name, kind in kinds.items() if kind == "text"],
@@ -200,8 +201,10 @@ def as_numbers(column: pd.Series[Any]) -> Floats:
     return numbers
 
 
-def kind_of_column(column: pd.Series[Any]) -> str:
-    """What `encoded` makes of a column: number, category or text."""
+def kind_of_column(column: pd.Series[Any], texts: Collection[Any] = ()) -> str:
+    """What `encoded` makes of a column: number, category or text; `texts` are names of columns that are text."""
+    if column.name in texts:
+        return "text"
     if _is_numeric(column):
         return "number"
     return "text" if is_prose(column, MOST_CATEGORIES) else "category"
@@ -213,7 +216,7 @@ def is_ready(X: pd.DataFrame) -> bool:
     return plain and not any(X.iloc[:, place].isna().any() for place in range(X.shape[1]))
 
 
-def _encoder_of(X: pd.DataFrame) -> TableEncoder:
+def _encoder_of(X: pd.DataFrame, texts: Collection[Any]) -> TableEncoder:
     names = list(X.columns)
     if not X.columns.is_unique:
         twins = X.columns[X.columns.duplicated()]
@@ -221,7 +224,7 @@ def _encoder_of(X: pd.DataFrame) -> TableEncoder:
     keys: Iterable[Any] = names if all(isinstance(name, str) for name in names) else range(len(names))
     by_kind: dict[str, list[Any]] = {"number": [], "category": [], "text": []}
     for key, name in zip(keys, names):
-        by_kind[kind_of_column(X[name])].append(key)
+        by_kind[kind_of_column(X[name], texts)].append(key)
     return TableEncoder(by_kind["number"], by_kind["category"], by_kind["text"])
 
 

@@ -8,7 +8,7 @@ wrapped.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +36,7 @@ FEW, MANY = 200, 5_000
 OF_EACH_CLASS = 10
 """Rows of every class in a trial, if it has as many, so that cross-validation inside a learner works."""
 LONGEST = 300
+UNREAD_DATES = "missing dates would be read as dates far in the past"
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,13 @@ class Ready:
         return (Note("learner-wrapped", self.wrapped),) if self.wrapped else ()
 
 
-def ready(learner: Any, X: Any, y: Any, seed: int = 0) -> Ready:
+def ready(learner: Any, X: Any, y: Any, seed: int = 0, texts: Collection[Any] = ()) -> Ready:
     """The learner itself if it can be fitted on `X` and predict it, tried on a few rows; otherwise wrapped.
 
     Numbers without missing values, and anything that is not a DataFrame, are not tried. Wrapped means: a table of one
-    text column is passed on as a series of strings or, if that fails too, columns are encoded (`encoded`). If
-    everything fails, InputError has the error on the table itself first, and then the errors on the changed ones.
+    text column is passed on as a series of strings or, if that fails too, columns are encoded (`encoded`; `texts` are
+    the columns that are text for sure). If everything fails, InputError has the error on the table itself first, then
+    the errors on the changed ones.
 
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> from sklearn.naive_bayes import GaussianNB
@@ -80,11 +82,11 @@ def ready(learner: Any, X: Any, y: Any, seed: int = 0) -> Ready:
     if targets.size != len(X) or targets.size == 0:
         return Ready(learner)
     trial = _Trial(X, targets, kind_of(learner) == "regressor", seed)
-    first = trial.error_of(learner)
+    first = UNREAD_DATES if _has_only_dates(X) else trial.error_of(learner)
     if not first:
         return Ready(learner)
     others = []
-    for form in _wrapped_forms(learner, X):
+    for form in _wrapped_forms(learner, X, texts):
         if not (error := trial.error_of(form.learner)):
             return form
         others.append(f"with {form.wrapped}: {error}")
@@ -93,12 +95,17 @@ def ready(learner: Any, X: Any, y: Any, seed: int = 0) -> Ready:
     )
 
 
-def _wrapped_forms(learner: Any, X: pd.DataFrame) -> Iterator[Ready]:
+def _wrapped_forms(learner: Any, X: pd.DataFrame, texts: Collection[Any]) -> Iterator[Ready]:
     """Ways to change the table for a learner, the least change first."""
     if X.shape[1] == 1 and types.infer_dtype(X.iloc[:, 0], skipna=True) == "string":
         pipeline = Pipeline([("encode", TextColumn()), ("learner", learner)])
         yield Ready(pipeline, f"the column {X.columns[0]} as a series of strings")
-    yield Ready(encoded(learner, X), encoding_in_words(X))
+    yield Ready(encoded(learner, X, texts), encoding_in_words(X, texts))
+
+
+def _has_only_dates(X: pd.DataFrame) -> bool:
+    """Whether there are only dates and some are missing: to NumPy, a missing one is a number far in the past."""
+    return all(column.kind in "Mm" for column in X.dtypes) and bool(X.isna().to_numpy().any())
 
 
 def _can_be_copied(learner: Any) -> bool:
@@ -116,6 +123,7 @@ class _Trial:
         self.X, self.y, self.seed = X, y, seed
         self.codes = np.zeros(y.size, dtype=np.int64) if is_regressor else np.unique(y, return_inverse=True)[1]
         self.special = _special_rows(X)
+        self.codes_as_numbers = [name for name in X.columns if _merge_as_numbers(X[name])]
 
     def error_of(self, learner: Any) -> str:
         """What the learner says if it fails, nothing if it works. Too few rows may be the reason, so more are tried."""
@@ -130,11 +138,18 @@ class _Trial:
         random_states = dict(zip(free, seeds.integers(self.seed, "trial fit", count=len(free)))) if free else {}
         try:
             with guard(self.seed % 2**32), redirect_stdout(io.StringIO()):
-                fitted = fit_once(learner, take(self.X, rows), self.y[rows], random_states)
-                one_per_row(fitted.predict(take(self.X, rows)), rows.size, "prediction")
+                table = self._table(rows)
+                fitted = fit_once(learner, table, self.y[rows], random_states)
+                one_per_row(fitted.predict(self._table(rows)), rows.size, "prediction")
         except Exception as error:  # a learner may raise anything
             return _in_short(error)
         return ""
+
+    def _table(self, rows: Ints) -> pd.DataFrame:
+        """Some rows. Codes get a letter: a learner that makes numbers of texts must fail, as 01 and 1 would merge."""
+        table: pd.DataFrame = take(self.X, rows)
+        marked = {name: _marked(table[name]) for name in self.codes_as_numbers}
+        return table.assign(**marked) if marked else table
 
     def _rows(self, most: int) -> Ints:
         """Rows of every class, in about the proportions of the table, and at least one of each kind that may matter."""
@@ -145,6 +160,27 @@ class _Trial:
         place = np.arange(order.size) - np.searchsorted(self.codes[order], self.codes[order])  # within its class
         each = min(OF_EACH_CLASS, max(2, MANY // int(self.codes.max() + 1)))
         return np.unique(np.concatenate([at_even_steps(order, most, generator), order[place < each], self.special]))
+
+
+def _marked(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The same codes with a letter."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.rename_categories(lambda text: f"{text}x")
+    return column.map(lambda text: f"{text}x", na_action="ignore")
+
+
+def _merge_as_numbers(column: pd.Series[Any]) -> bool:
+    """Whether all texts of a column read as numbers, and different texts as the same number or with leading zeros."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = pd.Series(column.cat.categories)
+    if types.is_numeric_dtype(column.dtype) or types.infer_dtype(column, skipna=True) != "string":
+        return False
+    texts = column.drop_duplicates().dropna().astype(object)
+    if pd.to_numeric(texts.iloc[:FEW], errors="coerce").isna().any():  # nearly always among the first
+        return False
+    values = pd.to_numeric(texts, errors="coerce")
+    zeros = texts.map(lambda text: len(text) > 1 and text[0] == "0" and text.isdecimal())
+    return bool(len(texts) and values.notna().all() and (zeros.any() or values.duplicated().any()))
 
 
 def _special_rows(X: pd.DataFrame) -> Ints:

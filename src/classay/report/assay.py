@@ -226,8 +226,14 @@ def _budget_settings(
 ) -> BudgetSettings:
     """Numbers that the budget decides or the user gives, checked."""
     fixed = budget is None
-    splits_of = _by_learner(splits, "splits", names)
-    rows_of = _by_learner(fold_rows, "fold_rows", names)
+    splits_of = {
+        name: expect.whole(number, "splits", at_least=4) if number != 0 else 0
+        for name, number in _by_learner(splits, "splits", names).items()
+    }
+    rows_of = {
+        name: (_rows(rows, "fold_rows") or "all") if rows != 0 else 0
+        for name, rows in _by_learner(fold_rows, "fold_rows", names).items()
+    }
     # Of those in a dict, the largest is the usual one: others are exceptions.
     usual = max(splits_of.values()) if splits_of else splits
     some_rows: Any = fold_rows
@@ -243,10 +249,8 @@ def _budget_settings(
         n_probes=None if n_probes is None else expect.whole(n_probes, "n_probes", at_least=1),
         fold_rows="all" if some_rows is None and fixed else _rows(some_rows, "fold_rows"),
         test_points=None if test_points is None else expect.whole(test_points, "test_points", at_least=10),
-        splits_of={
-            name: expect.whole(number, "splits", at_least=4) if number else 0 for name, number in splits_of.items()
-        },
-        fold_rows_of={name: _rows(rows, "fold_rows") or "all" if rows else 0 for name, rows in rows_of.items()},
+        splits_of=splits_of,
+        fold_rows_of=rows_of,
     )
 
 

@@ -73,7 +73,7 @@ def slices_of(held: HeldOut, data: DataResults, seed: int) -> Slices | str:
     """Where errors concentrate among the rows with cross-validated predictions, or why this cannot be said."""
     try:
         rows = data.X if held.tested.size == data.codes.size else take(data.X, held.tested)
-        return slices(rows, ~held.right(data.codes), random_state=seed)
+        return slices(rows, ~held.right(data.codes), random_state=seed, groups=data.groups_of(held.tested))
     except InputError as too_little:
         return str(too_little)
 
@@ -94,9 +94,10 @@ def complexity_of(data: DataResults, rows: Ints, seed: int, why: dict[str, str])
     """How hard the rows are; of a large table, those of a sample."""
     try:
         if rows.size == data.codes.size:
-            return complexity(numbers(data.X), data.labels, random_state=seed)
+            return complexity(numbers(data.X, data.texts), data.labels, random_state=seed, groups=data.per_row.groups)
         table = take(data.X, rows).reset_index(drop=True)
-        return complexity(numbers(table), data.classes[data.codes[rows]], random_state=seed)
+        labels = data.classes[data.codes[rows]]
+        return complexity(numbers(table, data.texts), labels, random_state=seed, groups=data.groups_of(rows))
     except InputError as mistake:
         why["complexity"] = str(mistake)
         return None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..intervals import Estimate, difference, exact, of_proportion, within_limits
+from ..intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
 from .results import DataResults, LearnerResults, Results
@@ -46,7 +46,7 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     values = {"accuracy": steady.accuracy}
     if learner.held_out is not None:
         right = learner.held_out.right(data.codes)
-        values["cv_accuracy"] = of_proportion(int(right.sum()), right.size)
+        values["cv_accuracy"] = of_proportion_by_group(right, data.groups_of(learner.held_out.tested))
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
     values["stability"] = steady.stability

@@ -159,9 +159,10 @@ class Groundwork:
             self.slow.append(name)
         held = self.held_out.get(name)
         known = "" if held is None else f" Its cross-validated accuracy is {share(float(_accuracy(held, self.data)))}."
+        more = enough(max(self.clock.passed + seconds, 1.01 * self.clock.seconds))
         return (
-            f"Too slow for a budget of {time_text(self.clock.seconds)}: {what}.{known} Use a budget of "
-            f"{enough(self.clock.passed + seconds)} or more, fewer rows, or a faster learner."
+            f"Too slow for a budget of {time_text(self.clock.seconds)}: {what}.{known} Use a budget of {more} or more, "
+            "fewer rows, or a faster learner."
         )
 
     def _prepared(self) -> Setup:
@@ -203,7 +204,9 @@ class Groundwork:
                 try:
                     if self.data.per_row.weights is not None:
                         expect_weights(learner)
-                    tried = ready(learner, self.data.for_learners, self.data.labels, self.settings.seed)
+                    tried = ready(
+                        learner, self.data.for_learners, self.data.labels, self.settings.seed, self.data.texts
+                    )
                 except InputError as mistake:
                     self.failed[name] = str(mistake)
                     continue
@@ -212,6 +215,7 @@ class Groundwork:
                     self.wrapped[name] = tried.wrapped
         for name in self.going:
             if self.budget.splits_of.get(name) == 0:
+                self.slow.append(name)
                 self._leave_out(name, "It was left out, as its number of splits is 0.")
         self.refuse_none()
 

@@ -227,6 +227,7 @@ class _Rounds:
             workers=ground.workers,
             learners=ground.given,
             wrapped=ground.wrapped,
+            given=[*ground.data.per_row.given, *(("X_test", "y_test") if ground.data.test is not None else ())],
             command=self.command,
             rows=ground.rows,
             half=ground.half,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,15 +56,16 @@ class Fitted:
             f"test points and {self.n_probes:,} probes; {FOLDS} fits{folds}{fewer_rows} for cross-validated predictions"
         )
 
-    def call(self, seed: int, learners: list[str]) -> str:
+    def call(self, seed: int, learners: list[str], given: Sequence[str], test_size: float) -> str:
         """The call of `characterize` that reproduces it."""
-        numbers: dict[str, Any] = dict(self.numbers)
+        numbers: dict[str, Any] = dict(self.numbers) | ({} if test_size == 0.3 else {"test_size": test_size})
         if self.fewer_splits:
             numbers["splits"] = dict.fromkeys(learners, self.splits) | dict(self.fewer_splits)
         if self.fewer_fold_rows:
             numbers["fold_rows"] = dict.fromkeys(learners, numbers["fold_rows"]) | dict(self.fewer_fold_rows)
         keywords = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
-        return f"classay.characterize(learners, X, y, {keywords}, random_state={seed})"
+        named = "".join(f"{each}={each}, " for each in given)
+        return f"classay.characterize(learners, X, y, {named}{keywords}, random_state={seed})"
 
     def options(self) -> str:
         """The options of `classay report` that reproduce it."""
@@ -88,11 +89,12 @@ def settings_of(
     workers: int,
     learners: Mapping[str, Any],
     wrapped: Mapping[str, str],
+    given: Sequence[str],
     command: str | None,
     **more: Any,
 ) -> dict[str, Any]:
     """The settings that the report shows, with the command that reproduces it."""
-    made = fitted.call(seed, list(learners)) if command is None else f"{command} {fitted.options()}"
+    made = fitted.call(seed, list(learners), given, test_size) if command is None else f"{command} {fitted.options()}"
     fewer = {
         name: dict(numbers)
         for name, numbers in (("fewer_splits", fitted.fewer_splits), ("fewer_fold_rows", fitted.fewer_fold_rows))

@@ -67,6 +67,15 @@ class DataResults:
         return np.asarray(self.classes[self.codes])
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that the user named as text."""
+        return () if self.audit is None else tuple(each.name for each in self.audit.columns if each.use == "text")
+
+    def groups_of(self, rows: Ints) -> Ints | None:
+        """The groups of some rows, if there are any."""
+        return None if self.per_row.groups is None else self.per_row.groups[rows]
+
+    @property
     def for_learners(self) -> Any:
         """What learners are fitted on."""
         return self.X if self.given is None else self.given

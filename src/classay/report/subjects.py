@@ -109,7 +109,7 @@ def data_from(
     if not frame.columns.is_unique:
         twins = frame.columns[frame.columns.duplicated()].unique()
         raise InputError(f"`X` has several columns with the same name ({shown(twins)}). Give each column its own name.")
-    groups, test_groups = _groups(groups, len(frame), 0 if y_test is None else len(y_test))
+    groups, test_groups = _groups(groups, len(frame), len(y_test) if np.ndim(y_test) else 0)
     given = per_row(groups, time, sample_weight, len(frame))
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     checks.refuse_classes(classes, codes)
@@ -153,9 +153,10 @@ def data_from(
 
 def _groups(groups: Any, rows: int, test_rows: int) -> tuple[Any, Any]:
     """Groups of the rows, and of the test rows if there are as many values, as numbers that are the same for both."""
-    if groups is None or not test_rows or len(groups) != rows + test_rows:
+    if groups is None or not test_rows or not np.ndim(groups) or len(groups) != rows + test_rows:
         return groups, None
-    codes = pd.factorize(pd.Series(np.asarray(groups)))[0]
+    codes = per_row(groups, rows=rows + test_rows).groups
+    assert codes is not None
     return codes[:rows], codes[rows:]
 
 

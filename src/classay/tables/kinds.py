@@ -17,7 +17,7 @@ from pandas.api import types
 from ..expect import InputError, counted
 from .cells import MOST_EXAMPLES, SHARE, Cells, cells, refuse_nul, refuse_odd
 from .dates import ISO, date_format, dates_of, words_for
-from .numbers import NumberFormat, are_codes, number_format, numbers_of
+from .numbers import NumberFormat, are_codes, number_format, numbers_of, with_points_for_thousands
 
 NUMBER, CATEGORY, BOOLEAN, DATE = "number", "category", "boolean", "date"
 TEXT, IDENTIFIER, CONSTANT, EMPTY = "text", "identifier", "constant", "empty"
@@ -28,11 +28,15 @@ IDENTIFIER_ROWS = 20
 
 @dataclass(frozen=True)
 class Format:
-    """How a column is read: as numbers or dates in a format, as text, or as it is (neither)."""
+    """How a column is read: as numbers or dates in a format, as text, or as it is (neither).
+
+    pointed: some of the texts are whole numbers written with .0, so that this is part of their spelling.
+    """
 
     number: NumberFormat | None = None
     date: str = ""
     text: bool = False
+    pointed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +82,24 @@ def read_column(column: pd.Series[Any], *, nominal: bool = False, decimal_comma:
     return _as_text(column, found)
 
 
+def with_thousands(column: pd.Series[Any], read: Column) -> Column | None:
+    """Read a column again whose points are thousands, as other columns show; None if they are not.
+
+    column: the texts of the column. read: the column as read before, with decimal points.
+    """
+    found = cells(column)
+    written = None if read.format.number is None else with_points_for_thousands(found, read.format.number)
+    if written is None:
+        return None
+    again = _as_numbers(column, found, written)
+    return replace(again, why=f"{again.why}: other columns have decimal commas")
+
+
 def read_column_as(column: pd.Series[Any], format: Format) -> Column:
     """Read a column as the same column of another file was read; an error if it is something else here."""
     refuse_odd(column, str(column.name))
-    if (format.number is not None or format.date) and _is_text(column):
+    empty = column.dtype == object and bool(column.isna().all())
+    if (format.number is not None or format.date) and (empty or _is_text(column)):
         found = cells(column)
         read = (
             _as_dates(column, found, format.date)
@@ -90,28 +108,36 @@ def read_column_as(column: pd.Series[Any], format: Format) -> Column:
         )
         if 100 * read.unparsed > (100 - SHARE) * found.total:
             expected = "dates" if format.number is None else "numbers"
+            expected += f" ({format.number})" if str(format.number or "") else ""
             raise InputError(
                 f"Column {column.name!r} contains texts such as {read.examples[0][1]!r} in {read.unparsed} of "
                 f"{len(column)} rows; expected {expected}, as in the first table."
             )
         return read
     if format.text:
-        texts = _as_codes(column)
+        texts = _as_codes(column, format.pointed)
         if texts is not None:
             return replace(_as_text(texts, cells(texts)), converted=True)
     return _as_text(column, cells(column)) if _is_text(column) else _native(column)
 
 
-def _as_codes(column: pd.Series[Any]) -> pd.Series[Any] | None:
-    """Whole numbers as text, as in a file with other codes besides; with missing values, pandas writes 1 as 1.0."""
+def _as_codes(column: pd.Series[Any], pointed: bool) -> pd.Series[Any] | None:
+    """Whole numbers as text, as in a file with other codes besides; with missing values, pandas writes 1 as 1.0.
+
+    pointed: the first table writes 1.0, too, so that it stays.
+    """
     known = column.dropna()
     if not types.is_numeric_dtype(column.dtype):
-        if not len(known) or not all(re.fullmatch(r"-?\d+\.0", str(text)) for text in known.unique()):
+        if pointed or not len(known) or not all(map(_is_pointed, known.unique())):
             return None
         return known.astype(str).str.removesuffix(".0").reindex(column.index)
-    if types.is_float_dtype(known.dtype) and bool((known == known.round()).all()):
+    if not pointed and types.is_float_dtype(known.dtype) and bool((known == known.round()).all()):
         known = known.astype("int64")
     return known.astype(str).reindex(column.index)
+
+
+def _is_pointed(text: object) -> bool:
+    return re.fullmatch(r"-?\d+\.0", str(text)) is not None
 
 
 def described(column: pd.Series[Any]) -> Column:
@@ -155,6 +181,8 @@ def _native(column: pd.Series[Any]) -> Column:
     if missing == len(column):
         return Column(column, EMPTY, "no value", missing, Format(), notable=True)
     kind, why, format = CATEGORY, "declared as categories", Format(text=True)
+    if isinstance(column.dtype, pd.CategoricalDtype) and types.is_string_dtype(column.cat.categories.dtype):
+        format = replace(format, pointed=any(map(_is_pointed, column.cat.categories)))
     if types.is_bool_dtype(column.dtype) or types.infer_dtype(column, skipna=True) == "boolean":
         kind, why, format = BOOLEAN, "True and False", Format()
     elif types.is_numeric_dtype(column.dtype):
@@ -248,7 +276,7 @@ def _converted(
 def _as_text(column: pd.Series[Any], found: Cells) -> Column:
     """Text as it is: sentences, booleans in words, or categories."""
     missing = int(column.isna().sum())
-    format = Format(text=True)
+    format = Format(text=True, pointed=any(map(_is_pointed, found.texts)))
     distinct = len(found.texts)
     if not distinct:
         return Column(column, EMPTY, "no value", missing, format, notable=True)

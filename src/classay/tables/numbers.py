@@ -7,7 +7,7 @@ most values. Digits are first replaced by one letter, so that a million numbers 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ WRITTEN = re.compile(
 MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
 """Decimal and thousands mark of the formats that are tried. Of equal ones the first is taken."""
 MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
+POINTED = re.compile(r"9{1,3}(?:\.999)*|0")
 CODES_SHARE = 5
 
 
@@ -46,7 +47,7 @@ class NumberFormat:
     thousands: str = ""
     unit: str = ""
     guessed: bool = False
-    """Whether commas could be decimal commas or thousands."""
+    """Whether commas could be decimal commas or thousands, or points decimal points or thousands."""
 
     def __str__(self) -> str:
         parts = []
@@ -57,7 +58,8 @@ class NumberFormat:
         if self.thousands:
             parts.append(f"{MARK_NAMES[self.thousands]} are thousands")
         if self.guessed:
-            parts.append("three digits follow every comma, so this is a guess")
+            mark = "point" if self.thousands == "." else "comma"
+            parts.append(f"three digits follow every {mark}, so this is a guess")
         return "; ".join(parts)
 
 
@@ -97,6 +99,22 @@ def number_format(cells: Cells, decimal_comma: bool = False) -> NumberFormat | N
         return None
     twin = {(".", ","): (",", ""), (",", ""): (".", ",")}.get((decimal, thousands))
     return NumberFormat(decimal, thousands, unit, guessed=twin is not None and read[(*twin, unit)] == read[best])
+
+
+def with_points_for_thousands(cells: Cells, written: NumberFormat) -> NumberFormat | None:
+    """The format of 6.592 where other columns have decimal commas, so that points are thousands; None if they are not.
+
+    They are if three digits follow every point, and no number has more than three digits without one.
+    """
+    if (written.decimal, written.thousands) != (".", ""):
+        return None
+    kept = [text for text, word in zip(cells.texts, cells.words) if not word]
+    shapes = [shape for text in set(_shapes(kept)) if (shape := _shape_of(text))]
+    if not any("." in shape.body for shape in shapes):
+        return None
+    if not all(POINTED.fullmatch(shape.body) and _fits(shape, ",", ".", written.unit) for shape in shapes):
+        return None
+    return replace(written, decimal=",", thousands=".", guessed=True)
 
 
 def numbers_of(texts: list[str], written: NumberFormat) -> Floats:
@@ -149,7 +167,8 @@ def _formatted(texts: list[str], written: NumberFormat) -> Floats:
             continue
         number, _, power = _without_unit(text, parts.unit).lower().partition("e")
         digits = float(
-            number.translate(drop).replace(written.decimal, ".") + (f"e{power.strip('() ')}" if power else "")
+            number.translate(drop).replace(written.decimal, ".")
+            + (f"e{power.strip('() ').replace('−', '-')}" if power else "")
         )
         values[place] = -digits if parts.negative else digits
     return values

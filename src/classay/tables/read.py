@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..arrays import Ints
 from ..expect import InputError, counted, nearest, shown
 from . import kinds
 from .audit import (
@@ -25,9 +26,9 @@ from .audit import (
     column_audit,
 )
 from .cells import cells, refuse_odd
-from .kinds import Column, Format, is_identifier, read_column, read_column_as
+from .kinds import Column, Format, is_identifier, read_column, read_column_as, with_thousands
 from .labels import differ_in_spelling, labels, rows_without, spelled
-from .numbers import number_format, numbers_of
+from .numbers import NumberFormat, number_format, numbers_of
 from .sources import load_source
 from .text_files import LoadedTable, Wanted
 
@@ -39,6 +40,7 @@ class Table:
     notes: what to know of how they were read, in sentences. audit: the same and more, as data.
     text: the column of X that is text to embed. groups, time, weights: columns that were named as such, not in X.
     test: the rows of a second file, if one was given. formats: how each column was read, for further files.
+    rows: where the rows are in the source, counted from 0, if some were dropped.
     """
 
     name: str
@@ -53,6 +55,12 @@ class Table:
     weights: pd.Series[Any] | None = None
     test: Table | None = None
     formats: Mapping[str, Format] = field(default_factory=dict)
+    rows: Ints | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of X that are text."""
+        return () if self.text is None else (self.text,)
 
 
 @dataclass(frozen=True)
@@ -112,16 +120,26 @@ def read_table(
     ((569, 30), ['benign', 'malignant'])
     """
     roles = Roles(target, text, groups, time, weight, tuple([drop] if isinstance(drop, str) else drop))
-    texts = {groups} if groups is not None else set()
-    if like is not None:
-        texts |= {name for name, format in like.formats.items() if format.text}
-    wanted = Wanted(target, roles.beside_target(), frozenset(texts), codes=like is None)
-    name, loaded = load_source(source, wanted)
-    table = _labelled_table(name, loaded, roles, like)
+    table = _read(source, roles, like)
     if test is None:
         return table
     same = replace(roles, target=table.target, text=table.text)
     return replace(table, test=_test_table(test, same, table))
+
+
+def _read(source: str | Path, roles: Roles, like: Table | None, optional: frozenset[str] = frozenset()) -> Table:
+    """Read one source. optional: roles whose column may be absent."""
+    texts = {roles.groups} if roles.groups is not None else set()
+    if like is not None:
+        texts |= {name for name, format in like.formats.items() if format.text or _is_people_format(format.number)}
+    wanted = Wanted(roles.target, roles.beside_target(), frozenset(texts), codes=like is None)
+    name, loaded = load_source(source, wanted)
+    return _labelled_table(name, loaded, roles, like, optional)
+
+
+def _is_people_format(number: NumberFormat | None) -> bool:
+    """Whether numbers are written in a way that programs do not write, so that they must be read from their text."""
+    return number is not None and number != NumberFormat()
 
 
 def read_frame(source: str | Path) -> pd.DataFrame:
@@ -150,10 +168,17 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
     return frame
 
 
-def _labelled_table(name: str, loaded: LoadedTable, given: Roles, like: Table | None) -> Table:
+def _labelled_table(
+    name: str, loaded: LoadedTable, given: Roles, like: Table | None, optional: frozenset[str]
+) -> Table:
     """Split columns into features, labels and the rest, and check them."""
     frame = _checked_frame(name, loaded)
-    roles = _existing(name, frame, loaded, given)
+    roles = _existing(name, frame, loaded, given, optional)
+    if like is not None:
+        taken = {column for _, column in roles.named()}
+        asked = [each.name for each in like.audit.columns if each.use == LEFT_OUT and each.why == ASKED]
+        also = tuple(column for column in asked if column in frame and column not in taken)
+        roles = replace(roles, drop=(*roles.drop, *also))
     notes = list(loaded.notes)
     empty = frame.head(1000).isna().all()
     full = [
@@ -199,6 +224,7 @@ def _labelled_table(name: str, loaded: LoadedTable, given: Roles, like: Table | 
     if like is not None:
         features = [column for column in like.X.columns if column in columns]
     X = frame[features]
+    rows = np.flatnonzero(kept)
     notes += [note for note in (differ_in_spelling(y), *_copies(X, y, target)) if note]
     audit = replace(audit, notes=tuple(notes))
     return Table(
@@ -209,20 +235,22 @@ def _labelled_table(name: str, loaded: LoadedTable, given: Roles, like: Table | 
         (*notes, *audit.losses),
         audit,
         text,
-        groups=_role(frame, roles.groups, columns, "groups"),
-        time=_role(frame, roles.time, columns, "time"),
-        weights=_role(frame, roles.weight, columns, "weight"),
+        groups=_role(frame, roles.groups, columns, "groups", rows),
+        time=_role(frame, roles.time, columns, "time", rows),
+        weights=_role(frame, roles.weight, columns, "weight", rows),
         formats={column: read.format for column, read in columns.items()},
+        rows=rows if gone.size else None,
     )
 
 
-def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles) -> Roles:
+def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles, optional: frozenset[str]) -> Roles:
     """The columns that users named, by their names after reading; an error if one is not there or has two uses."""
     changed = dict(loaded.renamed)
     label_column = given.target if given.target is not None else loaded.target
     now = [(role, changed.get(column, column)) for role, column in given.named() if role != "target"]
     if label_column is not None:
         now.insert(0, ("target", changed.get(label_column, label_column)))
+    now = [(role, column) for role, column in now if column in frame or role not in optional]
     used: dict[str, str] = {}
     for role, column in now:
         if column not in frame:
@@ -258,7 +286,28 @@ def _read_columns(frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: 
         # Where one column shows that commas are decimal, they are in columns that do not show it.
         for name in [name for name, number in written if number.guessed and number.thousands]:
             columns[name] = read_column(frame[name], decimal_comma=True)
+        texts = _texts_with_points(frame, loaded, [name for name, number in written if number.decimal == "."])
+        columns |= {name: again for name in texts if (again := with_thousands(texts[name], columns[name])) is not None}
     return columns
+
+
+def _texts_with_points(frame: pd.DataFrame, loaded: LoadedTable, names: list[str]) -> dict[str, pd.Series[Any]]:
+    """The texts of the columns of numbers whose points could be thousands, as in 6.592."""
+    texts = {name: frame[name] for name in names if not pd.api.types.is_numeric_dtype(frame[name].dtype)}
+    possible = [name for name in names if name not in texts and _has_three_decimals(frame[name])]
+    if possible and loaded.spelling is not None:
+        again = loaded.spelling(possible, True)
+        texts |= {name: again[name] for name in possible}
+    return texts
+
+
+def _has_three_decimals(column: pd.Series[Any]) -> bool:
+    """Whether a column, read with decimal points, can be written with three digits after every point."""
+    if not pd.api.types.is_float_dtype(column.dtype):
+        return False
+    values = column.to_numpy(dtype=float)
+    thousandfold = 1000 * values[np.isfinite(values)]
+    return bool((np.abs(thousandfold) < 1e6).all() and np.allclose(thousandfold, np.round(thousandfold), 0, 1e-6))
 
 
 def _target(column: pd.Series[Any], loaded: LoadedTable, like: Table | None) -> tuple[pd.Series[Any], Any]:
@@ -345,8 +394,10 @@ def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any])
     return column_audit(name, read, *use)
 
 
-def _role(frame: pd.DataFrame, name: str | None, columns: dict[str, Column], role: str) -> pd.Series[Any] | None:
-    """A column with the group, time or weight of each row, checked."""
+def _role(
+    frame: pd.DataFrame, name: str | None, columns: dict[str, Column], role: str, rows: Ints
+) -> pd.Series[Any] | None:
+    """A column with the group, time or weight of each row, checked. rows: where the rows are in the source."""
     if name is None:
         return None
     values, kind = frame[name], columns[name].kind
@@ -354,7 +405,7 @@ def _role(frame: pd.DataFrame, name: str | None, columns: dict[str, Column], rol
     if missing.size:
         raise InputError(
             f"The {role} column {name!r} is missing in {missing.size} of {len(values)} rows (row "
-            f"{shown(missing + 1, 5)}, counted from 1). Fill it, or drop these rows."
+            f"{shown(rows[missing] + 1, 5)}, counted from 1). Fill it, or drop these rows."
         )
     numeric = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
     dated = pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype)
@@ -375,8 +426,8 @@ def _copies(X: pd.DataFrame, y: pd.Series[Any], target: str) -> list[str]:
 
 def _test_table(source: str | Path, roles: Roles, table: Table) -> Table:
     """The rows to test on, read as those to train on."""
-    named = {role: column for role, column in roles.named() if role not in ("drop", "text")}
-    test = read_table(source, **named, like=table)
+    # What was dropped from the first table is dropped from any like it; weights are of rows to train on.
+    test = _read(source, replace(roles, text=None, drop=()), table, optional=frozenset({"weight"}))
     absent = [column for column in table.X.columns if column not in test.X]
     if absent:
         raise InputError(

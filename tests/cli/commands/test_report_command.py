@@ -215,11 +215,11 @@ def test_if_none_can_be_fitted_that_is_a_mistake(typed, ovens, tmp_path):
 def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypatch):
     grow = RecordRounds.grow
 
-    def stopped(self, names, splits, stop=None, label=""):
+    def stopped(self, names, splits, stop=None, label="", in_turn=False):
         if splits > 5:
             self.interrupted = True
             return False
-        return grow(self, names, splits, stop, label)
+        return grow(self, names, splits, stop, label, in_turn)
 
     monkeypatch.setattr(RecordRounds, "grow", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--splits", "12", "--quiet")

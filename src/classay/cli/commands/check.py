@@ -11,6 +11,7 @@ import typer
 
 from ... import __version__
 from ...estimators.spec import learner_from_text, learners_from_texts
+from ...expect import InputError
 from ...report.assay import characterize
 from ...report.document import Report
 from ...report.export.files import open_report, ready, write
@@ -105,6 +106,11 @@ def _report(
     """The report to check, and the learners that should be in it."""
     if check.report is not None:
         document = open_report(check.report)
+        if document.settings.get("preliminary"):
+            raise InputError(
+                f"'{check.report}' is a preliminary report ({document.settings['preliminary']}); expected a complete "
+                "one. Wait until `classay report` has finished, or run it again."
+            )
         refuse_unknown_subjects(check, document)
         return document, []
     if check.learners:

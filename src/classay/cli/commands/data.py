@@ -37,7 +37,6 @@ def command(
     model: options.TextModel = "wordllama",
     cache: options.TextCache = None,
     groups: options.Groups = None,
-    time: options.Time = None,
     drop: options.Drop = None,
     distance: str = typer.Option(
         "auto", help="Distance: auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine."
@@ -53,7 +52,7 @@ def command(
     """Measure how hard each row is, the accuracy that any classifier should beat, and which labels to check."""
     expect.whole(hardest, "hardest", at_least=1)
     console.writable_folder(charts, "--charts")
-    table = read_table(data, target, text, groups=groups, time=time, drop=drop or ())
+    table = read_table(data, target, text, groups=groups, drop=drop or ())
     describe(table, quiet)
     texts = None if table.text is None else table.X[table.text].fillna("").tolist()
     X, remarks = _rows(table, texts, model, cache)
@@ -65,7 +64,7 @@ def command(
         distance = "mahalanobis"
     result = complexity(X, table.y, distance=distance, random_state=seed, **of_rows(table), **as_in_paper)
     chosen = {"hardest": result.hardest(hardest), "suspects": result.suspects().head(hardest)}
-    chosen = {name: _with_content(rows, result, texts) for name, rows in chosen.items()}
+    chosen = {name: _as_in_source(_with_content(rows, result, texts), table) for name, rows in chosen.items()}
     if as_json:
         console.write_json(_as_json(table, result, chosen))
     else:
@@ -98,6 +97,11 @@ def _with_content(rows: pd.DataFrame, result: Complexity, texts: list[str] | Non
     why = result.explain(explained, top=3)
     evidence = why[why["contribution"] > 0].groupby("row")["feature"].agg(", ".join)
     return rows.assign(content=[evidence.get(row, "") for row in rows["row"]])
+
+
+def _as_in_source(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """The rows, numbered as in the source, which may have rows without a label besides."""
+    return rows if table.rows is None else rows.assign(row=table.rows[rows["row"].to_numpy()])
 
 
 def _show(table: Table, result: Complexity, chosen: dict[str, pd.DataFrame], content: str) -> None:

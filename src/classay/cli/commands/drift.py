@@ -22,6 +22,7 @@ from ...tables.audit import LEFT_OUT
 from ...tables.kinds import EMPTY, IDENTIFIER
 from ...tables.read import Table, read_table
 from .. import console, options
+from ..records import table_as_json
 
 if TYPE_CHECKING:
     import pandas as pd  # pd.Series[Any] exists only in the stubs
@@ -55,6 +56,8 @@ def command(
         ..., metavar="FILE", help="Batches, ordered by the numbers in their names; the first is the reference."
     ),
     target: options.Target = None,
+    text: options.Text = None,
+    drop: options.Drop = None,
     learner: str = typer.Option(
         "DecisionTreeClassifier(max_depth=4)",
         "--learner",
@@ -89,14 +92,14 @@ def command(
     if state is not None:
         console.writable_folder(state.resolve().parent, "--state")
     ordered = sorted(files, key=natural) if sort else list(files)
-    reference_batch = read_reference(ordered.pop(0) if reference is None else reference, target)
+    reference_batch = read_reference(ordered.pop(0) if reference is None else reference, target, text, drop)
     rows, columns = reference_batch.X.shape
     console.say(f"Reference {reference_batch.name}: {rows} rows, {columns} columns.", quiet)
     for note in reference_batch.table.notes:
         console.say(note, quiet and note not in reference_batch.table.audit.losses)
     # All files are read before anything is fitted, so that a bad one is reported at once.
     batches = [read_batch(file, reference_batch) for file in ordered]
-    tried = ready(unfitted, reference_batch.X, reference_batch.y, seed)
+    tried = ready(unfitted, reference_batch.X, reference_batch.y, seed, reference_batch.table.texts)
     for note in tried.notes:
         console.say(f"{name}: {note}", quiet)
     monitor = DriftMonitor(
@@ -132,6 +135,7 @@ def command(
                 "classay": __version__,
                 "reference": reference_batch.name,
                 "wrapped": tried.wrapped,
+                "data": table_as_json(reference_batch.table),
                 **history.to_dict(),
                 "interrupted": interrupted,
             }
@@ -171,9 +175,9 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
-def read_reference(file: str, target: str | None) -> Reference:
+def read_reference(file: str, target: str | None, text: str | None = None, drop: list[str] | None = None) -> Reference:
     """The reference from a file."""
-    table = read_table(file, target)
+    table = read_table(file, target, text, drop=drop or ())
     return Reference(table.name, table.X, table.y, table)
 
 

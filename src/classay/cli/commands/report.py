@@ -238,7 +238,7 @@ def _typed() -> str:
             skip = True
         elif not part.startswith(tuple(f"{option}=" for option in SET_BY_BUDGET)):
             kept.append(part)
-    return shlex.join(["classay", *kept])
+    return shlex.join(["classay", *kept, *([] if "--force" in kept else ["--force"])])
 
 
 def _show(report: Report) -> None:

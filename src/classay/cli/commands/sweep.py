@@ -182,7 +182,7 @@ def _sweep_all(
     failed: dict[str, str] = {}
     for name, plan in plans.items():
         try:
-            tried = ready(plan.learner, table.X, table.y, settings["random_state"])
+            tried = ready(plan.learner, table.X, table.y, settings["random_state"], table.texts)
             one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **{**settings, **of_rows(table)})
             sweeps[name] = replace(one, notes=(*one.notes, *tried.notes))
         except StoreFull as problem:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...intervals import Estimate, of_proportion
+from ...intervals import Estimate, of_proportion_by_group
 from ..document import Finding, Unasked
 from ..phrases import distance_in_words, joined, percent, points, quoted, share, signed
 from ..results import Results
@@ -28,6 +28,8 @@ def check(results: Results, judge: Judge) -> Outcome:
     """One finding on learners below the baseline, one on those not shown to be above, or one that all are above."""
     if results.complexity is None:
         return Unasked(CODE, TITLE, results.why.get("complexity", ""))
+    if results.data.per_row.time is not None:
+        return Unasked(CODE, TITLE, "the baseline uses all rows, learners only those before")
     held = {name: learner.held_out for name, learner in results.learners.items() if learner.held_out is not None}
     if not held:
         return Unasked(CODE, TITLE, "there are no cross-validated predictions")
@@ -40,9 +42,10 @@ def check(results: Results, judge: Judge) -> Outcome:
     ahead: dict[str, Estimate] = {}
     for name, each in held.items():
         rows, rule_is_right = each.right(results.data.codes), baseline[np.searchsorted(measured, each.tested)]
-        lead = difference_over_rows(rows, rule_is_right, LEVEL)
-        if difference_over_rows(rows, rule_is_right, judge.level).high < 0:
-            below[name] = of_proportion(int(rows.sum()), rows.size)
+        groups = results.data.groups_of(each.tested)
+        lead = difference_over_rows(rows, rule_is_right, LEVEL, groups)
+        if difference_over_rows(rows, rule_is_right, judge.level, groups).high < 0:
+            below[name] = of_proportion_by_group(rows, groups)
         elif lead.low <= 0:
             doubtful[name] = lead
         else:

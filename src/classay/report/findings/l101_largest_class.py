@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...intervals import Estimate, of_proportion
+from ...intervals import Estimate, of_proportion_by_group
 from ..document import Finding, Unasked
 from ..phrases import percent, points, quoted, share
 from ..results import Results
@@ -35,10 +35,13 @@ def check(results: Results, judge: Judge) -> Outcome:
         if learner.held_out is None:
             continue
         correct = learner.held_out.right(data.codes)
-        lead = leads[name] = difference_over_rows(correct, always[learner.held_out.tested], LEVEL)
+        tested = learner.held_out.tested
+        groups = data.groups_of(tested)
+        chance = share(float(always[tested].mean()))
+        lead = leads[name] = difference_over_rows(correct, always[tested], LEVEL, groups)
         if lead.low > 0:
             continue
-        accuracy = of_proportion(int(correct.sum()), correct.size)
+        accuracy = of_proportion_by_group(correct, groups)
         findings.append(_not_better(name, accuracy, lead, few_rows(learner), label, chance))
     if not leads:
         return Unasked(CODE, TITLE, "there are no cross-validated predictions")

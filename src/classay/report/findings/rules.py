@@ -13,7 +13,15 @@ from typing import Any
 from numpy.typing import NDArray
 from scipy import stats
 
-from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, of_mean
+from ...intervals import (
+    Estimate,
+    around,
+    by_group,
+    crossed_standard_error,
+    draws_of,
+    normal_quantile,
+    of_mean,
+)
 from ...learner.stability.agreement import agreement
 from ..document import Finding, Unasked
 from ..results import LearnerResults, Results
@@ -86,14 +94,14 @@ class Judge:
 def accuracy_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
     """Accuracy of one minus that of the other, on the same test points and subsets."""
     tables = [(labels == one.labelings.truth).mean(axis=1) for labels in _on_same_subsets(one, other)]
-    return _crossed(tables[0], tables[1], level)
+    return _crossed(tables[0], tables[1], level, one.labelings.groups)
 
 
 def stability_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
     """Stability of one minus that of the other, on the same test points and splits."""
     classes = len(one.labelings.classes)
     tables = [agreement(labels, classes, True).table for labels in _on_same_subsets(one, other)]
-    return _crossed(tables[0], tables[1], level)
+    return _crossed(tables[0], tables[1], level, one.labelings.groups)
 
 
 def not_less_accurate(learner: LearnerResults, results: Results) -> list[LearnerResults]:
@@ -105,9 +113,15 @@ def not_less_accurate(learner: LearnerResults, results: Results) -> list[Learner
     ]
 
 
-def difference_over_rows(one: NDArray[Any], other: NDArray[Any], level: float) -> Estimate:
-    """How much more often one is right than the other, over all rows."""
-    return of_mean(one.astype(float) - other.astype(float), level, "over rows")
+def difference_over_rows(
+    one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None = None
+) -> Estimate:
+    """How much more often one is right than the other, over all rows; with groups, over groups."""
+    difference = one.astype(float) - other.astype(float)
+    if groups is None:
+        return of_mean(difference, level, "over rows")
+    table = by_group(difference[None, :], groups)
+    return around(float(difference.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
 
 
 def few_rows(learner: LearnerResults) -> str:
@@ -154,6 +168,7 @@ def _on_same_subsets(one: LearnerResults, other: LearnerResults) -> list[NDArray
     return [each.labelings.labels[:subsets] for each in (one, other)]
 
 
-def _crossed(one: NDArray[Any], other: NDArray[Any], level: float) -> Estimate:
-    table = one - other
-    return around(float(table.mean()), crossed_standard_error(table), level, "over subsets and points", len(table))
+def _crossed(one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None) -> Estimate:
+    table = by_group(one - other, groups)
+    draws = draws_of(table, groups)
+    return around(float(table.mean()), crossed_standard_error(table), level, "over subsets and points", draws)

@@ -22,9 +22,9 @@ from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 
 from ... import seeds
-from ...arrays import Floats, Mask
+from ...arrays import Floats, Ints, Mask
 from ...data.slices import Slice, Slices
-from ...regions.outcome import BinaryOutcome
+from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
 from ..phrases import joined, percent, quoted, share
@@ -57,7 +57,7 @@ def check(results: Results, judge: Judge) -> Outcome:
         return Unasked(CODE, TITLE, next(iter(results.learners.values())).why.get("slices", ""))
     unpredicted, predicted = [], []
     for name, (slices, held) in searched.items():
-        errors = excess_errors(slices, held, ~held.right(results.data.codes))
+        errors = excess_errors(slices, held, ~held.right(results.data.codes), results.data.groups_of(held.tested))
         pairs = list(zip(slices.slices, errors))
         most = judge.slice_p(len(slices.tested))
         clear = [pair for pair in pairs if pair[1].p_value <= most and _mostly_unpredicted(*pair)]
@@ -179,7 +179,7 @@ class ExcessErrors:
         return self.seen - self.expected - 2 * self.error
 
 
-def excess_errors(slices: Slices, held: HeldOut, wrong: Mask) -> list[ExcessErrors]:
+def excess_errors(slices: Slices, held: HeldOut, wrong: Mask, groups: Ints | None = None) -> list[ExcessErrors]:
     """For each slice, the errors beyond those that the learner's scores predict.
 
     The half of the rows in which slices were searched shows how the error rate falls with certainty: a logistic curve
@@ -187,7 +187,8 @@ def excess_errors(slices: Slices, held: HeldOut, wrong: Mask) -> list[ExcessErro
     Where classes overlap every learner errs, and the scores of a good one reflect it: errors there are no excess.
     Without scores, the overall error rate is predicted everywhere.
     """
-    searched, others = BinaryOutcome(wrong).halves(seeds.generator(slices.seed, "slices"))
+    outcome = BinaryOutcome(wrong) if groups is None else GroupedOutcome(wrong, groups)
+    searched, others = outcome.halves(seeds.generator(slices.seed, "slices"))
     certain = certainty(held)
     rate = _rate(certain, wrong, searched)
     edges = _edges(certain[searched], wrong[searched])
