@@ -158,7 +158,8 @@ def test_numbers_are_read_back(wholes, style, unit, random):
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=20, max_size=40),
     st.integers(0, 19),
-    st.text(st.characters(exclude_characters="\0"), max_size=8) | st.sampled_from(["?", "12%", "$3", "1,5", "01", "2020-01-01"]),
+    st.text(st.characters(exclude_characters="\0"), max_size=8)
+    | st.sampled_from(["?", "12%", "$3", "1,5", "01", "2020-01-01"]),
 )
 def test_one_bad_cell_changes_no_other(numbers, place, bad):
     texts = [f"{number:.3f}" for number in numbers]
