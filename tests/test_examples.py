@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FEWER = {"HalfSplits(10)": "HalfSplits(2)", 'budget="5s"': 'budget="1s"', "Subsets(20)": "Subsets(8)"}
+FEWER = {"HalfSplits(10)": "HalfSplits(2)", "Subsets(20)": "Subsets(8)"}
 
 
 def code_blocks(path):

@@ -121,6 +121,22 @@ def test_a_task_that_raises_is_listed_and_the_rest_go_on(name):
     assert outcome.failures[3].error == "SystemExit"
 
 
+@pytest.mark.parametrize("executor", [1, 2])
+def test_a_clock_may_end_it_and_what_is_done_is_kept(executor):
+    done = []
+    outcome = run(
+        lambda shared, task: task,
+        range(200),
+        executor=executor,
+        on_result=lambda index, result: done.append(index),
+        stop=lambda: len(done) >= 3,
+    )
+    assert outcome.stopped
+    assert not outcome.interrupted
+    assert sorted(outcome.results) == sorted(done)
+    assert 3 <= len(done) < 200
+
+
 def test_no_tasks():
     for executor in (1, 2, None):
         assert run(draw_function(), [], executor=executor) == work.Outcome()

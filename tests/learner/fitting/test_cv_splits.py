@@ -97,6 +97,7 @@ def test_regressors_get_plain_folds():
     ("cv", "words"),
     [
         (1, "`cv` is 1; expected a whole number of at least 2"),
+        ("kfold", "`cv` is 'kfold'; expected a scikit-learn splitter"),
         (3.5, "`cv` is 3.5; expected a scikit-learn splitter"),
         ([], "`cv` is a list of 0"),
         ([(1, 2, 3)], "not all of them pairs"),

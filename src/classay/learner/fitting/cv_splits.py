@@ -39,9 +39,10 @@ class Splits:
     cv: Any
 
     def __post_init__(self) -> None:
-        if isinstance(self.cv, (int, np.integer)) or hasattr(self.cv, "split"):
-            if not hasattr(self.cv, "split"):
-                whole(self.cv, "cv", at_least=2, why="It is a number of folds.")
+        if isinstance(self.cv, (int, np.integer)):
+            whole(self.cv, "cv", at_least=2, why="It is a number of folds.")
+            return
+        if hasattr(self.cv, "split") and not isinstance(self.cv, (str, bytes)):  # texts can be split, too
             return
         object.__setattr__(self, "cv", _pairs(self.cv))  # an iterator would be empty the second time
 
@@ -148,6 +149,8 @@ def _called(splitter: Any) -> str:
 def _pairs(cv: Any) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     expected = "expected a scikit-learn splitter, a number of folds, or pairs of (train, test) indices"
     try:
+        if isinstance(cv, (str, bytes)):
+            raise TypeError("a text is no list of pairs")
         listed = [tuple(pair) for pair in cv]
     except TypeError as error:
         raise InputError(f"`cv` is {cv!r}; {expected}.") from error
