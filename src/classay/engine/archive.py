@@ -29,6 +29,7 @@ from ..expect import InputError, shown
 SCHEMA = 1
 HEADER = "header.json"
 RESERVED = ("format", "schema", "kind", "versions", "checksum")  # what the header contains besides the caller's content
+ADDRESS = "address"  # where in a store a record belongs; those outside of stores, and older ones, have none
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip archive can store
 
 Header = dict[str, Any]
@@ -48,13 +49,23 @@ class DamagedRecord(RecordError):
     """A file that is not a complete record: truncated, altered, or something else."""
 
 
-def write(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write a record. The header has JSON values; the arrays numbers, booleans, strings or times."""
-    taken = [name for name in RESERVED if name in header]
+class ForeignRecord(RecordError):
+    """A complete record in the place of another one."""
+
+
+def write(
+    path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any], address: str | None = None
+) -> Path:
+    """Write a record. The header has JSON values; the arrays numbers, booleans, strings or times.
+
+    `address`: where in a store it belongs, so that it is not taken for another record when files are mixed up.
+    """
+    taken = [name for name in (*RESERVED, ADDRESS) if name in header]
     if taken:
         raise InputError(f"The header has {shown(taken)}, which every record has. Use other names.")
     checked = {name: _checked_array(name, array) for name, array in sorted(arrays.items())}
     own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions()}
+    own |= {} if address is None else {ADDRESS: address}
     text = to_json({**own, "checksum": checksum(checked), **header}, "The header of a record", indent=1)
     with _atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_zip_member(HEADER), text)
@@ -64,10 +75,10 @@ def write(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[
     return Path(path)
 
 
-def read(path: PathLike, kind: str | None = None) -> tuple[Header, Arrays]:
-    """Read a record and verify its checksum. `kind` is what is expected; None accepts any."""
+def read(path: PathLike, kind: str | None = None, address: str | None = None) -> tuple[Header, Arrays]:
+    """Read a record and verify its checksum. `kind` and `address` are what is expected; None accepts any."""
     with _open_record(path) as archive:
-        header = _header(archive, path, kind)
+        header = _header(archive, path, kind, address)
         members = [name for name in archive.namelist() if name.endswith(".npy")]
         arrays = {name.removesuffix(".npy"): _array(archive, name) for name in members}
     if checksum(arrays) != header["checksum"]:
@@ -75,10 +86,10 @@ def read(path: PathLike, kind: str | None = None) -> tuple[Header, Arrays]:
     return header, arrays
 
 
-def read_header(path: PathLike, kind: str | None = None) -> Header:
+def read_header(path: PathLike, kind: str | None = None, address: str | None = None) -> Header:
     """Read only the header of a record, without its arrays."""
     with _open_record(path) as archive:
-        return _header(archive, path, kind)
+        return _header(archive, path, kind, address)
 
 
 def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -178,7 +189,7 @@ def _open_record(path: PathLike) -> Iterator[zipfile.ZipFile]:
         raise DamagedRecord(f"{path} is damaged ({error}). Make the record again.") from error
 
 
-def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None) -> Header:
+def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None, address: str | None) -> Header:
     if HEADER not in archive.namelist():
         raise DamagedRecord(f"{path} is a zip archive but not a record of classay: it has no {HEADER}.")
     try:
@@ -197,7 +208,9 @@ def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None) -> Heade
     if lacking:
         raise DamagedRecord(f"{path} is damaged: {HEADER} lacks {shown(lacking)}. Make the record again.")
     if kind is not None and header["kind"] != kind:
-        raise RecordError(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
+        raise ForeignRecord(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
+    if address is not None and header.get(ADDRESS, address) != address:
+        raise ForeignRecord(f"{path} is the record {header[ADDRESS]!s:.80}, in the place of another one.")
     return header
 
 
