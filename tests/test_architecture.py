@@ -33,6 +33,7 @@ FLOORS = [
         "seeds",
         "intervals",
         "notes",
+        "printable",
         "result",
         "notebook",
         "frames",

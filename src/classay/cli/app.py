@@ -6,12 +6,16 @@ import importlib
 import os
 import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from ..printable import printable
 from . import console
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
@@ -112,10 +116,28 @@ def _options(
 def run(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code."""
     try:
-        return _run(arguments)
+        with _printable_warnings():
+            return _run(arguments)
     except console.ClosedPipe:
         _silence()
         return PARTIAL
+
+
+@contextmanager
+def _printable_warnings() -> Iterator[None]:
+    """Print warnings as lines that nothing in their text can break."""
+    usual = warnings.formatwarning
+
+    def one_line(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        return usual(printable(str(message)), category, filename, lineno, line)
+
+    warnings.formatwarning = one_line
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def _run(arguments: list[str]) -> int:
