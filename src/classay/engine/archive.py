@@ -6,18 +6,16 @@ written under a temporary name and then renamed. The same record gives the same 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import platform
-import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, shown
+from .atomic_file import atomic_file
 
 SCHEMA = 1
 HEADER = "header.json"
@@ -67,7 +66,7 @@ def write(
     own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions()}
     own |= {} if address is None else {ADDRESS: address}
     text = to_json({**own, "checksum": checksum(checked), **header}, "The header of a record", indent=1)
-    with _atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_zip_member(HEADER), text)
         for name, array in checked.items():
             with archive.open(_zip_member(f"{name}.npy"), "w", force_zip64=True) as member:
@@ -140,34 +139,6 @@ def _zip_member(name: str) -> zipfile.ZipInfo:
     member.external_attr = 0o644 << 16
     member.create_system = 3  # Unix, whatever the system is, for equal bytes
     return member
-
-
-@contextmanager
-def _atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """A temporary file next to the target that replaces it at the end, and is removed if something fails."""
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")  # others may write it too
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
-        raise InputError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        message = f"the disk is full, and {target} was not written. Free some space and run the same again"
-        raise OSError(error.errno, message) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-    with suppress(OSError):  # folders cannot be synced on every system
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # so that the new name also survives a power failure
-        finally:
-            os.close(folder)
 
 
 @contextmanager

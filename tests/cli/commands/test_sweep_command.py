@@ -191,5 +191,5 @@ def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
     assert "complete" not in err  # it was interrupted
     left[0] = 0
     code, out, err = classay(*arguments, "--seed", "4", "--store", str(tmp_path / "more"))
-    assert (code, out) == (3, "")
+    assert (code, out) == (130, "")
     assert "Interrupted before there was any result" in err

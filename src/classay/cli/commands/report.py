@@ -154,7 +154,8 @@ def command(
     report = assay.report
     for name, how in report.settings.get("wrapped", {}).items():
         console.say(f"{name} does not take this table as it is. Changed inside each fit: {how}.", quiet)
-    saved = [report.save(path, force=True) for path in paths]
+    # The page last: it needs most memory, and the figures must not be lost with it.
+    saved = [report.save(path, force=True) for path in sorted(paths, key=lambda path: path.suffix.lower() == ".html")]
     if mlflow is not None:
         console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
     if as_json:
