@@ -7,7 +7,6 @@ import pytest
 
 from classay.engine.pool import time_limit
 from classay.expect import InputError
-from classay.network.files import onnx as reader
 from classay.network.files.head_search import read_head
 
 onnx = pytest.importorskip("onnx")
@@ -89,9 +88,9 @@ def test_many_inputs_several_steps_back(save):
 
 
 def test_too_many_nodes(save, monkeypatch):
-    monkeypatch.setattr(reader, "MOST_NODES", 10)
+    monkeypatch.setenv("CLASSAY_LIMITS", "graph_nodes=10")
     nodes = [node("Identity", [f"a{i}"], [f"a{i + 1}"]) for i in range(11)]
-    refused(save(nodes), "11 nodes; the limit is 10")
+    refused(save(nodes), "is 11; the limit is 10. If you need more, set")
 
 
 def tensor(name, dims, kind=TensorProto.FLOAT, **content):

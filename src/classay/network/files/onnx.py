@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...expect import InputError, nearest, need, shown
+from ...expect import InputError, nearest, need, shown, within
 from .head_search import HeadWeights, as_head
 
 Array = NDArray[Any]
@@ -22,7 +22,6 @@ AFTER |= {"Cast", "Dropout", "ZipMap", "ArgMax", "GlobalAveragePool", "ReduceMea
 LINEAR = ("Gemm", "MatMul", "Conv")
 SAME_NUMBERS = ("Identity", "Cast", "Transpose", "DequantizeLinear")
 """Nodes whose output is constant if their inputs are, and that are understood."""
-MOST_NODES = 1_000_000
 MALFORMED = (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, NotImplementedError)
 """What NumPy and onnx raise for a graph whose parts do not fit together."""
 
@@ -43,8 +42,7 @@ class OnnxGraph:
     """Which node makes which value of an ONNX graph."""
 
     def __init__(self, graph: Any) -> None:
-        if len(graph.node) > MOST_NODES:
-            raise InputError(f"The graph has {len(graph.node):,} nodes; the limit is {MOST_NODES:,}.")
+        within(len(graph.node), "graph_nodes", "The number of nodes of the graph")
         self.nodes = list(graph.node)
         self.outputs = [output.name for output in graph.output]
         self.makers = {name: node for node in graph.node for name in node.output}

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown
+from ...npz_files import expect_honest_sizes
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -152,9 +153,12 @@ def file_kind(path: str | Path) -> str:
 
 def _from_numpy(path: Path) -> WeightFile:
     try:
+        expect_honest_sizes(path)
         # Without pickle: NumPy refuses a file that needs it.
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
+    except InputError:
+        raise
     except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
     floating = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
