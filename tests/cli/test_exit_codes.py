@@ -52,7 +52,7 @@ def caused(error, cause):
     ],
 )
 def test_each_reason_has_its_code(monkeypatch, capsys, error, code, message):
-    def failing(*_):
+    def failing(*_, **__):
         raise error
 
     monkeypatch.setattr("classay.cli.commands.data.read_table", failing)
@@ -80,9 +80,9 @@ def test_a_signal_that_comes_once_there_are_results(monkeypatch, capsys):
 
     real = data.read_table
 
-    def then_term(*given):
+    def then_term(*given, **options):
         os.kill(os.getpid(), signal.SIGTERM)
-        return real(*given)
+        return real(*given, **options)
 
     monkeypatch.setattr(data, "read_table", then_term)
     assert run(["data", "iris"]) == 143

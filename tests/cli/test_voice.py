@@ -223,7 +223,7 @@ def test_usage_errors_look_like_all_errors(classay, arguments, message):
 
 
 def test_a_bug_is_no_traceback_and_no_failed_gate(classay, monkeypatch):
-    def broken(*_):
+    def broken(*_, **__):
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr("classay.cli.commands.data.read_table", broken)
@@ -236,7 +236,7 @@ def test_a_bug_is_no_traceback_and_no_failed_gate(classay, monkeypatch):
 
 
 def test_ctrl_c_anywhere_is_reported(classay, monkeypatch):
-    def stopped(*_):
+    def stopped(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("classay.cli.commands.data.read_table", stopped)
@@ -356,7 +356,7 @@ def test_results_that_cannot_be_written_are_an_error():
             text=True,
             check=False,
         )
-    assert done.returncode == 2
+    assert done.returncode == 74
     assert "The results cannot be written to stdout: No space left on device." in done.stderr
     assert "bug in classay" not in done.stderr
 

@@ -87,14 +87,19 @@ def _new_pool(workers: int) -> Any:
         # LightGBM asks loky how many cores there are.
         environment = {**dict.fromkeys(THREAD_VARIABLES, "1"), "LOKY_MAX_CPU_COUNT": "1"}
         return loky.ProcessPoolExecutor(
-            workers, timeout=IDLE_SECONDS, initializer=_init_worker, initargs=(os.getpid(),), env=environment
+            workers, timeout=IDLE_SECONDS, initializer=_init_worker, initargs=_parent(), env=environment
         )
 
 
-def _init_worker(parent: int) -> None:
+def _parent() -> tuple[int, bool]:
+    """The process, and whether workers can be bound to the thread that starts them: the main one lives as long."""
+    return os.getpid(), threading.current_thread() is threading.main_thread()
+
+
+def _init_worker(parent: int, by_main_thread: bool) -> None:
     import loky.process_executor
 
-    _end_with(parent)
+    _end_with(parent, by_main_thread)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends the workers
     with suppress(OSError):  # stderr may be closed
         os.dup2(2, 1)  # what a learner prints must not mix with the output of a command
@@ -106,14 +111,14 @@ LOOK_EVERY = 1.0  # seconds between looks whether the parent lives
 PR_SET_PDEATHSIG = 1  # of Linux: the signal that a process gets when the thread that started it ends
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, by_main_thread: bool) -> None:
     """End this worker soon after its parent, however that ended; else it would finish what is queued.
 
     On Linux the kernel does it at once, also within compiled code. Elsewhere, and as a second way, a thread looks.
     """
-    if os.name != "posix":  # on Windows, loky's workers wait for their parent
+    if os.name != "posix" or os.getppid() != parent:  # Windows, or something is between the two: we cannot know
         return
-    if sys.platform == "linux":
+    if sys.platform == "linux" and by_main_thread:
         with suppress(Exception):  # best effort: there may be no C library
             ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

@@ -31,6 +31,9 @@ def expect_valid(record: Refits, codec: Codec, quality: NDArray[Any], probing: N
         _expect(values.dtype.kind == "f" and values.shape == (subsets, refits), f"{name} has shape {values.shape}")
         _expect(not (values < 0).any(), f"{name} has numbers below 0")
     _expect_rows(record, subsets, points)
+    on_probes = None if probing is None else probing.shape[2]
+    for groups, number in ((record.groups, points), (record.probe_groups, on_probes)):
+        _expect(groups is None or groups.shape == (number,), "groups do not match their points")
     outside = [fail for fail in record.failures if not (0 <= fail.subset < subsets and 0 <= fail.refit < refits)]
     # A learner that turned out to be deterministic may have failed in a refit that the record no longer has.
     _expect(record.deterministic or not outside, "it lists failures of refits that it does not have")
