@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BARE := .venv-bare
+AUDIT := .venv-audit
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 FILES := src tests benchmarks examples docs/hooks
 export PIP_NO_INPUT := 1
 
-.PHONY: demo test lint bare portable long bench docs clean
+.PHONY: demo test lint bare portable long bench docs audit clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -44,8 +45,17 @@ docs: $(VENV)/.documented
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Site: $(CURDIR)/site/index.html"
 
+# Known advisories of the lowest declared versions and of those installed. It needs the network, so `make test` lacks it.
+audit: $(VENV)/.tested
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/python $(PIP_INSTALL) pip-audit
+	$(PYTHON) tests/declared_floors.py > $(AUDIT)/floors.txt
+	$(AUDIT)/bin/pip-audit --strict --vulnerability-service osv --disable-pip --no-deps -r $(AUDIT)/floors.txt
+	$(AUDIT)/bin/pip-audit --vulnerability-service osv --skip-editable \
+	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+
 clean:
-	rm -rf $(VENV) $(BARE) demo runs build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(BARE) $(AUDIT) demo runs build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml

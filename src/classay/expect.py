@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from . import limits
+
 T = TypeVar("T")
 
 
@@ -17,13 +19,27 @@ class InputError(ValueError):
 
 
 def whole(value: Any, name: str, *, at_least: int, why: str = "") -> int:
-    """Return `value` as an int if it is a whole number of at least `at_least`."""
+    """Return `value` as an int if it is a whole number of at least `at_least`, and not beyond the limit of its name."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not is_whole or value < at_least:
         raise InputError(
             f"`{name}` is {value!r}; expected a whole number of at least {at_least}." + (f" {why}" if why else "")
         )
+    if name in limits.OF_PARAMETERS:
+        within(int(value), limits.OF_PARAMETERS[name], f"`{name}`")
     return int(value)
+
+
+def within(number: int, limit: str, what: str) -> int:
+    """Return the number if it does not exceed the limit of this name; `what` begins the message: "`splits`"."""
+    try:
+        most = limits.limit_of(limit)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if number > most:
+        shown_number = f"{number:,}" if number < 10**30 else f"a number of {len(str(number))} digits"
+        raise InputError(f"{what} is {shown_number}; the limit is {most:,}. {limits.advice(limit)}")
+    return number
 
 
 def fraction(value: Any, name: str, *, why: str = "") -> float:

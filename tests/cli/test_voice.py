@@ -228,7 +228,7 @@ def test_a_bug_is_no_traceback_and_no_failed_gate(classay, monkeypatch):
 
     monkeypatch.setattr("classay.cli.commands.data.read_table", broken)
     code, out, err = classay("data", "iris")
-    assert (code, out) == (2, "")
+    assert (code, out) == (70, "")
     assert "ZeroDivisionError: oh. This is a bug in classay, not your mistake." in err
     assert "Traceback" not in err
     with pytest.raises(ZeroDivisionError):
@@ -241,7 +241,7 @@ def test_ctrl_c_anywhere_is_reported(classay, monkeypatch):
 
     monkeypatch.setattr("classay.cli.commands.data.read_table", stopped)
     code, out, err = classay("data", "iris")
-    assert (code, out) == (3, "")
+    assert (code, out) == (130, "")
     assert err.strip() == "classay: Interrupted before there was any result."
 
 
@@ -356,7 +356,7 @@ def test_results_that_cannot_be_written_are_an_error():
             text=True,
             check=False,
         )
-    assert done.returncode == 2
+    assert done.returncode == 74
     assert "The results cannot be written to stdout: No space left on device." in done.stderr
     assert "bug in classay" not in done.stderr
 

@@ -11,7 +11,7 @@ import pytest
 
 from classay import InputError
 from classay.engine.inventory import inventory, removable, remove, size_of
-from classay.engine.store import Chunks, Store
+from classay.engine.store import Chunks, DamagedRecordWarning, Store
 
 NOW = {"drawing": 1, "chunks": 1}
 SWEEP, RECORD, WORK, DONE, OLD, FAILED = (f"{number:064x}" for number in range(1, 7))
@@ -72,6 +72,28 @@ def test_what_is_of_no_use_goes_and_all_else_stays(store):
     assert [entry.path.name for entry in contents.unfinished] == [WORK]
     assert sorted(path.name for path in contents.others) == ["mine", "mine.classay", "mine.csv"]
     assert len(contents.left_over) == 1  # somebody may be writing it
+
+
+def test_what_was_set_aside_is_damaged_and_can_go(store):
+    records = [store.put(number * 64, "any", {}, {"a": np.arange(3)}) for number in "ab"]
+    records[0].replace(records[1])
+    with pytest.warns(DamagedRecordWarning, match="another one"):
+        store.get("b" * 64)
+    mine = store.folder / "damaged" / "mine.txt"
+    mine.write_text("mine")
+    contents = inventory(store.folder)
+    aside = store.folder / "damaged" / f"{'b' * 64}.classay"
+    assert aside in contents.damaged
+    assert mine in contents.others
+    assert dict(removable(contents, NOW))[aside] == "damaged"
+    remove(aside)
+    assert mine.exists()
+    assert not aside.exists()
+
+
+def test_a_record_in_the_place_of_another_is_damaged(store):
+    (store.folder / f"{RECORD}.classay").replace(store.folder / f"{'b' * 64}.classay")
+    assert store.folder / f"{'b' * 64}.classay" in inventory(store.folder).damaged
 
 
 def test_work_whose_records_are_all_there_is_done(store):

@@ -291,11 +291,69 @@ def test_a_damaged_file_in_a_store_counts_as_missing(tmp_path):
     records.put(key, "labelings", {}, {"a": np.arange(9)})
     records.path(key).write_bytes(records.path(key).read_bytes()[:100])
     with pytest.warns(store.DamagedRecordWarning, match=key):
-        assert records.get(key) is None
-    with pytest.warns(store.DamagedRecordWarning, match=key):
         assert list(records) == []
+    with pytest.warns(store.DamagedRecordWarning, match=f"{key}.*The file is now .*damaged"):
+        assert records.get(key) is None
+    assert (tmp_path / "damaged" / f"{key}.classay").stat().st_size == 100
+    assert records.get(key) is None
     records.put(key, "labelings", {}, {"a": np.arange(9)})
     assert records.get(key)[1]["a"].tolist() == list(range(9))
+
+
+def test_two_swapped_records_are_noticed_and_set_aside(tmp_path):
+    records = Store(tmp_path)
+    keys = [records.key({"seed": seed}) for seed in range(2)]
+    for seed, key in enumerate(keys):
+        records.put(key, "any", {"seed": seed}, {"a": np.full(3, seed)})
+    first, second = map(records.path, keys)
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    for key in keys:
+        with pytest.warns(store.DamagedRecordWarning, match=r"in the place of another one.*will be made again"):
+            assert records.get(key) is None
+    assert len(list((tmp_path / "damaged").iterdir())) == 2
+
+
+def test_a_record_of_another_kind_in_its_place_is_set_aside(tmp_path):
+    records = Store(tmp_path)
+    key = records.key({})
+    records.put(key, "walks", {}, {})
+    with pytest.warns(store.DamagedRecordWarning, match="kind 'walks'; expected 'terms'"):
+        assert records.get(key, "terms") is None
+
+
+def test_what_cannot_be_restored_is_set_aside(tmp_path):
+    records = Store(tmp_path)
+    key = records.key({})
+    records.put(key, "any", {}, {"a": np.arange(3)})
+    assert records.restore(key, "any", lambda header, arrays: arrays["a"].sum()) == 3
+    with pytest.warns(store.DamagedRecordWarning, match="KeyError: 'b'"):
+        assert records.restore(key, "any", lambda header, arrays: arrays["b"]) is None
+    assert key not in records
+
+
+def test_a_record_without_an_address_as_older_versions_wrote_is_read(tmp_path):
+    records = Store(tmp_path)
+    key = records.key({})
+    store.write(records.path(key), "any", {}, {"a": np.arange(3)})
+    assert records.get(key)[1]["a"].tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match="address"):
+        store.write(tmp_path / "x", "any", {"address": "mine"}, {})
+
+
+def test_a_store_that_cannot_be_changed_only_warns(tmp_path, monkeypatch):
+    records = Store(tmp_path)
+    key = records.key({})
+    records.path(key).write_bytes(b"damaged")
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("pathlib.Path.replace", refuse)
+    with pytest.warns(store.DamagedRecordWarning, match=r"made again\.$"):
+        assert records.get(key) is None
+    assert key in records
 
 
 def test_a_newer_record_in_a_store_is_not_overwritten_in_silence(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from classay import InputError
 from classay.engine import archive, store
-from classay.engine.store import Chunks, DamagedRecordWarning, RecordError, Store, StoreFull, unfinished_headers
+from classay.engine.store import Chunks, DamagedRecordWarning, Store, StoreFull, unfinished_headers
 
 KEY = "0123456789abcdef" * 4
 
@@ -88,10 +88,32 @@ def test_a_damaged_part_counts_as_not_done(part):
     assert list(unfinished_headers(part.store)) == []
 
 
-def test_a_record_in_the_place_of_a_part_is_refused(part):
+def test_a_record_in_the_place_of_a_part_is_set_aside(part):
     archive.write(part.folder / "00003.classay", "labelings", {}, {})
-    with pytest.raises(RecordError, match="kind 'labelings'"):
-        part.get("00003")
+    with pytest.warns(DamagedRecordWarning, match=r"kind 'labelings'.*counts as not done"):
+        assert part.get("00003") is None
+    assert part.names() == ["00000"]
+    assert [path.name for path in (part.store.folder / "damaged").iterdir()] == [f"{KEY}-00003.classay"]
+    part.remove()
+    assert [path.name for path in part.store.folder.iterdir()] == ["damaged"]
+
+
+def test_two_swapped_parts_are_noticed(part):
+    part.put("00001", {"subset": 1}, {"a": np.arange(3)})
+    one, two = part.folder / "00000.classay", part.folder / "00001.classay"
+    content = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(content)
+    for name in ("00000", "00001"):
+        with pytest.warns(DamagedRecordWarning, match="in the place of another one"):
+            assert part.get(name) is None
+
+
+def test_a_part_that_cannot_be_restored_is_set_aside(part):
+    assert part.restore("00000", lambda header, arrays: header["subset"]) == 0
+    with pytest.warns(DamagedRecordWarning, match="ValueError: invalid literal"):
+        assert part.restore("00000", lambda header, arrays: int("no")) is None
+    assert part.restore("00000", lambda header, arrays: 1) is None
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -773,7 +773,7 @@ def test_a_damaged_record_in_the_store_is_made_again(tmp_path):
     (path,) = (tmp_path / "store").iterdir()
     path.write_bytes(path.read_bytes()[:-300])
     done = fits(tmp_path / "fits")
-    with pytest.warns(DamagedRecordWarning, match="will be overwritten"):
+    with pytest.warns(DamagedRecordWarning, match="will be made again"):
         again = record(learner, X, Y, FEW, executor=1, store=tmp_path / "store")
     assert fits(tmp_path / "fits") == 2 * done
     assert_same(first, again)

@@ -16,7 +16,10 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and exit with its code: 0 done, 1 a gate failed, 2 wrong input, 3 partly done."""
+    """Run the command and exit with its code: 0 done, 1 a gate failed, 2 wrong input, 3 partly done.
+
+    Others: 70 a bug of ours, 74 no memory or disk space, 130 Ctrl-C, 143 terminated.
+    """
     from .app import run
 
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))

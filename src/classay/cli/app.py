@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import re
+import signal
 import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from ..printable import printable
 from . import console
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
-INTERRUPTED = 130
-"""The exit code that Typer uses for a Ctrl-C that no command has caught."""
+FAULT, NO_RESOURCES = 70, 74
+"""A bug of ours, and a lack of memory or disk: the codes that sysexits.h has for these."""
+INTERRUPTED, TERMINATED = 130, 143
+"""128 plus the number of the signal, as in shells. Typer uses the first for a Ctrl-C that no command has caught."""
+LACKS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG)
 COMMANDS = {
     "Report": {
         "report": "Report on learners and data on one page: findings first, then charts, then tables.",
@@ -89,7 +100,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Try: `classay report breast_cancer`. Help on a command: `classay report --help`.\n\n"
-    "Results go to stdout, all else to stderr. Exit codes: 0 done, 1 a gate failed, 2 wrong input, 3 partly done.",
+    "Results go to stdout, all else to stderr. Exit codes: 0 done, 1 a gate failed, 2 wrong input, 3 partly done, 70 a "
+    "bug in classay, 74 no memory or disk space, 130 Ctrl-C, 143 terminated.",
 )
 for panel, summaries in COMMANDS.items():
     for name, summary in summaries.items():
@@ -112,10 +124,65 @@ def _options(
 def run(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code."""
     try:
-        return _run(arguments)
+        with _printable_warnings(), _stopped_like_ctrl_c() as received:
+            code = _run(arguments)
+            # What was done before the signal has been shown and saved.
+            return 128 + received[0] if received and code in (PARTIAL, INTERRUPTED) else code
     except console.ClosedPipe:
         _silence()
         return PARTIAL
+
+
+@contextmanager
+def _printable_warnings() -> Iterator[None]:
+    """Print warnings as lines that nothing in their text can break."""
+    usual = warnings.formatwarning
+
+    def one_line(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        return usual(printable(str(message)), category, filename, lineno, line)
+
+    warnings.formatwarning = one_line
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
+
+
+@contextmanager
+def _stopped_like_ctrl_c() -> Iterator[list[int]]:
+    """Let a SIGTERM stop the work as Ctrl-C does, with what is done kept. Gives the signals that were received."""
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    of_ctrl_c, of_term = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        if callable(of_ctrl_c):
+            of_ctrl_c(number, frame)
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        # The handler of Ctrl-C at this moment: it waits while a worker is being started.
+        of_now = signal.getsignal(signal.SIGINT)
+        if not callable(of_now):
+            received.append(number)
+            raise KeyboardInterrupt
+        of_now(number, frame)
+
+    if callable(of_ctrl_c):  # not if whoever started us wants it to be ignored, as shells do in the background
+        signal.signal(signal.SIGINT, interrupt)
+    if of_term == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield received
+    finally:
+        if callable(of_ctrl_c):
+            signal.signal(signal.SIGINT, of_ctrl_c)
+        if of_term == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, of_term)
 
 
 def _run(arguments: list[str]) -> int:
@@ -132,10 +199,9 @@ def _run(arguments: list[str]) -> int:
             raise
         interrupted = isinstance(error, (typer.Abort, console.NothingDone))
         console.error("Interrupted before there was any result." if interrupted else _message(error))
-        return PARTIAL if interrupted else MISTAKE
+        return INTERRUPTED if interrupted else _code(error)
     if code == INTERRUPTED:
         console.error("Interrupted before there was any result.")
-        return PARTIAL
     return code if isinstance(code, int) else DONE
 
 
@@ -154,12 +220,35 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     return words
 
 
+def _code(error: Exception) -> int:
+    """The exit code of an error: 2 only for what the user can change in the command or its files."""
+    from ..expect import InputError
+
+    if _is_lack(error):
+        return NO_RESOURCES
+    return MISTAKE if isinstance(error, InputError) or hasattr(error, "format_message") else FAULT
+
+
+def _is_lack(error: BaseException | None) -> bool:
+    """Whether memory or space on a disk is what was missing, here or in what led to it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in LACKS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _message(error: Exception) -> str:
     """The message of an error: wrong input in its own words, a wrong option or command in Typer's, else a bug."""
     from ..expect import InputError  # loads NumPy, which the help page does not need
 
     if isinstance(error, InputError):
         return str(error)
+    if isinstance(error, MemoryError):
+        what = f"Not enough memory: {error}" if str(error) else "Not enough memory"
+        return f"{what}. Use fewer rows, columns or workers (--workers 1)."
+    if _is_lack(error):
+        return f"{error}. Free some space or close files, and run the same again."
     explain = getattr(error, "format_message", None)
     if explain is None:
         return (

@@ -20,6 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..printable import printable, printable_json
+
 if TYPE_CHECKING:
     from ..intervals import Estimate
 
@@ -54,8 +56,23 @@ class ClosedPipe(Exception):
 
 
 class _Console(Console):
+    """A console that prints text of users without control characters, each on one line."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*map(_safe, objects), **options)
+
     def on_broken_pipe(self) -> None:
         raise ClosedPipe
+
+
+def _safe(content: Any) -> Any:
+    if isinstance(content, str):
+        return printable(content)
+    if isinstance(content, Text):
+        copy = content.copy()
+        copy.plain = printable(content.plain)  # of the same length, so that styles stay in place
+        return copy
+    return content
 
 
 def reserve_stdout(command: Callable[P, R]) -> Callable[P, R]:
@@ -133,7 +150,7 @@ def error(text: str) -> None:
 
 def write_json(content: Any) -> None:
     """Print JSON, and nothing else, on stdout."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    text = printable_json(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
     try:
         # Characters that the terminal's encoding lacks are written as JSON escapes, not lost.
         encoding = _results().encoding or "utf-8"
@@ -156,13 +173,17 @@ def _results() -> TextIO:
 
 
 def table(title: str, columns: list[str], rows: list[list[str]], caption: str = "") -> Table:
-    """A table whose first column is text and whose others are numbers. Users' text is never read as markup."""
+    """A table whose first column is text and whose others are numbers. Users' text is never read as markup.
+
+    Only the other columns may have several lines, as a figure above its interval.
+    """
+    title, caption = printable(title), printable(caption)
     content = Table(title=Text(title), caption=Text(caption) if caption else None, title_justify="left")
     content.caption_justify = "left"
     for place, column in enumerate(columns):
-        content.add_column(Text(column), justify="right" if place else "left", overflow="fold")
+        content.add_column(Text(printable(column)), justify="right" if place else "left", overflow="fold")
     for row in rows:
-        content.add_row(*(Text(cell) for cell in row))
+        content.add_row(*(Text(printable(cell, keep_lines=place > 0)) for place, cell in enumerate(row)))
     return content
 
 

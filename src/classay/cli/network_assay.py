@@ -124,5 +124,5 @@ def _record(parts: Split, *, options: AssayOptions, name: str, **walks: Any) -> 
         return replace(saved, about={**saved.about, "network": name})
     record = prototypes(parts, **settings, store=options.store, progress=not options.quiet, name=name)
     if not record.interrupted:
-        record.save(options.store.path(key))
+        options.store.put(key, KIND, *record.to_file())
     return record

@@ -12,6 +12,7 @@ import numpy as np
 from .. import expect
 from ..classes.ranks.ranks import Ranks
 from ..expect import InputError
+from ..npz_files import expect_honest_sizes
 
 SUFFIXES = (".npz", ".npy", ".classay")
 
@@ -85,6 +86,7 @@ def array(path: Path) -> Any:
 
 def _arrays(path: Path) -> dict[str, Any]:
     try:
+        expect_honest_sizes(path)
         with np.load(path, allow_pickle=False) as file:
             wanted = [name for name in file.files if name.lower() in ("scores", "y", "classes")]
             return {name.lower(): file[name] for name in wanted} or dict.fromkeys(file.files)

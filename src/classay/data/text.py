@@ -45,9 +45,9 @@ def embed(
         for text in strings:
             digest.update(len(encoded := text.encode("utf-8", "surrogatepass")).to_bytes(8, "little") + encoded)
         key = store.key({"vectors of": digest.hexdigest(), "texts": len(strings), "model": name})
-        stored = store.get(key, "vectors")
+        stored = store.restore(key, "vectors", lambda _, arrays: _checked_vectors(arrays["vectors"], len(strings)))
         if stored is not None:
-            return stored[1]["vectors"]
+            return stored
     vectors = _checked_vectors(_load_model(name)(strings), len(strings))
     if store is not None:
         store.put(key, "vectors", {"model": name, "texts": len(strings)}, {"vectors": vectors})

@@ -6,18 +6,16 @@ written under a temporary name and then renamed. The same record gives the same 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import platform
-import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,10 +23,12 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, shown
+from .atomic_file import atomic_file
 
 SCHEMA = 1
 HEADER = "header.json"
 RESERVED = ("format", "schema", "kind", "versions", "checksum")  # what the header contains besides the caller's content
+ADDRESS = "address"  # where in a store a record belongs; those outside of stores, and older ones, have none
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip archive can store
 
 Header = dict[str, Any]
@@ -48,15 +48,25 @@ class DamagedRecord(RecordError):
     """A file that is not a complete record: truncated, altered, or something else."""
 
 
-def write(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write a record. The header has JSON values; the arrays numbers, booleans, strings or times."""
-    taken = [name for name in RESERVED if name in header]
+class ForeignRecord(RecordError):
+    """A complete record in the place of another one."""
+
+
+def write(
+    path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any], address: str | None = None
+) -> Path:
+    """Write a record. The header has JSON values; the arrays numbers, booleans, strings or times.
+
+    `address`: where in a store it belongs, so that it is not taken for another record when files are mixed up.
+    """
+    taken = [name for name in (*RESERVED, ADDRESS) if name in header]
     if taken:
         raise InputError(f"The header has {shown(taken)}, which every record has. Use other names.")
     checked = {name: _checked_array(name, array) for name, array in sorted(arrays.items())}
     own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions()}
+    own |= {} if address is None else {ADDRESS: address}
     text = to_json({**own, "checksum": checksum(checked), **header}, "The header of a record", indent=1)
-    with _atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_zip_member(HEADER), text)
         for name, array in checked.items():
             with archive.open(_zip_member(f"{name}.npy"), "w", force_zip64=True) as member:
@@ -64,10 +74,10 @@ def write(path: PathLike, kind: str, header: Mapping[str, Any], arrays: Mapping[
     return Path(path)
 
 
-def read(path: PathLike, kind: str | None = None) -> tuple[Header, Arrays]:
-    """Read a record and verify its checksum. `kind` is what is expected; None accepts any."""
+def read(path: PathLike, kind: str | None = None, address: str | None = None) -> tuple[Header, Arrays]:
+    """Read a record and verify its checksum. `kind` and `address` are what is expected; None accepts any."""
     with _open_record(path) as archive:
-        header = _header(archive, path, kind)
+        header = _header(archive, path, kind, address)
         members = [name for name in archive.namelist() if name.endswith(".npy")]
         arrays = {name.removesuffix(".npy"): _array(archive, name) for name in members}
     if checksum(arrays) != header["checksum"]:
@@ -75,10 +85,10 @@ def read(path: PathLike, kind: str | None = None) -> tuple[Header, Arrays]:
     return header, arrays
 
 
-def read_header(path: PathLike, kind: str | None = None) -> Header:
+def read_header(path: PathLike, kind: str | None = None, address: str | None = None) -> Header:
     """Read only the header of a record, without its arrays."""
     with _open_record(path) as archive:
-        return _header(archive, path, kind)
+        return _header(archive, path, kind, address)
 
 
 def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -132,34 +142,6 @@ def _zip_member(name: str) -> zipfile.ZipInfo:
 
 
 @contextmanager
-def _atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """A temporary file next to the target that replaces it at the end, and is removed if something fails."""
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")  # others may write it too
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
-        raise InputError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        message = f"the disk is full, and {target} was not written. Free some space and run the same again"
-        raise OSError(error.errno, message) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-    with suppress(OSError):  # folders cannot be synced on every system
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # so that the new name also survives a power failure
-        finally:
-            os.close(folder)
-
-
-@contextmanager
 def _open_record(path: PathLike) -> Iterator[zipfile.ZipFile]:
     """Open a record. Whatever the libraries raise for a damaged or foreign file becomes a RecordError."""
     try:
@@ -178,7 +160,7 @@ def _open_record(path: PathLike) -> Iterator[zipfile.ZipFile]:
         raise DamagedRecord(f"{path} is damaged ({error}). Make the record again.") from error
 
 
-def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None) -> Header:
+def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None, address: str | None) -> Header:
     if HEADER not in archive.namelist():
         raise DamagedRecord(f"{path} is a zip archive but not a record of classay: it has no {HEADER}.")
     try:
@@ -197,7 +179,9 @@ def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None) -> Heade
     if lacking:
         raise DamagedRecord(f"{path} is damaged: {HEADER} lacks {shown(lacking)}. Make the record again.")
     if kind is not None and header["kind"] != kind:
-        raise RecordError(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
+        raise ForeignRecord(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
+    if address is not None and header.get(ADDRESS, address) != address:
+        raise ForeignRecord(f"{path} is the record {header[ADDRESS]!s:.80}, in the place of another one.")
     return header
 
 

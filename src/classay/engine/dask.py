@@ -128,6 +128,12 @@ def _client(address: str, timeout: float) -> Any:
         with ThreadPoolExecutor(1) as apart:  # here an event loop may be running, as in notebooks
             apart.submit(asyncio.run, _try_connection(address, timeout)).result()
         return Client(address, timeout=timeout, set_as_default=False, name="classay")
+    except (MemoryError, OverflowError, EOFError, UnicodeDecodeError) as error:
+        # Dask takes the first bytes of any reply for the length of what follows.
+        raise InputError(
+            f"What answers at {address} is not a Dask scheduler. Is that the port of its dashboard (usually 8787) or "
+            "of another web server? The port of a scheduler is usually 8786; it prints its address when it starts."
+        ) from error
     except OSError as error:
         raise InputError(
             f"No scheduler answers at {address} within {timeout:g} s. Is the address right, is the scheduler running, "

@@ -15,13 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from ..expect import InputError
-from .archive import DamagedRecord, Header, MissingRecord, RecordError, read, read_header
-from .store import CHUNK_FILE, CHUNK_KIND, SUFFIX, TEMPORARY_FILE, UNFINISHED, remove_chunks
+from .archive import DamagedRecord, ForeignRecord, Header, MissingRecord, RecordError, read, read_header
+from .store import (
+    CHUNK_FILE,
+    CHUNK_KIND,
+    DAMAGED,
+    SUFFIX,
+    TEMPORARY_FILE,
+    UNFINISHED,
+    chunk_address,
+    remove_chunks,
+)
 
 ABANDONED_AFTER = 600.0
 """Seconds without a write after which a temporary file is abandoned."""
 KEY = "[0-9a-f]{64}"
 RECORD = re.compile(KEY + re.escape(SUFFIX))
+SET_ASIDE = re.compile(rf"({KEY}-)?[\w+-]+" + re.escape(SUFFIX))
 
 
 @dataclass(frozen=True)
@@ -82,15 +92,19 @@ def inventory(folder: str | Path, thorough: bool = False) -> Inventory:
         raise InputError(f"The store {folder} is {what}; expected a folder of records, as --store makes it.")
     contents = Inventory(place)
     for path in sorted(place.iterdir()):
-        if path.is_symlink() or (path.is_dir() and path.name != UNFINISHED):
+        if path.is_symlink() or (path.is_dir() and path.name not in (UNFINISHED, DAMAGED)):
             contents.others.append(path)
+        elif path.is_dir() and path.name == DAMAGED:
+            for file in _sorted_paths(path):
+                own = SET_ASIDE.fullmatch(file.name) and file.is_file() and not file.is_symlink()
+                (contents.damaged if own else contents.others).append(file)
         elif path.is_dir():
             for work in _sorted_paths(path):
                 _add_unfinished(contents, work, thorough)
         elif TEMPORARY_FILE.fullmatch(path.name):
             contents.left_over.append(path)
         elif RECORD.fullmatch(path.name):
-            header = _header(contents, path, None, thorough)
+            header = _header(contents, path, None, path.name.removesuffix(SUFFIX), thorough)
             if header is not None:
                 contents.records.append(StoreEntry(path, header, *_size_and_time(path)))
         else:
@@ -129,6 +143,9 @@ def remove(path: Path) -> None:
         remove_chunks(path)
     else:
         path.unlink(missing_ok=True)
+        if path.parent.name == DAMAGED:
+            with suppress(OSError):
+                path.parent.rmdir()
 
 
 def _add_unfinished(contents: Inventory, work: Path, thorough: bool) -> None:
@@ -143,7 +160,7 @@ def _add_unfinished(contents: Inventory, work: Path, thorough: bool) -> None:
             contents.left_over.append(path)
         elif not CHUNK_FILE.fullmatch(path.name):
             contents.others.append(path)
-        elif (header := _header(contents, path, CHUNK_KIND, thorough)) is not None:
+        elif (header := _header(contents, path, CHUNK_KIND, _address(work, path), thorough)) is not None:
             headers.append(header)
             more, latest = _size_and_time(path)
             size, modified = size + more, max(modified, latest)
@@ -153,12 +170,16 @@ def _add_unfinished(contents: Inventory, work: Path, thorough: bool) -> None:
         contents.unfinished.append(StoreEntry(work, headers[-1], size, modified, len(headers), tasks))
 
 
-def _header(contents: Inventory, path: Path, kind: str | None, thorough: bool) -> Header | None:
+def _address(work: Path, path: Path) -> str:
+    return chunk_address(work.name, path.name.removesuffix(SUFFIX))
+
+
+def _header(contents: Inventory, path: Path, kind: str | None, address: str, thorough: bool) -> Header | None:
     try:
-        return read(path, kind)[0] if thorough else read_header(path, kind)
+        return read(path, kind, address)[0] if thorough else read_header(path, kind, address)
     except MissingRecord:
         pass  # its process has removed it meanwhile
-    except DamagedRecord:
+    except (DamagedRecord, ForeignRecord):
         contents.damaged.append(path)
     except RecordError as error:
         contents.unreadable[path] = str(error)

@@ -86,17 +86,48 @@ def _new_pool(workers: int) -> Any:
         # For libraries that a task loads later; `one_thread` handles those already loaded.
         # LightGBM asks loky how many cores there are.
         environment = {**dict.fromkeys(THREAD_VARIABLES, "1"), "LOKY_MAX_CPU_COUNT": "1"}
-        return loky.ProcessPoolExecutor(workers, timeout=IDLE_SECONDS, initializer=_init_worker, env=environment)
+        return loky.ProcessPoolExecutor(
+            workers, timeout=IDLE_SECONDS, initializer=_init_worker, initargs=_parent(), env=environment
+        )
 
 
-def _init_worker() -> None:
+def _parent() -> tuple[int, bool]:
+    """The process, and whether workers can be bound to the thread that starts them: the main one lives as long."""
+    return os.getpid(), threading.current_thread() is threading.main_thread()
+
+
+def _init_worker(parent: int, by_main_thread: bool) -> None:
     import loky.process_executor
 
+    _end_with(parent, by_main_thread)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends the workers
     with suppress(OSError):  # stderr may be closed
         os.dup2(2, 1)  # what a learner prints must not mix with the output of a command
     # Loky restarts a worker that grew by 300 MB, with a warning; here that is the next record's data.
     loky.process_executor._USE_PSUTIL = False
+
+
+LOOK_EVERY = 1.0  # seconds between looks whether the parent lives
+PR_SET_PDEATHSIG = 1  # of Linux: the signal that a process gets when the thread that started it ends
+
+
+def _end_with(parent: int, by_main_thread: bool) -> None:
+    """End this worker soon after its parent, however that ended; else it would finish what is queued.
+
+    On Linux the kernel does it at once, also within compiled code. Elsewhere, and as a second way, a thread looks.
+    """
+    if os.name != "posix" or os.getppid() != parent:  # Windows, or something is between the two: we cannot know
+        return
+    if sys.platform == "linux" and by_main_thread:
+        with suppress(Exception):  # best effort: there may be no C library
+            ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_EVERY)
+        os._exit(1)
+
+    threading.Thread(target=look, name="classay-parent", daemon=True).start()
 
 
 @contextmanager
@@ -110,8 +141,8 @@ def interrupts_deferred() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not callable(earlier):
         yield
         return
-    deferred: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda number, frame: deferred.append(frame))
+    deferred: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: deferred.append((number, frame)))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
@@ -120,7 +151,7 @@ def interrupts_deferred() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, earlier)
         if deferred:
-            earlier(signal.SIGINT, deferred[0])
+            earlier(*deferred[0])  # with its number: the command lets a SIGTERM do the same
 
 
 # Limits of one task: on the time of one fit, and one thread for its linear algebra.

@@ -8,6 +8,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from ..printable import printable
+
 APPEARS_AFTER = 2.0  # seconds; a shorter job needs no bar
 LINE_EVERY = 10.0
 REWRITTEN_EVERY = 0.5
@@ -19,7 +21,7 @@ class Progress:
     """Counts finished tasks. It writes nothing if not wanted, nor for jobs of less than two seconds."""
 
     def __init__(self, total: int, label: str = "", wanted: bool = True) -> None:
-        self.total, self.done, self.label, self.wanted = total, 0, label or "working", wanted
+        self.total, self.done, self.label, self.wanted = total, 0, printable(label or "working"), wanted
         self.begin = self.last_line = time.monotonic()
         self.bar: Any = None
         self.written = 0  # characters of the notebook's line

@@ -1,6 +1,7 @@
 """A folder of records addressed by content: the same request finds the same record. One record: `archive`.
 
-`Store` has the finished records, `Chunks` the parts of work that is not finished yet.
+`Store` has the finished records, `Chunks` the parts of work that is not finished yet. Every record contains its
+address; what is damaged, or belongs to another address, is reported, set aside in a folder, and made again.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ import hashlib
 import re
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..expect import InputError
 from .archive import (
     SCHEMA,
     Arrays,
     DamagedRecord,
+    ForeignRecord,
     Header,
     MissingRecord,
     PathLike,
@@ -34,6 +36,7 @@ __all__ = [
     "SCHEMA",
     "DamagedRecord",
     "DamagedRecordWarning",
+    "ForeignRecord",
     "MissingRecord",
     "RecordError",
     "Store",
@@ -44,6 +47,9 @@ __all__ = [
 ]
 
 SUFFIX = ".classay"
+DAMAGED = "damaged"
+"""The folder of a store for files that are damaged or belong elsewhere."""
+T = TypeVar("T")
 
 
 class DamagedRecordWarning(RuntimeWarning):
@@ -117,20 +123,41 @@ class Store:
         return isinstance(key, str) and self.path(key).is_file()
 
     def get(self, key: str, kind: str | None = None) -> tuple[Header, Arrays] | None:
-        """The record, or None if it is not there. A damaged one counts as missing, with a warning."""
+        """The record, or None if it is not there. A damaged or foreign one is set aside, with a warning."""
         try:
-            return read(self.path(key), kind)
+            return read(self.path(key), kind, key)
         except MissingRecord:
             return None
-        except DamagedRecord as error:
-            message = f"{error} It counts as missing and will be overwritten."
-            warnings.warn(message, DamagedRecordWarning, stacklevel=2)
+        except (DamagedRecord, ForeignRecord) as error:
+            self.set_aside(self.path(key), str(error), "It counts as missing and will be made again")
             return None
+
+    def restore(self, key: str, kind: str | None, make: Callable[[Header, Arrays], T]) -> T | None:
+        """What `make` makes of the record. If it raises, the record does not belong to this request: see `get`."""
+        found = self.get(key, kind)
+        if found is None:
+            return None
+        try:
+            return make(*found)
+        except CANNOT_BE as error:
+            problem = f"{self.path(key)} is not what belongs there ({type(error).__name__}: {error})."
+            self.set_aside(self.path(key), problem, "It counts as missing and will be made again")
+            return None
+
+    def set_aside(self, path: Path, problem: str, effect: str) -> None:
+        """Move a useless file out of the way and warn; where nothing can be moved, only warn."""
+        place = self.folder / DAMAGED / "-".join(path.relative_to(self.folder).parts[-2:])
+        moved = ""
+        with suppress(OSError):
+            place.parent.mkdir(exist_ok=True)
+            path.replace(place)
+            moved = f" The file is now {place}."
+        warnings.warn(f"{problem} {effect}.{moved}", DamagedRecordWarning, stacklevel=3)
 
     def put(self, key: str, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
         """Write a record. Several processes may write the same one at once; the last to finish wins."""
         with full_disk_as_error(self.folder):
-            return write(self.path(key), kind, header, arrays)
+            return write(self.path(key), kind, header, arrays, key)
 
     def keys(self) -> list[str]:
         """The keys of all records, sorted."""
@@ -140,7 +167,7 @@ class Store:
         """The headers of all records, by key. A file that cannot be read is skipped with a warning."""
         for key in self.keys():
             try:
-                yield read_header(self.path(key))
+                yield read_header(self.path(key), None, key)
             except RecordError as error:
                 warnings.warn(f"{error} It is skipped.", DamagedRecordWarning, stacklevel=2)
 
@@ -158,6 +185,8 @@ CHUNK_FILE = re.compile(r"\d[\d+-]*" + re.escape(SUFFIX))
 TEMPORARY_FILE = re.compile(r"\.[\w.+-]+" + re.escape(SUFFIX) + r"\.[0-9a-f]{32}\.part")
 """The names of files while they are written."""
 ATTEMPTS = 5
+CANNOT_BE = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+"""What the content of a record raises if it is not what is expected."""
 
 
 class Chunks:
@@ -180,7 +209,7 @@ class Chunks:
             try:
                 with full_disk_as_error(self.store.folder):
                     self._make_folder()
-                    write(self.folder / f"{name}{SUFFIX}", CHUNK_KIND, header, arrays)
+                    write(self.folder / f"{name}{SUFFIX}", CHUNK_KIND, header, arrays, chunk_address(self.key, name))
                 return
             except InputError as error:
                 # Another process may have finished the same work and is cleaning up: what was being written, or the
@@ -194,20 +223,33 @@ class Chunks:
         return [name.removesuffix(SUFFIX) for name in file_names if CHUNK_FILE.fullmatch(name)]
 
     def get(self, name: str) -> tuple[Header, Arrays] | None:
-        """One part, or None if it is not there. One that is damaged or of an older schema counts as missing."""
+        """One part, or None if it is not there, or of an older schema. A damaged or foreign one is set aside."""
         path = self.folder / f"{name}{SUFFIX}"
         try:
-            header, arrays = read(path, CHUNK_KIND)
+            header, arrays = read(path, CHUNK_KIND, chunk_address(self.key, name))
         except MissingRecord:
             return None
-        except DamagedRecord as error:
-            warnings.warn(f"{error} It counts as not done.", DamagedRecordWarning, stacklevel=2)
+        except (DamagedRecord, ForeignRecord) as error:
+            self.store.set_aside(path, str(error), "It counts as not done")
             return None
         if header["schema"] != SCHEMA:
             message = f"{path} has the older schema {header['schema']} (now {SCHEMA}). It counts as not done."
             warnings.warn(message, DamagedRecordWarning, stacklevel=2)
             return None
         return header, arrays
+
+    def restore(self, name: str, make: Callable[[Header, Arrays], T]) -> T | None:
+        """What `make` makes of a part. If it raises, the part does not belong to this work, and is set aside."""
+        found = self.get(name)
+        if found is None:
+            return None
+        try:
+            return make(*found)
+        except CANNOT_BE as error:
+            path = self.folder / f"{name}{SUFFIX}"
+            problem = f"{path} is not what belongs there ({type(error).__name__}: {error})."
+            self.store.set_aside(path, problem, "It counts as not done")
+            return None
 
     def _make_folder(self) -> None:
         try:
@@ -223,6 +265,11 @@ class Chunks:
     def remove(self) -> None:
         """Remove all parts, and the folders if nothing else is in them."""
         remove_chunks(self.folder)
+
+
+def chunk_address(key: str, name: str) -> str:
+    """The address of a part: that of its work, and its name."""
+    return f"{key}/{name}"
 
 
 def remove_chunks(folder: Path) -> None:

@@ -1,8 +1,9 @@
 """Learners by name, as on a command line: `KNeighborsClassifier(n_neighbors=5)`.
 
 The text is parsed and never run. Names are looked up among scikit-learn's classifiers (and those of xgboost,
-lightgbm and catboost where installed); arguments are literals, or learners written in the same way. Your own code,
-`module:name`, is imported only if that is allowed.
+lightgbm and catboost where installed); arguments are literals, or learners written in the same way, and only those
+that can open no file and run no code (`plain_parameters`). Your own code, `module:name`, is imported only if that is
+allowed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.pipeline import make_pipeline
 
 from ..expect import InputError, nearest, shown
+from .plain_parameters import expect_plain
 
 ELSEWHERE = {
     "XGBClassifier": "xgboost",
@@ -188,8 +190,11 @@ def _pipeline(node: ast.expr) -> Any:
     return make_pipeline(*(_known(step, "transformer") for step in steps[:-1]), _known(steps[-1]))
 
 
-def _call(name: str, make: Any, node: ast.expr) -> Any:
-    """Call a class or a function with the arguments of a node, checked against its parameters."""
+def _call(name: str, make: Any, node: ast.expr, own_code: bool = False) -> Any:
+    """Call a class or a function with the arguments of a node, checked against its parameters.
+
+    Your own code takes any literal: whoever allowed it to be imported trusts it.
+    """
     keywords = node.keywords if isinstance(node, ast.Call) else []
     if isinstance(node, ast.Call) and node.args:
         raise InputError(
@@ -207,6 +212,8 @@ def _call(name: str, make: Any, node: ast.expr) -> Any:
                 f"It has {shown(takes, most=40) or 'none'}."
             )
         arguments[keyword.arg] = _value(keyword.value, f"{keyword.arg} of {name}")
+        if not own_code:
+            expect_plain(make, keyword.arg, arguments[keyword.arg])
     wanting = [
         key
         for key, parameter in takes.items()
@@ -257,7 +264,7 @@ def _imported(path: str, node: ast.expr) -> Any:
     if hasattr(kind, "fit") and not isinstance(kind, type) and isinstance(node, ast.Name):
         made = kind
     elif callable(kind):
-        made = _call(name, kind, node)
+        made = _call(name, kind, node, own_code=True)
     else:
         raise InputError(f"{path}:{name} is a {type(kind).__name__}; expected a class or a function.")
     if isinstance(made, RegressorMixin):

@@ -21,17 +21,18 @@ from ..engine import archive
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import has_seed
 from ..notes import Note
-from .fitting import checks, provenance
+from .fitting import checks
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
 from .fitting.cv_splits import Splits
 from .fitting.groups import ALONE
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
 from .fitting.schemes import Scheme
+from .fitting.stored_record import record_key, stored_record
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure
 from .records.labelings import LabelCodec, Labelings
-from .records.predictions import Predictions, restored
+from .records.predictions import Predictions
 
 OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the description of the whole
 
@@ -134,11 +135,11 @@ def record(
     kept_store, key, parts = None, "", None
     if store is not None:
         kept_store = Store(store)
-        key = kept_store.key(provenance.address(about, setup.time_limit))
-        stored = kept_store.get(key)
+        key = record_key(about, setup.time_limit)
+        stored = stored_record(kept_store, key, setup)
         if stored is not None:
             # The store does not depend on names, so the stored one may be another.
-            return replace(restored(*stored), about=about)
+            return replace(stored, about=about)
         kept_store.expect_writable()
         parts = open_chunks(kept_store, [key], ALONE, about)
 

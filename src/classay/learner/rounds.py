@@ -25,9 +25,9 @@ from .fitting.checks import Setup
 from .fitting.groups import ALONE, FitGroup
 from .fitting.runner import FitRunner, GroupProgress
 from .fitting.schemes import HalfSplits
+from .fitting.stored_record import stored_record
 from .record import gathered
 from .records.labelings import Labelings
-from .records.predictions import restored
 
 MOST_SHARE = 0.5
 """If fits need at most this share of the rows, only these are sent to workers."""
@@ -189,12 +189,12 @@ class RecordRounds:
         if self.store is None:
             return False
         kept, key = self._place(name, splits)
-        found = kept.get(key)
+        found = stored_record(kept, key, replace(self.setup, scheme=self._scheme(splits)))
         if found is None:
             kept.expect_writable()
             return False
         # The store does not depend on names, so the stored one may be another.
-        labelings = replace(restored(*found), about=self.about(name, splits))
+        labelings = replace(found, about=self.about(name, splits))
         assert isinstance(labelings, Labelings)
         self._stored[name, splits] = labelings
         return True

@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..printable import printable
+
 
 class Stages:
     """Measures seconds by stage, and prints each stage as it begins if wanted."""
@@ -28,4 +30,4 @@ class Stages:
     def say(self, text: str) -> None:
         """Print a line on stderr, if wanted."""
         if self.wanted:
-            print(text, file=sys.stderr, flush=True)
+            print(printable(text), file=sys.stderr, flush=True)

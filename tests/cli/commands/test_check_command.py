@@ -177,7 +177,7 @@ def test_ctrl_c(classay, written, assayed, monkeypatch):
 
     monkeypatch.setattr("classay.cli.commands.check.characterize", stopped)
     code, out, err = classay("check", file)
-    assert (code, out) == (3, "")
+    assert (code, out) == (130, "")
     assert "Interrupted before there was any result" in err
 
 

@@ -235,7 +235,7 @@ def test_ctrl_c_keeps_what_is_done(folder):
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 3, err
+    assert process.returncode == 130, err
     content = json.loads(out)
     assert content["interrupted"] is True
     assert len(content["updates"]) >= 1

@@ -214,7 +214,7 @@ def test_ctrl_c_shows_what_is_done(tmp_path):
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
+    assert process.returncode == 130, err
     content = json.loads(out)
     assert content["interrupted"] is True
     assert "GaussianNB" in content["learners"]

@@ -150,7 +150,7 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     assert "Interrupted: the results above" in err
     names[:] = ["net"]
     code, out, err = classay("network", "other.pt", "net.pt", *OWN)
-    assert (code, out) == (3, "")
+    assert (code, out) == (130, "")
     assert "Interrupted before there was any result" in err
 
 

@@ -111,6 +111,11 @@ def test_a_refused_value_is_reported_and_the_others_shown(classay):
         ([*TREE, "--holdout-size", "900"], "900"),
         ([*TREE, "--store", __file__], "Expected a folder, or a new name"),
         (TREE[:2], "--param"),
+        (
+            ["-l", "make_pipeline(StandardScaler(), SVC())", "-p", "memory", "-v", "cache"],
+            "memory of Pipeline cannot be set in a learner's text",
+        ),
+        (["-l", "SVC", "-p", "kernel", "-v", "rbf,cache"], "kernel of SVC is 'cache'; expected one of 'linear'"),
     ],
 )
 def test_mistakes_exit_with_2(classay, arguments, message):
@@ -186,5 +191,5 @@ def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
     assert "complete" not in err  # it was interrupted
     left[0] = 0
     code, out, err = classay(*arguments, "--seed", "4", "--store", str(tmp_path / "more"))
-    assert (code, out) == (3, "")
+    assert (code, out) == (130, "")
     assert "Interrupted before there was any result" in err

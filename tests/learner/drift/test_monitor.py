@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import DriftMonitor, InputError, encoded
-from classay.engine import store
+from classay.engine import archive, store
 from classay.learner.drift.calibration import Calibration, _pairs, draws_needed, fewest_draws, p_value
 
 
@@ -194,6 +195,31 @@ def test_a_state_of_another_learner_is_refused(tmp_path):
     store.write(path, "drift", {"learner": {}}, {})
     with pytest.raises(InputError, match=r"another|not a complete"):
         DriftMonitor.load(path, GaussianNB())
+
+
+def test_a_state_under_another_version_says_which_differs(tmp_path):
+    path = monitor(draws=40).save(tmp_path / "state.classay")
+    header, arrays = store.read(path)
+    saved = {name: value for name, value in header.items() if name not in archive.RESERVED}
+    del saved["learner"]["parameters"]["priors"]
+    saved["learner"]["parameters"]["store_covariance"] = True
+    saved["learner"]["version"] = "1.2.3"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archive, "versions", lambda: {**header["versions"], "scikit-learn": "1.2.3"})
+        store.write(path, "drift", saved, arrays)
+    now = header["versions"]["scikit-learn"]
+    with pytest.raises(InputError) as caught:
+        DriftMonitor.load(path, GaussianNB())
+    message = str(caught.value)
+    assert f"under scikit-learn 1.2.3 (now {now})" in message
+    assert "priors (new)" in message
+    assert "store_covariance (no longer there)" in message
+    assert "another one" not in message
+    store.write(path, "drift", saved, arrays)
+    with pytest.raises(InputError, match=rf"under version 1\.2\.3 of sklearn \(now {re.escape(now)}\)"):
+        DriftMonitor.load(path, GaussianNB())
+    with pytest.raises(InputError, match=r"another one, or has other parameters: var_smoothing 1e-09 \(now 0\.1\)"):
+        DriftMonitor.load(monitor(draws=40).save(tmp_path / "two.classay"), GaussianNB(var_smoothing=0.1))
 
 
 def test_probes_of_the_users_own(tmp_path):

@@ -195,6 +195,20 @@ class TestTorch:
             read_head(tmp_path / "harm.pt")
         assert not (tmp_path / "harm").exists()
 
+    @pytest.mark.parametrize("version", ["2.4.1", "2.5.1+cu121", "2.9.1", "2.10.0a0+gitabc", "1.13.0", "built here"])
+    def test_a_torch_with_known_holes_is_refused(self, torch, network, tmp_path, monkeypatch, version):
+        torch.save(network.state_dict(), tmp_path / "weights.pt")
+        monkeypatch.setattr(torch, "__version__", version)
+        with pytest.raises(InputError, match=r"CVE-2026-24747.*expected torch 2.10 or later"):
+            read_state(tmp_path / "weights.pt")
+        assert read_state(tmp_path / "weights.pt", trust_pickle=True).tensors
+
+    @pytest.mark.parametrize("version", ["2.10.0", "2.10.1+cpu", "2.13.0+cpu", "3.0.0a0"])
+    def test_a_torch_without_known_holes_is_used(self, torch, network, tmp_path, monkeypatch, version):
+        torch.save(network.state_dict(), tmp_path / "weights.pt")
+        monkeypatch.setattr(torch, "__version__", version)
+        assert read_state(tmp_path / "weights.pt").tensors
+
     def test_a_scripted_network(self, torch, network, tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -6,8 +6,11 @@ Nothing is loaded from the network, neither to write a file nor to view it.
 from __future__ import annotations
 
 import base64
+import json
 import re
 import struct
+import subprocess
+import sys
 import zlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -19,6 +22,7 @@ import numpy as np
 import vl_convert
 from numpy.typing import ArrayLike, NDArray
 
+from ...engine.atomic_file import atomic_file
 from ...expect import InputError, one_of
 
 SUFFIXES = (".svg", ".png", ".html", ".json")
@@ -39,27 +43,60 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     suffix = one_of(target.suffix.lower(), "suffix", SUFFIXES)
     spec = chart.to_json(indent=None)
     if suffix == ".png":
-        target.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=_version(), scale=2))
-        return target
-    if suffix == ".svg":
-        text = svg(chart)
-    elif suffix == ".html":
-        text = _page(spec)
+        content = _converted("vegalite_to_png", vl_spec=spec, vl_version=_version(), scale=2)
+    elif suffix == ".svg":
+        content = svg(chart).encode()
     else:
-        text = spec
-    target.write_text(text, encoding="utf-8")
+        content = (_page(spec) if suffix == ".html" else spec).encode("utf-8", "backslashreplace")
+    with atomic_file(target) as file:  # only now, so that a chart that cannot be drawn leaves no file
+        file.write(content)
     return target
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
     """A chart as SVG, the same text each time: Vega numbers clips and gradients on and on within a process."""
-    text: str = vl_convert.vegalite_to_svg(chart.to_json(indent=None), vl_version=_version())
+    spec = chart.to_json(indent=None)
+    text = _converted("vegalite_to_svg", vl_spec=spec, vl_version=_version()).decode()
     new: dict[str, str] = {}
 
     def renumbered(found: re.Match[str]) -> str:
         return found[1] + new.setdefault(found[2], re.sub(r"\d+", str(len(new)), found[2]))
 
     return re.sub(r'(id="|url\(#)((?:clip|gradient)_?\d+)', renumbered, text)
+
+
+CONVERT = """
+import json, sys, vl_convert
+asked = json.load(sys.stdin)
+made = getattr(vl_convert, asked["function"])(**asked["arguments"])
+sys.stdout.buffer.write(made.encode() if isinstance(made, str) else made)
+"""
+
+
+def _converted(function: str, **arguments: Any) -> bytes:
+    """What a function of vl-convert gives, as bytes.
+
+    Where memory is limited, in a process of its own: its JavaScript engine ends the process if it gets too little.
+    """
+    if not _memory_is_limited():
+        made = getattr(vl_convert, function)(**arguments)
+        return made.encode() if isinstance(made, str) else bytes(made)
+    asked = json.dumps({"function": function, "arguments": arguments})
+    done = subprocess.run([sys.executable, "-c", CONVERT], input=asked.encode(), capture_output=True, check=False)
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().split("\n")[-1][:200]
+        raise MemoryError(
+            f"a chart could not be drawn, because the limit of memory of this process (ulimit -v) is too low ({reason})"
+        )
+    return done.stdout
+
+
+def _memory_is_limited() -> bool:
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _page(spec: str) -> str:
@@ -77,8 +114,7 @@ def library() -> str:
 def prepared_library() -> Future[str]:
     """The same in the background, for those who know early that they need it: it takes seconds, without Python."""
     thread = ThreadPoolExecutor(1, thread_name_prefix="classay-library")
-    # The type of the function does not allow for a bundle without a snippet.
-    bundle = thread.submit(vl_convert.javascript_bundle, vl_version=_version())  # type: ignore[call-arg]
+    bundle = thread.submit(lambda: _converted("javascript_bundle", vl_version=_version()).decode())
     thread.shutdown(wait=False)
     return bundle
 

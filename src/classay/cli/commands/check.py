@@ -51,7 +51,7 @@ EXAMPLES = """
     gates = ["accuracy >= 0.95"]
 
 A gate uses the end of the interval that makes it harder to pass, unless it names .value, .low or .high. Exit codes: 0
-all gates passed, 1 a gate failed, 2 an error in the file, 3 interrupted, or a learner without gates failed.
+all gates passed, 1 a gate failed, 2 an error in the file, 3 a learner without gates failed, 130 interrupted.
 
 Without a budget in the file, numbers of fits are fixed (20 splits, 2 refits, all rows), so that a gate does not depend
 on the speed of the machine.

@@ -161,7 +161,8 @@ def command(
     for how, names in by_way.items():
         do = "does" if len(names) == 1 else "do"
         console.say(f"{expect.shown(names)} {do} not take this table as it is. Changed inside each fit: {how}.", quiet)
-    saved = [report.save(path, force=True) for path in paths]
+    # The page last: it needs most memory, and the figures must not be lost with it.
+    saved = [report.save(path, force=True) for path in sorted(paths, key=lambda path: path.suffix.lower() == ".html")]
     if mlflow is not None:
         console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
     if as_json:

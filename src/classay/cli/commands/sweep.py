@@ -11,6 +11,7 @@ import typer
 from ... import __version__, expect
 from ...engine.dask import executor_of
 from ...engine.store import StoreFull
+from ...estimators.plain_parameters import expect_plain_setting
 from ...estimators.spec import learners_from_texts
 from ...estimators.trial import ready
 from ...learner.fitting.groups import grid
@@ -112,7 +113,10 @@ def command(
         "share_paths": share_paths,
     }
     for plan in plans.values():
-        grid(plan.learner, *plan.arguments)  # refuses an unknown parameter before any fit
+        checked = grid(plan.learner, *plan.arguments)  # refuses an unknown parameter before any fit
+        for name, each in zip(checked.parameters, checked.values) if not allow_import else ():
+            for value in each:
+                expect_plain_setting(plan.learner, name, value)
     describe(table, quiet)
     with executor_of(scheduler, workers) as executor:
         sweeps, failed, interrupted, full = _sweep_all(plans, table, {**settings, "executor": executor})

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats, Ints
 from ...engine import archive, store
-from ...expect import InputError
+from ...expect import InputError, shown
 from ...intervals import Estimate
 from ...result import plain
 from ..fitting import checks
 from ..fitting.probes import KINDS
-from ..fitting.provenance import parameters
+from ..fitting.provenance import differences, parameters
 from .calibration import Calibration
 from .order import TimeSpan
 from .verdict import Update
@@ -116,10 +116,7 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
     fresh, _ = checks.unfitted_learner(learner)
     try:
         if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
-            raise InputError(
-                f"{path} was saved with {header['settings']['name']}; this learner is another one, or has other "
-                "parameters. Pass the same learner."
-            )
+            raise InputError(_another_learner(path, header, parameters(fresh)))
         tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
         state = MonitorState(
             rows=tables["rows"],
@@ -168,6 +165,27 @@ def _update(saved: dict[str, Any]) -> Update:
             value = math.nan
         made[each.name] = value
     return Update(**made)
+
+
+def _another_learner(path: Path, header: dict[str, Any], now: dict[str, Any]) -> str:
+    """Why a learner is not that of a file: its class, its parameters, or the versions of packages that set these."""
+    saved, name = header["learner"], header["settings"]["name"]
+    differing = shown(differences(saved, now), 4)
+    versions = {key: (value, archive.versions().get(key)) for key, value in header["versions"].items()}
+    changed = [f"{key} {then} (now {here})" for key, (then, here) in versions.items() if here not in (None, then)]
+    own = (saved.get("version"), now.get("version"))
+    if saved.get("class") == now.get("class") and own[0] != own[1] and not changed:
+        changed = [f"version {own[0]} of {str(now['class']).split('.')[0]} (now {own[1]})"]
+    if saved.get("class") == now.get("class") and changed:
+        return (
+            f"{path} was saved with {name} under {', '.join(changed)}, and parameters differ: {differing}. Another "
+            "version can have other defaults: install that version, set these parameters as they were, or fit the "
+            "monitor again."
+        )
+    return (
+        f"{path} was saved with {name}; this learner is another one, or has other parameters: {differing}. Pass the "
+        "same learner."
+    )
 
 
 def _without_versions(described: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...engine.store import Chunks, Store
 from .provenance import DRAWING
-from .task import SubsetAnswers
+from .task import Bench, SubsetAnswers
 
 Place = tuple[int, tuple[int, ...]]  # a subset, and some of its refits
 
@@ -91,12 +92,36 @@ def open_chunks(
     return Chunks(store, store.key(which)), description
 
 
-def taken_up(chunks: Chunks | None) -> dict[Place, tuple[list[SubsetAnswers], list[set[str]]]]:
-    """What an earlier run has left in the store, by subset and refits."""
+def taken_up(chunks: Chunks, bench: Bench, values: int) -> dict[Place, tuple[list[SubsetAnswers], list[set[str]]]]:
+    """What an earlier run has left in the store, by subset and refits, at so many values. The rest is set aside."""
     by_place = {}
-    for name in [] if chunks is None else chunks.names():
+    for name in chunks.names():
         place = place_of(name)
-        part = chunks.get(name) if chunks is not None and place is not None else None
-        if place is not None and part is not None:
-            by_place[place] = unpacked(*part)
+        if place is None:
+            continue
+        part = chunks.restore(name, partial(_checked, place=place, bench=bench, values=values))
+        if part is not None:
+            by_place[place] = part
     return by_place
+
+
+def _checked(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], *, place: Place, bench: Bench, values: int
+) -> tuple[list[SubsetAnswers], list[set[str]]]:
+    """What `unpacked` gives, if it can be the predictions of these refits on these data."""
+    refits = len(place[1])
+    shapes = {"test": (values, refits, bench.test.size), "quality": (values, refits), "seconds": (values, refits)}
+    if bench.probes is not None:
+        shapes["probes"] = (values, refits, bench.n_probes)
+    found = {name: array.shape for name, array in arrays.items()}
+    if found != shapes:
+        raise ValueError(f"its arrays have shapes {found}, expected {shapes}")
+    if not all(bench.codec.holds(arrays[name]) for name in shapes if name in ("test", "probes")):
+        raise ValueError("its predictions are out of range")
+    if any((arrays[name] < 0).any() for name in ("quality", "seconds")):
+        raise ValueError("it has numbers below 0")
+    answers, said = unpacked(header, arrays)
+    whole = len(answers) == values and all(len(one.warnings) == refits for one in answers)
+    if not whole or any(not set(one.errors) <= set(place[1]) for one in answers):
+        raise ValueError("it is not about the refits that its name says")
+    return answers, said

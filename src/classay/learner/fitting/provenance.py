@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import platform
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -102,6 +103,22 @@ def parameters(learner: Any) -> dict[str, Any]:
     """Class, version and parameters of a learner, as JSON."""
     values: dict[str, Any] = _value(learner)
     return values
+
+
+def differences(saved: Any, now: Any, name: str = "") -> Iterator[str]:
+    """What differs between two descriptions of learners, except versions: "max_depth 3 (now 5)"."""
+    if not (isinstance(saved, dict) and isinstance(now, dict)):
+        if saved != now:
+            yield f"{name or 'learner'} {saved!r:.60} (now {now!r:.60})"
+        return
+    for key in [key for key in {**saved, **now} if key != "version"]:
+        inner = name if key == "parameters" else key if name in ("", "parameters") else f"{name}.{key}"
+        if key not in saved:
+            yield f"{inner} (new)"
+        elif key not in now:
+            yield f"{inner} (no longer there)"
+        else:
+            yield from differences(saved[key], now[key], inner)
 
 
 def _dtype(kind: Any) -> str:

@@ -61,7 +61,7 @@ class FitRunner:
     def _state(self, group: FitGroup, refits: int, **more: Any) -> GroupProgress:
         chunks, about = self.opened(group)
         state = GroupProgress(group, len(self.subsets), refits, chunks=chunks, about=about, **more)
-        state.take_up()
+        state.take_up(self.setup.bench(self.setup.learner))
         return state
 
     def _by_determinism(self, state: GroupProgress) -> list[GroupProgress]:
@@ -207,10 +207,11 @@ class GroupProgress:
         places = self.places(place[0])
         self.broken |= dict.fromkeys(places if self.piloted and place == places[0] else [place], why)
 
-    def take_up(self) -> None:
+    def take_up(self, bench: Bench) -> None:
         """Load what an earlier run has left in the store."""
         if self.chunks is not None:
-            self.done |= {place: GroupAnswers(*stored) for place, stored in taken_up(self.chunks).items()}
+            stored = taken_up(self.chunks, bench, len(self.group.values))
+            self.done |= {place: GroupAnswers(*part) for place, part in stored.items()}
 
     def whole(self, subset: int) -> bool:
         """Whether all tasks of a subset have ended."""

@@ -44,6 +44,14 @@ class Codec(Protocol):
         """The true values."""
         ...
 
+    def holds(self, stored: NDArray[Any]) -> bool:
+        """Whether all of these can be stored predictions: possible values, or missing."""
+        ...
+
+    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which stored predictions are not missing."""
+        ...
+
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
         """How well a refit predicts its own training rows, each counted as often as it was drawn."""
         ...
@@ -56,6 +64,7 @@ class Refits(ABC):
     """
 
     KIND: ClassVar[str]
+    truth: NDArray[Any]
     seconds: Floats
     train_rows: tuple[AnyInts, ...]
     test_rows: AnyInts
@@ -185,6 +194,8 @@ def over(groups: AnyInts | None) -> str:
 def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """The fields that all records have, from what `to_file` wrote."""
     sizes = arrays["train_sizes"]
+    if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != arrays["train_rows"].size:
+        raise ValueError("training rows do not match their sizes")
     return {
         "seconds": arrays["seconds"],
         "train_rows": tuple(np.split(arrays["train_rows"], np.cumsum(sizes)[:-1])) if sizes.size else (),

@@ -16,6 +16,7 @@ from ...intervals import Estimate, around, by_group, crossed_standard_error, dra
 from ...splits import per_row
 from . import base
 from .base import Failure, Refits, common_fields
+from .validity import expect_classes, expect_valid
 
 MISSING = -1
 
@@ -189,8 +190,8 @@ class Labelings(Refits):
 
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labelings:
-        """The record from what `to_file` wrote."""
-        return cls(
+        """The record from what `to_file` wrote. A ValueError says what in it cannot be."""
+        record = cls(
             labels=arrays["labels"],
             truth=arrays["truth"],
             classes=arrays["classes"],
@@ -198,6 +199,11 @@ class Labelings(Refits):
             probe_labels=arrays.get("probe_labels"),
             **common_fields(header, arrays),
         )
+        expect_classes(record.classes)
+        expect_valid(record, LabelCodec(record.classes), record.train_accuracy, record.probe_labels)
+        if (record.train_accuracy > 1).any():
+            raise ValueError("accuracy on the training rows is above 1")
+        return record
 
 
 def expect_record(record: Any, name: str) -> Labelings:
@@ -266,6 +272,13 @@ class LabelCodec:
 
     def truth(self, y: NDArray[Any]) -> NDArray[Any]:
         return np.searchsorted(self.classes, y).astype(code_type(self.classes.size))
+
+    def holds(self, stored: NDArray[Any]) -> bool:
+        return stored.dtype.kind in "iu" and not ((stored < MISSING) | (stored >= self.classes.size)).any()
+
+    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
+        there: NDArray[np.bool_] = stored != MISSING
+        return there
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
         return float(np.average(answered == truth, weights=times))

@@ -17,6 +17,7 @@ from ...inputs import one_per_row
 from . import base
 from .base import Failure, Refits, common_fields
 from .labelings import Labelings
+from .validity import expect_valid
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +117,16 @@ class Predictions(Refits):
 
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Predictions:
-        """The record from what `to_file` wrote."""
-        return cls(
+        """The record from what `to_file` wrote. A ValueError says what in it cannot be."""
+        record = cls(
             values=arrays["values"],
             truth=arrays["truth"],
             train_rmse=arrays["train_rmse"],
             probe_values=arrays.get("probe_values"),
             **common_fields(header, arrays),
         )
+        expect_valid(record, NumberCodec(), record.train_rmse, record.probe_values)
+        return record
 
 
 def _numbers(values: ArrayLike, name: str) -> Floats:
@@ -152,6 +155,13 @@ class NumberCodec:
 
     def truth(self, y: NDArray[Any]) -> NDArray[Any]:
         return y.astype(float)
+
+    def holds(self, stored: NDArray[Any]) -> bool:
+        return stored.dtype.kind == "f" and not np.isinf(stored).any()
+
+    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
+        there: NDArray[np.bool_] = ~np.isnan(stored)
+        return there
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
         return float(np.sqrt(np.average((answered - truth) ** 2, weights=times)))

@@ -13,9 +13,10 @@ from ...notes import Note, notes_from_json, notes_to_json
 from ...result import plain
 from ..fitting import provenance
 from ..fitting.checkpoints import FORMAT, open_chunks
+from ..fitting.checks import Setup
 from ..fitting.groups import FitGroup, Grid
+from ..fitting.stored_record import record_key, stored_record
 from ..records.labelings import Labelings
-from ..records.predictions import restored
 
 KIND = "sweep"
 
@@ -32,14 +33,18 @@ class SweepStore:
     store: Store | None
     grid: Grid
     about: dict[str, Any]
-    time_limit: float | None
     name: str | None
     groups: list[FitGroup]
+    setup: Setup
     opened: list[Chunks] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._abouts = {point: self._about(group, point) for group in self.groups for point in group.points}
-        self.keys = {} if self.store is None else {point: self._key(about) for point, about in self._abouts.items()}
+        self.keys = (
+            {}
+            if self.store is None
+            else {point: record_key(about, self.setup.time_limit) for point, about in self._abouts.items()}
+        )
 
     def about_of(self, point: Any) -> dict[str, Any]:
         """The provenance of the record at a point."""
@@ -52,10 +57,9 @@ class SweepStore:
             return records
         refused = self.failed()
         for group in self.groups:
-            here = {point: self.store.get(self.keys[point]) for point in group.points}
+            here = {point: stored_record(self.store, self.keys[point], self.setup) for point in group.points}
             if group.exact or all(stored is not None or point in refused for point, stored in here.items()):
-                for point, stored in here.items():
-                    record = None if stored is None else restored(*stored)
+                for point, record in here.items():
                     if isinstance(record, Labelings):
                         records[point] = replace(record, about=self._abouts[point])
         return records
@@ -72,8 +76,18 @@ class SweepStore:
     @cached_property
     def _listing(self) -> dict[str, Any]:
         """What the store knew of the sweep at the start; nothing if it is not there, or damaged."""
-        stored = None if self.store is None else self.store.get(self._sweep_key(), KIND)
-        return {} if stored is None else stored[0]
+        listing = None if self.store is None else self.store.restore(self._sweep_key(), KIND, self._checked_listing)
+        return listing or {}
+
+    def _checked_listing(self, header: dict[str, Any], _: Any) -> dict[str, Any]:
+        """The listing, if it is that of this sweep."""
+        points = self.grid.points
+        if header["records"] != [self.keys[point] for point in points]:
+            raise ValueError("it is the listing of another sweep")
+        if not all(0 <= place < len(points) and isinstance(why, str) for place, why in header["failed"]):
+            raise ValueError("it lists values that the sweep does not have")
+        notes_from_json(header["said"])
+        return header
 
     def left(self, there: set[Any]) -> list[FitGroup]:
         """The groups that remain to be fitted. If a path is not exact, its values belong together.
@@ -186,11 +200,6 @@ class SweepStore:
             if not group.exact:
                 about["path"]["values"] = plain(list(group.values))
         return about
-
-    def _key(self, about: dict[str, Any]) -> str:
-        exact = about.get("path", {"exact": True})["exact"]
-        deciding = {name: part for name, part in about.items() if name != "path" or not exact}
-        return Store.key(provenance.address(deciding, self.time_limit))
 
     def _sweep_key(self) -> str:
         return Store.key({"sweep": list(self.keys.values()), "parameters": list(self.grid.names)})

@@ -129,7 +129,7 @@ def sweep(
     together = fit_groups(settings, share)
     about = setup.about(name)
     label = about["learner"]["name"]
-    sweep_store = SweepStore(None if store is None else Store(store), settings, about, setup.time_limit, name, together)
+    sweep_store = SweepStore(None if store is None else Store(store), settings, about, name, together, setup)
 
     records, failed = sweep_store.records(), sweep_store.failed()
     subsets, more = setup.draw()

@@ -1,4 +1,7 @@
-"""The head of an ONNX file, found in its graph by walking back from the outputs. Nothing is run."""
+"""The head of an ONNX file, found in its graph by walking back from the outputs. Nothing is run.
+
+A file may be malformed or hostile: every node is visited at most once, and what cannot be read is an InputError.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...expect import InputError, nearest, need, shown
+from ...expect import InputError, nearest, need, shown, within
 from .head_search import HeadWeights, as_head
 
 Array = NDArray[Any]
@@ -17,6 +20,10 @@ AFTER = {"Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Flatten", "Reshape",
 AFTER |= {"Cast", "Dropout", "ZipMap", "ArgMax", "GlobalAveragePool", "ReduceMean", "AveragePool", "TopK"}
 """Nodes that may follow a head without changing which classes it distinguishes."""
 LINEAR = ("Gemm", "MatMul", "Conv")
+SAME_NUMBERS = ("Identity", "Cast", "Transpose", "DequantizeLinear")
+"""Nodes whose output is constant if their inputs are, and that are understood."""
+MALFORMED = (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, NotImplementedError)
+"""What NumPy and onnx raise for a graph whose parts do not fit together."""
 
 
 @dataclass(frozen=True)
@@ -35,27 +42,47 @@ class OnnxGraph:
     """Which node makes which value of an ONNX graph."""
 
     def __init__(self, graph: Any) -> None:
+        within(len(graph.node), "graph_nodes", "The number of nodes of the graph")
         self.nodes = list(graph.node)
         self.outputs = [output.name for output in graph.output]
         self.makers = {name: node for node in graph.node for name in node.output}
         self.stored = {each.name: each for each in graph.initializer}
+        self.constants: dict[str, Array | None] = {}
 
     def constant(self, name: str) -> Array | None:
-        """The array of a value that does not depend on the input, or None."""
+        """The array of a value that does not depend on the input, or None. Each value is computed once."""
+        waiting, begun = [name], set()
+        while waiting:
+            current = waiting[-1]
+            node = self.makers.get(current)
+            needed = []
+            if current not in self.stored and node is not None and node.op_type in SAME_NUMBERS:
+                needed = [each for each in node.input if each and each not in self.constants]
+            if current in self.constants or not needed:
+                self.constants.setdefault(current, self._computed(current, node))
+                waiting.pop()
+            elif current in begun:
+                raise InputError(f"The value {current!r} is made from itself: the graph has a cycle.")
+            else:
+                begun.add(current)
+                waiting += needed
+        return self.constants[name]
+
+    def _computed(self, name: str, node: Any) -> Array | None:
+        """The array of a value whose inputs are known already."""
         from onnx import numpy_helper
 
-        if name in self.stored:
-            return np.asarray(numpy_helper.to_array(self.stored[name]))
-        node = self.makers.get(name)
+        if name in self.constants or name in self.stored:
+            return self.constants[name] if name in self.constants else _checked_array(self.stored[name])
         if node is None:
             return None
         if node.op_type == "Constant":
             value = next((each for each in node.attribute if each.name == "value"), None)
             return None if value is None else np.asarray(numpy_helper.to_array(value.t))
-        if node.op_type not in ("Identity", "Cast", "Transpose", "DequantizeLinear"):
+        if node.op_type not in SAME_NUMBERS:
             return None
-        parts = [self.constant(each) for each in node.input if each]
-        if any(part is None for part in parts):
+        parts = [self.constants[each] for each in node.input if each]
+        if not parts or any(part is None for part in parts):
             return None
         first: Array = parts[0]  # type: ignore[assignment]  # none of them is None
         if node.op_type == "Transpose":
@@ -89,17 +116,23 @@ class OnnxGraph:
     def head(self, output: str) -> LinearLayer | str:
         """The linear layer that makes an output, or the kind of the node at which the search ended."""
         bias, name = None, output
+        visited: set[str] = set()
         while True:
+            if name in visited:
+                raise InputError(f"The value {name!r} is made from itself: the graph has a cycle.")
+            visited.add(name)
             node = self.makers.get(name)
             if node is None:
                 return "the input"
             if (layer := self.layer(node, bias)) is not None:
                 return layer
-            constants = [self.constant(each) for each in node.input]
-            if node.op_type == "Add" and sum(each is not None for each in constants) == 1:
+            if node.op_type == "Add" and len(node.input) == 2:
+                constants = [self.constant(each) for each in node.input]
+                if sum(each is not None for each in constants) != 1:
+                    return f"{node.op_type} {node.name!r}"
                 bias = next(each for each in constants if each is not None)
                 name = next(each for each, known in zip(node.input, constants) if known is None)
-            elif node.op_type in AFTER or self.part_of_softmax(node):
+            elif node.input and (node.op_type in AFTER or self.part_of_softmax(node)):
                 name = node.input[0]
             else:
                 return f"{node.op_type} {node.name!r}"
@@ -115,14 +148,31 @@ class OnnxGraph:
 
     def comes_from(self, name: str, kind: str, steps: int = 6) -> bool:
         """Whether a value is made by a node of a kind, a few steps back."""
-        node = self.makers.get(name)
-        if node is None or not steps:
-            return False
-        return node.op_type == kind or any(self.comes_from(each, kind, steps - 1) for each in node.input)
+        level, visited = {name}, {name}
+        for _ in range(steps):
+            nodes = [self.makers[each] for each in level if each in self.makers]
+            if any(node.op_type == kind for node in nodes):
+                return True
+            level = {each for node in nodes for each in node.input} - visited
+            visited |= level
+        return False
 
 
 def read_onnx_head(path: Path, head: str | None) -> HeadWeights:
     """The head of an ONNX file: the linear layer that makes its output, or the named one."""
+    try:
+        return _read_head(path, head)
+    except InputError as error:
+        raise error if str(path) in str(error) else InputError(f"{path} cannot be used. {error}") from None
+    except MALFORMED as error:
+        first = str(error).strip().split("\n")[0][:300]
+        raise InputError(
+            f"{path} is a malformed ONNX file: its graph or its arrays do not fit together ({type(error).__name__}: "
+            f"{first}). Export it again, or check it with `onnx.checker.check_model`."
+        ) from None
+
+
+def _read_head(path: Path, head: str | None) -> HeadWeights:
     graph = _read_graph(path)
     layers = [layer for node in graph.nodes if (layer := graph.layer(node)) is not None]
     if head is not None:
@@ -169,13 +219,26 @@ def _read_graph(path: Path) -> OnnxGraph:
 
 def _dequantized(parts: list[Array | None], axis: int) -> Array:
     """Whole numbers times their scale, which may be one number or one along an axis."""
+    if len(parts) < 2 or (parts[0] is not None and parts[0].dtype in (np.float32, np.float64)):
+        raise ValueError("DequantizeLinear takes whole numbers and a scale")
     values, scale = (np.asarray(part, dtype=np.float32) for part in parts[:2])
     zero = np.asarray(parts[2], dtype=np.float32) if len(parts) > 2 else np.zeros_like(scale)
     if scale.ndim == 1 and scale.size > 1:
         sides = [-1 if place == axis % values.ndim else 1 for place in range(values.ndim)]
         scale, zero = scale.reshape(sides), zero.reshape(sides)
+    if np.broadcast_shapes(values.shape, scale.shape, zero.shape) != values.shape:
+        raise ValueError(f"a scale of shape {scale.shape} does not fit an array of shape {values.shape}")
     dequantized: Array = (values - zero) * scale
     return dequantized
+
+
+def _checked_array(stored: Any) -> Array:
+    """An array of the file, if it has as many numbers as it declares."""
+    from onnx import numpy_helper
+
+    if any(side < 0 for side in stored.dims):
+        raise ValueError(f"the array {stored.name!r} has the shape {list(stored.dims)}")
+    return np.asarray(numpy_helper.to_array(stored))
 
 
 def _layers_text(layers: list[LinearLayer]) -> str:
@@ -183,6 +246,13 @@ def _layers_text(layers: list[LinearLayer]) -> str:
 
 
 def _as_head_weights(path: Path, layer: LinearLayer) -> HeadWeights:
+    if not np.issubdtype(layer.weight.dtype, np.number) and layer.weight.dtype.kind not in "fV":
+        raise InputError(f"The weight {layer.name!r} of {path} contains {layer.weight.dtype}; expected numbers.")
+    if layer.weight.dtype.kind == "c" or 0 in layer.weight.shape:
+        raise InputError(
+            f"The weight {layer.name!r} of {path} has {layer.weight.dtype} numbers of shape {layer.weight.shape}; "
+            "expected real numbers for two classes or more."
+        )
     coarse = layer.weight.dtype.itemsize < 4
     notes = (f"Half precision ({layer.weight.dtype}) was converted to float32.",) if coarse else ()
     return as_head(path, layer.name, layer.weight, layer.bias, notes)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown
+from ...npz_files import expect_honest_sizes
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -29,6 +30,11 @@ CONVERT = (
     "If you trust it, load it and save only the weights: "
     '`torch.save(torch.load("{name}", weights_only=False).state_dict(), "weights.pt")`'
 )
+SAFE_TORCH = (2, 10)
+"""The first torch whose reader of weights alone is not known to run code.
+
+CVE-2025-32434 was fixed in 2.6, CVE-2026-24747 (crafted files corrupt memory) in 2.10.
+"""
 NESTED = (
     "state_dict",
     "model_state_dict",
@@ -147,9 +153,12 @@ def file_kind(path: str | Path) -> str:
 
 def _from_numpy(path: Path) -> WeightFile:
     try:
+        expect_honest_sizes(path)
         # Without pickle: NumPy refuses a file that needs it.
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
+    except InputError:
+        raise
     except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
     floating = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
@@ -215,6 +224,8 @@ def load_torch_file(path: Path, trust_pickle: bool) -> Any:
 
     import torch
 
+    if not trust_pickle:
+        _expect_safe_reader(str(torch.__version__), path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on other pickle protocols and scripted files; what matters is raised
@@ -236,6 +247,20 @@ def load_torch_file(path: Path, trust_pickle: bool) -> Any:
         raise InputError(
             f"{path} is not a file of weights that torch can read ({type(error).__name__}: {error})."
         ) from None
+
+
+def _expect_safe_reader(version: str, path: Path) -> None:
+    """Refuse a torch whose reader of weights alone can be made to run code."""
+    numbers = re.match(r"(\d+)\.(\d+)(\.0)?(a|b|rc|\.dev)?", version)
+    found = (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+    is_earlier = found < SAFE_TORCH or (found == SAFE_TORCH and numbers is not None and numbers[4])
+    if is_earlier:
+        wanted = ".".join(map(str, SAFE_TORCH))
+        raise InputError(
+            f"{path} is a torch file, and torch {version} can be made to run code by such a file, even when it reads "
+            f"weights only (CVE-2025-32434, CVE-2026-24747); expected torch {wanted} or later. Run "
+            f'`pip install -U "torch>={wanted}"`, use a safetensors file, or pass --trust-pickle (trust_pickle=True).'
+        )
 
 
 def find_state_dict(content: Any, path: Path) -> tuple[dict[str, Tensor], list[str]]:

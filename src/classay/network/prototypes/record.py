@@ -89,6 +89,10 @@ class Prototypes:
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file that `Prototypes.load` reads: arrays and a JSON header, no pickle."""
+        return store.write(Path(path), KIND, *self.to_file())
+
+    def to_file(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Header and arrays, as files and stores contain them."""
         arrays = {name: getattr(self, name) for name in ARRAYS}
         for name in ("bias", "inputs"):
             if getattr(self, name) is not None:
@@ -101,7 +105,7 @@ class Prototypes:
             "notes": notes_to_json(self.notes),
             "interrupted": self.interrupted,
         }
-        return store.write(Path(path), KIND, header, arrays)
+        return header, arrays
 
     @classmethod
     def load(cls, path: str | Path) -> Prototypes:

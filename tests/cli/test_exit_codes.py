@@ -1,0 +1,149 @@
+"""Exit codes: 2 only for mistakes of users, 70 for ours, 74 for a lack of memory or space, 130 and 143 for signals."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from classay.cli.app import run
+from classay.engine.store import StoreFull
+from classay.expect import InputError
+
+LASTING = """
+import time
+from pathlib import Path
+from sklearn.naive_bayes import GaussianNB
+
+class Lasting(GaussianNB):
+    def fit(self, X, y):
+        Path("begun").touch()
+        time.sleep(90)
+        return super().fit(X, y)
+"""
+POSIX = pytest.mark.skipif(os.name != "posix", reason="sends signals")
+
+
+def caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (InputError("wrong"), 2, "wrong"),
+        (ZeroDivisionError("oh"), 70, "bug in classay"),
+        (OSError(errno.EIO, "broken"), 70, "bug in classay"),
+        (MemoryError(), 74, "Not enough memory. Use fewer rows"),
+        (MemoryError("of 7 GiB"), 74, "Not enough memory: of 7 GiB."),
+        (OSError(errno.ENOSPC, "No space left on device"), 74, "Free some space"),
+        (OSError(errno.EMFILE, "Too many open files"), 74, "close files"),
+        (caused(StoreFull("the disk is full"), OSError(errno.ENOSPC, "full")), 74, "the disk is full"),
+        (caused(InputError("not written"), OSError(errno.EDQUOT, "quota")), 74, "not written"),
+        (KeyboardInterrupt(), 130, "Interrupted before there was any result"),
+    ],
+)
+def test_each_reason_has_its_code(monkeypatch, capsys, error, code, message):
+    def failing(*_, **__):
+        raise error
+
+    monkeypatch.setattr("classay.cli.commands.data.read_table", failing)
+    assert run(["data", "iris"]) == code
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_options_and_commands_that_are_wrong():
+    assert run(["data", "iris", "--nonsense"]) == 2
+    assert run(["nonsense"]) == 2
+
+
+def test_handlers_of_signals_are_as_before():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    run(["schema"])
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+@POSIX
+def test_a_signal_that_comes_once_there_are_results(monkeypatch, capsys):
+    """Whatever a command does with Ctrl-C, the code is that of the signal."""
+    from classay.cli.commands import data
+
+    real = data.read_table
+
+    def then_term(*given, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return real(*given, **options)
+
+    monkeypatch.setattr(data, "read_table", then_term)
+    assert run(["data", "iris"]) == 143
+    assert "Interrupted" in capsys.readouterr().err
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """The command on a learner that takes long, in workers; its process once a fit has begun."""
+    (tmp_path / "of_mine.py").write_text(LASTING)
+    (tmp_path / "tmp").mkdir()
+    learners = ["-l", "GaussianNB", "-l", "of_mine:Lasting", "--allow-import"]
+    few = ["--subsets", "4", "--repeats", "1", "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "classay", "learner", "iris", *learners, *few, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not (tmp_path / "begun").exists() and process.poll() is None:
+        time.sleep(0.05)
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert children
+    yield process, children, tmp_path / "tmp"
+    process.kill()
+    process.communicate()
+    for child in children:
+        if child.is_running():
+            child.kill()
+
+
+def gone(children, folder, patience=60):
+    """Whether the processes and temporary folders are gone; the fits would take longer than this waits."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        running = [each for each in children if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+        if not running and not list(folder.glob("classay-*")):
+            return True
+        time.sleep(0.2)
+    return False
+
+
+@POSIX
+def test_term_ends_like_ctrl_c(begun):
+    process, children, folder = begun
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=80)
+    assert process.returncode == 143, err
+    content = json.loads(out)
+    assert content["interrupted"] is True
+    assert "GaussianNB" in content["learners"]
+    assert "Traceback" not in err
+    assert gone(children, folder)
+
+
+@POSIX
+def test_workers_end_with_a_parent_that_was_killed(begun):
+    process, children, folder = begun
+    assert list(folder.glob("classay-*"))
+    process.kill()
+    assert gone(children, folder)

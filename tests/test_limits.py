@@ -1,0 +1,84 @@
+"""Limits: a slip of a digit is refused at once, with the limit and how to raise it."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from classay import InputError, Subsets, expect
+from classay.cli.app import run
+from classay.limits import LIMITS, OF_PARAMETERS, limit_of
+from classay.network.files.head_search import read_head
+from classay.npz_files import expect_honest_sizes
+
+FEW = ["--learner", "GaussianNB", "--workers", "1"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["learner", "iris", *FEW, "--subsets", "1000000000"],
+        ["learner", "iris", *FEW, "--holdouts", "100000000000"],
+        ["learner", "iris", *FEW, "--repeats", "1000000000"],
+        ["sweep", "iris", *FEW, "-p", "var_smoothing", "-v", "1e-9,1e-8", "--subsets", "1000000000"],
+        ["sweep", "iris", *FEW, "-p", "var_smoothing", "-v", "1e-9,1e-8", "--holdouts", "100000000000"],
+        ["stability", "iris", *FEW, "--splits", "99999999999999999999"],
+        ["stability", "iris", *FEW, "--n-probes", "99999999999999999999"],
+        ["report", "iris", *FEW, "--splits", "99999999999999999999", "-o", "page.html"],
+        ["preference", *FEW, "--concept", "x0 > 0.5", "--against", "x1 > 0.5", "--columns", "100000"],
+        ["learner", "iris", "--workers", "1000000000", "--learner", "GaussianNB"],
+    ],
+    ids=lambda arguments: " ".join([arguments[0], *arguments[-2:]]),
+)
+def test_on_the_command_line(arguments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert "the limit is" in error
+    assert "CLASSAY_LIMITS=" in error
+
+
+def test_the_environment_raises_and_lowers(monkeypatch):
+    with pytest.raises(InputError, match=r"is 100,001; the limit is 100,000.*CLASSAY_LIMITS=subsets="):
+        Subsets(100_001)
+    monkeypatch.setenv("CLASSAY_LIMITS", "subsets=200000, holdouts=5")
+    assert Subsets(100_001).n == 100_001
+    assert limit_of("holdouts") == 5
+    assert limit_of("rows") == LIMITS["rows"]
+    for wrong in ("subsets", "subsets=x", "nothing=3", "subsets=-1", "subsets=" + "9" * 30):
+        monkeypatch.setenv("CLASSAY_LIMITS", wrong)
+        with pytest.raises(InputError, match="expected NAME=NUMBER"):
+            Subsets(3)
+
+
+def test_every_parameter_has_a_limit_that_is_there():
+    assert set(OF_PARAMETERS.values()) <= set(LIMITS)
+
+
+def test_very_long_numbers_are_not_printed():
+    with pytest.raises(InputError, match="a number of 4001 digits"):
+        expect.whole(10**4000, "splits", at_least=1)
+
+
+def test_an_archive_that_declares_more_than_it_has(tmp_path):
+    path = tmp_path / "w.npz"
+    np.savez(path, w=np.zeros((4, 6), dtype=np.float32))
+    expect_honest_sizes(path)
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        array = archive.read("w.npy")
+    liar = array.replace(b"(4, 6), }        ", b"(4, 9999999999)} ")
+    assert liar != array
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("w.npy", liar)
+    with pytest.raises(InputError, match=r"'w.npy' declares 159,999,999,984 bytes"):
+        read_head(path)
+    path.write_bytes(content)
+    assert read_head(path).weight.size == 24
+
+
+def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "w.npz", w=np.zeros((1000, 1000)))
+    monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=1000000")
+    with pytest.raises(InputError, match=r"in bytes is 8,000,128; the limit is 1,000,000.*CLASSAY_LIMITS=array_bytes"):
+        read_head(tmp_path / "w.npz")
