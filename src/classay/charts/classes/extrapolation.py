@@ -6,7 +6,8 @@ import math
 
 import altair as alt
 
-from ...classes.extrapolate.extrapolate import TOLERANCE, BackTest, Extrapolation
+from ...classes.extrapolate.back_test import TOLERANCE, BackTest
+from ...classes.extrapolate.extrapolate import Extrapolation
 from ...intervals import Estimate
 from ..kinds import without_options
 from ..style import theme

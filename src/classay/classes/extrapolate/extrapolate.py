@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from scipy.special import expit
-
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate
@@ -20,44 +17,16 @@ from ...result import Result, plain
 from ..curve.curve import Curve, band, class_samples, expect_curve, standard_error
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
+from .back_test import LEAST_CLASSES, TOLERANCE, BackTest, back_test, trusted_ratio
 from .methods import METHODS as BY_NAME
 from .methods import Method, best_bandwidth, calibrated, logit_of, moments, shrunk_normal
+from .share_interval import share_intervals
 
 METHODS = ("auto", *BY_NAME)
 DEFAULT = "combined"
-WIDEST = 0.6
-"""A wider interval is not a useful forecast: it is reported as not identified."""
-OF_ERROR, OF_GAP = 0.85, 0.6
-"""Weights of the jackknife's error and of the gap between two methods: set so that intervals hold in simulations."""
 MOST_CLASSES = 10**12
 STEPS = 24
 """Sizes from K to the largest requested k, for a chart."""
-LEAST_CLASSES = 5
-"""Fewer classes are not enough of a curve to extrapolate."""
-SHARES = (0.5, 0.25)
-DRAWS = 10
-TOLERANCE = 0.05
-MOST_RATIO = 100.0
-
-
-@dataclass(frozen=True, eq=False)
-class BackTest:
-    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth."""
-
-    n_classes: int
-    ratio: float
-    actual: float
-    foreseen: Floats
-
-    @property
-    def error(self) -> float:
-        """Root of the mean squared error."""
-        return math.sqrt(float(np.mean((self.foreseen - self.actual) ** 2)))
-
-    @property
-    def lean(self) -> float:
-        """Mean error: above 0 if the prediction was too high."""
-        return float(np.mean(self.foreseen) - self.actual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +222,6 @@ def _extrapolated(curve: Curve, k: Floats, method: Method, level: float) -> list
         return [Estimate(math.nan, float(a), float(b), level, why) for a, b in zip(low, high)]
     evidence = curve.evidence()
     value = method(evidence, k)
-    centre = logit_of(value)
 
     def on_logit_scale(part: Evidence) -> Floats:
         return logit_of(method(part, k)) if part.lower.size else np.full(k.shape, math.nan)
@@ -261,21 +229,8 @@ def _extrapolated(curve: Curve, k: Floats, method: Method, level: float) -> list
     error = standard_error(curve.ranks, on_logit_scale, curve.ties)
     # Methods that fit the same curve and continue differently show how little the curve determines.
     gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
-    reach = float(stats.t.ppf(0.5 + level / 2, max(curve.ranks.n_groups - 1, 1))) * np.hypot(
-        OF_ERROR * error, OF_GAP * gap
-    )
-    low, high = expit(centre - reach), expit(centre + reach)
-    high = np.minimum(high, max(float(curve.high[-1]), accuracy))  # more classes are not easier
-    estimates = []
-    for one, least, most in zip(value, low, high):
-        least, most = float(min(least, one)), float(max(most, one))
-        if not math.isfinite(least + most) or most - least > WIDEST:
-            least, most = (0.0, float(curve.high[-1])) if not math.isfinite(least + most) else (least, most)
-            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {most:.2g} possible"
-            estimates.append(Estimate(math.nan, least, most, level, why))
-        else:
-            estimates.append(Estimate(float(one), least, most, level, "over classes, extrapolated"))
-    return estimates
+    most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
+    return share_intervals(value, error, gap, level, most, here, curve.ranks.n_groups)
 
 
 def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]:
@@ -359,33 +314,3 @@ def _estimate_text(estimate: Estimate) -> str:
 
 def _estimate_row(estimate: Estimate) -> dict[str, Any]:
     return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "kind")}
-
-
-# Back-test: forecast the accuracy with all classes from half and from a quarter of them.
-
-
-def back_test(curve: Curve, method: Method, seed: int) -> tuple[BackTest, ...]:
-    """Predict accuracy with all K classes from random halves and quarters of them, if these have 5 classes or more."""
-    tests = []
-    ranks, n_classes = curve.ranks, curve.n_classes
-    for share in SHARES:
-        if round(share * ranks.n_groups) < 2 or share * n_classes < LEAST_CLASSES:
-            continue
-        parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
-        foreseen = np.array([float(method(part, [n_classes])[0]) for part in parts])
-        if foreseen.size:
-            n_part = round(float(np.mean([part.n_classes for part in parts])))
-            tests.append(BackTest(n_part, n_classes / n_part, float(curve.accuracy[-1]), foreseen))
-    return tuple(tests)
-
-
-def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE) -> float:
-    """The largest k/K at which the error is expected to stay within `tolerance`; NaN without a back-test.
-
-    The error is assumed to grow as log(k/K), as fast as in the worse of the back-tests. That is conservative, since a
-    back-test uses fewer classes than the whole. At most 100: nothing further was tested.
-    """
-    if not tests:
-        return math.nan
-    fastest = max(test.error / math.log(test.ratio) for test in tests)
-    return min(math.exp(min(tolerance / max(fastest, 1e-9), 50.0)), MOST_RATIO)

@@ -123,6 +123,10 @@ def measure_accuracy(
         raise expect.InputError(
             'The curve counts ties as right, which no classifier can reach. Make it with ties="random" or "wrong".'
         )
+    if curve.ranks.prior is not None:
+        raise expect.InputError(
+            "The curve weights classes by a prior; bounds hold for classes of equal weight. Make it without `prior`."
+        )
     size = expect_curve(curve).n_classes if k is None else expect.whole(k, "k", at_least=2)
     rows = np.bincount(curve.ranks.truth, minlength=curve.n_classes)
     return MeasuredAccuracy(curve.at(size).value, size, rows.astype(np.int64))
