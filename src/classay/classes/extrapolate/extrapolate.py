@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate
 from ...result import Result, plain
-from ..curve.curve import Curve, band, class_samples, expect_curve, standard_error
+from ..curve.curve import Curve, accuracy_curve, band, class_samples, expect_curve, standard_error
+from ..curve.risk import RiskCurve
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
+from .beaten_share import BeatenShare
 from .back_test import LEAST_CLASSES, TOLERANCE, BackTest, back_test, trusted_ratio
 from .methods import METHODS as BY_NAME
-from .methods import Method, best_bandwidth, calibrated, logit_of, moments, shrunk_normal
+from .methods import (
+    SHARES,
+    Method,
+    basis_of,
+    best_bandwidth,
+    calibrated,
+    family_of_scores,
+    family_parameters,
+    logit_of,
+    moments,
+    moments_of_basis,
+    moments_share,
+    shrunk_normal,
+)
+from .risk_ahead import risk_ahead
 from .share_interval import share_intervals
 
 METHODS = ("auto", *BY_NAME)
@@ -36,6 +53,8 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
     `estimates[i]` is the accuracy with `k[i]` classes; `by_method` that of each method for the same sizes, `path_k` and
     `path` the curve up to there for a chart. `back_tests` report how well the method predicted the accuracy with all
     classes from some of them, `trusted` the largest k/K at which its error is expected to stay within .05.
+    `parameters` has μ and ν of the two-parameter family (Φ⁻¹(U) normal with mean μ and standard deviation ν), a and b of
+    the calibrated one, and the implied information in nats.
     """
 
     k: tuple[int, ...]
@@ -48,6 +67,7 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
     trusted: float
     notes: tuple[str, ...]
     curve: Curve
+    parameters: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, k, method, value, low, high, level, kind; back-tests also have `actual`."""
@@ -75,7 +95,7 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; only a summary of the curve."""
-        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes")
+        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes", "parameters")
         tests = [{**plain(test), "error": test.error, "lean": test.lean} for test in self.back_tests]
         curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
         return {**{name: plain(getattr(self, name)) for name in names}, "back_tests": tests, "curve": curve}
@@ -93,9 +113,14 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
 
 
 def extrapolate(
-    curve: Curve, k: int, method: str = "auto", level: float = 0.95, random_state: int | None = 0
+    curve: Curve | RiskCurve,
+    k: int,
+    method: str = "auto",
+    level: float = 0.95,
+    random_state: int | None = 0,
+    basis: Sequence[Callable[[Floats], ArrayLike]] | None = None,
 ) -> Estimate:
-    """Estimate the accuracy with k classes, drawn from the same source as these K.
+    """Estimate the accuracy, or the expected cost, with k classes, drawn from the same source as these K.
 
     Accuracy with k classes is E[U^(k−1)], U the share of all classes that a row beats. The distribution of U is
     estimated from the observed curve, and from the scores, by one of:
@@ -120,11 +145,13 @@ def extrapolate(
 
     Parameters
     ----------
-    curve : from `accuracy_curve`, with 5 classes or more
+    curve : from `accuracy_curve`, or from `risk_curve` for the expected cost, with 5 classes or more
     k : number of classes
     method : one of the above
     level : confidence level of the interval
     random_state : the seed of resampling (only for "moments")
+    basis : only for "moments": distribution functions of U to use instead of the normal parts, each a function of an
+        array from 0 to 1 that rises from 0 to 1, such as scipy.stats.beta(20, 1).cdf
 
     Examples
     --------
@@ -140,8 +167,15 @@ def extrapolate(
     al. (2008), Identifying natural images from human brain activity.
 
     """
-    function, _ = _method_and_seed(curve, [k], method, level, random_state)
-    return forecast(curve, [k], function, level)[0]
+    risk = curve if isinstance(curve, RiskCurve) else None
+    own = accuracy_curve(risk.ranks, ties=risk.ties, level=level) if risk is not None else curve
+    function, _ = _method_and_seed(own, [k], method, level, random_state, basis)
+    if risk is not None and k <= risk.n_classes:
+        if level != risk.level:
+            raise expect.InputError(f"The curve has level {risk.level:g}; make it with `level={level:g}`.")
+        return risk.at(k)
+    found = forecast(own, [k], function, level)  # type: ignore[arg-type]  # it was checked
+    return found[0] if risk is None else risk_ahead(risk, np.array([float(k)]), found, level)[0]
 
 
 def extrapolation(
@@ -190,6 +224,7 @@ def extrapolation(
         trusted,
         _notes(curve, wanted, estimates, trusted),
         curve,
+        family_parameters(curve.evidence()) if curve.n_classes >= LEAST_CLASSES else {},
     )
 
 
@@ -253,7 +288,12 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
 
 
 def _method_and_seed(
-    curve: Any, k: Sequence[Any], method: str, level: float, random_state: int | None
+    curve: Any,
+    k: Sequence[Any],
+    method: str,
+    level: float,
+    random_state: int | None,
+    basis: Sequence[Callable[[Floats], ArrayLike]] | None = None,
 ) -> tuple[Method, int]:
     """Check the inputs; return the method as a function, and the seed."""
     expect_curve(curve)
@@ -270,11 +310,26 @@ def _method_and_seed(
         )
     seed = seeds.settle(random_state)
     name = DEFAULT if method == "auto" else method
+    if basis is not None:
+        if name != "moments":
+            raise expect.InputError(f'`basis` is for method="moments", and the method is {name!r}. Set one of the two.')
+        return partial(moments_of_basis, basis=basis_of(list(basis))), seed
     if name == "moments":
         return partial(moments, bandwidth=_bandwidth(curve, seed)), seed
     if name == "kernel":
         BY_NAME["kernel"](curve.evidence(), [1])  # raises if it was not stored
     return BY_NAME[name], seed
+
+
+def shares_of_method(
+    curve: Curve, method: str, seed: int
+) -> tuple[str, tuple[Callable[[Evidence], BeatenShare], ...]]:
+    """The name of a method and what makes its distributions of U from evidence."""
+    expect.one_of(method, "method", ("auto", *SHARES))
+    name = DEFAULT if method == "auto" else method
+    if name == "moments":
+        return name, (partial(moments_share, bandwidth=_bandwidth(curve, seed)),)
+    return name, SHARES[name]
 
 
 def _bandwidth(curve: Curve, seed: int) -> float:
@@ -300,6 +355,12 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             beyond = [f"{size:,}" for size in k if size > trusted * here]
             if beyond:
                 notes.append(f"Beyond that: {', '.join(beyond)}.")
+    if max(k) > here and family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
+        unknown = float(np.isnan(curve.ranks.z).mean())
+        notes.append(
+            f"The size of the scores is unknown in {unknown:.0%} of the rows (−inf, or all others equal), so only their "
+            "order is used: half of the default, the calibrated method, falls back to a normal shape."
+        )
     if curve.ranks.marginal is False and max(k) > here:
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "

@@ -31,6 +31,8 @@ PLACES = 150
 """Scores of many rows are summarised by this many quantiles, which does not change the fit noticeably."""
 MOST_STEPS = 60
 PARTS = 40
+LEAST_KNOWN = 0.5
+"""With less than this share of standardised scores, their shape is not used."""
 BANDWIDTHS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 USUAL_BANDWIDTH = 0.5
 RIDGE = 1e-4
@@ -78,8 +80,12 @@ def moments(evidence: Evidence, k: ArrayLike, bandwidth: float = USUAL_BANDWIDTH
     Its moments are then the same sum of the moments of the parts, so the weights follow from the observed curve by
     non-negative least squares.
     """
+    return moments_of_basis(evidence, k, normal_parts(evidence.n_classes, bandwidth))
+
+
+def moments_of_basis(evidence: Evidence, k: ArrayLike, basis: Basis) -> Floats:
+    """Accuracy for each k by moment regression with the parts of a basis."""
     wanted = np.asarray(k, dtype=float)
-    basis = normal_parts(evidence.n_classes, bandwidth)
     weights = fit_basis(evidence, basis)
     return np.clip(basis(wanted.ravel()) @ weights, 0.0, 1.0).reshape(wanted.shape)
 
@@ -244,9 +250,13 @@ def normal_family() -> CurveFamily:
 
 
 def family_of_scores(scores: Floats, weights: Floats) -> CurveFamily | None:
-    """T distributed as the standardised true scores of the rows; None if fewer than two are known and differ."""
+    """T distributed as the standardised true scores of the rows; None if less than half of them are known.
+
+    A score is unknown if it is −inf, or all others are equal, as with the votes of a forest: then often in the rows
+    that are most certain, so that those that are known are not like all.
+    """
     known = np.isfinite(scores)
-    if np.count_nonzero(known) < 2:
+    if np.count_nonzero(known) < 2 or weights[known].sum() < LEAST_KNOWN * weights.sum():
         return None
     scores, weights = scores[known], weights[known] / weights[known].sum()
     order = np.argsort(scores, kind="stable")
@@ -322,6 +332,20 @@ def fit_to_evidence(evidence: Evidence, family: CurveFamily, shrink: float, shar
     last = min(float(accuracy[-1]), 1.0)
     uncertainty = max(math.sqrt(last * (1 - last) / evidence.n_classes), 0.5 / evidence.n_classes)
     return fit_family(family, sizes, accuracy, uncertainty, shrink)
+
+
+def family_parameters(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """What each family was fitted to be: μ and ν, a and b, and the implied information."""
+    mu, log_nu = fit_to_evidence(evidence, normal_family(), math.inf, 0.0)
+    scores = family_of_scores(evidence.z, evidence.weights)
+    a, log_b = fit_to_evidence(evidence, scores or normal_family(), math.inf, 0.0)
+    sizes = log_spaced_sizes(evidence.n_classes, SIZES)
+    c = fit_mean_top(evidence.accuracy(sizes), sizes)
+    return {
+        "two_parameter": {"mu": mu, "nu": math.exp(log_nu)},
+        "calibrated": {"a": a, "b": math.exp(log_b)},
+        "implied": {"nats": max(c, 0.0) ** 2 / 2},
+    }
 
 
 # The distribution of U behind each method.
