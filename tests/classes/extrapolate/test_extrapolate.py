@@ -8,7 +8,7 @@ import pytest
 from classay.classes.curve.curve import accuracy_curve
 from classay.classes.extrapolate.back_test import BackTest, back_test, trusted_ratio
 from classay.classes.extrapolate.extrapolate import METHODS, extrapolate, extrapolation
-from classay.classes.extrapolate.methods import METHODS as BY_NAME
+from classay.classes.extrapolate.extrapolate import BY_NAME
 from classay.classes.information.channel import mean_top
 from classay.classes.ranks.ranks import Ranks
 from classay.expect import InputError

@@ -21,7 +21,8 @@ from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
 from .beaten_share import BeatenShare
 from .back_test import LEAST_CLASSES, TOLERANCE, BackTest, back_test, trusted_ratio
-from .methods import METHODS as BY_NAME
+from .class_pairs import class_pairs
+from .methods import METHODS as OF_CURVES
 from .methods import (
     SHARES,
     Method,
@@ -36,9 +37,12 @@ from .methods import (
     moments_share,
     shrunk_normal,
 )
+from .mixture import likelihood, likelihood_share
 from .risk_ahead import risk_ahead
-from .share_interval import share_intervals
+from .share_interval import OF_GAP, share_intervals
+from .stacked import StackedMethod, stack_of, stacked
 
+BY_NAME: dict[str, Method] = {**OF_CURVES, "likelihood": likelihood, "stacked": stacked}
 METHODS = ("auto", *BY_NAME)
 DEFAULT = "combined"
 MOST_CLASSES = 10**12
@@ -130,6 +134,9 @@ def extrapolate(
     - "calibrated": Φ⁻¹(U) = a + b·z with the standardised true scores z of the rows;
     - "two_parameter": Φ⁻¹(U) normal; "implied": the same with spread 1, the curve of implied information;
     - "moments": a mixture of many normal parts, their width by resampling half of the classes;
+    - "likelihood": a mixture by maximum likelihood of the ranks, drawn towards "combined" where they show little;
+    - "stacked": these together, weighted by how well each predicts your own classes from some of them, with a check for
+      classes that come in pairs; slower;
     - "kernel": a kernel density of the other classes' scores (needs ranks made with `kernel=True`);
     - "line": a straight line in log k, for comparison.
 
@@ -263,7 +270,10 @@ def _extrapolated(curve: Curve, k: Floats, method: Method, level: float) -> list
 
     error = standard_error(curve.ranks, on_logit_scale, curve.ties)
     # Methods that fit the same curve and continue differently show how little the curve determines.
-    gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
+    if isinstance(method, StackedMethod):
+        gap = method.doubt(evidence, k) / OF_GAP
+    else:
+        gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
     most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
     return share_intervals(value, error, gap, level, most, here, curve.ranks.n_groups)
 
@@ -281,7 +291,11 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
         if ahead.any():
             if name == "kernel" and not np.isfinite(evidence.kernel).any():
                 continue
-            function = partial(moments, bandwidth=_bandwidth(curve, seed)) if name == "moments" else method
+            function = method
+            if name == "moments":
+                function = partial(moments, bandwidth=_bandwidth(curve, seed))
+            if name == "stacked":
+                function = StackedMethod(stack_of(curve, seed))
             values[ahead] = function(evidence, sizes[ahead].astype(float))
         by_method[name] = values
     return by_method
@@ -316,6 +330,8 @@ def _method_and_seed(
         return partial(moments_of_basis, basis=basis_of(list(basis))), seed
     if name == "moments":
         return partial(moments, bandwidth=_bandwidth(curve, seed)), seed
+    if name == "stacked":
+        return StackedMethod(stack_of(curve, seed)), seed
     if name == "kernel":
         BY_NAME["kernel"](curve.evidence(), [1])  # raises if it was not stored
     return BY_NAME[name], seed
@@ -325,8 +341,10 @@ def shares_of_method(
     curve: Curve, method: str, seed: int
 ) -> tuple[str, tuple[Callable[[Evidence], BeatenShare], ...]]:
     """The name of a method and what makes its distributions of U from evidence."""
-    expect.one_of(method, "method", ("auto", *SHARES))
+    expect.one_of(method, "method", ("auto", *SHARES, "likelihood"))
     name = DEFAULT if method == "auto" else method
+    if name == "likelihood":
+        return name, (likelihood_share,)
     if name == "moments":
         return name, (partial(moments_share, bandwidth=_bandwidth(curve, seed)),)
     return name, SHARES[name]
@@ -355,6 +373,12 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             beyond = [f"{size:,}" for size in k if size > trusted * here]
             if beyond:
                 notes.append(f"Beyond that: {', '.join(beyond)}.")
+    if max(k) > here and here >= LEAST_CLASSES and (pairs := class_pairs(curve)).found:
+        notes.append(
+            f"Classes seem to come in pairs or small groups: rows lose to exactly one class far more often than "
+            f"independent classes allow (ratio {pairs.ratio:.2g}, usually .3 to .6). If new classes come with such "
+            'rivals too, forecasts are too low, and a back-test does not show it; use method="stacked".'
+        )
     if max(k) > here and family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
         unknown = float(np.isnan(curve.ranks.z).mean())
         notes.append(
