@@ -13,6 +13,8 @@ from .classes.distribution.u_distribution import u_distribution as u_distributio
 from .classes.extrapolate.extrapolate import Extrapolation as Extrapolation
 from .classes.extrapolate.extrapolate import extrapolate as extrapolate
 from .classes.extrapolate.extrapolate import extrapolation as extrapolation
+from .classes.identify.ensembles import Ensembles as Ensembles
+from .classes.identify.ensembles import identify_ensembles as identify_ensembles
 from .classes.identify.identify import Identification as Identification
 from .classes.identify.identify import identify as identify
 from .classes.information.bayes import bayes_accuracy_bound as bayes_accuracy_bound

@@ -64,7 +64,8 @@ def _about_trust(extrapolation: Extrapolation, trust: float) -> str:
     if not extrapolation.back_tests:
         return "There are too few classes for a back-test."
     points = f"Points: what parts of the classes predicted for all {extrapolation.curve.n_classes:,}, lowest to highest"
-    return f"{points}; by these, errors are expected to stay within {TOLERANCE:g} up to about {about(trust)} classes."
+    level = extrapolation.estimates[0].level
+    return f"{points}. In {level:.0%} of cases the error stays within {TOLERANCE:g} up to about {about(trust)} classes."
 
 
 def _point(test: BackTest, here: int, aside: float, most: int) -> theme.Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,7 +143,7 @@ class UDistribution(Result, chart="classes.distribution:distribution_chart"):
             f"{self.curve.ranks.name}: half of the rows beat more than {median:.4g} of all classes (U, by "
             f"{self.method}). Accuracy {self.curve.at(here)} with {here:,} classes and {_text(self.accuracy(10 * here))} "
             f"with {10 * here:,}; among the first 5: {_text(self.top(5, 10 * here))}. At least half right up to "
-            f"{_count(self.largest(0.5))} classes."
+            f"{count_text(self.largest(0.5))} classes."
         )
         return " ".join([text, *self.notes])
 
@@ -303,10 +303,10 @@ def _text(estimate: Estimate) -> str:
     return str(estimate) if estimate.known else f"not identified [{estimate.low:.3g}, {estimate.high:.3g}]"
 
 
-def _count(estimate: Estimate) -> str:
+def count_text(estimate: Estimate) -> str:
     """A number of classes with its interval, in three digits.
 
-    >>> _count(Estimate(1234.0, 900.0, math.inf))
+    >>> count_text(Estimate(1234.0, 900.0, math.inf))
     '1,230 [900, more than 10^12]'
     """
 
@@ -315,14 +315,3 @@ def _count(estimate: Estimate) -> str:
 
     value = one(estimate.value) if estimate.known else "not identified"
     return f"{value} [{one(estimate.low)}, {one(estimate.high)}]"
-
-
-def figures_by_size(distribution: UDistribution, sizes: Sequence[int], m: Sequence[int]) -> pd.DataFrame:
-    """Top-m accuracy for several numbers of classes: k, m, value, low, high, level, kind."""
-    rows = [
-        {"k": k, "m": each, **{name: getattr(found, name) for name in ("value", "low", "high", "level", "kind")}}
-        for k in sizes
-        for each in m
-        for found in [distribution.top(each, k)]
-    ]
-    return pd.DataFrame(rows)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...arrays import Floats
+from ...intervals import Estimate, normal_quantile
 from ..curve.curve import Curve, class_samples
 from .methods import Method
 
@@ -54,13 +56,25 @@ def back_test(curve: Curve, method: Method, seed: int) -> tuple[BackTest, ...]:
     return tuple(tests)
 
 
-def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE) -> float:
-    """The largest k/K at which the error is expected to stay within `tolerance`; NaN without a back-test.
+def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE, level: float = 0.95) -> float:
+    """The largest k/K at which the error stays within `tolerance` at this level; NaN without a back-test.
 
-    The error is assumed to grow as log(k/K), as fast as in the worse of the back-tests. That is conservative, since a
-    back-test uses fewer classes than the whole. At most 100: nothing further was tested.
+    The error is assumed normal around 0, with the root mean square of the back-test, and to grow as log(k/K), as fast as
+    in the worse of the back-tests. That is conservative, since a back-test uses fewer classes than the whole. At most
+    100: nothing further was tested.
     """
     if not tests:
         return math.nan
-    fastest = max(test.error / math.log(test.ratio) for test in tests)
+    fastest = normal_quantile(level) * max(test.error / math.log(test.ratio) for test in tests)
     return min(math.exp(min(tolerance / max(fastest, 1e-9), 50.0)), MOST_RATIO)
+
+
+def narrow_ratio(sizes: Sequence[int], forecasts: Sequence[Estimate], n_classes: int) -> float:
+    """The largest k/K up to which no interval reaches farther than `TOLERANCE` from its forecast."""
+    ratio = 1.0
+    for size, forecast in zip(sizes, forecasts):
+        reach = max(forecast.high - forecast.value, forecast.value - forecast.low)
+        if not (forecast.known and reach <= TOLERANCE):
+            return ratio
+        ratio = size / n_classes
+    return ratio

@@ -20,7 +20,7 @@ from ..curve.risk import RiskCurve
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
 from .beaten_share import BeatenShare
-from .back_test import LEAST_CLASSES, TOLERANCE, BackTest, back_test, trusted_ratio
+from .back_test import LEAST_CLASSES, MOST_RATIO, TOLERANCE, BackTest, back_test, narrow_ratio, trusted_ratio
 from .class_pairs import class_pairs
 from .methods import METHODS as OF_CURVES
 from .methods import (
@@ -56,7 +56,8 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
 
     `estimates[i]` is the accuracy with `k[i]` classes; `by_method` that of each method for the same sizes, `path_k` and
     `path` the curve up to there for a chart. `back_tests` report how well the method predicted the accuracy with all
-    classes from some of them, `trusted` the largest k/K at which its error is expected to stay within .05.
+    classes from some of them, `trusted` the largest k/K at which the error stays within .05 in 95 % of cases (or
+    another level): both the interval and twice the typical error of the back-test are within that.
     `parameters` has μ and ν of the two-parameter family (Φ⁻¹(U) normal with mean μ and standard deviation ν), a and b of
     the calibrated one, and the implied information in nats.
     """
@@ -191,7 +192,7 @@ def extrapolation(
     """Estimate the accuracy with several numbers of classes, by every method, and how far to trust it.
 
     As `extrapolate`, with a back-test: random halves and quarters of the classes predict the accuracy with all of them.
-    Its error shows up to which k/K errors are expected to stay within .05 (`trusted`).
+    It shows, with the interval, up to which k/K the error stays within .05 in 95 % of cases (`trusted`).
 
     Parameters
     ----------
@@ -204,7 +205,7 @@ def extrapolation(
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
     >>> ahead = extrapolation(accuracy_curve(scores, np.arange(600) % 60), k=[100, 1000])
-    >>> ahead.estimates, round(ahead.trusted) > 2
+    >>> ahead.estimates, 1.5 < ahead.trusted < 100
     ((0.532 [0.491, 0.573], 0.274 [0.231, 0.321]), True)
 
     """
@@ -212,21 +213,25 @@ def extrapolation(
     function, seed = _method_and_seed(curve, wanted, method, level, random_state)
     name = DEFAULT if method == "auto" else method
     tests = back_test(curve, function, seed)
-    # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
-    trusted = trusted_ratio(tests) if 0 < curve.accuracy[-1] < 1 else math.nan
     here, most = curve.n_classes, max(wanted)
     path_k: tuple[int, ...] = ()
     if most > here:
         path_k = tuple(int(size) for size in np.unique(np.geomspace(here, most, STEPS).round().astype(np.int64)))[1:]
-    forecasts = forecast(curve, [*wanted, *path_k], function, level)
-    estimates = tuple(forecasts[: len(wanted)])
+    near = [int(size) for size in np.unique((here * np.geomspace(1.02, MOST_RATIO, STEPS * 2)).round())]
+    # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
+    tested = bool(tests) and most > here and 0 < curve.accuracy[-1] < 1
+    forecasts = forecast(curve, [*wanted, *path_k, *(near if tested else [])], function, level)
+    estimates, path = tuple(forecasts[: len(wanted)]), tuple(forecasts[len(wanted) : len(wanted) + len(path_k)])
+    trusted = math.nan
+    if tested:
+        trusted = min(trusted_ratio(tests, level=level), narrow_ratio(near, forecasts[-len(near) :], here))
     return Extrapolation(
         tuple(int(size) for size in wanted),
         estimates,
         name,
         _all_methods(curve, wanted, seed),
         path_k,
-        tuple(forecasts[len(wanted) :]),
+        path,
         tests,
         trusted,
         _notes(curve, wanted, estimates, trusted),
@@ -367,8 +372,8 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             notes.append(f"{here} classes are too few for a back-test: how far to trust it is unknown.")
         else:
             notes.append(
-                f"By the back-test, errors are expected to stay within {TOLERANCE:g} up to about {trusted * here:,.0f} "
-                f"classes ({trusted:.2g} x)."
+                f"In {estimates[0].level:.0%} of cases the error stays within {TOLERANCE:g} up to about "
+                f"{trusted * here:,.0f} classes ({trusted:.3g} x), by the interval and by the back-test."
             )
             beyond = [f"{size:,}" for size in k if size > trusted * here]
             if beyond:
