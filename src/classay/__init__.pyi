@@ -4,10 +4,10 @@ from .classes.curve.curve import accuracy_curve as accuracy_curve
 from .classes.curve.learner_curve import curve_of_learner as curve_of_learner
 from .classes.curve.risk import RiskCurve as RiskCurve
 from .classes.curve.risk import risk_curve as risk_curve
-from .classes.distribution.overtake import Crossing as Crossing
-from .classes.distribution.overtake import crossing as crossing
 from .classes.distribution.nested import NestedAccuracy as NestedAccuracy
 from .classes.distribution.nested import nested_accuracy as nested_accuracy
+from .classes.distribution.overtake import Crossing as Crossing
+from .classes.distribution.overtake import crossing as crossing
 from .classes.distribution.u_distribution import UDistribution as UDistribution
 from .classes.distribution.u_distribution import u_distribution as u_distribution
 from .classes.extrapolate.extrapolate import Extrapolation as Extrapolation

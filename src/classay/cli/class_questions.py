@@ -1,4 +1,4 @@
-"""The questions of `classay classes` about label sets: top-m, how many classes, classes that are added, who overtakes."""
+"""The questions of `classay classes` about label sets: top-m, how many classes, added classes, who overtakes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ def ranks_of(leads, seed=0, n_classes=40, rows=15, name="scores", classes=None):
     noise = np.random.default_rng(seed).normal(size=(y.size, n_classes))
     names = None if classes is None else classes[:n_classes]
     return classay.Ranks.from_scores(
-        noise + np.asarray(leads)[y % 2][:, None] * np.eye(n_classes)[y], y if names is None else names[y], names, name=name
+        noise + np.asarray(leads)[y % 2][:, None] * np.eye(n_classes)[y],
+        y if names is None else names[y],
+        names,
+        name=name,
     )
 
 

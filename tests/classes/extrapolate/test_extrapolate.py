@@ -8,8 +8,7 @@ from scipy import stats
 
 from classay.classes.curve.curve import accuracy_curve
 from classay.classes.extrapolate.back_test import BackTest, back_test, narrow_ratio, trusted_ratio
-from classay.classes.extrapolate.extrapolate import METHODS, extrapolate, extrapolation
-from classay.classes.extrapolate.extrapolate import BY_NAME
+from classay.classes.extrapolate.extrapolate import BY_NAME, METHODS, extrapolate, extrapolation
 from classay.classes.extrapolate.methods import basis_of, family_parameters, moments_of_basis
 from classay.classes.information.channel import mean_top
 from classay.classes.ranks.ranks import Evidence, Ranks
@@ -219,7 +218,7 @@ def test_a_basis_of_the_user():
 def test_a_basis_is_for_moments_and_rises_to_one(curve):
     found = extrapolate(curve, 60, method="moments", basis=[stats.beta(a, 1).cdf for a in (2, 10, 50, 200)])
     assert abs(found.value - float(mean_top(2.0, 60))) < 0.15
-    with pytest.raises(InputError, match="for method=.moments"):
+    with pytest.raises(InputError, match="`basis` is for method"):
         extrapolate(curve, 60, basis=[stats.beta(2, 1).cdf])
     for basis, words in (([], "empty"), ([lambda u: 1 - u], "rise with u"), ([lambda u: u["a"]], "failed")):
         with pytest.raises(InputError, match=words):

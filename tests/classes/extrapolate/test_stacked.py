@@ -94,7 +94,9 @@ def test_rivals_are_taken_out_again():
 
 
 def test_twins_are_found_and_others_are_not():
-    found = [class_pairs(classay.accuracy_curve(class_ranks(twins, 150, np.random.default_rng(d)))).found for d in range(4)]
+    found = [
+        class_pairs(classay.accuracy_curve(class_ranks(twins, 150, np.random.default_rng(d)))).found for d in range(4)
+    ]
     assert sum(found) >= 3
     for source in (easy_and_hard, heavy_tails):
         for seed in range(4):

@@ -299,8 +299,8 @@ def test_more_questions_about_label_sets(classay, folder):
     code, out, err = classay(*words)
     assert code == 0, err
     out = " ".join(out.split())
-    for text in ("among the first 3", "classes with accuracy 0.5 or more", "76 more like them"):
-        assert text in out
+    for sentence in ("among the first 3", "classes with accuracy 0.5 or more", "76 more like them"):
+        assert sentence in out
     content = json.loads(classay(*words, "--json", "-q")[1])["questions"]
     assert set(content["top"]["scores"]) == {"100"}
     assert content["largest"]["scores"]["0.5"]["value"] > 2
@@ -308,7 +308,9 @@ def test_more_questions_about_label_sets(classay, folder):
 
 
 def test_two_sources_may_cross(classay, folder):
-    code, out, err = classay("classes", "scores.npz", "scores.npz", "--crossing", "--prior", "zipf", "--charts", "drawn")
+    code, out, err = classay(
+        "classes", "scores.npz", "scores.npz", "--crossing", "--prior", "zipf", "--charts", "drawn"
+    )
     assert code == 0, err
     assert "Beyond 24 classes it is extrapolated" in " ".join(out.split())
     assert "weighted by the given prior" in " ".join(out.split())

@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from ...classes.distribution.overtake import Crossing
 from ...classes.distribution.nested import NestedAccuracy
+from ...classes.distribution.overtake import Crossing
 from ...classes.distribution.u_distribution import UDistribution
 from ...intervals import Estimate
 from ..kinds import without_options
@@ -54,7 +54,9 @@ def distribution_chart(distribution: UDistribution) -> alt.LayerChart:
         ),
     ]
     half = distribution.largest(0.5)
-    known = f"at least half right with up to {figure(half.value, ',.0f')} classes" if half.known else "all rows are right"
+    known = (
+        f"at least half right with up to {figure(half.value, ',.0f')} classes" if half.known else "all rows are right"
+    )
     return theme.finished(
         layers,
         WIDTH,
@@ -129,6 +131,6 @@ def nested_chart(nested: NestedAccuracy) -> alt.LayerChart:
         },
         "accuracy",
         f"{cut(nested.name)}: accuracy if {nested.k - nested.kept_classes:,} classes are added",
-        f"Points: accuracy, each class equally often. Lines: {nested.now.level:.0%} intervals, over rows now, and over the "
-        "added classes.",
+        f"Points: accuracy, each class equally often. Lines: {nested.now.level:.0%} intervals, over rows now, and "
+        "over the added classes.",
     )

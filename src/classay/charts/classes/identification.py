@@ -73,8 +73,8 @@ def ensembles_chart(ensembles: Ensembles) -> alt.LayerChart:
         HEIGHT,
         theme.titled(
             title,
-            f"Points: mean over random ensembles, with a {ensembles.bits[-1].level:.0%} interval over ensembles. Dashed: "
-            "fitted, and extrapolated to twice as many.",
+            f"Points: mean over random ensembles, with a {ensembles.bits[-1].level:.0%} interval over ensembles. "
+            "Dashed: fitted, and extrapolated to twice as many.",
             width=WIDTH + 40,
         ),
     )

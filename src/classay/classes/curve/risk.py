@@ -29,8 +29,9 @@ class RiskCurve(Result, chart="classes.curve:risk_chart"):
     """The result of `risk_curve`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
 
     `of_right` and `of_wrong` are its two parts: what right predictions cost, and wrong ones. `without` has both parts,
-    and the accuracy, without each group of classes, `group` the group of every class, `ranks` the record of the same scores, from which
-    `extrapolate` goes on. `least` and `most` are the lowest and the highest cost of a wrong prediction.
+    and the accuracy, without each group of classes, `group` the group of every class, `ranks` the record of the same
+    scores, from which `extrapolate` goes on. `least` and `most` are the lowest and the highest cost of a wrong
+    prediction.
     """
 
     name: str
@@ -150,7 +151,9 @@ def risk_curve(
     whole, without = count_costs(table, truth, weights, matrix, group, ties)
     risk = whole.curve()
     parts = _parts_without(without, group, truth)
-    error = np.full(names.size, np.inf) if parts is None else jackknife_error(parts[:, :2].sum(axis=1), np.bincount(group))
+    error = (
+        np.full(names.size, np.inf) if parts is None else jackknife_error(parts[:, :2].sum(axis=1), np.bincount(group))
+    )
     reach = stats.t.ppf(0.5 + level / 2, len(without) - 1) * error
     least, most = matrix.min(), matrix.max()
     low, high = np.clip(risk - reach, least, most), np.clip(risk + reach, least, most)
@@ -158,7 +161,8 @@ def risk_curve(
     return RiskCurve(
         name, risk, low, high, ties, level, int(truth.size), whole.of_right(), whole.of_wrong(),
         np.empty((0, 3, names.size)) if parts is None else parts, group, float(wrong.min()), float(wrong.max()),
-        Ranks.from_chunks([(table, truth)], np.arange(names.size), name=name), notes_of_empty_classes(truth, names.size),
+        Ranks.from_chunks([(table, truth)], np.arange(names.size), name=name), notes_of_empty_classes(truth,
+        names.size),
     )  # fmt: skip
 
 
@@ -178,7 +182,7 @@ def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
 
 
 def _parts_without(without: list[CostCounts], group: AnyInts, truth: AnyInts) -> Floats | None:
-    """(G, 3, K): both parts of the risk, and accuracy, without each group; missing sizes are replaced by the largest that is left."""
+    """(G, 3, K): both parts of the risk, and accuracy, without each group; the largest size stands for missing ones."""
     has_rows = np.bincount(truth, minlength=group.size) > 0
     values = []
     for left_out, counts in enumerate(without):

@@ -5,8 +5,8 @@ Read `u_distribution` first (the result, the verb, and accuracy, top-m, costs an
 `nested` adds classes to those that there are.
 """
 
-from .overtake import crossing
 from .nested import nested_accuracy
+from .overtake import crossing
 from .u_distribution import u_distribution
 
 __all__ = ["crossing", "nested_accuracy", "u_distribution"]

@@ -29,9 +29,7 @@ def rank_chances(n_classes: int, k: int, first: int, last: int) -> Floats:
     others, chosen = n_classes - 1, k - 1
     possible = (above <= others - beaten) & (chosen - above <= beaten)
     with np.errstate(invalid="ignore"):
-        logs = (
-            _log_choose(others - beaten, above) + _log_choose(beaten, chosen - above) - _log_choose(others, chosen)
-        )
+        logs = _log_choose(others - beaten, above) + _log_choose(beaten, chosen - above) - _log_choose(others, chosen)
         chances: Floats = np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
     return np.minimum(chances, 1.0)
 
@@ -59,7 +57,7 @@ def cost_of_label_sets(beaten: Floats, k: int, cost: RankCost) -> float:
 
 
 def _log_choose(n: NDArray[np.integer] | int, r: NDArray[np.integer] | int) -> Floats:
-    """log C(n, r); what is impossible is replaced later."""
+    """Log C(n, r); what is impossible is replaced later."""
     low = np.maximum(np.asarray(n) - np.asarray(r), 0)
     logs: Floats = gammaln(np.asarray(n) + 1.0) - gammaln(np.maximum(np.asarray(r), 0) + 1.0) - gammaln(low + 1.0)
     return logs

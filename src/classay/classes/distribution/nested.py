@@ -11,7 +11,7 @@ import pandas as pd
 from ... import expect
 from ...arrays import Floats
 from ...intervals import Estimate, share_around
-from ...result import Result
+from ...result import PARTS, Result
 from ..curve.curve import Curve
 from ..extrapolate.beaten_share import BeatenShare
 from ..extrapolate.share_interval import OF_ERROR, OF_GAP
@@ -41,7 +41,7 @@ class NestedAccuracy(Result, chart="classes.distribution:nested_chart"):
         """One row per figure: figure, k, value, low, high, level, kind."""
         figures = {"accuracy": self.accuracy, "of kept classes": self.kept, "of added classes": self.added}
         rows = [
-            {"figure": name, "k": k, **{part: getattr(each, part) for part in ("value", "low", "high", "level", "kind")}}
+            {"figure": name, "k": k, **{part: getattr(each, part) for part in PARTS}}
             for name, k, each in [*((name, self.k, each) for name, each in figures.items()),
                                   ("accuracy now", self.kept_classes, self.now)]
         ]  # fmt: skip
@@ -50,8 +50,8 @@ class NestedAccuracy(Result, chart="classes.distribution:nested_chart"):
     def __str__(self) -> str:
         return (
             f"{self.name}: the {self.kept_classes:,} classes have accuracy {self.now} now. With "
-            f"{self.k - self.kept_classes:,} more like them it is {self.accuracy} among all {self.k:,}: {self.kept} for "
-            f"the classes that are kept, {self.added} for those that are added."
+            f"{self.k - self.kept_classes:,} more like them it is {self.accuracy} among all {self.k:,}: {self.kept} "
+            f"for the classes that are kept, {self.added} for those that are added."
         )
 
 

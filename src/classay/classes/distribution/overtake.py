@@ -123,8 +123,10 @@ def crossing(
     if paired:
         error = np.asarray(jackknife_error(of_one.without - of_two.without, counts[0]))
     else:
-        each = [jackknife_error(part.without, count) for part, count in zip((of_one, of_two), counts)]
-        error = np.hypot(*each)
+        ours_alone, theirs_alone = (
+            np.asarray(jackknife_error(part.without, count)) for part, count in zip((of_one, of_two), counts)
+        )
+        error = np.hypot(ours_alone, theirs_alone)
     gap = np.abs(of_one.gap - of_two.gap) if paired else np.hypot(of_one.gap, of_two.gap)
     freedom = max(min(ours.n_groups, theirs.n_groups) - 1, 1)
     ahead = sizes > min(ours.n_classes, theirs.n_classes)
@@ -185,7 +187,9 @@ def _crossings(sizes: np.ndarray, difference: tuple[Estimate, ...], level: float
             last += 1
         low = float(sizes[first]) if first >= 0 else 1.0
         high = float(sizes[last]) if last < sizes.size else math.inf
-        found.append(Estimate(place, min(low, place), max(high, place), level, "range in which they are not distinguished"))
+        found.append(
+            Estimate(place, min(low, place), max(high, place), level, "range in which they are not distinguished")
+        )
     return found
 
 

@@ -18,9 +18,9 @@ from ...result import Result, plain
 from ..curve.curve import (
     Curve,
     accuracy_curve,
+    contributions,
     expect_curve,
     interval_limits,
-    contributions,
     jackknife_error,
     leave_groups_out,
 )
@@ -77,7 +77,7 @@ class UDistribution(Result, chart="classes.distribution:distribution_chart"):
         return self._observed(lambda beaten: float(top_of_label_sets(beaten, m, np.array([min(k, beaten.size)]))[0]))
 
     def cost(self, k: int, cost: RankCost) -> Estimate:
-        """The expected cost with k classes, if it depends on the rank of the true class: cost(1), …, cost(k).
+        """The expected cost with k classes, if the cost depends on the rank of the true class alone.
 
         `cost` takes an array of ranks, from 1 (the highest score), and gives their costs: `lambda rank: rank > 5` is
         1 − top-5 accuracy, `lambda rank: 1 - 1 / rank` is 1 − mean reciprocal rank. For a matrix of costs by class use
@@ -127,7 +127,9 @@ class UDistribution(Result, chart="classes.distribution:distribution_chart"):
     def to_frame(self) -> pd.DataFrame:
         """One row per u: figure, u, value, low, high, level, kind."""
         figures = {"figure": "share of rows with U ≤ u", "u": self.u, "value": self.below}
-        return pd.DataFrame({**figures, "low": self.low, "high": self.high, "level": self.level, "kind": "over classes"})
+        return pd.DataFrame(
+            {**figures, "low": self.low, "high": self.high, "level": self.level, "kind": "over classes"}
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; of the members without each group, only their number."""
@@ -139,11 +141,11 @@ class UDistribution(Result, chart="classes.distribution:distribution_chart"):
     def __str__(self) -> str:
         here = self.curve.n_classes
         median = float(np.interp(0.5, self.below, self.u))
+        ahead, first = _text(self.accuracy(10 * here)), _text(self.top(5, 10 * here))
         text = (
             f"{self.curve.ranks.name}: half of the rows beat more than {median:.4g} of all classes (U, by "
-            f"{self.method}). Accuracy {self.curve.at(here)} with {here:,} classes and {_text(self.accuracy(10 * here))} "
-            f"with {10 * here:,}; among the first 5: {_text(self.top(5, 10 * here))}. At least half right up to "
-            f"{count_text(self.largest(0.5))} classes."
+            f"{self.method}). Accuracy {self.curve.at(here)} with {here:,} classes and {ahead} with {10 * here:,}; among the first 5: "
+            f"{first}. At least half right up to {count_text(self.largest(0.5))} classes."
         )
         return " ".join([text, *self.notes])
 
@@ -272,7 +274,7 @@ def u_distribution(
     name, makers = shares_of_method(curve, method, seeds.settle(random_state))
     evidence = curve.evidence()
     members = tuple(make(evidence) for make in makers)
-    left = [part for part in leave_groups_out(curve.ranks, curve.ties)]
+    left = list(leave_groups_out(curve.ranks, curve.ties))
     without = tuple(tuple(make(part) for make in makers) for part in left if part.lower.size)
     pair = members if name == "combined" else (shrunk_normal_share(evidence), calibrated_share(evidence))
     made = UDistribution(

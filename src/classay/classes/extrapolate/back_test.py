@@ -59,9 +59,9 @@ def back_test(curve: Curve, method: Method, seed: int) -> tuple[BackTest, ...]:
 def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE, level: float = 0.95) -> float:
     """The largest k/K at which the error stays within `tolerance` at this level; NaN without a back-test.
 
-    The error is assumed normal around 0, with the root mean square of the back-test, and to grow as log(k/K), as fast as
-    in the worse of the back-tests. That is conservative, since a back-test uses fewer classes than the whole. At most
-    100: nothing further was tested.
+    The error is assumed normal around 0, with the root mean square of the back-test, and to grow as log(k/K), as fast
+    as in the worse of the back-tests. That is conservative, since a back-test uses fewer classes than the whole. At
+    most 100: nothing further was tested.
     """
     if not tests:
         return math.nan

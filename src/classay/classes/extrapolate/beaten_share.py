@@ -75,7 +75,9 @@ class BeatenShare:
     def mean_cost(self, k: int, cost: RankCost) -> float:
         """E[cost(R)], R the rank of the true class among k, from 1: R − 1 is Bin(k − 1, 1 − U)."""
         if k > MOST_FOR_COSTS:
-            raise InputError(f"`k` is {k}; costs by rank are summed over ranks, for at most {MOST_FOR_COSTS:,} classes.")
+            raise InputError(
+                f"`k` is {k}; costs by rank are summed over ranks, for at most {MOST_FOR_COSTS:,} classes."
+            )
         n, total = k - 1, 0.0
         for z, weight in zip(self.z, self.weights):
             share = float(ndtr(-z))

@@ -1,9 +1,10 @@
 """Classes that come in pairs or small groups: whether rows lose to exactly one class more often than theory allows.
 
 If classes are drawn independently, the number N of classes above the true one is a mixture of (nearly) Poisson numbers,
-and its chances p₀, p₁, p₂ satisfy p₁² ≤ 2·p₀·p₂ (Cauchy and Schwarz). Real data and independent sources have p₁/√(2p₀p₂)
-between .3 and .6. Twins, of which each has its own rival, make p₁ large and leave p₂ small. Random subsets of the classes
-separate twins, so no back-test shows them; extrapolation then takes a rival that is always there for crowding.
+and its chances p₀, p₁, p₂ satisfy p₁² ≤ 2·p₀·p₂ (Cauchy and Schwarz). Real data and independent sources have
+p₁/√(2p₀p₂) between .3 and .6. Twins, of which each has its own rival, make p₁ large and leave p₂ small. Random subsets
+of the classes separate twins, so no back-test shows them; extrapolation then takes a rival that is always there for
+crowding.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LEAST_ROWS = 5
 
 @dataclass(frozen=True)
 class ClassPairs:
-    """`ratio` is p₁/√(2p₀p₂); `share` of the rows lose to a rival that comes with their class; `found`: beyond chance."""
+    """`ratio`: p₁/√(2p₀p₂); `share` of rows that lose to a rival that came with their class; `found`: beyond chance."""
 
     ratio: float
     share: float

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate
@@ -19,8 +20,8 @@ from ..curve.curve import Curve, accuracy_curve, band, class_samples, expect_cur
 from ..curve.risk import RiskCurve
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
-from .beaten_share import BeatenShare
 from .back_test import LEAST_CLASSES, MOST_RATIO, TOLERANCE, BackTest, back_test, narrow_ratio, trusted_ratio
+from .beaten_share import BeatenShare
 from .class_pairs import class_pairs
 from .methods import METHODS as OF_CURVES
 from .methods import (
@@ -38,6 +39,7 @@ from .methods import (
     shrunk_normal,
 )
 from .mixture import likelihood, likelihood_share
+from .refits import LEAST_SIZES, from_refits, training_changes
 from .risk_ahead import risk_ahead
 from .share_interval import OF_GAP, share_intervals
 from .stacked import StackedMethod, stack_of, stacked
@@ -58,8 +60,8 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
     `path` the curve up to there for a chart. `back_tests` report how well the method predicted the accuracy with all
     classes from some of them, `trusted` the largest k/K at which the error stays within .05 in 95 % of cases (or
     another level): both the interval and twice the typical error of the back-test are within that.
-    `parameters` has μ and ν of the two-parameter family (Φ⁻¹(U) normal with mean μ and standard deviation ν), a and b of
-    the calibrated one, and the implied information in nats.
+    `parameters` has μ and ν of the two-parameter family (Φ⁻¹(U) normal with mean μ and standard deviation ν), a and b
+    of the calibrated one, and the implied information in nats.
     """
 
     k: tuple[int, ...]
@@ -303,6 +305,10 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
                 function = StackedMethod(stack_of(curve, seed))
             values[ahead] = function(evidence, sizes[ahead].astype(float))
         by_method[name] = values
+    if ahead.any() and len(curve.retrained) >= LEAST_SIZES:
+        values = np.where(ahead, math.nan, curve.accuracy[np.minimum(sizes, curve.n_classes) - 1])
+        values[ahead] = from_refits(curve, sizes[ahead].astype(float))
+        by_method["refits"] = values
     return by_method
 
 
@@ -342,9 +348,7 @@ def _method_and_seed(
     return BY_NAME[name], seed
 
 
-def shares_of_method(
-    curve: Curve, method: str, seed: int
-) -> tuple[str, tuple[Callable[[Evidence], BeatenShare], ...]]:
+def shares_of_method(curve: Curve, method: str, seed: int) -> tuple[str, tuple[Callable[[Evidence], BeatenShare], ...]]:
     """The name of a method and what makes its distributions of U from evidence."""
     expect.one_of(method, "method", ("auto", *SHARES, "likelihood"))
     name = DEFAULT if method == "auto" else method
@@ -387,10 +391,16 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
     if max(k) > here and family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
         unknown = float(np.isnan(curve.ranks.z).mean())
         notes.append(
-            f"The size of the scores is unknown in {unknown:.0%} of the rows (−inf, or all others equal), so only their "
-            "order is used: half of the default, the calibrated method, falls back to a normal shape."
+            f"The size of the scores is unknown in {unknown:.0%} of the rows (−inf, or all others equal), so only "
+            "their order is used: half of the default, the calibrated method, falls back to a normal shape."
         )
-    if curve.ranks.marginal is False and max(k) > here:
+    if max(k) > here and training_changes(curve):
+        refits = from_refits(curve, [max(k)])[0]
+        notes.append(
+            "Training changes with k: refitted on fewer classes, the learner is off the curve by more than chance, so "
+            f"the theory does not hold for it. From the refits alone: {refits:.3g} with {max(k):,}."
+        )
+    elif curve.ranks.marginal is False and max(k) > here:
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
             "other scores: the theory does not hold, and `curve_of_learner(..., retrain=True)` shows how far off it is."

@@ -1,8 +1,8 @@
 """`likelihood`: the distribution of U by maximum likelihood, drawn towards the combined method where little is known.
 
-A row that beats M of K − 1 others has M ~ Bin(K − 1, U). The distribution of U is a mixture of narrow normal parts on the
-probit scale; their weights maximise the likelihood of the observed M, with the combined method as a prior that is worth
-a few classes. What K classes show decides the body, and the prior the tail that they cannot show.
+A row that beats M of K − 1 others has M ~ Bin(K − 1, U). The distribution of U is a mixture of narrow normal parts on
+the probit scale; their weights maximise the likelihood of the observed M, with the combined method as a prior that is
+worth a few classes. What K classes show decides the body, and the prior the tail that they cannot show.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def prior_weights(prior: tuple[BeatenShare, ...]) -> Floats:
         left = np.minimum(place.astype(np.int64), PARTS - 2)
         np.add.at(weights, left, share.weights * (left + 1 - place) / len(prior))
         np.add.at(weights, left + 1, share.weights * (place - left) / len(prior))
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,9 @@
 """`stacked`: several methods together, weighted by how well each predicted the user's own classes from some of them.
 
-Weights are those that did best on 114 settings and four made worlds, times (mean squared back-test error per log ratio +
-τ²)^−γ. If there are hardly any errors to extrapolate from, a straight line in log k gets a part, since the others make
-too much of a single error. If classes come in pairs (`class_pairs`), the rivals are taken out first and put back after.
+Weights are those that did best on 114 settings and four made worlds, times (mean squared back-test error per log ratio
++ τ²)^−γ. If there are hardly any errors to extrapolate from, a straight line in log k gets a part, since the others
+make too much of a single error. If classes come in pairs (`class_pairs`), the rivals are taken out first and put back
+after.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ LINE, FEW = 0.4, 0.4
 """The part of the line if no class was wrong, and the number of wrong classes at which it is half of that."""
 SHARES, FEW_SHARES, DRAWS = (0.5, 0.25), (0.7, 0.5), 5
 OF_RANGE, OF_LEAN = 0.5, 0.35
-"""Weights, in the interval, of the range of the methods and of the lean that the back-test shows, on the logit scale."""
+"""Weights in the interval of the range of the methods, and of the lean of the back-test, on the logit scale."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """Weights of the methods, and whether classes come in pairs. `errors`: root of the mean squared back-test errors."""
+    """Weights of the methods, their back-test `errors`, mean signed error (`lean`), and classes that come in pairs."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(PRIOR))
     errors: Mapping[str, float] = field(default_factory=dict)
-    pairs: ClassPairs = ClassPairs(0.0, 0.0, False)
+    pairs: ClassPairs = field(default_factory=lambda: ClassPairs(0.0, 0.0, False))
     lean: float = 0.0
 
 
-def stacked(evidence: Evidence, k: ArrayLike, stack: Stack = Stack()) -> Floats:
+def stacked(evidence: Evidence, k: ArrayLike, stack: Stack | None = None) -> Floats:
     """The weighted mean of the methods on the logit scale."""
-    sizes = np.asarray(k, dtype=float)
+    stack, sizes = stack or Stack(), np.asarray(k, dtype=float)
     shown = evidence_without_rivals(evidence, stack.pairs.share) if stack.pairs.found else evidence
     members = stack_members(shown)
     mean = sum(stack.weights[name] * logit_of(share.accuracy(sizes)) for name, share in members.items())

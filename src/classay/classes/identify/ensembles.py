@@ -57,7 +57,9 @@ class Ensembles(Result, chart="classes.identification:ensembles_chart"):
     def accuracy_with(self, n_responses: int, k: int | None = None) -> float:
         """Accuracy among k candidates (default: as many as here) with this many responses."""
         nats = self.bits_with(n_responses) * math.log(2)
-        return float(mean_top(math.sqrt(2 * nats), self.n_candidates if k is None else expect.whole(k, "k", at_least=2)))
+        return float(
+            mean_top(math.sqrt(2 * nats), self.n_candidates if k is None else expect.whole(k, "k", at_least=2))
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure and size: figure, responses, value, low, high, level, kind."""
@@ -153,7 +155,8 @@ def identify_ensembles(
 def saturation(sizes: Floats, bits: Floats) -> tuple[float, float]:
     """(rate, half) of rate·q/(1 + q/half), closest to the bits relative to their size.
 
-    >>> rate, half = saturation(np.array([5.0, 10, 20, 40]), np.array([5.0, 10, 20, 40]) / (1 + np.array([5.0, 10, 20, 40]) / 80))
+    >>> sizes = np.array([5.0, 10, 20, 40])
+    >>> rate, half = saturation(sizes, sizes / (1 + sizes / 80))
     >>> round(rate, 1), 60 < half < 110
     (1.0, True)
     """

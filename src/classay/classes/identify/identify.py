@@ -96,8 +96,8 @@ class Identification(Result, chart="classes.identification:draw_identification")
         r_squared = f"median R² {np.median(varying):.2g}, best {varying.max():.2g}" if varying.size else "no R²"
         columns = expect.counted(self.n_features, "column")
         text = (
-            f"Among {self.n_candidates} stimuli, {MODEL_NAMES.get(self.model, self.model)} on {columns} identifies the right one for "
-            f"{self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
+            f"Among {self.n_candidates} stimuli, {MODEL_NAMES.get(self.model, self.model)} on {columns} identifies the "
+            f"right one for {self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
             f"{self.implied} {self.bound} "
             f"Fit over {expect.counted(self.per_response.size, 'response')}: {r_squared}."
         )
@@ -128,9 +128,9 @@ def identify(
     uninformative responses would score below chance.
 
     It misleads if rows are not independent: neighbours in time share noise, and random folds then let the model see
-    part of what it predicts; use `blocked=True`, or `groups`. Rows of the same stimulus count as one candidate and stay together. Implied information is
-    not a bound; none of the figures include what a linear model misses. The guarantee of the bounds is strict with
-    `test_size`; the models of several folds share rows.
+    part of what it predicts; use `blocked=True`, or `groups`. Rows of the same stimulus count as one candidate and stay
+    together. Implied information is not a bound; none of the figures include what a linear model misses. The guarantee
+    of the bounds is strict with `test_size`; the models of several folds share rows.
 
     Parameters
     ----------
@@ -194,8 +194,8 @@ def model_name(model: Any) -> str:
         return MODEL_NAMES[expect.one_of(model, "model", MODELS)]
     if isinstance(model, type) or not all(hasattr(model, verb) for verb in ("fit", "predict", "get_params")):
         raise expect.InputError(
-            f"`model` is {model!r}; expected {', '.join(map(repr, MODELS))} or an unfitted regressor of scikit-learn, such "
-            "as KernelRidge()."
+            f"`model` is {model!r}; expected {', '.join(map(repr, MODELS))} or an unfitted regressor of scikit-learn, "
+            "such as KernelRidge()."
         )
     if kind_of(model) == "classifier":
         raise expect.InputError(f"`model` is {short_name(model)}, a classifier; expected a regressor.")

@@ -114,8 +114,8 @@ def dependent_splits(trials: Trials, folds: int, groups: Any, blocked: bool, see
     size = min(part.size for part in held)
     if size < 2:
         raise InputError(
-            f"{parts} folds of {'blocks' if blocked else 'groups'} leave {size} stimuli in the smallest; at least 2 are "
-            "needed. Use fewer folds."
+            f"{parts} folds of {'blocks' if blocked else 'groups'} leave {size} stimuli in the smallest; at least 2 "
+            "are needed. Use fewer folds."
         )
     draw = seeds.generator(seed, "identify dependent")
     return [(np.sort(draw.permutation(part)[:size]), part) for part in held]
@@ -128,7 +128,9 @@ def _folds_of_groups(trials: Trials, parts: int, groups: Any, seed: int) -> list
     codes = np.unique(labels.astype(str), return_inverse=True)[1].ravel()
     group = codes[trials.first]
     if (group[trials.shown] != codes).any():
-        raise InputError("Some stimuli are shown in several groups, so groups cannot be kept apart. Merge these groups.")
+        raise InputError(
+            "Some stimuli are shown in several groups, so groups cannot be kept apart. Merge these groups."
+        )
     sizes = np.bincount(group)
     if sizes.size < parts:
         raise InputError(f"`groups` has {sizes.size} groups; expected at least {parts}, one for each fold.")

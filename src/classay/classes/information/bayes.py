@@ -57,9 +57,9 @@ def bayes_accuracy_bound(
     n_classes : K, with totals
     k : classes in a set, by default all K; fewer need a curve. Choose it before looking at the results
     alpha : how often the bound may fail
-    method : "guaranteed"; "jackknife"; "thesis", the bound of the thesis (Hoeffding's inequality for rows and Chebyshev's
-        for classes), for comparison; or "fixed_classes", for the best classifier of *these* classes, where only rows are
-        random
+    method : "guaranteed"; "jackknife"; "thesis", the bound of the thesis (Hoeffding's inequality for rows, Chebyshev's
+        for classes), for comparison; or "fixed_classes", for the best classifier of *these* classes, where only rows
+        are random
     tried : how many classifiers were tried (Bonferroni)
 
     Examples

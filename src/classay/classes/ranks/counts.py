@@ -96,7 +96,7 @@ def class_weights(truth: AnyInts, n_classes: int, prior: Floats | None = None) -
         return weights
     share = prior * (sizes > 0)
     # If only classes without weight are left, none counts more than another.
-    share = share / share.sum() if share.sum() > 0 else (sizes > 0) / max(np.count_nonzero(sizes), 1)
+    share = share / share.sum() if share.sum() > 0 else (sizes > 0) / max(int(np.count_nonzero(sizes)), 1)
     return np.asarray(share[truth] / sizes[truth])
 
 

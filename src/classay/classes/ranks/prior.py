@@ -19,18 +19,18 @@ def prior_of(prior: Any, classes: NDArray[Any], truth: AnyInts) -> Floats:
     rows = np.bincount(truth, minlength=classes.size).astype(float)
     if isinstance(prior, str):
         if one_of(prior, "prior", PRIORS) == "rows":
-            return rows / rows.sum()
+            return np.asarray(rows / rows.sum())
         order = np.argsort(-rows, kind="stable")
         weights = np.empty(classes.size)
         weights[order] = 1 / np.arange(1, classes.size + 1)
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
     if isinstance(prior, Mapping):
         names = classes.tolist()
         missing, unknown = [name for name in names if name not in prior], [name for name in prior if name not in names]
         if missing or unknown:
             raise InputError(
-                f"`prior` lacks {shown(missing, 4) or 'no class'} and names {shown(unknown, 4) or 'no other'}; expected "
-                f"a weight for each of the {classes.size} classes."
+                f"`prior` lacks {shown(missing, 4) or 'no class'} and names {shown(unknown, 4) or 'no other'}; "
+                f"expected a weight for each of the {classes.size} classes."
             )
         prior = [prior[name] for name in names]
     try:
@@ -44,4 +44,4 @@ def prior_of(prior: Any, classes: NDArray[Any], truth: AnyInts) -> Floats:
             "`prior` has negative or infinite weights, or none above 0 for a class with test rows; expected weights "
             "from 0 up."
         )
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())

@@ -77,7 +77,9 @@ def command(
     at_least: list[float] = typer.Option(
         None, help="Find the largest number of classes with at least this accuracy, such as 0.9. Repeatable."
     ),
-    keep: bool = typer.Option(False, "--keep", help="Also estimate the accuracy if these classes are kept and others added."),
+    keep: bool = typer.Option(
+        False, "--keep", help="Also estimate the accuracy if these classes are kept and others added."
+    ),
     crossing: bool = typer.Option(
         False, "--crossing", help="Find the numbers of classes at which sources have the same accuracy."
     ),

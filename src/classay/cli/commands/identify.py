@@ -40,7 +40,10 @@ def command(
     responses: Path = typer.Argument(..., metavar="RESPONSES", help="Responses to the stimuli, one row per stimulus."),
     more: list[str] = typer.Argument(None, metavar="[K]...", help="Further numbers of candidates after --k."),
     k: list[str] = typer.Option(
-        None, "--k", "-k", help="Numbers of candidates to extrapolate to: --k 1000 10000, or with commas, or repeat --k."
+        None,
+        "--k",
+        "-k",
+        help="Numbers of candidates to extrapolate to: --k 1000 10000, or with commas, or repeat --k.",
     ),
     model: str = typer.Option(
         "ridge",
@@ -51,7 +54,9 @@ def command(
     groups: Path = typer.Option(
         None, help="Rows that belong together, such as sessions: an .npy file, or a text file with one label per line."
     ),
-    blocked: bool = typer.Option(False, "--blocked", help="Use blocks of neighbouring rows as folds, for recordings in time."),
+    blocked: bool = typer.Option(
+        False, "--blocked", help="Use blocks of neighbouring rows as folds, for recordings in time."
+    ),
     ensembles: bool = typer.Option(
         False, "--ensembles", help="Also measure it with fewer responses, and extrapolate to more of them."
     ),
