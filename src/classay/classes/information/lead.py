@@ -48,7 +48,7 @@ def lead_from_accuracy(accuracy: ArrayLike, k: ArrayLike) -> Floats:
     Examples
     --------
     >>> lead_from_accuracy([0.5, 0.9], [100, 1000]).round(2)
-    array([2.53, 4.75])
+    array([2.5, 4.6])
 
     References
     ----------
