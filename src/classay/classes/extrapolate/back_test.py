@@ -19,6 +19,8 @@ SHARES = (0.5, 0.25)
 DRAWS = 10
 TOLERANCE = 0.05
 MOST_RATIO = 100.0
+NARROWEST = 1.05
+"""Below this ratio nothing is promised about more classes."""
 
 
 @dataclass(frozen=True, eq=False)

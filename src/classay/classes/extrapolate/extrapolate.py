@@ -20,7 +20,16 @@ from ..curve.curve import Curve, accuracy_curve, band, class_samples, expect_cur
 from ..curve.risk import RiskCurve
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
-from .back_test import LEAST_CLASSES, MOST_RATIO, TOLERANCE, BackTest, back_test, narrow_ratio, trusted_ratio
+from .back_test import (
+    LEAST_CLASSES,
+    MOST_RATIO,
+    NARROWEST,
+    TOLERANCE,
+    BackTest,
+    back_test,
+    narrow_ratio,
+    trusted_ratio,
+)
 from .beaten_share import BeatenShare
 from .class_pairs import class_pairs
 from .methods import METHODS as OF_CURVES
@@ -374,6 +383,11 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             )
         elif math.isnan(trusted):
             notes.append(f"{here} classes are too few for a back-test: how far to trust it is unknown.")
+        elif trusted < NARROWEST:
+            notes.append(
+                f"For more than the {here:,} observed classes an error within {TOLERANCE:g} cannot be promised in "
+                f"{estimates[0].level:.0%} of cases: see the intervals."
+            )
         else:
             notes.append(
                 f"In {estimates[0].level:.0%} of cases the error stays within {TOLERANCE:g} up to about "
