@@ -7,12 +7,16 @@ method by no more than one standard error of the difference, paired over draws.
 Scores of real data are those of a classifier fitted on all classes, and k1 classes are k1 of its columns: exact for
 nearest means and naive Bayes, nearly for LDA; for logistic regression and MLP a classifier fitted on k1 classes would
 score otherwise. Gaussians have 10 dimensions, one training and one test row a class, nearest mean; their truth is by
-integration.
+integration. `--sets worlds kept` adds eight made sources of classes (tests/helpers/class_worlds.py): four that were
+used to choose the rules of `stacked`, and four that were kept aside. `--stacked` adds that method, with its weights by
+back-test, which takes about a second a draw.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,9 +34,15 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from classay.classes.extrapolate.methods import METHODS
-from classay.classes.ranks.ranks import Evidence, Ranks
+from classay.classes.curve.curve import accuracy_curve
+from classay.classes.extrapolate.methods import METHODS, Method
+from classay.classes.extrapolate.mixture import likelihood
+from classay.classes.extrapolate.stacked import StackedMethod, stack_of, stacked
+from classay.classes.ranks.ranks import Ranks
 from classay.data.text import embed
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
+import class_worlds
 
 LEARNERS = {
     "lda": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
@@ -48,7 +58,7 @@ REAL = {
     "clinc": (("cosine", "lda", "bayes", "logistic", "mlp"), (15, 30, 60), 150),
     "banking": (("cosine", "lda", "bayes", "logistic", "mlp"), (10, 20, 40), 77),
 }
-Cell = tuple[str, list[int], np.ndarray, list[Evidence]]
+Cell = tuple[str, list[int], np.ndarray, list[Ranks]]
 
 
 def main() -> None:
@@ -57,6 +67,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder for scores; default: a temporary one")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--sets", nargs="+", default=["gaussian", "zheng", *REAL])
+    parser.add_argument("--stacked", action="store_true", help="also the methods likelihood and stacked")
     options = parser.parse_args()
     if options.quick:
         options.draws, options.sets = 3, ["gaussian"]
@@ -66,9 +77,12 @@ def main() -> None:
     cache = options.cache or Path(tempfile.mkdtemp())
     cache.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, object]] = []
+    if options.stacked:
+        METHODS.update({"likelihood": likelihood, "stacked": stacked})
     for name, sizes, truth, draws in cells(options.sets, options.data, cache, options.draws):
         for method, way in METHODS.items():
-            found = np.array([way(evidence, np.array(sizes, dtype=float)) for evidence in draws])
+            wanted = np.array(sizes, dtype=float)
+            found = np.array([_found(method, way, draw, wanted) for draw in draws])
             rows += [
                 {"cell": name, "k2": k, "true": float(truth[at]), "method": method, "errors": found[:, at] - truth[at]}
                 for at, k in enumerate(sizes)
@@ -78,6 +92,12 @@ def main() -> None:
         print(here.pivot(index=["cell", "k2", "true"], columns="method", values="rmse")[list(METHODS)].round(3)
               .to_string(header=len(rows) == len(METHODS) * len(sizes)), flush=True)  # fmt: skip
     summary(pd.DataFrame(rows))
+
+
+def _found(name: str, way: Method, draw: Ranks, sizes: np.ndarray) -> np.ndarray:
+    """The forecast of a method from a record; stacked has its weights from the record too."""
+    method = StackedMethod(stack_of(accuracy_curve(draw), 0)) if name == "stacked" else way
+    return method(draw.evidence(), sizes)
 
 
 def summary(table: pd.DataFrame) -> None:
@@ -118,6 +138,15 @@ def cells(names: list[str], data: Path | None, cache: Path, draws: int) -> Itera
             seeds = [[8, int(100 * noise), draw] for draw in range(draws)]
             evidence = [gaussian(noise, 500, np.random.default_rng(seed)) for seed in seeds]
             yield f"gaussian {noise} from 500", sizes, gaussian_truth(noise, sizes), evidence
+    for kind, worlds in (("worlds", class_worlds.TUNED), ("kept", class_worlds.KEPT_ASIDE)):
+        for name, source in worlds.items() if kind in names else ():
+            truth = class_worlds.true_accuracy(source, [300, 1000])
+            for k1 in (40, 150):
+                found = [
+                    class_worlds.class_ranks(source, k1, np.random.default_rng([5, k1, draw]), kernel=True)
+                    for draw in range(draws)
+                ]
+                yield f"{name} from {k1}", [300, 1000], truth, found
     for name in (name for name in REAL if name in names and data is not None):
         ways, firsts, k2 = REAL[name]
         for way in ways:
@@ -128,20 +157,19 @@ def cells(names: list[str], data: Path | None, cache: Path, draws: int) -> Itera
                 yield f"{name} {way} from {k1}", [k2], truth, evidence
 
 
-def part(scores: np.ndarray, y: np.ndarray, k1: int, rng: np.random.Generator) -> Evidence:
+def part(scores: np.ndarray, y: np.ndarray, k1: int, rng: np.random.Generator) -> Ranks:
     """k1 of the classes at random: their rows and columns."""
     columns = np.sort(rng.choice(scores.shape[1], k1, replace=False))
     rows = np.flatnonzero(np.isin(y, columns))
-    found = Ranks.from_scores(scores[np.ix_(rows, columns)], np.searchsorted(columns, y[rows]), kernel=True)
-    return found.evidence()
+    return Ranks.from_scores(scores[np.ix_(rows, columns)], np.searchsorted(columns, y[rows]), kernel=True)
 
 
-def gaussian(noise: float, n_classes: int, rng: np.random.Generator, d: int = 10) -> Evidence:
+def gaussian(noise: float, n_classes: int, rng: np.random.Generator, d: int = 10) -> Ranks:
     """Classes with normal centres; one row to learn each from and one to test it, both with this variance."""
     centres = rng.normal(size=(n_classes, d))
     learnt, tested = (centres + np.sqrt(noise) * rng.normal(size=(n_classes, d)) for _ in range(2))
     squares = (tested**2).sum(axis=1)[:, None] - 2 * tested @ learnt.T + (learnt**2).sum(axis=1)
-    return Ranks.from_scores(-np.sqrt(np.maximum(squares, 0)), np.arange(n_classes), kernel=True).evidence()
+    return Ranks.from_scores(-np.sqrt(np.maximum(squares, 0)), np.arange(n_classes), kernel=True)
 
 
 def gaussian_truth(noise: float, sizes: list[int], d: int = 10, n: int = 200_000) -> np.ndarray:
@@ -156,7 +184,8 @@ def gaussian_truth(noise: float, sizes: list[int], d: int = 10, n: int = 200_000
 
 def scores_of(name: str, way: str, data: Path, cache: Path) -> tuple[np.ndarray, np.ndarray]:
     """Scores of the test rows and their classes as columns; kept in the cache."""
-    mark = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    made_by = inspect.getsource(scores_of) + inspect.getsource(images_and_texts) + repr(LEARNERS)
+    mark = hashlib.sha256(made_by.encode()).hexdigest()[:8]
     path = cache / f"{name}_{way}_{mark}.npz"
     if not path.exists():
         X, y, X_test, y_test = images_and_texts(name, data)

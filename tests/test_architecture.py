@@ -294,6 +294,14 @@ EXAMPLES = {
     "Report": lambda: assayed().report,
     "Curve": learner_curve,
     "Retrained": lambda: learner_curve().retrained[0],
+    "Ensembles": lambda: classay.identify_ensembles(
+        np.random.default_rng(0).normal(size=(40, 2)), np.random.default_rng(0).normal(size=(40, 4)), [2, 4], draws=2
+    ),
+    "UDistribution": lambda: classay.u_distribution(classay.Ranks.from_scores(*scores(), name="<b>scores</b>")),
+    "NestedAccuracy": lambda: classay.nested_accuracy(classay.accuracy_curve(*scores()), 20),
+    "Crossing": lambda: classay.crossing(
+        classay.Ranks.from_scores(*scores(), name="<b>a</b>"), classay.Ranks.from_scores(*scores(1), name="b"), 100
+    ),
     "RiskCurve": lambda: classay.risk_curve(*scores(), costs=1 - np.eye(8), name="<b>scores</b>"),
     "Information": lambda: classay.information_bound(classay.accuracy_curve(*scores())),
     "Decoders": lambda: classay.decoders(

@@ -59,14 +59,14 @@ def read(source: str, truth: str | None) -> ScoreFile:
             raise InputError(
                 f"'{path}' has only scores; the true class of every row is also needed. Give a file with --truth."
             )
-        return ScoreFile(path.stem, array(path), _labels(Path(truth).expanduser()))
+        return ScoreFile(path.stem, array(path), labels(Path(truth).expanduser()))
     arrays = _arrays(path)
     if "scores" not in arrays or ("y" not in arrays and truth is None):
         raise InputError(
             f"'{path}' has the arrays {expect.shown(arrays) or 'none'}; expected `scores` (rows, classes) and `y`, "
             "and `classes` if `y` has names: np.savez(path, scores=scores, y=y, classes=classes)."
         )
-    y = arrays["y"] if truth is None else _labels(Path(truth).expanduser())
+    y = arrays["y"] if truth is None else labels(Path(truth).expanduser())
     return ScoreFile(path.stem, arrays["scores"], y, arrays.get("classes"))
 
 
@@ -103,8 +103,8 @@ def _names(path: Path) -> list[str]:
         raise _unreadable(path, error) from None
 
 
-def _labels(path: Path) -> Any:
-    """True classes from an .npy file, or from a text file with one per line."""
+def labels(path: Path) -> Any:
+    """Labels from an .npy file, or from a text file with one per line."""
     if path.suffix.lower() == ".npy":
         return np.asarray(array(path))
     if not path.is_file():
@@ -113,7 +113,7 @@ def _labels(path: Path) -> Any:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"'{path}' cannot be read as text ({error}); expected one class per line, or an .npy file."
+            f"'{path}' cannot be read as text ({error}); expected one label per line, or an .npy file."
         ) from None
     values = [line.strip() for line in lines if line.strip()]
     whole = bool(values) and all(value.isdecimal() for value in values)

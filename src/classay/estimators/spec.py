@@ -87,6 +87,23 @@ def learner_from_text(text: str, allow_import: bool = False) -> tuple[str, BaseE
         raise InputError(f"The learner {_short(text)!r} is nested too deeply to be read.") from error
 
 
+def regressor_from_text(text: str) -> Any:
+    """The regressor of scikit-learn that a text describes: `NAME` or `NAME(argument=literal, ...)`.
+
+    >>> regressor_from_text("Ridge(alpha=2)")
+    Ridge(alpha=2)
+    """
+    if len(text) > LONGEST:
+        raise InputError(f"A regressor of {len(text)} characters was given; the limit is {LONGEST}.")
+    try:
+        node = _parse(text.strip())
+        if _depth(node) > DEEPEST:
+            raise RecursionError
+        return _known(node, "regressor")
+    except (RecursionError, MemoryError) as error:
+        raise InputError(f"The regressor {_short(text)!r} is nested too deeply to be read.") from error
+
+
 def _parse(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():

@@ -4,20 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from classay.classes.curve.curve import accuracy_curve
-from classay.classes.extrapolate.extrapolate import (
-    METHODS,
-    BackTest,
-    back_test,
-    extrapolate,
-    extrapolation,
-    trusted_ratio,
-)
-from classay.classes.extrapolate.methods import METHODS as BY_NAME
+from classay.classes.extrapolate.back_test import BackTest, back_test, narrow_ratio, trusted_ratio
+from classay.classes.extrapolate.extrapolate import BY_NAME, METHODS, extrapolate, extrapolation
+from classay.classes.extrapolate.methods import basis_of, family_parameters, moments_of_basis
 from classay.classes.information.channel import mean_top
-from classay.classes.ranks.ranks import Ranks
+from classay.classes.ranks.ranks import Evidence, Ranks
 from classay.expect import InputError
+from classay.intervals import Estimate
 
 
 def scores_of(n_classes=30, rows=6, lead=2.0, seed=0):
@@ -164,9 +160,17 @@ def test_the_limit_of_trust_grows_with_the_logarithm():
         BackTest(50, 2.0, 0.5, np.array([0.52, 0.48])),  # .02 for log 2
         BackTest(25, 4.0, 0.5, np.array([0.53, 0.47])),  # .03 for log 4, which is slower
     )
-    assert trusted_ratio(tests) == pytest.approx(2 ** (0.05 / 0.02))
+    assert trusted_ratio(tests) == pytest.approx(2 ** (0.05 / 0.02 / 1.959964), rel=1e-6)
+    assert trusted_ratio(tests, level=0.6826895) == pytest.approx(2 ** (0.05 / 0.02), rel=1e-6)
     assert trusted_ratio((BackTest(50, 2.0, 0.5, np.array([0.5])),)) == 100
     assert math.isnan(trusted_ratio(()))
+
+
+def test_trust_ends_where_the_interval_reaches_too_far():
+    narrow, wide, unknown = Estimate(0.5, 0.46, 0.54), Estimate(0.5, 0.44, 0.53), Estimate(math.nan, 0.0, 1.0)
+    assert narrow_ratio([20, 40, 80], [narrow, narrow, wide], 10) == 4
+    assert narrow_ratio([20, 40], [unknown, narrow], 10) == 1
+    assert narrow_ratio([20, 40], [narrow, narrow], 10) == 4
 
 
 def test_few_classes_have_no_back_test():
@@ -199,3 +203,50 @@ def test_more_bad_input(curve):
     with pytest.raises(InputError, match="at least 5"):
         extrapolate(accuracy_curve(*scores_of(n_classes=4)), 10)
     assert extrapolate(accuracy_curve(*scores_of(n_classes=4)), 3).known
+
+
+def test_a_basis_of_the_user():
+    # U = V^(1/a) with V uniform: E U^(k−1) = a/(a + k − 1).
+    n_classes = 50
+    beaten = stats.betabinom.pmf(np.arange(n_classes), n_classes - 1, 8.0, 1.0)
+    lower = np.arange(n_classes)
+    evidence = Evidence(n_classes, lower, np.zeros_like(lower), beaten / beaten.sum())
+    found = moments_of_basis(evidence, [200], basis_of([stats.beta(a, 1).cdf for a in (2, 8, 32)]))
+    assert found[0] == pytest.approx(8 / 207, abs=2e-3)
+
+
+def test_a_basis_is_for_moments_and_rises_to_one(curve):
+    found = extrapolate(curve, 60, method="moments", basis=[stats.beta(a, 1).cdf for a in (2, 10, 50, 200)])
+    assert abs(found.value - float(mean_top(2.0, 60))) < 0.15
+    with pytest.raises(InputError, match="`basis` is for method"):
+        extrapolate(curve, 60, basis=[stats.beta(2, 1).cdf])
+    for basis, words in (([], "empty"), ([lambda u: 1 - u], "rise with u"), ([lambda u: u["a"]], "failed")):
+        with pytest.raises(InputError, match=words):
+            extrapolate(curve, 60, method="moments", basis=basis)
+
+
+def test_the_parameters_of_the_families_are_reported():
+    beaten = np.zeros(200)
+    z, weights = np.polynomial.hermite_e.hermegauss(60)
+    for place, weight in zip(1.5 + 0.7 * z, weights / weights.sum()):
+        beaten += weight * stats.binom.pmf(np.arange(200), 199, stats.norm.cdf(place))
+    lower = np.arange(200)
+    found = family_parameters(Evidence(200, lower, np.zeros_like(lower), beaten / beaten.sum()))
+    assert found["two_parameter"] == pytest.approx({"mu": 1.5, "nu": 0.7}, abs=0.02)
+    assert found["implied"]["nats"] > 0
+
+
+def test_parameters_are_in_the_result(curve):
+    found = extrapolation(curve, [60])
+    assert set(found.parameters) == {"two_parameter", "calibrated", "implied"}
+    assert found.to_dict()["parameters"]["two_parameter"]["nu"] > 0
+
+
+def test_scores_that_are_only_an_order_are_said():
+    scores, y = scores_of()
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        votes = np.log(np.round(shares, 1))  # as of ten trees: mostly −inf
+    found = extrapolation(accuracy_curve(votes, y), [60])
+    assert "half of the default" in str(found)
+    assert "normal shape" in str(found)

@@ -118,3 +118,20 @@ def test_bad_input_with_a_curve():
     with pytest.raises(InputError, match="at least 3 classes"):
         bayes_accuracy_bound(curve(2), method="jackknife")
     assert classay.bayes_accuracy_bound(curve(2)).low >= 0.5
+
+
+def test_the_bound_of_the_thesis_by_hand():
+    # Theorem 2.5.2: .635 − √(log(4/.05)/(2·500)) − 1/√(2·.05·50)
+    found = bayes_accuracy_bound(correct=317.5, trials=500, n_classes=50, method="thesis")
+    assert found.low == pytest.approx(0.635 - math.sqrt(math.log(80) / 1000) - 1 / math.sqrt(5), abs=1e-12)
+    assert found.low < bayes_accuracy_bound(correct=317.5, trials=500, n_classes=50).low
+    assert bayes_accuracy_bound(correct=10, trials=50, n_classes=5, method="thesis").low == pytest.approx(0.2)
+
+
+def test_fixed_classes_have_a_tighter_bound():
+    random, fixed = (
+        bayes_accuracy_bound(correct=320, trials=500, n_classes=50, method=method)
+        for method in ("guaranteed", "fixed_classes")
+    )
+    assert random.low < fixed.low < fixed.value
+    assert "these classes" in fixed.kind

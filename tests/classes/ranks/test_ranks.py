@@ -328,5 +328,5 @@ def test_columns_of_a_frame_that_are_numbered_from_one_are_names():
 def test_text_is_one_line():
     found = classay.Ranks.from_scores(*made(), name="mine")
     assert str(found) == repr(found) == "mine: 300 test rows, 50 classes."
-    fields = [name for name in found.__dataclass_fields__ if name not in ("marginal", "notes", "about")]
+    fields = [name for name in found.__dataclass_fields__ if name not in ("marginal", "notes", "about", "prior")]
     assert fields == list(ARRAYS)

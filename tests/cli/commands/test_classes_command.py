@@ -126,7 +126,7 @@ def test_several_learners_and_retraining(classay, folder):
     )
     assert code == 0, err
     assert "LogisticRegression(C=2)" in out
-    assert "LogisticRegression is not marginal" in out
+    assert "LogisticRegression is not marginal" in " ".join(out.split())
     assert "Refitted on random label sets" in out
 
 
@@ -292,3 +292,42 @@ def test_help_has_examples(classay):
     code, out, _ = classay("classes", "--help")
     assert code == 0
     assert "classay classes scores.npz --k 1000 10000" in out
+
+
+def test_more_questions_about_label_sets(classay, folder):
+    words = ["classes", "scores.npz", "--k", "100", "--top", "3", "--keep", "--at-least", "0.5"]
+    code, out, err = classay(*words)
+    assert code == 0, err
+    out = " ".join(out.split())
+    for sentence in ("among the first 3", "classes with accuracy 0.5 or more", "76 more like them"):
+        assert sentence in out
+    content = json.loads(classay(*words, "--json", "-q")[1])["questions"]
+    assert set(content["top"]["scores"]) == {"100"}
+    assert content["largest"]["scores"]["0.5"]["value"] > 2
+    assert content["nested"]["scores"][0]["k"] == 100
+
+
+def test_two_sources_may_cross(classay, folder):
+    code, out, err = classay(
+        "classes", "scores.npz", "scores.npz", "--crossing", "--prior", "zipf", "--charts", "drawn"
+    )
+    assert code == 0, err
+    assert "Beyond 24 classes it is extrapolated" in " ".join(out.split())
+    assert "weighted by the given prior" in " ".join(out.split())
+    assert (folder / "drawn" / "crossing 1.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--crossing"], "compares sources"),
+        (["--top", "5"], "--k 1000"),
+        (["--at-least", "2"], "between 0 and 1"),
+        (["--prior", "zip"], "zipf"),
+        (["--k", "100", "--keep", "--method", "line"], "method"),
+    ],
+)
+def test_questions_that_cannot_be_decided(classay, folder, words, message):
+    code, _, err = classay("classes", "scores.npz", *words)
+    assert code == 2
+    assert message in err

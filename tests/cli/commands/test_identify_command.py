@@ -126,3 +126,31 @@ def test_help_has_examples(classay):
     code, out, _ = classay("identify", "--help")
     assert code == 0
     assert "classay identify stimuli.npy responses.npy" in out
+
+
+def test_more_candidates_groups_and_ensembles(classay, files, tmp_path):
+    (tmp_path / "sessions.txt").write_text("\n".join(str(row // 6) for row in range(60)))
+    words = ["identify", *files, "--k", "100", "1000", "--groups", str(tmp_path / "sessions.txt"), "--ensembles", "-q"]
+    code, out, err = classay(*words)
+    assert code == 0, err
+    text = " ".join(out.split())
+    assert "by the number of responses" in text
+    assert "1,000" in text
+    content = json.loads(classay(*words, "--json")[1])
+    assert content["extrapolation"]["k"] == [100, 1000]
+    assert content["ensembles"]["sizes"]
+
+
+def test_a_regressor_by_its_name(classay, files):
+    code, out, err = classay("identify", *files, "--model", "Ridge(alpha=1.0)", "--blocked", "-q")
+    assert code == 0, err
+    assert "Ridge on" in " ".join(out.split())
+    code, _, err = classay("identify", *files, "--model", "GaussianNB")
+    assert code == 2
+    assert "is a classifier; expected a regressor" in err
+
+
+def test_words_after_the_files_are_numbers(classay, files):
+    code, _, err = classay("identify", *files, "other.npy")
+    assert code == 2
+    assert "numbers after --k" in err

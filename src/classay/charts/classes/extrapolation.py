@@ -6,7 +6,8 @@ import math
 
 import altair as alt
 
-from ...classes.extrapolate.extrapolate import TOLERANCE, BackTest, Extrapolation
+from ...classes.extrapolate.back_test import NARROWEST, TOLERANCE, BackTest
+from ...classes.extrapolate.extrapolate import Extrapolation
 from ...intervals import Estimate
 from ..kinds import without_options
 from ..style import theme
@@ -25,7 +26,7 @@ def extrapolation_chart(extrapolation: Extrapolation) -> alt.LayerChart:
     most = max([here, *(k for k, _ in asked)])
     borders = {f"{here:,} observed": float(here)} if asked else {}
     trust = extrapolation.trusted * here
-    if asked and math.isfinite(trust):
+    if asked and math.isfinite(trust) and trust >= NARROWEST * here:
         borders[f"trusted to {about(trust)}"] = trust
     points = [_point(test, here, aside, most) for aside, test in zip(ASIDE, extrapolation.back_tests)]
     return curve_layers(
@@ -63,7 +64,10 @@ def _about_trust(extrapolation: Extrapolation, trust: float) -> str:
     if not extrapolation.back_tests:
         return "There are too few classes for a back-test."
     points = f"Points: what parts of the classes predicted for all {extrapolation.curve.n_classes:,}, lowest to highest"
-    return f"{points}; by these, errors are expected to stay within {TOLERANCE:g} up to about {about(trust)} classes."
+    level = extrapolation.estimates[0].level
+    if trust < NARROWEST * extrapolation.curve.n_classes:
+        return f"{points}. No error within {TOLERANCE:g} can be promised for more classes in {level:.0%} of cases."
+    return f"{points}. In {level:.0%} of cases the error stays within {TOLERANCE:g} up to about {about(trust)} classes."
 
 
 def _point(test: BackTest, here: int, aside: float, most: int) -> theme.Row:

@@ -19,10 +19,12 @@ from ...arrays import Floats
 from ...expect import InputError, fraction, whole
 from ...intervals import Estimate
 from ...result import Result, plain
+from ..ranks.counts import class_weights
 from ..ranks.ranks import TIES, Evidence, Ranks
 from .retrain import Retrained
 
 KIND = "over classes"
+KIND_OF_ROWS = "over rows, these classes fixed"
 KNOTS = 200
 """Sizes at which limits are computed; between them they are interpolated, since they are smooth in log k."""
 LEAST_CLASSES = 3
@@ -59,9 +61,28 @@ class Curve(Result, chart="classes.curve:curve_chart"):
         place = k - 1
         return Estimate(float(self.accuracy[place]), float(self.low[place]), float(self.high[place]), self.level, KIND)
 
+    def over_rows(self, k: int | None = None) -> Estimate:
+        """Accuracy with k of *these* classes (default: all), with an interval over rows: what other rows would give.
+
+        The binomial interval of Clopper and Pearson, with as many trials as there are rows; if classes have different
+        numbers of rows, or weights, with as many as have the same variance, 1/Σ(weight²/rows) over the classes. It
+        needs independent rows, says nothing about other classes, and is conservative if accuracy differs by class.
+        """
+        size = self.n_classes if k is None else k
+        value = self.at(size).value
+        rows = np.bincount(self.ranks.truth, minlength=self.n_classes)
+        by_row = class_weights(self.ranks.truth, self.n_classes, self.ranks.prior)
+        trials = 1 / float((by_row**2).sum())
+        low, high = proportion_limits(value, trials, self.level) if size > 1 else (1.0, 1.0)
+        # One class alone is always right, and a class without rows was not tested.
+        return Estimate(value, low, high, self.level, KIND_OF_ROWS if rows.all() else f"{KIND_OF_ROWS}, if tested")
+
     def evidence(self) -> Evidence:
         """The evidence of all rows, with ties as they were counted here."""
         return self.ranks.evidence(self.ties)
+
+    def _about_prior(self) -> str:
+        return "" if self.ranks.prior is None else "Classes are weighted by the given prior. "
 
     def to_frame(self) -> pd.DataFrame:
         """One row per size: figure, k, value, low, high, level, kind; retrained learners below."""
@@ -102,7 +123,9 @@ class Curve(Result, chart="classes.curve:curve_chart"):
             f"{self.ranks.name}: accuracy {self.at(self.n_classes)} with all {self.n_classes} classes"
             + (f"; {some}" if some else "")
             + f". Average over all label sets of each size; intervals are {KIND}, from {self.ranks.truth.size} test "
-            f"rows. {self.ranks.marginal_in_words()}"
+            f"rows. For these {self.n_classes} classes alone the interval over rows is "
+            f"[{(fixed := self.over_rows()).low:.3g}, {fixed.high:.3g}]. {self._about_prior()}"
+            f"{self.ranks.marginal_in_words()}"
         )
         if self.retrained:
             anew = ", ".join(f"{one.accuracy} with {one.k} ({self.accuracy[one.k - 1]:.3g})" for one in self.retrained)
@@ -118,6 +141,7 @@ def accuracy_curve(
     ties: str = "random",
     marginal: bool | None = None,
     level: float = 0.95,
+    prior: Any = None,
 ) -> Curve:
     """Measure the accuracy with 2, 3, …, K classes, from scores with K.
 
@@ -140,6 +164,9 @@ def accuracy_curve(
     ties : a tie with the true class counts as "random" (broken at random), "wrong" or "right"
     marginal : whether the score of a class does not depend on which others there are
     level : confidence level of the intervals
+    prior : how often each class is the true one: weights in the order of the columns, or by class; "rows": by the
+        number of test rows; "zipf": 1, 1/2, 1/3, … by the number of test rows; default: every class equally often. The
+        other classes of a label set are drawn evenly
 
     Examples
     --------
@@ -154,7 +181,8 @@ def accuracy_curve(
     """
     expect.one_of(ties, "ties", TIES)
     expect.fraction(level, "level")
-    return curve_of(ranks_of(scores, y, classes, marginal), ties, level)
+    ranks = ranks_of(scores, y, classes, marginal)
+    return curve_of(ranks if prior is None else ranks.with_prior(prior), ties, level)
 
 
 def expect_curve(curve: Any, name: str = "curve") -> Curve:
@@ -201,7 +229,10 @@ def band(ranks: Ranks, accuracy: Floats, ties: str, level: float) -> tuple[Float
     error.
     """
     n_classes = ranks.n_classes
-    with_rows = np.unique(ranks.truth).size
+    with_rows = int(np.unique(ranks.truth).size)
+    if ranks.prior is not None:  # as many classes of equal weight as have the same variance
+        share = ranks.prior[np.unique(ranks.truth)]
+        with_rows = max(int(share.sum() ** 2 / (share**2).sum()), 1)
     if with_rows < LEAST_CLASSES:  # two classes say nothing about others
         return np.where(np.arange(n_classes) == 0, accuracy, 0.0), np.ones(n_classes)
     knots = np.unique(np.geomspace(2, n_classes, KNOTS).round().astype(np.int64))
@@ -213,6 +244,18 @@ def band(ranks: Ranks, accuracy: Floats, ties: str, level: float) -> tuple[Float
     low, high = np.interp(sizes, at, low), np.interp(sizes, at, high)
     low[0] = high[0] = 1.0  # one class alone is always right
     return np.minimum(low, accuracy), np.maximum(high, accuracy)
+
+
+def proportion_limits(share: float, trials: float, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's limits of a proportion; the trials need not be whole (Korn & Graubard, 1998).
+
+    >>> tuple(round(end, 4) for end in proportion_limits(0.0, 10, 0.95))
+    (0.0, 0.3085)
+    """
+    tail, right = (1 - level) / 2, share * trials
+    low = float(betaincinv(right, trials - right + 1, tail)) if right > 0 else 0.0
+    high = float(betaincinv(right + 1, trials - right, 1 - tail)) if trials - right > 1e-12 * trials else 1.0
+    return min(low, share), max(high, share)
 
 
 def accuracy_up_to(evidence: Evidence, sizes: NDArray[np.int64]) -> Floats:

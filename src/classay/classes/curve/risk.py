@@ -14,9 +14,9 @@ from ... import expect
 from ...arrays import AnyInts, Floats
 from ...inputs import column_names, columns_of, table_of
 from ...intervals import Estimate
-from ...result import Result
+from ...result import Result, plain
 from ..ranks.counts import blocks, check_scores, class_groups, class_weights, notes_of_empty_classes
-from ..ranks.ranks import TIES, mean_over_label_sets, spread_weights
+from ..ranks.ranks import TIES, Ranks, mean_over_label_sets, spread_weights
 from .curve import jackknife_error
 
 KIND = "over classes"
@@ -26,7 +26,13 @@ GROUPS = 20
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve(Result, chart="classes.curve:risk_chart"):
-    """The result of `risk_curve`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes."""
+    """The result of `risk_curve`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
+
+    `of_right` and `of_wrong` are its two parts: what right predictions cost, and wrong ones. `without` has both parts,
+    and the accuracy, without each group of classes, `group` the group of every class, `ranks` the record of the same
+    scores, from which `extrapolate` goes on. `least` and `most` are the lowest and the highest cost of a wrong
+    prediction.
+    """
 
     name: str
     risk: Floats
@@ -35,6 +41,13 @@ class RiskCurve(Result, chart="classes.curve:risk_chart"):
     ties: str
     level: float
     n_rows: int
+    of_right: Floats
+    of_wrong: Floats
+    without: Floats
+    group: AnyInts
+    least: float
+    most: float
+    ranks: Ranks
     notes: tuple[str, ...] = ()
 
     @property
@@ -46,7 +59,9 @@ class RiskCurve(Result, chart="classes.curve:risk_chart"):
         """Expected cost with k classes, 1 ≤ k ≤ K."""
         place = expect.whole(k, "k", at_least=1) - 1
         if k > self.n_classes:
-            raise expect.InputError(f"`k` is {k} but {self.n_classes} classes were observed; expected 1 to that many.")
+            raise expect.InputError(
+                f"`k` is {k} but {self.n_classes} classes were observed. Use `classay.extrapolate(curve, {k})`."
+            )
         return Estimate(float(self.risk[place]), float(self.low[place]), float(self.high[place]), self.level, KIND)
 
     def to_frame(self) -> pd.DataFrame:
@@ -62,6 +77,12 @@ class RiskCurve(Result, chart="classes.curve:risk_chart"):
                 "kind": KIND,
             }
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; only a summary of the record, and of the groups their number."""
+        names = ("name", "risk", "low", "high", "ties", "level", "n_rows", "of_right", "of_wrong", "least", "most")
+        figures = {each: plain(getattr(self, each)) for each in (*names, "notes")}
+        return {**figures, "without": len(self.without), "group": plain(self.group), "ranks": self.ranks.summary()}
 
     def __str__(self) -> str:
         sizes = [k for k in (2, 10, 100, 1000, 10_000) if k < self.n_classes]
@@ -129,10 +150,20 @@ def risk_curve(
     group, weights = class_groups(names.size, GROUPS), class_weights(truth, names.size)
     whole, without = count_costs(table, truth, weights, matrix, group, ties)
     risk = whole.curve()
-    reach = stats.t.ppf(0.5 + level / 2, len(without) - 1) * _standard_errors(without, group, truth)
+    parts = _parts_without(without, group, truth)
+    error = (
+        np.full(names.size, np.inf) if parts is None else jackknife_error(parts[:, :2].sum(axis=1), np.bincount(group))
+    )
+    reach = stats.t.ppf(0.5 + level / 2, len(without) - 1) * error
     least, most = matrix.min(), matrix.max()
     low, high = np.clip(risk - reach, least, most), np.clip(risk + reach, least, most)
-    return RiskCurve(name, risk, low, high, ties, level, int(truth.size), notes_of_empty_classes(truth, names.size))
+    wrong = matrix[~np.eye(names.size, dtype=bool)] if names.size > 1 else matrix.ravel()
+    return RiskCurve(
+        name, risk, low, high, ties, level, int(truth.size), whole.of_right(), whole.of_wrong(),
+        np.empty((0, 3, names.size)) if parts is None else parts, group, float(wrong.min()), float(wrong.max()),
+        Ranks.from_chunks([(table, truth)], np.arange(names.size), name=name), notes_of_empty_classes(truth,
+        names.size),
+    )  # fmt: skip
 
 
 def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
@@ -150,16 +181,17 @@ def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
     return matrix
 
 
-def _standard_errors(without: list[CostCounts], group: NDArray[np.integer], truth: NDArray[np.integer]) -> Floats:
-    """Standard errors from the costs without each group; missing sizes are replaced by the largest that is left."""
+def _parts_without(without: list[CostCounts], group: AnyInts, truth: AnyInts) -> Floats | None:
+    """(G, 3, K): both parts of the risk, and accuracy, without each group; the largest size stands for missing ones."""
     has_rows = np.bincount(truth, minlength=group.size) > 0
     values = []
     for left_out, counts in enumerate(without):
         share = has_rows[group != left_out].sum() / has_rows.sum()
         if counts.n_classes < 2 or share == 0:
-            return np.full(group.size, np.inf)  # too few classes for an error
-        values.append(counts.curve()[np.minimum(np.arange(group.size), counts.n_classes - 1)] / share)
-    return np.asarray(jackknife_error(np.array(values), np.bincount(group)))
+            return None  # too few classes for an error
+        sizes = np.minimum(np.arange(group.size), counts.n_classes - 1)
+        values.append(np.stack([counts.of_right(), counts.of_wrong(), counts.accuracy()])[:, sizes] / share)
+    return np.array(values)
 
 
 # Expected cost over all label sets of each size, for a cost matrix. Pure arrays.
@@ -187,31 +219,45 @@ class CostCounts:
 
     def __init__(self, n_classes: int, ties: str) -> None:
         self.n_classes, self.ties = n_classes, ties
-        self.wrong, self.right = np.zeros(max(n_classes - 1, 1)), np.zeros(n_classes)
+        self.wrong, self.right, self.hits = np.zeros(max(n_classes - 1, 1)), np.zeros(n_classes), np.zeros(n_classes)
 
     def curve(self) -> Floats:
         """(K,): expected cost with k = 1, …, K classes."""
-        sizes = np.arange(1, self.n_classes + 1)
-        costs = _signed_mean(self.right, sizes)
+        return self.of_right() + self.of_wrong()
+
+    def of_right(self) -> Floats:
+        """(K,): the part of right predictions."""
+        return _signed_mean(self.right, np.arange(1, self.n_classes + 1))
+
+    def of_wrong(self) -> Floats:
+        """(K,): the part of wrong predictions."""
+        sizes, costs = np.arange(1, self.n_classes + 1), np.zeros(self.n_classes)
         # C(n, k−2)/C(K−1, k−1) = (k−1)/(K−1) · C(n, k−2)/C(K−2, k−2): the same average, with one class less.
-        costs[1:] += sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
+        costs[1:] = sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
         return costs
 
     def add_above(self, runs: ScoreRuns) -> None:
         """Runs above the true class; ties among them are broken at random."""
         self.wrong += spread_weights(runs.lower - 1, runs.size - 1, runs.cost, self.wrong.size)
 
-    def add_own(self, runs: ScoreRuns, of_right: Floats) -> None:
-        """Runs of the true class and those it ties with; `of_right` is the cost of the right prediction."""
+    def accuracy(self) -> Floats:
+        """(K,): how often the prediction is right, as far as weights reach."""
+        return mean_over_label_sets(self.hits, np.arange(1, self.n_classes + 1))
+
+    def add_own(self, runs: ScoreRuns, of_right: Floats, weights: Floats) -> None:
+        """Runs of the true class and those it ties with; `of_right` is the cost of the right prediction, weighted."""
         lower, tied, of_ties = runs.lower, runs.size - 1, runs.cost - of_right
         some = tied > 0
         if self.ties == "right":
             self.right += np.bincount(lower + tied, of_right, self.right.size)
+            self.hits += np.bincount(lower + tied, weights, self.hits.size)
         elif self.ties == "wrong":
             self.right += np.bincount(lower, of_right, self.right.size)
+            self.hits += np.bincount(lower, weights, self.hits.size)
             self.wrong += spread_weights(lower[some], tied[some] - 1, of_ties[some], self.wrong.size)
         else:
             self.right += spread_weights(lower, tied, of_right, self.right.size)
+            self.hits += spread_weights(lower, tied, weights, self.hits.size)
             # At place p of t + 1, from 0, a tied class is above y with chance p/t, and lower + p − 1 others are below.
             lower, tied, of_ties = lower[some], tied[some], of_ties[some]
             place = np.arange(tied.sum()) - np.repeat(np.cumsum(tied) - tied, tied) + 1
@@ -256,20 +302,22 @@ def count_costs(
         above = np.ones(starts.size, dtype=bool)
         above[run_first] = False
         of_right = weights[part] * costs[y, y]
-        _add_costs(whole, runs, np.flatnonzero(above), run_first, of_right)
+        _add_costs(whole, runs, np.flatnonzero(above), run_first, of_right, weights[part])
         for left_out, counts in enumerate(without):
             rest = ScoreRuns(
                 runs.lower - lower_in[:, left_out], runs.size - size_in[:, left_out], runs.cost - cost_in[:, left_out]
             )
             stays = group[y] != left_out
             there = np.flatnonzero(above & (rest.size > 0) & stays[run_row])
-            _add_costs(counts, rest, there, run_first[stays], of_right[stays])
+            _add_costs(counts, rest, there, run_first[stays], of_right[stays], weights[part][stays])
     return whole, without
 
 
-def _add_costs(counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats) -> None:
+def _add_costs(
+    counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats, weights: Floats
+) -> None:
     counts.add_above(ScoreRuns(runs.lower[above], runs.size[above], runs.cost[above]))
-    counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right)
+    counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right, weights)
 
 
 def _signed_mean(weights: Floats, sizes: NDArray[np.int64]) -> Floats:

@@ -3,61 +3,62 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from scipy.special import expit
+from numpy.typing import ArrayLike
 
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate
 from ...result import Result, plain
-from ..curve.curve import Curve, band, class_samples, expect_curve, standard_error
+from ..curve.curve import Curve, accuracy_curve, band, class_samples, expect_curve, standard_error
+from ..curve.risk import RiskCurve
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.ranks import Evidence
-from .methods import METHODS as BY_NAME
-from .methods import Method, best_bandwidth, calibrated, logit_of, moments, shrunk_normal
+from .back_test import (
+    LEAST_CLASSES,
+    MOST_RATIO,
+    NARROWEST,
+    TOLERANCE,
+    BackTest,
+    back_test,
+    narrow_ratio,
+    trusted_ratio,
+)
+from .beaten_share import BeatenShare
+from .class_pairs import class_pairs
+from .methods import METHODS as OF_CURVES
+from .methods import (
+    SHARES,
+    Method,
+    basis_of,
+    best_bandwidth,
+    calibrated,
+    family_of_scores,
+    family_parameters,
+    logit_of,
+    moments,
+    moments_of_basis,
+    moments_share,
+    shrunk_normal,
+)
+from .mixture import likelihood, likelihood_share
+from .refits import LEAST_SIZES, from_refits, training_changes
+from .risk_ahead import risk_ahead
+from .share_interval import OF_GAP, share_intervals
+from .stacked import StackedMethod, stack_of, stacked
 
+BY_NAME: dict[str, Method] = {**OF_CURVES, "likelihood": likelihood, "stacked": stacked}
 METHODS = ("auto", *BY_NAME)
 DEFAULT = "combined"
-WIDEST = 0.6
-"""A wider interval is not a useful forecast: it is reported as not identified."""
-OF_ERROR, OF_GAP = 0.85, 0.6
-"""Weights of the jackknife's error and of the gap between two methods: set so that intervals hold in simulations."""
 MOST_CLASSES = 10**12
 STEPS = 24
 """Sizes from K to the largest requested k, for a chart."""
-LEAST_CLASSES = 5
-"""Fewer classes are not enough of a curve to extrapolate."""
-SHARES = (0.5, 0.25)
-DRAWS = 10
-TOLERANCE = 0.05
-MOST_RATIO = 100.0
-
-
-@dataclass(frozen=True, eq=False)
-class BackTest:
-    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth."""
-
-    n_classes: int
-    ratio: float
-    actual: float
-    foreseen: Floats
-
-    @property
-    def error(self) -> float:
-        """Root of the mean squared error."""
-        return math.sqrt(float(np.mean((self.foreseen - self.actual) ** 2)))
-
-    @property
-    def lean(self) -> float:
-        """Mean error: above 0 if the prediction was too high."""
-        return float(np.mean(self.foreseen) - self.actual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,10 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
 
     `estimates[i]` is the accuracy with `k[i]` classes; `by_method` that of each method for the same sizes, `path_k` and
     `path` the curve up to there for a chart. `back_tests` report how well the method predicted the accuracy with all
-    classes from some of them, `trusted` the largest k/K at which its error is expected to stay within .05.
+    classes from some of them, `trusted` the largest k/K at which the error stays within .05 in 95 % of cases (or
+    another level): both the interval and twice the typical error of the back-test are within that.
+    `parameters` has μ and ν of the two-parameter family (Φ⁻¹(U) normal with mean μ and standard deviation ν), a and b
+    of the calibrated one, and the implied information in nats.
     """
 
     k: tuple[int, ...]
@@ -79,6 +83,7 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
     trusted: float
     notes: tuple[str, ...]
     curve: Curve
+    parameters: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, k, method, value, low, high, level, kind; back-tests also have `actual`."""
@@ -106,7 +111,7 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; only a summary of the curve."""
-        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes")
+        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes", "parameters")
         tests = [{**plain(test), "error": test.error, "lean": test.lean} for test in self.back_tests]
         curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
         return {**{name: plain(getattr(self, name)) for name in names}, "back_tests": tests, "curve": curve}
@@ -124,9 +129,14 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
 
 
 def extrapolate(
-    curve: Curve, k: int, method: str = "auto", level: float = 0.95, random_state: int | None = 0
+    curve: Curve | RiskCurve,
+    k: int,
+    method: str = "auto",
+    level: float = 0.95,
+    random_state: int | None = 0,
+    basis: Sequence[Callable[[Floats], ArrayLike]] | None = None,
 ) -> Estimate:
-    """Estimate the accuracy with k classes, drawn from the same source as these K.
+    """Estimate the accuracy, or the expected cost, with k classes, drawn from the same source as these K.
 
     Accuracy with k classes is E[U^(k−1)], U the share of all classes that a row beats. The distribution of U is
     estimated from the observed curve, and from the scores, by one of:
@@ -136,6 +146,9 @@ def extrapolate(
     - "calibrated": Φ⁻¹(U) = a + b·z with the standardised true scores z of the rows;
     - "two_parameter": Φ⁻¹(U) normal; "implied": the same with spread 1, the curve of implied information;
     - "moments": a mixture of many normal parts, their width by resampling half of the classes;
+    - "likelihood": a mixture by maximum likelihood of the ranks, drawn towards "combined" where they show little;
+    - "stacked": these together, weighted by how well each predicts your own classes from some of them, with a check for
+      classes that come in pairs; slower;
     - "kernel": a kernel density of the other classes' scores (needs ranks made with `kernel=True`);
     - "line": a straight line in log k, for comparison.
 
@@ -151,11 +164,13 @@ def extrapolate(
 
     Parameters
     ----------
-    curve : from `accuracy_curve`, with 5 classes or more
+    curve : from `accuracy_curve`, or from `risk_curve` for the expected cost, with 5 classes or more
     k : number of classes
     method : one of the above
     level : confidence level of the interval
     random_state : the seed of resampling (only for "moments")
+    basis : only for "moments": distribution functions of U to use instead of the normal parts, each a function of an
+        array from 0 to 1 that rises from 0 to 1, such as scipy.stats.beta(20, 1).cdf
 
     Examples
     --------
@@ -171,8 +186,15 @@ def extrapolate(
     al. (2008), Identifying natural images from human brain activity.
 
     """
-    function, _ = _method_and_seed(curve, [k], method, level, random_state)
-    return forecast(curve, [k], function, level)[0]
+    risk = curve if isinstance(curve, RiskCurve) else None
+    own = accuracy_curve(risk.ranks, ties=risk.ties, level=level) if risk is not None else curve
+    function, _ = _method_and_seed(own, [k], method, level, random_state, basis)
+    if risk is not None and k <= risk.n_classes:
+        if level != risk.level:
+            raise expect.InputError(f"The curve has level {risk.level:g}; make it with `level={level:g}`.")
+        return risk.at(k)
+    found = forecast(own, [k], function, level)  # type: ignore[arg-type]  # it was checked
+    return found[0] if risk is None else risk_ahead(risk, np.array([float(k)]), found, level)[0]
 
 
 def extrapolation(
@@ -181,7 +203,7 @@ def extrapolation(
     """Estimate the accuracy with several numbers of classes, by every method, and how far to trust it.
 
     As `extrapolate`, with a back-test: random halves and quarters of the classes predict the accuracy with all of them.
-    Its error shows up to which k/K errors are expected to stay within .05 (`trusted`).
+    It shows, with the interval, up to which k/K the error stays within .05 in 95 % of cases (`trusted`).
 
     Parameters
     ----------
@@ -194,7 +216,7 @@ def extrapolation(
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
     >>> ahead = extrapolation(accuracy_curve(scores, np.arange(600) % 60), k=[100, 1000])
-    >>> ahead.estimates, round(ahead.trusted) > 2
+    >>> ahead.estimates, 1.5 < ahead.trusted < 100
     ((0.532 [0.491, 0.573], 0.274 [0.231, 0.321]), True)
 
     """
@@ -202,25 +224,30 @@ def extrapolation(
     function, seed = _method_and_seed(curve, wanted, method, level, random_state)
     name = DEFAULT if method == "auto" else method
     tests = back_test(curve, function, seed)
-    # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
-    trusted = trusted_ratio(tests) if 0 < curve.accuracy[-1] < 1 else math.nan
     here, most = curve.n_classes, max(wanted)
     path_k: tuple[int, ...] = ()
     if most > here:
         path_k = tuple(int(size) for size in np.unique(np.geomspace(here, most, STEPS).round().astype(np.int64)))[1:]
-    forecasts = forecast(curve, [*wanted, *path_k], function, level)
-    estimates = tuple(forecasts[: len(wanted)])
+    near = [int(size) for size in np.unique((here * np.geomspace(1.02, MOST_RATIO, STEPS * 2)).round())]
+    # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
+    tested = bool(tests) and most > here and 0 < curve.accuracy[-1] < 1
+    forecasts = forecast(curve, [*wanted, *path_k, *(near if tested else [])], function, level)
+    estimates, path = tuple(forecasts[: len(wanted)]), tuple(forecasts[len(wanted) : len(wanted) + len(path_k)])
+    trusted = math.nan
+    if tested:
+        trusted = min(trusted_ratio(tests, level=level), narrow_ratio(near, forecasts[-len(near) :], here))
     return Extrapolation(
         tuple(int(size) for size in wanted),
         estimates,
         name,
         _all_methods(curve, wanted, seed),
         path_k,
-        tuple(forecasts[len(wanted) :]),
+        path,
         tests,
         trusted,
         _notes(curve, wanted, estimates, trusted),
         curve,
+        family_parameters(curve.evidence()) if curve.n_classes >= LEAST_CLASSES else {},
     )
 
 
@@ -253,29 +280,18 @@ def _extrapolated(curve: Curve, k: Floats, method: Method, level: float) -> list
         return [Estimate(math.nan, float(a), float(b), level, why) for a, b in zip(low, high)]
     evidence = curve.evidence()
     value = method(evidence, k)
-    centre = logit_of(value)
 
     def on_logit_scale(part: Evidence) -> Floats:
         return logit_of(method(part, k)) if part.lower.size else np.full(k.shape, math.nan)
 
     error = standard_error(curve.ranks, on_logit_scale, curve.ties)
     # Methods that fit the same curve and continue differently show how little the curve determines.
-    gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
-    reach = float(stats.t.ppf(0.5 + level / 2, max(curve.ranks.n_groups - 1, 1))) * np.hypot(
-        OF_ERROR * error, OF_GAP * gap
-    )
-    low, high = expit(centre - reach), expit(centre + reach)
-    high = np.minimum(high, max(float(curve.high[-1]), accuracy))  # more classes are not easier
-    estimates = []
-    for one, least, most in zip(value, low, high):
-        least, most = float(min(least, one)), float(max(most, one))
-        if not math.isfinite(least + most) or most - least > WIDEST:
-            least, most = (0.0, float(curve.high[-1])) if not math.isfinite(least + most) else (least, most)
-            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {most:.2g} possible"
-            estimates.append(Estimate(math.nan, least, most, level, why))
-        else:
-            estimates.append(Estimate(float(one), least, most, level, "over classes, extrapolated"))
-    return estimates
+    if isinstance(method, StackedMethod):
+        gap = method.doubt(evidence, k) / OF_GAP
+    else:
+        gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
+    most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
+    return share_intervals(value, error, gap, level, most, here, curve.ranks.n_groups)
 
 
 def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]:
@@ -291,14 +307,27 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
         if ahead.any():
             if name == "kernel" and not np.isfinite(evidence.kernel).any():
                 continue
-            function = partial(moments, bandwidth=_bandwidth(curve, seed)) if name == "moments" else method
+            function = method
+            if name == "moments":
+                function = partial(moments, bandwidth=_bandwidth(curve, seed))
+            if name == "stacked":
+                function = StackedMethod(stack_of(curve, seed))
             values[ahead] = function(evidence, sizes[ahead].astype(float))
         by_method[name] = values
+    if ahead.any() and len(curve.retrained) >= LEAST_SIZES:
+        values = np.where(ahead, math.nan, curve.accuracy[np.minimum(sizes, curve.n_classes) - 1])
+        values[ahead] = from_refits(curve, sizes[ahead].astype(float))
+        by_method["refits"] = values
     return by_method
 
 
 def _method_and_seed(
-    curve: Any, k: Sequence[Any], method: str, level: float, random_state: int | None
+    curve: Any,
+    k: Sequence[Any],
+    method: str,
+    level: float,
+    random_state: int | None,
+    basis: Sequence[Callable[[Floats], ArrayLike]] | None = None,
 ) -> tuple[Method, int]:
     """Check the inputs; return the method as a function, and the seed."""
     expect_curve(curve)
@@ -315,11 +344,28 @@ def _method_and_seed(
         )
     seed = seeds.settle(random_state)
     name = DEFAULT if method == "auto" else method
+    if basis is not None:
+        if name != "moments":
+            raise expect.InputError(f'`basis` is for method="moments", and the method is {name!r}. Set one of the two.')
+        return partial(moments_of_basis, basis=basis_of(list(basis))), seed
     if name == "moments":
         return partial(moments, bandwidth=_bandwidth(curve, seed)), seed
+    if name == "stacked":
+        return StackedMethod(stack_of(curve, seed)), seed
     if name == "kernel":
         BY_NAME["kernel"](curve.evidence(), [1])  # raises if it was not stored
     return BY_NAME[name], seed
+
+
+def shares_of_method(curve: Curve, method: str, seed: int) -> tuple[str, tuple[Callable[[Evidence], BeatenShare], ...]]:
+    """The name of a method and what makes its distributions of U from evidence."""
+    expect.one_of(method, "method", ("auto", *SHARES, "likelihood"))
+    name = DEFAULT if method == "auto" else method
+    if name == "likelihood":
+        return name, (likelihood_share,)
+    if name == "moments":
+        return name, (partial(moments_share, bandwidth=_bandwidth(curve, seed)),)
+    return name, SHARES[name]
 
 
 def _bandwidth(curve: Curve, seed: int) -> float:
@@ -337,15 +383,38 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             )
         elif math.isnan(trusted):
             notes.append(f"{here} classes are too few for a back-test: how far to trust it is unknown.")
+        elif trusted < NARROWEST:
+            notes.append(
+                f"For more than the {here:,} observed classes an error within {TOLERANCE:g} cannot be promised in "
+                f"{estimates[0].level:.0%} of cases: see the intervals."
+            )
         else:
             notes.append(
-                f"By the back-test, errors are expected to stay within {TOLERANCE:g} up to about {trusted * here:,.0f} "
-                f"classes ({trusted:.2g} x)."
+                f"In {estimates[0].level:.0%} of cases the error stays within {TOLERANCE:g} up to about "
+                f"{trusted * here:,.0f} classes ({trusted:.3g} x), by the interval and by the back-test."
             )
             beyond = [f"{size:,}" for size in k if size > trusted * here]
             if beyond:
                 notes.append(f"Beyond that: {', '.join(beyond)}.")
-    if curve.ranks.marginal is False and max(k) > here:
+    if max(k) > here and here >= LEAST_CLASSES and (pairs := class_pairs(curve)).found:
+        notes.append(
+            f"Classes seem to come in pairs or small groups: rows lose to exactly one class far more often than "
+            f"independent classes allow (ratio {pairs.ratio:.2g}, usually .3 to .6). If new classes come with such "
+            'rivals too, forecasts are too low, and a back-test does not show it; use method="stacked".'
+        )
+    if max(k) > here and family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
+        unknown = float(np.isnan(curve.ranks.z).mean())
+        notes.append(
+            f"The size of the scores is unknown in {unknown:.0%} of the rows (−inf, or all others equal), so only "
+            "their order is used: half of the default, the calibrated method, falls back to a normal shape."
+        )
+    if max(k) > here and training_changes(curve):
+        refits = from_refits(curve, [max(k)])[0]
+        notes.append(
+            "Training changes with k: refitted on fewer classes, the learner is off the curve by more than chance, so "
+            f"the theory does not hold for it. From the refits alone: {refits:.3g} with {max(k):,}."
+        )
+    elif curve.ranks.marginal is False and max(k) > here:
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
             "other scores: the theory does not hold, and `curve_of_learner(..., retrain=True)` shows how far off it is."
@@ -359,33 +428,3 @@ def _estimate_text(estimate: Estimate) -> str:
 
 def _estimate_row(estimate: Estimate) -> dict[str, Any]:
     return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "kind")}
-
-
-# Back-test: forecast the accuracy with all classes from half and from a quarter of them.
-
-
-def back_test(curve: Curve, method: Method, seed: int) -> tuple[BackTest, ...]:
-    """Predict accuracy with all K classes from random halves and quarters of them, if these have 5 classes or more."""
-    tests = []
-    ranks, n_classes = curve.ranks, curve.n_classes
-    for share in SHARES:
-        if round(share * ranks.n_groups) < 2 or share * n_classes < LEAST_CLASSES:
-            continue
-        parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
-        foreseen = np.array([float(method(part, [n_classes])[0]) for part in parts])
-        if foreseen.size:
-            n_part = round(float(np.mean([part.n_classes for part in parts])))
-            tests.append(BackTest(n_part, n_classes / n_part, float(curve.accuracy[-1]), foreseen))
-    return tuple(tests)
-
-
-def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE) -> float:
-    """The largest k/K at which the error is expected to stay within `tolerance`; NaN without a back-test.
-
-    The error is assumed to grow as log(k/K), as fast as in the worse of the back-tests. That is conservative, since a
-    back-test uses fewer classes than the whole. At most 100: nothing further was tested.
-    """
-    if not tests:
-        return math.nan
-    fastest = max(test.error / math.log(test.ratio) for test in tests)
-    return min(math.exp(min(tolerance / max(fastest, 1e-9), 50.0)), MOST_RATIO)

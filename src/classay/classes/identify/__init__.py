@@ -1,9 +1,11 @@
 """Which of k stimuli caused a response: how well responses identify stimuli, for every k.
 
 Read `identify` first (the result, the verb, and how candidates are scored). `responses` checks stimuli and responses,
-splits them, and models the noise; `encoders` has the models that predict a response from a stimulus.
+splits them, and models the noise; `encoders` has the models that predict a response from a stimulus; `ensembles`
+repeats it with fewer responses, and extrapolates to more.
 """
 
+from .ensembles import identify_ensembles
 from .identify import identify
 
-__all__ = ["identify"]
+__all__ = ["identify", "identify_ensembles"]

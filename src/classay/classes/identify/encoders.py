@@ -2,7 +2,7 @@
 
 `ridge` has a separate penalty for every response, chosen by generalised cross-validation; one singular value
 decomposition serves all penalties and all responses. `elastic_net`, in which most columns have no effect, has its
-penalties cross-validated per response.
+penalties cross-validated per response. `of_regressor` takes any regressor of scikit-learn.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
 from ... import seeds
 from ...arrays import Floats
 from ...engine import work
+from ...estimators.adapters import short_name
+from ...expect import InputError
 
 PENALTIES: Floats = np.logspace(-6, 5, 67)
 """Penalties tried, in units of the mean squared singular value. None is infinite: however small a prediction, it still
@@ -150,6 +153,58 @@ def elastic_net(stimuli: Floats, responses: Floats, seed: int = 0, progress: boo
         np.column_stack([fit[2] for fit in fits]),
         tuple(notes),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRegressor:
+    """A fitted regressor of the user, and residuals of rows that it had not seen."""
+
+    regressor: Any
+    residuals: Floats
+    notes: tuple[str, ...] = ()
+
+    def predict(self, stimuli: Floats) -> Floats:
+        """The expected response for each row of stimuli."""
+        return _predictions(self.regressor, stimuli, self.residuals.shape[1])
+
+
+def of_regressor(regressor: Any, stimuli: Floats, responses: Floats, seed: int = 0) -> FittedRegressor:
+    """Fit a regressor of the user on all responses together; residuals are from five folds.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> x = np.arange(8.0)[:, None]
+    >>> of_regressor(LinearRegression(), x, 3 * x + 1).predict(np.array([[10.0]])).round(3)
+    array([[31.]])
+    """
+    fold = seeds.generator(seed, "regressor").permutation(len(stimuli)) % min(FOLDS, len(stimuli))
+    residuals = np.empty_like(responses)
+    # One column is fitted as a vector: many regressors take nothing else.
+    targets = responses[:, 0] if responses.shape[1] == 1 else responses
+    try:
+        for held in np.unique(fold):
+            fitted = clone(regressor).fit(stimuli[fold != held], targets[fold != held])
+            inside = fold == held
+            residuals[inside] = responses[inside] - _predictions(fitted, stimuli[inside], responses.shape[1])
+        whole = clone(regressor).fit(stimuli, targets)
+    except InputError:
+        raise
+    except Exception as error:  # a regressor may raise anything
+        raise InputError(
+            f"{short_name(regressor)} could not be fitted on {stimuli.shape} stimuli and {responses.shape} responses: "
+            f"{type(error).__name__}: {error}. For one that takes a single response, use "
+            "sklearn.multioutput.MultiOutputRegressor."
+        ) from error
+    return FittedRegressor(whole, residuals)
+
+
+def _predictions(fitted: Any, stimuli: Floats, columns: int) -> Floats:
+    predicted = np.asarray(fitted.predict(stimuli), dtype=float).reshape(len(stimuli), -1)
+    if predicted.shape[1] != columns or not np.isfinite(predicted).all():
+        raise InputError(
+            f"{short_name(fitted)} predicted {predicted.shape[1]} columns, or numbers that are not finite; expected "
+            f"{columns} finite responses."
+        )
+    return predicted
 
 
 def explained_variance(responses: Floats, predicted: Floats) -> Floats:

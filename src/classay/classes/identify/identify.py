@@ -17,13 +17,22 @@ from numpy.typing import NDArray
 from ... import expect, seeds
 from ...arrays import Floats
 from ...engine.progress import Progress
+from ...estimators.adapters import kind_of, short_name
 from ...intervals import Estimate
 from ...result import Result
 from ..curve.curve import Curve, accuracy_curve
 from ..information.information import Information, fano_information, implied_information, information_bound
 from ..ranks.ranks import Ranks
-from .encoders import column_scales, elastic_net, explained_variance, ridge
-from .responses import NoiseCovariance, Trials, candidate_splits, choose_covariance, distinct_rows, trials_of
+from .encoders import column_scales, elastic_net, explained_variance, of_regressor, ridge
+from .responses import (
+    NoiseCovariance,
+    Trials,
+    candidate_splits,
+    choose_covariance,
+    dependent_splits,
+    distinct_rows,
+    trials_of,
+)
 
 MODELS = ("ridge", "elastic_net")
 MODEL_NAMES = {"ridge": "ridge regression", "elastic_net": "an elastic net"}
@@ -87,8 +96,8 @@ class Identification(Result, chart="classes.identification:draw_identification")
         r_squared = f"median R² {np.median(varying):.2g}, best {varying.max():.2g}" if varying.size else "no R²"
         columns = expect.counted(self.n_features, "column")
         text = (
-            f"Among {self.n_candidates} stimuli, {MODEL_NAMES[self.model]} on {columns} identifies the right one for "
-            f"{self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
+            f"Among {self.n_candidates} stimuli, {MODEL_NAMES.get(self.model, self.model)} on {columns} identifies the "
+            f"right one for {self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
             f"{self.implied} {self.bound} "
             f"Fit over {expect.counted(self.per_response.size, 'response')}: {r_squared}."
         )
@@ -99,9 +108,11 @@ def identify(
     stimuli: Any,
     responses: Any,
     *,
-    model: str = "ridge",
+    model: Any = "ridge",
     test_size: float | int | None = None,
     folds: int = 5,
+    groups: Any = None,
+    blocked: bool = False,
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     progress: bool = False,
@@ -117,17 +128,21 @@ def identify(
     uninformative responses would score below chance.
 
     It misleads if rows are not independent: neighbours in time share noise, and random folds then let the model see
-    part of what it predicts. Rows of the same stimulus count as one candidate and stay together. Implied information is
-    not a bound; none of the figures include what a linear model misses. The guarantee of the bounds is strict with
-    `test_size`; the models of several folds share rows.
+    part of what it predicts; use `blocked=True`, or `groups`. Rows of the same stimulus count as one candidate and stay
+    together. Implied information is not a bound; none of the figures include what a linear model misses. The guarantee
+    of the bounds is strict with `test_size`; the models of several folds share rows.
 
     Parameters
     ----------
     stimuli : (n, p) features of the stimuli; (n,) is one column
     responses : (n, q) responses to them; q may exceed n
-    model : "ridge" (penalty of each response by generalised cross-validation) or "elastic_net" (slow)
+    model : "ridge" (penalty of each response by generalised cross-validation), "elastic_net" (slow), or any regressor
+        of scikit-learn, which is fitted on all responses together
     test_size : share or number of stimuli that are candidates in one split; None: `folds` of them, in turn
     folds : number of folds
+    groups : (n,) labels of rows that belong together (a session, a subject): a group is never both fitted and
+        identified, and candidates compete within their fold
+    blocked : whether folds are blocks of neighbours in the order of the rows, for recordings in time
     level : confidence level of the intervals
     random_state : seed of the splits
     progress : whether to show a bar on stderr if it takes long
@@ -146,16 +161,21 @@ def identify(
     Zheng & Benjamini (2016), Estimating mutual information in high dimensions via classification error.
 
     """
-    expect.one_of(model, "model", MODELS)
+    name = model_name(model)
     expect.fraction(level, "level")
     trials = trials_of(stimuli, responses)
     seed = seeds.settle(random_state)
-    parts = candidate_splits(trials.n_distinct, test_size, folds, seed)
+    if groups is not None or blocked:
+        if test_size is not None or (groups is not None and blocked):
+            raise expect.InputError("`groups`, `blocked` and `test_size` exclude each other; expected one of them.")
+        parts = dependent_splits(trials, folds, groups, blocked, seed)
+    else:
+        parts = [(part, part) for part in candidate_splits(trials.n_distinct, test_size, folds, seed)]
     scorer = _SplitScorer(trials, model, parts, seed, progress)
-    ranks = Ranks.from_chunks(scorer.scores(), np.arange(parts[0].size), marginal=True, name=MODEL_NAMES[model])
+    ranks = Ranks.from_chunks(scorer.scores(), np.arange(parts[0][0].size), marginal=True, name=name)
     curve = accuracy_curve(ranks, level=level)
     return Identification(
-        model,
+        model if isinstance(model, str) else name,
         curve,
         implied_information(curve, level=level),
         information_bound(curve, alpha=1 - level),
@@ -168,10 +188,24 @@ def identify(
     )
 
 
+def model_name(model: Any) -> str:
+    """The name of a model in words; refuse what is none."""
+    if isinstance(model, str):
+        return MODEL_NAMES[expect.one_of(model, "model", MODELS)]
+    if isinstance(model, type) or not all(hasattr(model, verb) for verb in ("fit", "predict", "get_params")):
+        raise expect.InputError(
+            f"`model` is {model!r}; expected {', '.join(map(repr, MODELS))} or an unfitted regressor of scikit-learn, "
+            "such as KernelRidge()."
+        )
+    if kind_of(model) == "classifier":
+        raise expect.InputError(f"`model` is {short_name(model)}, a classifier; expected a regressor.")
+    return short_name(model)
+
+
 class _SplitScorer:
     """Fits and scores split by split, and collects the results."""
 
-    def __init__(self, trials: Trials, model: str, parts: list[Any], seed: int, progress: bool) -> None:
+    def __init__(self, trials: Trials, model: Any, parts: list[Any], seed: int, progress: bool) -> None:
         self.trials, self.model, self.parts, self.seed, self.progress = trials, model, parts, seed, progress
         self.observed: list[Floats] = []
         self.predicted: list[Floats] = []
@@ -183,12 +217,13 @@ class _SplitScorer:
         trials = self.trials
         place = np.full(trials.n_distinct, -1)
         # An elastic net shows its own bar, over responses.
-        with Progress(len(self.parts), "identify", self.progress and self.model == "ridge") as bar:
-            for candidates in self.parts:
+        own_bar = isinstance(self.model, str) and self.model != "ridge"
+        with Progress(len(self.parts), "identify", self.progress and not own_bar) as bar:
+            for candidates, held in self.parts:
                 place[:] = -1
                 place[candidates] = np.arange(candidates.size)
                 right = place[trials.shown]
-                encoder, noise = self._fit_split(right < 0)
+                encoder, noise = self._fit_split(~np.isin(trials.shown, held))
                 predicted = encoder.predict(trials.stimuli[trials.first[candidates]])
                 rows = np.flatnonzero(right >= 0)
                 self.observed.append(trials.responses[rows])
@@ -201,11 +236,13 @@ class _SplitScorer:
 
     def _fit_split(self, rows: NDArray[np.bool_]) -> tuple[Any, NoiseCovariance]:
         stimuli, responses = self.trials.stimuli[rows], self.trials.responses[rows]
-        encoder = (
-            ridge(stimuli, responses)
-            if self.model == "ridge"
-            else elastic_net(stimuli, responses, self.seed, self.progress)
-        )
+        encoder: Any
+        if not isinstance(self.model, str):
+            encoder = of_regressor(self.model, stimuli, responses, self.seed)
+        elif self.model == "ridge":
+            encoder = ridge(stimuli, responses)
+        else:
+            encoder = elastic_net(stimuli, responses, self.seed, self.progress)
         noise = choose_covariance(responses, encoder.residuals, column_scales(responses)[1], self.seed)
         self.shrinkage.append(noise.shrinkage)
         self.notes += [note for note in encoder.notes if note not in self.notes]
@@ -219,8 +256,11 @@ class _SplitScorer:
                 f"{len(trials.shown)} rows show {trials.n_distinct} different stimuli: repeats are one candidate, and "
                 "are never both fitted and identified."
             )
-        spare = trials.n_distinct - len(self.parts) * self.parts[0].size
-        if len(self.parts) > 1 and spare:
+        spare = trials.n_distinct - len(self.parts) * self.parts[0][0].size
+        dependent = any(held.size > candidates.size for candidates, held in self.parts)
+        if dependent:
+            notes.append(f"{spare} stimuli left over from folds of equal size: not identified.")
+        elif len(self.parts) > 1 and spare:
             notes.append(
                 f"{spare} stimul{'us' if spare == 1 else 'i'} left over from equal folds: fitted on, not identified."
             )

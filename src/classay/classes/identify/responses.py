@@ -99,6 +99,50 @@ def candidate_splits(n_distinct: int, test_size: float | int | None, folds: int,
     return [np.sort(order[:size])]
 
 
+def dependent_splits(trials: Trials, folds: int, groups: Any, blocked: bool, seed: int) -> list[tuple[Ints, Ints]]:
+    """Folds of stimuli that belong together: (candidates, all stimuli that the model must not see) of each.
+
+    groups : (n,) the group of every row; stimuli of a group are in one fold
+    blocked : neighbours in the order of the rows are in one fold
+    Candidates are equally many in each fold; what is left over is neither fitted on nor identified there.
+    """
+    parts = expect.whole(folds, "folds", at_least=2)
+    if blocked:
+        held = [part.astype(np.int64) for part in np.array_split(np.arange(trials.n_distinct), parts)]
+    else:
+        held = _folds_of_groups(trials, parts, groups, seed)
+    size = min(part.size for part in held)
+    if size < 2:
+        raise InputError(
+            f"{parts} folds of {'blocks' if blocked else 'groups'} leave {size} stimuli in the smallest; at least 2 "
+            "are needed. Use fewer folds."
+        )
+    draw = seeds.generator(seed, "identify dependent")
+    return [(np.sort(draw.permutation(part)[:size]), part) for part in held]
+
+
+def _folds_of_groups(trials: Trials, parts: int, groups: Any, seed: int) -> list[Ints]:
+    labels = np.asarray(groups)
+    if labels.shape != trials.shown.shape:
+        raise InputError(f"`groups` has shape {labels.shape}; expected one group for each of {trials.shown.size} rows.")
+    codes = np.unique(labels.astype(str), return_inverse=True)[1].ravel()
+    group = codes[trials.first]
+    if (group[trials.shown] != codes).any():
+        raise InputError(
+            "Some stimuli are shown in several groups, so groups cannot be kept apart. Merge these groups."
+        )
+    sizes = np.bincount(group)
+    if sizes.size < parts:
+        raise InputError(f"`groups` has {sizes.size} groups; expected at least {parts}, one for each fold.")
+    # The largest groups first, each into the fold with the fewest stimuli; equal ones in random order.
+    order = seeds.generator(seed, "identify groups").permutation(sizes.size)
+    fold, filled = np.zeros(sizes.size, dtype=np.int64), np.zeros(parts, dtype=np.int64)
+    for each in order[np.argsort(-sizes[order], kind="stable")]:
+        fold[each] = int(filled.argmin())
+        filled[fold[each]] += sizes[each]
+    return [np.flatnonzero(fold[group] == part) for part in range(parts)]
+
+
 def _table(values: Any, name: str) -> Floats:
     values = pandas_of(values, name)
     if isinstance(values, (pd.DataFrame, pd.Series)):

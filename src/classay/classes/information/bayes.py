@@ -18,9 +18,11 @@ from ...intervals import Estimate, share_around
 from ..curve.curve import Curve, expect_curve, paired_error
 from .channel import mean_of_curve
 
-METHODS = ("guaranteed", "jackknife")
+METHODS = ("guaranteed", "jackknife", "thesis", "fixed_classes")
 GUARANTEED = "lower bound, guaranteed for any number of classes and rows"
 ASYMPTOTIC = "lower bound, jackknife over classes, for many classes"
+THESIS = "lower bound, Hoeffding over rows and Chebyshev over classes, guaranteed"
+FIXED = "lower bound for these classes, guaranteed for any number of rows"
 
 
 def bayes_accuracy_bound(
@@ -55,7 +57,9 @@ def bayes_accuracy_bound(
     n_classes : K, with totals
     k : classes in a set, by default all K; fewer need a curve. Choose it before looking at the results
     alpha : how often the bound may fail
-    method : "guaranteed" or "jackknife"
+    method : "guaranteed"; "jackknife"; "thesis", the bound of the thesis (Hoeffding's inequality for rows, Chebyshev's
+        for classes), for comparison; or "fixed_classes", for the best classifier of *these* classes, where only rows
+        are random
     tried : how many classifiers were tried (Bonferroni)
 
     Examples
@@ -76,6 +80,16 @@ def bayes_accuracy_bound(
     if method == "guaranteed":
         low = lower_bound(measured.achieved, math.log(alpha_each), measured.k, measured.rows)
         return Estimate(measured.accuracy, low, 1.0, level, GUARANTEED)
+    if method == "thesis":
+        low = thesis_bound(measured.achieved, alpha_each, measured.k, measured.rows)
+        return Estimate(measured.accuracy, low, 1.0, level, THESIS)
+    if method == "fixed_classes":
+        if measured.k != measured.rows.size:
+            raise expect.InputError(
+                f'method="fixed_classes" is for all {measured.rows.size} classes, and `k` is {measured.k}. Drop `k`.'
+            )
+        low = max(lower_bound_fixed_classes(measured.achieved, math.log(alpha_each), measured.rows), 1 / measured.k)
+        return Estimate(measured.accuracy, low, 1.0, level, FIXED)
     if curve is None:
         raise expect.InputError(
             'method="jackknife" needs a curve: it leaves classes out, which totals do not allow. Pass '
@@ -123,6 +137,10 @@ def measure_accuracy(
         raise expect.InputError(
             'The curve counts ties as right, which no classifier can reach. Make it with ties="random" or "wrong".'
         )
+    if curve.ranks.prior is not None:
+        raise expect.InputError(
+            "The curve weights classes by a prior; bounds hold for classes of equal weight. Make it without `prior`."
+        )
     size = expect_curve(curve).n_classes if k is None else expect.whole(k, "k", at_least=2)
     rows = np.bincount(curve.ranks.truth, minlength=curve.n_classes)
     return MeasuredAccuracy(curve.at(size).value, size, rows.astype(np.int64))
@@ -159,6 +177,23 @@ def _accuracy_of_counts(
             f"{rows:g} rows of {size} classes are not the same number for each. Pass `correct` and `trials` by class."
         )
     return float(right / rows), np.full(size, int(rows) // size)
+
+
+def thesis_bound(accuracy: float, alpha: float, k: int, rows: NDArray[np.integer]) -> float:
+    """Theorem 2.5.2 of the thesis: half of α for rows, half for classes.
+
+    Hoeffding: the accuracy of the classifier is at least â − √(Σ w²·log(4/α)/2), w the weights of the rows (two-sided,
+    as there). Chebyshev: the Bayes accuracy of random classes has a variance of at most 1/(4k), so its mean is at least
+    that − 1/√(2kα). Never below 1/k.
+
+    >>> round(thesis_bound(0.635, 0.05, 50, np.full(50, 10)), 3)
+    0.122
+    """
+    tested = rows[rows > 0].astype(float)
+    spread = float((1 / tested).sum()) / tested.size**2
+    of_rows = math.sqrt(spread * math.log(4 / alpha) / 2)
+    of_classes = math.sqrt(1 / (4 * k) * 2 / alpha)
+    return max(accuracy - of_rows - of_classes, 1 / k)
 
 
 def _jackknife_bound(curve: Curve, measured: MeasuredAccuracy, alpha: float) -> float:

@@ -88,11 +88,16 @@ def rows_in_detail(n_classes: int) -> int:
     return max(2, DETAIL_ROWS // n_classes)
 
 
-def class_weights(truth: AnyInts, n_classes: int) -> Floats:
-    """Weights of rows that give every class with rows the same weight, and sum to 1."""
+def class_weights(truth: AnyInts, n_classes: int, prior: Floats | None = None) -> Floats:
+    """Weights of rows that give every class with rows the same weight, or that of the prior, and sum to 1."""
     sizes = np.bincount(truth, minlength=n_classes)
-    weights: Floats = 1.0 / (np.count_nonzero(sizes) * sizes[truth])
-    return weights
+    if prior is None:
+        weights: Floats = 1.0 / (np.count_nonzero(sizes) * sizes[truth])
+        return weights
+    share = prior * (sizes > 0)
+    # If only classes without weight are left, none counts more than another.
+    share = share / share.sum() if share.sum() > 0 else (sizes > 0) / max(int(np.count_nonzero(sizes)), 1)
+    return np.asarray(share[truth] / sizes[truth])
 
 
 def cumulative_count(values: AnyInts) -> AnyInts:

@@ -6,8 +6,8 @@ so that every measure can be recomputed without some groups: this gives interval
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from .counts import (
     rows_in_detail,
     z_from_sums,
 )
+from .prior import prior_of
 
 BY_ROW = ("truth", "lower", "tied", "z")
 IN_DETAIL = ("lower_in", "tied_in", "sum_in", "square_in", "kernel_in")
@@ -44,7 +45,8 @@ class Ranks:
     group of class c. For the rows `detail`, the first of every class, counts are stored by group: `lower_in`,
     `tied_in`, sums and squares of (score − true score) in `sum_in` and `square_in`, and smoothed counts in `kernel_in`,
     which has no columns if they were not requested; the true class is in none of them. `marginal` says whether the
-    score of a class does not depend on which others there are; None: not specified.
+    score of a class does not depend on which others there are; None: not specified. `prior[c]` is how often class c is
+    the true one, of all; None: every class equally often.
     """
 
     classes: NDArray[Any]
@@ -62,6 +64,7 @@ class Ranks:
     marginal: bool | None = None
     notes: tuple[Note, ...] = ()
     about: dict[str, Any] = field(default_factory=dict)
+    prior: Floats | None = None
 
     def __post_init__(self) -> None:
         # Groups are left out one at a time, so the values of one group are stored together.
@@ -151,7 +154,7 @@ class Ranks:
         kernel = np.full(self.truth.size, np.nan)
         if self.kernel_in.size:
             kernel[self.detail] = self.kernel_in.sum(axis=1) / (self.n_classes - 1)
-        weights = class_weights(self.truth, self.n_classes)
+        weights = class_weights(self.truth, self.n_classes, self.prior)
         return Evidence(self.n_classes, self.lower, self.tied, weights, self.z, kernel, ties)
 
     def among(self, kept: ArrayLike, ties: str = "random", statistics: bool = True) -> Evidence:
@@ -168,7 +171,7 @@ class Ranks:
         n_classes = int(np.count_nonzero(mask[self.group]))
         truth = self.truth[self.detail]
         rows = np.flatnonzero(mask[self.group[truth]])
-        weights = class_weights(truth[rows], self.n_classes)
+        weights = class_weights(truth[rows], self.n_classes, self.prior)
         z = kernel = np.full(rows.size, np.nan)
         if statistics:
             z = z_from_sums(
@@ -181,8 +184,23 @@ class Ranks:
         tied = (self.tied[self.detail] - self.tied_in[:, ~mask].sum(axis=1))[rows]
         return Evidence(n_classes, lower, tied, weights, z, kernel, ties)
 
+    def with_prior(self, prior: ArrayLike | Mapping[Any, float] | str | None) -> Ranks:
+        """The same record, with classes weighted by how often each is the true one.
+
+        prior : (K,) weights in the order of `classes`, or by class; "rows": by the number of test rows; "zipf": 1, 1/2,
+            1/3, … from the class with the most test rows to the one with the fewest; None: all the same
+
+        >>> ranks = Ranks.from_scores([[2.0, 1], [2, 1], [2, 1]], [0, 0, 1])
+        >>> ranks.evidence().accuracy([2]), ranks.with_prior("rows").evidence().accuracy([2])
+        (array([0.5]), array([0.66666667]))
+        """
+        return replace(self, prior=None if prior is None else prior_of(prior, self.classes, self.truth))
+
     def merge(self, other: Ranks) -> Ranks:
         """The record of the rows of both, these first: the same as that of all rows at once."""
+        same_prior = (self.prior is None) == (other.prior is None)
+        if not same_prior or (self.prior is not None and not np.array_equal(self.prior, np.asarray(other.prior))):
+            raise InputError("The two records have different priors. Merge them first, then use `with_prior`.")
         if not np.array_equal(self.classes, other.classes):
             raise InputError(
                 f"One record has the classes {shown(self.classes, 4)} and the other {shown(other.classes, 4)}; "
@@ -205,6 +223,7 @@ class Ranks:
             marginal=self.marginal if self.marginal == other.marginal else None,
             notes=(*of_scores, *of_counts),
             about=self.about,
+            prior=self.prior,
         )
 
     def marginal_in_words(self) -> str:
@@ -236,7 +255,10 @@ class Ranks:
     def save(self, path: str | Path) -> Path:
         """Write the record to one file: arrays and a JSON header, no pickle. `Ranks.load` reads it."""
         header = {"about": self.about, "marginal": self.marginal, "notes": notes_to_json(self.notes)}
-        return store.write(Path(path), "ranks", header, {name: getattr(self, name) for name in ARRAYS})
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        return store.write(
+            Path(path), "ranks", header, arrays if self.prior is None else arrays | {"prior": self.prior}
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> Ranks:
@@ -245,7 +267,8 @@ class Ranks:
         try:
             notes = notes_from_json(header["notes"])
             named: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
-            return cls(**named, marginal=header["marginal"], notes=notes, about=header["about"])
+            about = {"marginal": header["marginal"], "notes": notes, "about": header["about"]}
+            return cls(**named, **about, prior=arrays.get("prior"))
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} is not a complete record of ranks ({error}). Make it again.") from error
 

@@ -9,12 +9,16 @@ from typing import Any
 import typer
 
 from ... import __version__, charts, expect
-from ...classes.curve.curve import Curve
+from ...classes.curve.curve import Curve, accuracy_curve
 from ...classes.extrapolate.extrapolate import METHODS, Extrapolation, extrapolation
+from ...classes.extrapolate.methods import SHARES
 from ...classes.information.decoders import Decoders, decoders
 from ...classes.information.information import Information, fano_information, implied_information, information_bound
+from ...classes.ranks.prior import PRIORS
 from ...classes.ranks.ranks import TIES
 from .. import console, options
+from ..class_questions import Questions, reply, show
+from ..class_questions import as_json as as_json_of
 from ..curve_sources import CurveSet, TextOptions, files_and_tables, refuse_stray_options
 
 EXAMPLES = """
@@ -29,6 +33,10 @@ EXAMPLES = """
     classay classes digits --learner GaussianNB --learner LogisticRegression --retrain
 
     classay classes scores.npy --truth labels.txt --marginal --json
+
+    classay classes scores.npz --k 1000 --top 5 --keep --at-least 0.9
+
+    classay classes resnet.npz vit.npz --crossing --prior zipf
 
 An .npz file has `scores` (rows, classes), higher for likelier classes, and `y`, the true class of each row: a column
 number, or a name if `classes` has the column names. Write it with np.savez(path, scores=scores, y=y). Several sources
@@ -65,6 +73,17 @@ def command(
     retrain: bool = typer.Option(False, "--retrain", help="Also refit learners on fewer classes, and compare."),
     ties: str = typer.Option("random", help="How a tie with the true class counts: random, wrong or right."),
     method: str = typer.Option("auto", help="Extrapolation method. auto: the method that did best in our benchmarks."),
+    top: int = typer.Option(None, help="Also estimate how often the true class is among the first M, for each --k."),
+    at_least: list[float] = typer.Option(
+        None, help="Find the largest number of classes with at least this accuracy, such as 0.9. Repeatable."
+    ),
+    keep: bool = typer.Option(
+        False, "--keep", help="Also estimate the accuracy if these classes are kept and others added."
+    ),
+    crossing: bool = typer.Option(
+        False, "--crossing", help="Find the numbers of classes at which sources have the same accuracy."
+    ),
+    prior: str = typer.Option(None, help="How often each class is the true one: rows or zipf. Default: equally often."),
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     workers: options.Workers = None,
@@ -80,6 +99,11 @@ def command(
     expect.one_of(method, "method", METHODS)
     expect.fraction(level, "level")
     expect.fraction(test_size, "test_size")
+    if prior is not None:
+        expect.one_of(prior, "prior", PRIORS)
+    questions = Questions(top, at_least or [], keep, crossing, sizes, method, level, seed)
+    if questions.any:
+        expect.one_of(method, "method", ("auto", *SHARES, "likelihood"))
     console.writable_folder(charts, "--charts")
     files, tables = files_and_tables(sources)
     refuse_stray_options(files, tables, truth, learner=learner, target=target, text=text, drop=drop, retrain=retrain)
@@ -97,20 +121,37 @@ def command(
         allow_import=allow_import,
     )
     curves, failed, interrupted = curve_set.curves, curve_set.failed, curve_set.interrupted
+    if prior is not None:
+        curves = {name: weighted(curve, prior) for name, curve in curves.items()}
+    if crossing and len(curves) < 2:
+        raise expect.InputError("--crossing compares sources, and there is one. Name at least two.")
+    replies = reply(questions, curves)
     extrapolations: dict[str, Extrapolation] = {}
     if sizes:
         for name, curve in curves.items():
             extrapolations[name] = extrapolation(curve, sizes, method=method, level=level, random_state=seed)
-    comparison = decoders(curves, alpha=1 - level) if len(curves) > 1 else None
+    # Bounds hold for classes of equal weight, so with a prior there is no table of decoders.
+    comparison = decoders(curves, alpha=1 - level) if len(curves) > 1 and prior is None else None
     information = {name: _information(curve, level) for name, curve in curves.items()}
     if as_json:
-        console.write_json(_as_json(curves, extrapolations, information, comparison, failed, interrupted))
+        written = _as_json(curves, extrapolations, information, comparison, failed, interrupted)
+        console.write_json(written | ({"questions": as_json_of(replies)} if questions.any else {}))
     else:
+        show(replies, questions)
         _show(curves, extrapolations, information, comparison)
     console.report_failures(failed)
     if charts is not None:
-        console.save_charts(charts, _draw(curves, extrapolations, information, comparison), quiet)
+        drawn = _draw(curves, extrapolations, information, comparison)
+        shown = enumerate(replies.distributions.values(), start=1)
+        drawn |= {f"distribution {number}": each.plot() for number, each in shown}
+        drawn |= {f"crossing {number}": each.plot() for number, each in enumerate(replies.crossings, start=1)}
+        console.save_charts(charts, drawn, quiet)
     console.exit_if_partial(failed, interrupted)
+
+
+def weighted(curve: Curve, prior: str) -> Curve:
+    """The curve with classes weighted by a prior."""
+    return accuracy_curve(curve.ranks.with_prior(prior), ties=curve.ties, level=curve.level)
 
 
 def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
@@ -149,7 +190,7 @@ def _information(curve: Curve, level: float) -> dict[str, Information]:
     """Information estimates of a curve: implied, a lower bound, and a lower bound for these classes."""
     estimates = {"implied": implied_information(curve, level=level)}
     # Counting ties as right does not describe a classifier, so there are no bounds.
-    if curve.ties != "right":
+    if curve.ties != "right" and curve.ranks.prior is None:
         estimates["bound"] = information_bound(curve, alpha=1 - level)
         estimates["fano"] = fano_information(curve, level=level)
     return estimates
@@ -263,9 +304,10 @@ def _draw(
     comparison: Decoders | None,
 ) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
-    if comparison is not None:
+    if len(curves) > 1:
         paths = {name: list(zip(each.path_k, each.path)) for name, each in extrapolations.items()}
-        return {"curves": charts.curves_chart(curves, paths), "decoders": charts.decoders_chart(comparison)}
+        drawn = {"curves": charts.curves_chart(curves, paths)}
+        return drawn if comparison is None else drawn | {"decoders": charts.decoders_chart(comparison)}
     name, curve = next(iter(curves.items()))
     return {
         "curve": extrapolations[name].plot() if name in extrapolations else curve.plot(),
