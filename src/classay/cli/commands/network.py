@@ -61,7 +61,19 @@ def command(
     box: bool = typer.Option(
         False, "--box", help="Keep inputs within the range of images, 0 to 1 (needs --mean and --std)."
     ),
-    budget: str = typer.Option("60s", help="Time per network, such as 60s, 10m or 1h; `none` for no limit."),
+    delta: float = typer.Option(0.01, help="Cross-entropy at which a walk has arrived."),
+    max_steps: int = typer.Option(300, help="Steps after which a walk that has not arrived ends."),
+    walks: int = typer.Option(
+        1000,
+        help="Maximum number of walks per network. With fewer than all: fewer origins, then starts, then classes. The "
+        "same number and seed give the same figures, however busy the machine is.",
+    ),
+    budget: str = typer.Option(
+        "none",
+        help="Time per network, such as 60s, 10m or 1h. It can leave out walks, and says which; figures then depend on "
+        "how busy the machine is.",
+    ),
+    threads: int = typer.Option(1, help="Threads of torch. More are faster for large networks and change last digits."),
     fresh: bool = typer.Option(
         None,
         "--fresh/--no-fresh",
@@ -106,7 +118,7 @@ def command(
         head=head,
         class_names=None if class_names is None else tuple(name.strip() for name in class_names.split(",")),
         walks={"starts": starts, "step": step, "origins": origins, "box": box, "budget": read_time(budget)}
-        | {"random_state": seed},
+        | {"delta": delta, "max_steps": max_steps, "walks": walks, "threads": threads, "random_state": seed},
         fresh=len(paths) == 1 if fresh is None else fresh,
         test_set=None if test_set is None else read_labelled_rows(test_set),
         store=None if store is None else Store(store),
