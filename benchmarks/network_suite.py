@@ -57,6 +57,7 @@ PLAN = (
     Training(share=0.05, steps=60, width=0.5),
 )
 
+
 def augmented(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Images shifted by up to two pixels, with a little noise; rows of numbers with noise only."""
     if x.dim() == 4:

@@ -110,9 +110,7 @@ def _standardised(
     mean, std = x[train].mean(axis=axes, keepdims=True), x[train].std(axis=axes, keepdims=True)
     scaled = [torch.from_numpy((x[rows] - mean) / std).float() for rows in (train, test)]
     labels = [torch.from_numpy(y[rows].astype(np.int64)) for rows in (train, test)]
-    return Images(
-        scaled[0], labels[0], scaled[1], labels[1], tuple(mean.ravel().tolist()), tuple(std.ravel().tolist())
-    )
+    return Images(scaled[0], labels[0], scaled[1], labels[1], tuple(mean.ravel().tolist()), tuple(std.ravel().tolist()))
 
 
 def build(architecture: str, shape: tuple[int, ...], classes: int = 10, width: float = 1.0) -> nn.Module:
@@ -180,9 +178,7 @@ class ResNet8(nn.Module):
     def __init__(self, channels: int, width: int, classes: int) -> None:
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(channels, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU())
-        self.stages = nn.Sequential(
-            Block(width, width, 1), Block(width, 2 * width, 2), Block(2 * width, 4 * width, 2)
-        )
+        self.stages = nn.Sequential(Block(width, width, 1), Block(width, 2 * width, 2), Block(2 * width, 4 * width, 2))
         self.head = nn.Linear(4 * width, classes)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -33,7 +33,7 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
             "between": net.between,
             "lower_bound": exact(net.accuracy_bounds[0]),
             "upper_bound": exact(net.accuracy_bounds[1]),
-            "estimate": net.estimate,
+            "estimate": net.labelled if net.labelled is not None else net.estimate,
             "converged": net.converged,
         }
         figures += [Figure("network", name, figure, value) for figure, value in values.items()]

@@ -21,7 +21,7 @@ from ...expect import InputError, need
 from ...notes import Note
 from ..split.split import Split
 from ..split.split import split as split_network
-from .probes import probe, step_sensitivity
+from .probes import family_of, layer_structure, normalisation_moved, probe, step_sensitivity
 from .record import Prototypes
 from .runner import (
     PROBED,
@@ -185,11 +185,13 @@ def prototypes(
     if walker.batch < pilot.batch:
         notes.append(Note("batches-reduced", count=walker.batch, rows=pilot.batch))
     probes = {}
+    with fixed_threads(threads):
+        layers = layer_structure(split.network, seed)
     if not collected.interrupted:
         most = PROBED if time_limit is None else int(np.clip(PROBE_SHARE * time_limit.seconds / walker.pace, 2, PROBED))
         begins, ends, reached = collected.probed[0]
         with fixed_threads(threads):
-            probes = probe(split, begins[:most], ends[:most], reached[:most], seed, walker.batch, most)
+            probes = probe(split, begins[:most], ends[:most], reached[:most], seed, walker.batch, most, layers)
     walker.deadline = None if time_limit is None else time_limit.at(1.0)
     by_factor: dict[str, float] = {}
     if sensitivity and not collected.cut:
@@ -203,6 +205,7 @@ def prototypes(
         inputs=np.concatenate(collected.inputs) if keep and collected.inputs else None,
         probes=probes,
         sensitivity=by_factor,
+        layers=layers,
         settings={
             **settings,
             **piloted,
@@ -216,6 +219,8 @@ def prototypes(
             "network": name or type(split.network).__name__,
             "head": split.name,
             "output": split.output,
+            "family": family_of(split.network),
+            "normalisation_moved": normalisation_moved(split.network),
             "fingerprint": fingerprint(split.network),
         },
         notes=tuple(notes),

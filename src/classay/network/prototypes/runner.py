@@ -84,9 +84,10 @@ class Walker:
         """Walk; a batch that was too large for memory stays small."""
         options = {"step": self.step, "max_steps": self.max_steps, "deadline": self.deadline, **options}
         began = time.monotonic()
-        common = {"delta": self.delta, "box": self.box, "batch": self.batch}
         with fixed_threads(self.threads):
-            walks = walk(self.split, starts, targets, origin, **common, **options)
+            walks = walk(
+                self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options
+            )
         self.seconds += time.monotonic() - began
         self.passes += walks.passes
         self.batch = min(self.batch, walks.batch)
