@@ -42,7 +42,7 @@ COMMANDS = {
         "rows.",
     },
     "Networks": {
-        "network": "Estimate how well networks were trained, from architecture and weights alone, and rank several of "
+        "network": "Describe networks from architecture and weights alone; with a test set, estimate accuracies and rank "
         "them.",
     },
     "Number of classes": {
