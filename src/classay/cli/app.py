@@ -42,8 +42,8 @@ COMMANDS = {
         "rows.",
     },
     "Networks": {
-        "network": "Describe networks from architecture and weights alone; with a test set, estimate accuracies and rank "
-        "them.",
+        "network": "Describe networks from architecture and weights alone; with a test set, estimate accuracies and "
+        "rank them.",
     },
     "Number of classes": {
         "classes": "Estimate accuracy for any number of classes, also more than the data have, and the information in "

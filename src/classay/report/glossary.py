@@ -240,13 +240,6 @@ TERMS: dict[str, Term] = {
         "share",
         "network",
     ),
-    "labelled": Term(
-        "accuracy",
-        "Accuracy by labelled rows and data-free figures, or unknown: without labelled rows it cannot be known.",
-        "0 to 1; higher is better",
-        "share",
-        "network",
-    ),
     "structure": Term(
         "structure of the weights",
         "Log of the largest singular value of each layer's weight over that of the same numbers shuffled, on average.",

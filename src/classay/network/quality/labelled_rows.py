@@ -63,7 +63,7 @@ def combined_accuracy(prior: tuple[float, float], right: int, rows: int) -> Esti
     `prior` are the mean and the weight, in rows, of what the figures say; NaN if they say nothing.
 
     >>> combined_accuracy((math.nan, 0.0), right=18, rows=20)
-    0.881 [0.752, 0.97]
+    0.881 [0.75, 0.971]
     """
     mean, weight = prior if math.isfinite(prior[0]) else JEFFREYS
     a, b = weight * mean + right, weight * (1 - mean) + rows - right

@@ -73,7 +73,7 @@ def networks_section(results: Results) -> Section:
     """What can be measured of networks without data."""
     if not results.networks:
         return Section("networks", "Networks", "", absent="no network was given (--network)")
-    names = ("labelled", "structure", "converged", "within", "between", "row_spread")
+    names = ("estimate", "structure", "converged", "within", "between", "row_spread")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             name,
