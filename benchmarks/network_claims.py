@@ -5,8 +5,8 @@ figure with accuracy, within data set and architecture, with the factors of trai
 of training only, label noise only (share of pairs in which the clean network has the larger figure, scaled to −1..1).
 `alpha` is a power law as WeightWatcher's, fitted by classay's own short function; `weightwatcher` the package's own
 mean alpha, where given; `weight_norm` the norm of all weights.
-Then the estimate of accuracy on data sets and on architectures left out, and what each figure is good for. `--fit`
-prints the constants of src/classay/network/estimate.py; `--nested` chooses the figures anew without each data set.
+Then what each figure is good for. What a combination of figures can do on data sets left out is in
+`network_calibration.py`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,8 @@ from sklearn.metrics import roc_auc_score
 
 from classay.network.quality.figures import FIGURES
 
+BASE = measuring.FACTORS["steps"]
 BESIDE = ("lower", "upper", "core_steps", "weight_norm", "weightwatcher")
-GOALS = {"within": 0.7, "across": 0.6, "enclosed": 0.9}
-SETS = {
-    "images": ("row_spread", "between", "within", "norm_growth", "shift_robustness"),
-    "any": ("row_spread", "between", "within", "norm_growth"),
-}
-"""The figures that the estimate stands on: for images, and for other inputs."""
-LEVEL, QUANTILE = 0.9, 0.97
-"""So that 90 % are enclosed on data sets left out, 97 % of the errors on the others are taken."""
 
 
 def main() -> None:
@@ -46,8 +39,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for what is measured")
     parser.add_argument("--starts", type=int, default=2)
     parser.add_argument("--origins", type=int, default=9)
-    parser.add_argument("--fit", action="store_true", help="print the constants of the estimate")
-    parser.add_argument("--nested", action="store_true", help="choose figures without each data set (minutes)")
     parser.add_argument("--data", type=Path, help="folder with images/: compare alike classes with true confusions")
     parser.add_argument("--weightwatcher", type=Path, help="folder that the package weightwatcher was installed into")
     parser.add_argument("--measured", action="store_true", help="only what is in the cache already")
@@ -64,12 +55,11 @@ def main() -> None:
     if options.weightwatcher is not None:
         table["weightwatcher"] = weightwatcher(options.weightwatcher, options.networks, options.cache, table["name"])
     correlations(table)
-    estimates(table, options.nested)
     good_for(table)
+    untrained(table)
+    copies(options.networks, table)
     if options.data is not None:
         alike(options.networks, options.data)
-    if options.fit:
-        constants(table)
 
 
 def weightwatcher(package: Path, folder: Path, cache: Path, names: pd.Series) -> list[float]:
@@ -95,10 +85,10 @@ def bounds(table: pd.DataFrame) -> None:
     columns = ["m_in", "in_std", "upper", "cs_bt", "bt_std", "lower", "test", "width", "enclosed"]
     by_group = frame.groupby(["data", "architecture"])[columns].mean(numeric_only=False).astype(float).reset_index()
     timing.show(by_group, "The paper's bounds, means by data set and architecture")
-    shares = frame[(frame["steps"] == 300) & (frame["wrong"] == 0)]
+    shares = frame[(frame["steps"] == BASE) & (frame["wrong"] == 0)]
     timing.show(
         shares.groupby("share")[columns].mean(numeric_only=False).astype(float).reset_index(),
-        "By share of the data, 300 steps, right labels, means over data sets and architectures",
+        f"By share of the data, {BASE} steps, right labels, means over data sets and architectures",
     )
     too_low = float((frame["test"] > frame["upper"]).mean())
     print(
@@ -125,7 +115,7 @@ def correlations(table: pd.DataFrame) -> None:
 
 def factors(table: pd.DataFrame, values: np.ndarray) -> dict[str, float]:
     """Correlation within data set and architecture where one thing alone was varied."""
-    more = (table["steps"] == 300) & (table["wrong"] == 0)
+    more = (table["steps"] == BASE) & (table["wrong"] == 0)
     longer = (table["share"] == 1) & (table["wrong"] == 0)
     keys = ["data", "architecture"]
     signs = []
@@ -140,53 +130,16 @@ def factors(table: pd.DataFrame, values: np.ndarray) -> dict[str, float]:
     }
 
 
-def estimates(table: pd.DataFrame, nested: bool) -> None:
-    rows = []
-    everything = [name for name in FIGURES if name in table and table[name].notna().all()]
-    for by in ("data", "architecture"):
-        for kind, names in {**SETS, "all figures": everything}.items():
-            rows.append(judged(table, fitting.left_out(table, names, by), f"{kind} ({len(names)})", by))
-        if nested:
-            logits, chosen = fitting.nested(table, everything, by)
-            rows.append(judged(table, logits, "chosen anew", by))
-            print(chosen)
-        middle = [table.loc[table[by] != value, "test"].median() for value in table[by]]
-        rows.append(
-            {"left out": by, "figures": "a constant", "error": float(np.abs(table["test"] - np.array(middle)).mean())}
-        )
-    timing.show(rows, "The estimate on what was left out; goals: within .7, across .6, enclosed .9")
-
-
-def judged(table: pd.DataFrame, logits: np.ndarray, kind: str, by: str) -> dict[str, object]:
-    predicted = fitting.accuracy_of(logits)
-    inside = np.zeros(len(table), dtype=bool)
-    width = np.zeros(len(table))
-    for value in table[by].unique():  # the interval, too, is made without what it is tried on
-        own = (table[by] == value).to_numpy()
-        low, high = fitting.reach(table[~own], predicted[~own], QUANTILE)
-        lower, upper = np.clip(predicted[own] + low, 0, 1), np.clip(predicted[own] + high, 0, 1)
-        inside[own] = (lower <= table["test"][own]) & (table["test"][own] <= upper)
-        width[own] = upper - lower
-    own = fitting.by_group(table, logits, ["data", "architecture"])
-    return {
-        "left out": by, "figures": kind, "within": np.nanmean(own), "least": np.nanmin(own),
-        **factors(table, logits), "across": np.nanmean(fitting.by_group(table, logits, ["data"])),
-        "error": float(np.abs(predicted - table["test"]).mean()), "enclosed": float(inside.mean()),
-        "width": float(width.mean()),
-    }  # fmt: skip
-
-
 def good_for(table: pd.DataFrame) -> None:
     """How well a figure tells two kinds of networks apart, within data set and architecture."""
     clean = table["wrong"] == 0
-    trained = clean & (table["steps"] >= 300)
+    trained = clean & (table["steps"] >= BASE)
     tasks = {
-        "stopped early from trained": (clean & (table["steps"] <= 100), trained & (table["share"] == 1)),
+        "stopped early from trained": (clean & (table["steps"] <= BASE // 3), trained & (table["share"] == 1)),
         "few rows from many": (clean & (table["share"] <= 0.1), trained & (table["share"] >= 0.6)),
         "wrong labels from right": (table["wrong"] > 0, trained & table["share"].isin((0.1, 1.0))),
     }
     values = {name: table[name] for name in (*FIGURES, *BESIDE) if name in table}
-    values["estimate"] = pd.Series(fitting.left_out(table, SETS["images"]), table.index)
     rows = []
     for name, column in values.items():
         row: dict[str, object] = {"figure": name}
@@ -203,6 +156,53 @@ def good_for(table: pd.DataFrame) -> None:
     )
 
 
+def untrained(table: pd.DataFrame) -> None:
+    """How often fresh networks, by several initialisations, look untrained, and trained ones do not."""
+    import network_zoo as zoo
+
+    from classay.network.prototypes.probes import RANDOM_STRUCTURE, layer_structure
+
+    starts = {
+        "torch": lambda weight: None,
+        "normal .02": lambda weight: torch.nn.init.normal_(weight, std=0.02),
+        "Xavier": torch.nn.init.xavier_uniform_,
+        "orthogonal": torch.nn.init.orthogonal_,
+    }
+    rows = []
+    for name, start in starts.items():
+        for architecture in zoo.ARCHITECTURES[:4]:
+            values = []
+            for seed in range(20):
+                torch.manual_seed(seed)
+                network = zoo.build(architecture, (1, 14, 14), 10)
+                for parameter in network.parameters():
+                    if parameter.ndim > 1:
+                        start(parameter)
+                values.append(float(np.mean(list(layer_structure(network, 0).values()))))
+            rows.append({"networks": f"fresh, {name}", "architecture": architecture, "least": min(values),
+                         "most": max(values), "untrained": np.mean(np.array(values) < RANDOM_STRUCTURE)})  # fmt: skip
+    for (architecture, steps), each in table.groupby(["architecture", "steps"]):
+        values = each["structure"]
+        rows.append({"networks": f"{steps} steps", "architecture": architecture, "least": values.min(),
+                     "most": values.max(), "untrained": (values < RANDOM_STRUCTURE).mean()})  # fmt: skip
+    timing.show(rows, f"Structure of weights; below {RANDOM_STRUCTURE} a network looks untrained")
+
+
+def copies(folder: Path, table: pd.DataFrame) -> None:
+    """The largest correlation of cosines of heads' rows between networks trained independently."""
+    rows = []
+    for (data, architecture), each in table.groupby(["data", "architecture"]):
+        heads = np.stack([_row_pairs(measuring.load(folder / name)[1]) for name in each["name"]])
+        apart = np.corrcoef(heads)[np.triu_indices(len(heads), 1)]
+        rows.append({"data": data, "architecture": architecture, "median": np.median(apart), "most": apart.max()})
+    timing.show(rows, "Correlation of the heads' cosines between networks of one data set and architecture")
+
+
+def _row_pairs(network: torch.nn.Module) -> np.ndarray:
+    units = network_rows(network)
+    return (units @ units.T)[np.triu_indices(len(units), 1)]
+
+
 def alike(folder: Path, data: Path) -> None:
     """Whether the classes that prototypes take for alike are those the network confuses on test images."""
     import network_zoo as zoo
@@ -212,7 +212,7 @@ def alike(folder: Path, data: Path) -> None:
 
     rows = []
     for name in measuring.names(folder):
-        if "share1_steps300_wrong0" not in name or name.endswith("0.2") or not name.startswith(tuple(zoo.FILES)):
+        if "share1_steps200_wrong0" not in name or name.endswith("0.2") or not name.startswith(tuple(zoo.FILES)):
             continue
         about, network = measuring.load(folder / name)
         images = zoo.images(data, about["data"])
@@ -239,20 +239,6 @@ def alike(folder: Path, data: Path) -> None:
 def network_rows(network: torch.nn.Module) -> np.ndarray:
     last = [layer for layer in network.modules() if isinstance(layer, torch.nn.Linear)][-1].weight.detach().numpy()
     return last / np.linalg.norm(last, axis=1, keepdims=True)
-
-
-def constants(table: pd.DataFrame) -> None:
-    """What src/classay/network/estimate.py holds."""
-    for kind, names in SETS.items():
-        found = fitting.fit(table, names)
-        predicted = fitting.accuracy_of(fitting.left_out(table, names))
-        print(f"\n{kind}: intercept {found.intercept:.4f}, error {np.abs(predicted - table['test']).mean():.3f}")
-        for level in (0.9, QUANTILE):
-            low, high = fitting.reach(table, predicted, level)
-            print(f"    {level}: ({low:.3f}, {high:.3f}),")
-        for name, centre, scale, coefficient in zip(names, found.centre, found.scale, found.coefficient):
-            least, most = table[name].min(), table[name].max()
-            print(f'    Term("{name}", {centre:.4f}, {scale:.4f}, {coefficient:.4f}, {least:.4f}, {most:.4f}),')
 
 
 if __name__ == "__main__":

@@ -21,20 +21,22 @@ from classay.network.cosines import cosines
 from classay.network.prototypes.prototypes import prototypes
 from classay.network.quality.figures import figures
 
-FORMAT = 2
+FORMAT = 3
+FACTORS = {"share": 1.0, "steps": 200, "wrong": 0.0, "width": 1.0, "augment": False, "decay": 0.01}
+"""What is varied, and its value in the base of `network_suite.py`."""
 
 
 def load(base: Path) -> tuple[dict[str, Any], torch.nn.Module]:
     """How a network was trained, and the network."""
     about = json.loads(base.with_name(base.name + ".json").read_text())
-    network = zoo.build(about["architecture"], tuple(about["shape"]), about.get("classes", 10))
+    network = zoo.build(about["architecture"], tuple(about["shape"]), about.get("classes", 10), about.get("width", 1.0))
     network.load_state_dict(load_file(base.with_name(base.name + ".safetensors")))
     return about, network.eval()
 
 
 def names(folder: Path) -> list[str]:
     """The networks of a folder that are whole."""
-    return sorted(path.stem for path in folder.glob("*.safetensors") if (folder / f"{path.stem}.json").exists())
+    return sorted(path.stem for path in folder.glob("*.json") if path.with_suffix(".safetensors").exists())
 
 
 def measure(folder: Path, name: str, starts: int, origins: int) -> dict[str, Any]:
@@ -55,7 +57,8 @@ def measure(folder: Path, name: str, starts: int, origins: int) -> dict[str, Any
     weights = [parameter.detach().numpy().ravel() for parameter in network.parameters() if parameter.ndim > 1]
     return {
         "format": FORMAT, "name": name,
-        **{key: about[key] for key in ("data", "architecture", "share", "steps", "wrong")},
+        "data": about["data"], "architecture": about["architecture"],
+        **{key: about.get(key, base) for key, base in FACTORS.items()}, "fingerprint": record.about["fingerprint"],
         "test": about["test"], "train": about["train"], "classes": about.get("classes", 10),
         "lower": lower, "upper": upper, "m_in": m_in, "in_std": in_std, "cs_bt": cs_bt, "bt_std": bt_std,
         "core_steps": float(record.steps[record.origin >= 0].mean()), "converged": float(record.converged.mean()),

@@ -49,11 +49,17 @@ TEXTS = {
     # of prototypes and the head they belong to
     "head-used-again": "It is used {count} times in a pass; the last use counts.",
     "head-shares-weight": "It shares its weight with {subject}.",
+    "head-scaled": "The network multiplies its output by {scale:.4g}, which is part of the head here.",
+    "head-shifted": "The network multiplies its output by {scale:.4g} and adds constants, which are part of the head "
+    "here.",
     "head-not-output": "Its output is not the output of the network.",
     "classes-sampled": "A random sample of {count} of the {classes} classes was walked to.",
     "origins-sampled": "Each class was reached from {subject} of {others}, drawn at random.",
-    "starts-reduced": "There was time for {count} of the {starts} starts.",
+    "starts-reduced": "{count} of the {starts} starts were walked.",
     "steps-limited": "Walks were limited to {count} steps, not {steps}, to stay within the time.",
+    "walks-limited": "At most {limit} walks were asked for, so {count} of {walks} were planned.",
+    "budget-short": "The budget of {seconds:g} s left out {missing} of {walks} walks. What it allows depends on the "
+    "load of the machine, and so do the figures.",
     "batches-reduced": "Memory was sufficient for batches of {count} rows, not {rows}.",
     "steps-not-compared": "There was no time to walk with other steps.",
     "walks-interrupted": "It was interrupted after {count} of {walks} walks.",

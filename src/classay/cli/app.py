@@ -53,8 +53,8 @@ COMMANDS = {
         "rows.",
     },
     "Networks": {
-        "network": "Estimate how well networks were trained, from architecture and weights alone, and rank several of "
-        "them.",
+        "network": "Describe networks from architecture and weights alone; with a test set, estimate accuracies and "
+        "rank them.",
     },
     "Number of classes": {
         "classes": "Estimate accuracy for any number of classes, also more than the data have, and the information in "

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import expect
-from ..intervals import Estimate
+from ..intervals import Estimate, of_proportion
 from ..network.files.checkpoint import load_network
 from ..network.prototypes.prototypes import prototypes
 from ..network.prototypes.record import KIND, Prototypes
@@ -17,8 +17,8 @@ from ..network.prototypes.runner import identity
 from ..network.quality.figures import figures
 from ..network.quality.fresh_record import record_with_fresh
 from ..network.quality.head import rows_of
+from ..network.quality.labelled_rows import combined_accuracy, count_right
 from ..network.quality.quality import NetworkQuality, network_quality
-from ..network.quality.rank_networks import true_accuracy
 from ..network.split.split import Split, split, split_by_likely_shape
 from . import console
 from .network_options import AssayOptions
@@ -86,6 +86,10 @@ def _assay(name: str, path: Path, options: AssayOptions) -> NetworkAssay:
         console.say(f"{name}: {note}", options.quiet)
     parts = _split(name, loaded.network, options)
     console.say(f"{name}: {parts}", options.quiet)
+    names = options.class_names
+    if names is None and len(loaded.labels) == parts.classes and len(set(loaded.labels)) == parts.classes:
+        names = loaded.labels
+        console.say(f"{name}: names of classes are those of its config.json.", options.quiet)
     if options.class_names is not None and len(options.class_names) != parts.classes:
         raise expect.InputError(
             f"--class-names has {len(options.class_names)} names but the network has {parts.classes} classes; they "
@@ -93,11 +97,16 @@ def _assay(name: str, path: Path, options: AssayOptions) -> NetworkAssay:
         )
     # Before the walks, so that a head without direction or a test set that does not fit is reported at once.
     rows_of(parts.weight)
-    accuracy = None if options.test_set is None else true_accuracy(parts, options.test_set, options.normalize)
+    accuracy, right = None, 0
+    if options.test_set is not None:
+        right = count_right(parts, options.test_set, options.normalize)
+        accuracy = of_proportion(right, len(options.test_set))
     record, fresh, remarks = record_with_fresh(
         parts, {**options.walks, "name": name}, partial(_record, options=options), options.fresh
     )
-    quality = network_quality(record, class_names=options.class_names)
+    quality = network_quality(record, class_names=names)
+    if options.test_set is not None:
+        quality = replace(quality, labelled=combined_accuracy(quality.prior, right, len(options.test_set)))
     if options.fresh:
         fresh_figures = {} if fresh is None else figures(fresh)
         quality = replace(quality, fresh=fresh_figures, notes=(*quality.notes, *remarks))

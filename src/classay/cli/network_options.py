@@ -11,7 +11,7 @@ from .. import expect
 
 if TYPE_CHECKING:
     from ..engine.store import Store
-    from ..network.quality.rank_networks import LabelledRows
+    from ..network.quality.labelled_rows import LabelledRows
 
 Normalization = tuple[tuple[float, ...], tuple[float, ...]]
 """Mean and standard deviation of each channel."""

@@ -100,6 +100,40 @@ def cosines(features: NDArray[np.floating], codes: NDArray[np.integer], classes:
     return Cosines(within, _std(*sums), between, between_std, means, histogram, counted)
 
 
+def separations(
+    features: NDArray[np.floating], codes: NDArray[np.integer], classes: int
+) -> dict[str, tuple[float, float]]:
+    """M_bt and the spread of its cosines by each of the paper's three ways to count.
+
+    - every two members of different classes;
+    - a member with the mean unit feature of another class: the paper's choice, and `cosines`';
+    - the means of two classes, scaled to length one.
+
+    The first two have the same mean over pairs of classes, as a mean of products with all members is the product with
+    their mean; only the spread, and so the lower bound, differs. The third does not shrink with the spread of a class.
+    """
+    units = unit(np.asarray(features, dtype=float))
+    measured = cosines(features, codes, classes)
+    counts = np.bincount(codes, minlength=classes)
+    sums = measured.means * counts[:, None]
+    # Sums over all pairs of rows, less those within classes: of products, and of their squares.
+    pairs = float(len(units)) ** 2 - float((counts**2).sum())
+    total = (sums.sum(axis=0) ** 2).sum() - (sums**2).sum()
+    squares = _squared_products(units) - sum(_squared_products(units[codes == one]) for one in range(classes))
+    of_means = measured.class_cosines()[np.triu_indices(classes, 1)]
+    return {
+        "members": (1 - measured.cs_bt, _std(pairs, total, squares)),
+        "means of others": (1 - measured.cs_bt, measured.between_std),
+        "means": (1 - float(of_means.mean()), float(of_means.std())),
+    }
+
+
+def _squared_products(units: Floats) -> float:
+    """Sum of the squared cosines of all rows with all rows."""
+    product = units.T @ units if units.shape[1] < len(units) else units @ units.T
+    return float((product**2).sum())
+
+
 def _between(units: Floats, codes: NDArray[np.integer], means: Floats) -> tuple[Floats, float, NDArray[np.int64]]:
     """Mean cosine of each class's members with the means of the others; the spread of all; their histogram."""
     classes = len(means)

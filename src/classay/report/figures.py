@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +34,9 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
             "between": net.between,
             "lower_bound": exact(net.accuracy_bounds[0]),
             "upper_bound": exact(net.accuracy_bounds[1]),
-            "estimate": net.estimate,
+            "estimate": net.labelled if net.labelled is not None else net.estimate,
+            "structure": exact(net.figures.get("structure", math.nan)),
+            "row_spread": exact(net.figures.get("row_spread", math.nan)),
             "converged": net.converged,
         }
         figures += [Figure("network", name, figure, value) for figure, value in values.items()]

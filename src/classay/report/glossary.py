@@ -235,9 +235,23 @@ TERMS: dict[str, Term] = {
     ),
     "estimate": Term(
         "estimated accuracy",
-        "A combination of the data-free figures, calibrated on other networks; it ranks checkpoints of one task.",
-        "0 to 1; do not rely on its absolute value",
+        "Accuracy by labelled rows and data-free figures, or unknown: without labelled rows it cannot be known.",
+        "0 to 1; higher is better",
         "share",
+        "network",
+    ),
+    "structure": Term(
+        "structure of the weights",
+        "Log of the largest singular value of each layer's weight over that of the same numbers shuffled, on average.",
+        "0: random weights; below .05 the network looks untrained; higher is better trained",
+        "number",
+        "network",
+    ),
+    "row_spread": Term(
+        "spread of the head's rows",
+        "Log of the spread of cosines between rows of the last layer, over that of random rows.",
+        "0: random rows; higher: some classes are more similar than others",
+        "number",
         "network",
     ),
     "converged": Term(

@@ -70,10 +70,39 @@ def folder(tmp_path, monkeypatch):
 def test_words_first_then_tables(classay, folder):
     code, out, err = classay("network", "net.pt", *OWN, "--class-names", "top,middle,<b>foot</b>")
     assert code == 0, err
-    assert out.startswith("net: 3 classes, H_w")
-    for word in ("M_in", "The paper's bounds", "simplex", "finds similar", "<b>foot</b>", "untrained", "effort"):
+    assert out.startswith("net: 3 classes. Its accuracy is not estimated: ")
+    for word in ("M_in", "The paper's bounds", "finds similar", "<b>foot</b>", "untrained", "The figures that decide"):
         assert word in out
+    assert "effort" not in out
+    assert "--all-figures" in out
     assert err == ""
+    code, out, err = classay("network", "net.pt", *OWN, "--all-figures")
+    for word in ("simplex", "effort", "Layers", "looks random", "three ways to count", "Definition 1"):
+        assert word in out
+
+
+def test_names_of_classes_beside_the_weights(classay, folder):
+    (folder / "config.json").write_text(json.dumps({"id2label": {"0": "top", "1": "middle", "2": "foot"}}))
+    code, out, err = classay("network", "net.pt", *[word for word in OWN if word != "--quiet"], "--no-fresh")
+    assert code == 0, err
+    assert "names of classes are those of its config.json" in err
+    assert "middle" in out
+
+
+def test_the_load_changes_nothing(classay, folder, monkeypatch):
+    """The default plan is by number of walks: a clock that runs a thousand times faster changes no figure."""
+    import time
+
+    def figures():
+        content = json.loads(classay("network", "net.pt", *OWN, "--json", "--no-fresh")[1])
+        return content["networks"]["net"]["quality"]
+
+    plain, clock = figures(), time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: 1000 * clock())
+    assert figures() == plain
+    code, out, err = classay("network", "net.pt", *OWN, "--walks", "8", "--no-fresh")
+    assert code == 0, err
+    assert "At most 8 walks were asked for" in " ".join(out.split())
 
 
 def test_json_and_charts(classay, folder):
@@ -90,7 +119,8 @@ def test_json_and_charts(classay, folder):
     with torch.no_grad():
         right = (network(torch.from_numpy(x)).argmax(1).numpy() == y).mean()
     assert one["accuracy"]["value"] == pytest.approx(right)
-    names = {"class_cosines", "within_between", "head_cosines", "accuracy_bounds", "prototypes"}
+    assert one["quality"]["labelled"]["value"] == pytest.approx((200 * right + 0.5) / 201)
+    names = {"class_cosines", "within_between", "head_cosines", "head_pairs", "accuracy_bounds", "prototypes"}
     assert {path.stem for path in (folder / "charts").glob("*.png")} == names
     assert {path.stem for path in (folder / "charts").glob("*.svg")} == names
 
@@ -104,7 +134,7 @@ def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
     code, out, err = classay("network", *files, *OWN, *arguments)
     assert code == 3
     assert "broken: no results. " in err
-    for word in ("Networks, best first", "steps60", "true", "Spearman's rho", "The paper's bounds contain"):
+    for word in ("Networks in groups, best first", "steps60", "on the", "Spearman's rho", "The paper's bounds contain"):
         assert word in out
     assert [path.name for path in (folder / "charts").glob("*.png")] == ["accuracy_bounds.png"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 
@@ -10,7 +11,7 @@ import pytest
 
 from classay.expect import InputError
 from classay.network.files.head_search import read_head
-from classay.network.files.weights import file_kind, read_state
+from classay.network.files.weights import file_kind, labels_beside, read_state
 from classay.network.quality.head import head_quality
 
 W = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32)
@@ -107,7 +108,7 @@ class TestNames:
             file_kind(tmp_path / "none.npz")
         with pytest.raises(InputError, match="is a folder"):
             file_kind(tmp_path)
-        for name in ("model.h5", "model.KERAS"):
+        for name in ("model.pb", "model.TFLITE"):
             (tmp_path / name).write_bytes(b"")
             with pytest.raises(InputError, match="is of an unsupported kind"):
                 file_kind(tmp_path / name)
@@ -371,3 +372,41 @@ class TestOnnx:
             (tmp_path / "m.onnx").write_bytes(content)
             with pytest.raises(InputError, match="cannot be read as an ONNX file"):
                 read_head(tmp_path / "m.onnx")
+
+
+def test_labels_of_hugging_face(tmp_path):
+    """`config.json` beside the weights names the classes, if it has as many."""
+    numpy_file = pytest.importorskip("safetensors.numpy")
+    arrays = {"classifier.weight": W[:3], "classifier.bias": B[:3]}
+    numpy_file.save_file(arrays, tmp_path / "model.safetensors")
+    assert read_head(tmp_path / "model.safetensors").labels == ()
+    names = {"0": "cat", "2": "<b>", "1": "dog"}
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": names}))
+    assert read_head(tmp_path / "model.safetensors").labels == ("cat", "dog", "<b>")
+    gap, text = '{"id2label": {"0": "a", "5": "b"}}', '{"id2label": {"x": 1}}'
+    for other in (gap, text, '{"id2label": ["a"]}', "[1]", "nothing"):
+        (tmp_path / "config.json").write_text(other)
+        assert labels_beside(tmp_path / "model.safetensors") == ()
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "a", "1": "b"}}))
+    assert read_head(tmp_path / "model.safetensors").labels == ()
+
+
+def test_checkpoints_of_lightning(tmp_path):
+    """Weights under state_dict with the name of the attribute before them, beside the state of training."""
+    torch = pytest.importorskip("torch")
+    state = {"model.0.weight": torch.randn(8, 4), "model.2.weight": torch.randn(3, 8), "model.2.bias": torch.zeros(3)}
+    checkpoint = {
+        "epoch": 3, "global_step": 120, "pytorch-lightning_version": "2.4.0", "state_dict": state,
+        "optimizer_states": [{"state": {0: {"exp_avg": torch.zeros(8, 4)}}, "param_groups": []}],
+        "callbacks": {}, "hyper_parameters": {"lr": 0.1},
+    }  # fmt: skip
+    torch.save(checkpoint, tmp_path / "last.ckpt")
+    head = read_head(tmp_path / "last.ckpt")
+    assert head.name == "model.2.weight"
+    torch.save({**checkpoint, "hyper_parameters": Pickled()}, tmp_path / "own.ckpt")
+    with pytest.raises(InputError, match=r'weights_only=False\)\["state_dict"\]'):
+        read_head(tmp_path / "own.ckpt")
+
+
+class Pickled:
+    """Settings of a class of one's own."""

@@ -148,3 +148,55 @@ def test_what_was_asked_for_is_not_taken_less_of():
     few = plan(50, 100, 1, None, 5, 6, 0)  # 5 others there are not among 2 classes
     _, origin, target = few.cores(range(1))
     assert len(origin) == len(target) == few.walks - len(few.classes)
+
+
+def test_a_number_of_walks_is_kept_and_said():
+    whole = prototypes(mlp(classes=10), (6,), starts=5, sensitivity=False)
+    some = prototypes(mlp(classes=10), (6,), starts=5, walks=120, sensitivity=False)
+    assert len(whole) == 500
+    assert len(some) <= 120
+    assert len(np.unique(some.target)) == 10
+    assert "At most 120 walks were asked for, so 120 of 500 were planned." in some.notes
+    assert "2 of the 5 starts were walked." not in whole.notes
+    with pytest.raises(InputError, match="`walks` is 2; expected"):
+        prototypes(mlp(), (6,), walks=2)
+
+
+def test_without_a_budget_the_load_changes_nothing(clock):
+    """A slow machine and a quick one make the same walks."""
+    slow, quick = (prototypes(Slow(pace, clock), (6,), starts=2, walks=40) for pace in (50.0, 1e-6))
+    np.testing.assert_array_equal(slow.features, quick.features)
+    assert slow.probes == quick.probes
+    assert slow.notes == quick.notes
+
+
+def test_a_budget_says_what_it_left_out(clock):
+    record = prototypes(Slow(0.5, clock, classes=20), (6,), starts=2, budget=100, sensitivity=False)
+    note = next(each for each in record.notes if each.code == "budget-short")
+    assert note.numbers["missing"] == 2 * 20 * 20 - len(record)
+    assert "depends on the load" in note
+
+
+def test_threads_are_fixed_meanwhile_and_restored():
+    seen, before = [], torch.get_num_threads()
+
+    class Watching(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = mlp()
+
+        def forward(self, x):
+            seen.append(torch.get_num_threads())
+            return self.inner(x)
+
+    torch.set_num_threads(2)
+    try:
+        found = split(Watching(), (6,))
+        seen.clear()
+        prototypes(found, starts=1, sensitivity=False)
+        assert torch.get_num_threads() == 2
+        assert sum(each > 1 for each in seen) <= 2  # the comparison of outputs that names the network for a store
+    finally:
+        torch.set_num_threads(before)
+    with pytest.raises(InputError, match="`threads` is 0"):
+        prototypes(mlp(), (6,), threads=0)

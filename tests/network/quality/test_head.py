@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -172,3 +174,31 @@ def test_words_and_table():
     frame = q.to_frame().set_index("figure")
     assert frame.loc["classifier_quality", "value"] == q.classifier_quality
     assert frame.loc["mean_cosine", "fresh_low"] <= frame.loc["mean_cosine", "fresh"]
+
+
+def test_estimators_of_scikit_learn_are_heads():
+    from sklearn.datasets import load_iris
+    from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = load_iris(return_X_y=True)
+    linear = LogisticRegression(max_iter=500).fit(X, y)
+    found = head_quality(linear)
+    assert found.mean_cosine == head_quality(linear.coef_).mean_cosine
+    np.testing.assert_array_equal(found.bias, linear.intercept_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = make_pipeline(StandardScaler(), MLPClassifier((7,), max_iter=30, random_state=0)).fit(X, y)
+    own = head_quality(network)
+    assert (own.classes, own.feature_size) == (3, 7)
+    assert own.mean_cosine == pytest.approx(head_quality(network[-1].coefs_[-1].T).mean_cosine)
+    assert head_quality(RidgeClassifier().fit(X, y)).classes == 3
+    with pytest.raises(InputError, match="not a fitted classifier"):
+        head_quality(LogisticRegression())
+    with pytest.raises(InputError, match="2 classes with 1 rows"):
+        head_quality(LogisticRegression().fit(X[:100], y[:100]))
+    with pytest.raises(InputError, match="no last layer"):
+        head_quality(DecisionTreeClassifier().fit(X, y))

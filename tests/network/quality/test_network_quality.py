@@ -11,9 +11,16 @@ from torch import nn
 
 import classay
 from classay import InputError
-from classay.network.prototypes.probes import fresh_network, power_law, probe, weight_figures
+from classay.network.prototypes.probes import (
+    family_of,
+    fresh_network,
+    layer_structure,
+    normalisation_moved,
+    power_law,
+    probe,
+    weight_figures,
+)
 from classay.network.quality.figures import FIGURES, figures, head_figures
-from classay.network.quality.quality import CALIBRATIONS, estimate_accuracy
 from classay.network.split.split import split
 
 
@@ -172,7 +179,7 @@ def test_what_was_not_shown_to_hold_is_said():
     q = classay.network_quality(network, (6,), starts=1, compare_fresh=False, max_steps=5, step=0.01)
     assert not q.nonnegative
     assert q.output == "sigmoid"
-    for words in ("below 0", "sigmoid", "Only 0% of the walks", "network has 3"):
+    for words in ("below 0", "sigmoid", "Only 0% of the walks"):
         assert any(words in note for note in q.notes), words
     assert q.converged.value == 0
 
@@ -273,26 +280,87 @@ def test_a_power_law_is_found_again():
     assert np.isnan(power_law(np.ones(20)))
 
 
-def test_the_estimate_by_hand():
-    calibration = CALIBRATIONS[1]
-    centre = {term.figure: term.centre for term in calibration.terms}
-    estimate, doubts = estimate_accuracy(centre, 10)
-    assert estimate.value == pytest.approx(1 / (1 + np.exp(-calibration.intercept)))
-    assert estimate.low == pytest.approx(max(estimate.value + calibration.reach[0], 0))
-    assert (estimate.high, estimate.level) == (1.0, 0.9)
-    assert doubts == []
-    for term in calibration.terms:
-        moved, _ = estimate_accuracy({**centre, term.figure: term.centre + term.scale}, 10)
-        assert np.log(moved.value / (1 - moved.value)) == pytest.approx(calibration.intercept + term.coefficient)
+def test_the_shape_is_described_and_accuracy_not_claimed(quality):
+    assert not quality.estimate.known
+    assert quality.abstained
+    assert f"Its accuracy is not estimated: {quality.abstained}." in str(quality)
+    assert list(quality.separations["counted"]) == ["members", "means of others", "means"]
+    assert quality.separations["between"][1] == pytest.approx(quality.between.value)
+    assert quality.separations["lower_bound"][1] == pytest.approx(quality.accuracy_bounds[0])
+    np.testing.assert_allclose(np.diag(quality.row_cosines), 1)
+    assert quality.unreached == ()
 
 
-def test_the_estimate_says_where_it_is_a_guess():
-    known = {term.figure: term.centre for term in CALIBRATIONS[0].terms}
-    _, doubts = estimate_accuracy({**known, "between": 1.2}, 1000)
-    assert "between" in doubts[0]
-    assert "1000" in doubts[1]
-    missing, doubts = estimate_accuracy({"between": 0.5}, 10)
-    assert not missing.known
-    assert doubts == []
-    extreme, _ = estimate_accuracy({**known, "between": 1e6}, 10)
-    assert extreme.value == pytest.approx(1)
+def test_an_untrained_network_gets_no_number():
+    """A fresh transformer, among others, once got .95."""
+    torch.manual_seed(1)
+    network = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    q = classay.network_quality(network, (20,), starts=1, max_steps=20, compare_fresh=False, sensitivity=False)
+    assert "look untrained" in q.abstained
+    assert "It looks untrained: its weights cannot be distinguished from random numbers." in q.notes
+    assert q.untrained
+    assert q.layers["random"].any()
+    with torch.no_grad():
+        network[0].weight += 0.2 * torch.outer(torch.randn(64).sign(), torch.randn(20).sign())
+    again = classay.network_quality(network, (20,), starts=1, max_steps=20, compare_fresh=False, sensitivity=False)
+    assert not again.layers.set_index("layer")["random"]["0"]
+    attention = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+    fresh = nn.Sequential(attention, nn.Flatten(), nn.Linear(64, 10))
+    options = {"starts": 1, "max_steps": 10, "compare_fresh": False, "sensitivity": False}
+    q = classay.network_quality(fresh, (4, 16), **options)
+    assert (q.untrained, q.estimate.known) == (True, False)
+
+
+def test_unreached_classes_are_named():
+    network = mlp()
+    with torch.no_grad():
+        network[-1].bias[2] = -1e4
+    q = classay.network_quality(network, (6,), starts=1, max_steps=20, compare_fresh=False, sensitivity=False)
+    assert q.unreached == ("2",)
+
+
+def test_families_by_layers():
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.patch = nn.Conv2d(1, 4, 2)
+            self.mix = nn.MultiheadAttention(4, 2)
+
+    assert family_of(mlp()) == "MLP"
+    assert family_of(convolutional()) == "ResNet"
+    assert family_of(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2))) == "CNN"
+    assert family_of(Attention()) == "ViT"
+    assert family_of(nn.Sequential(nn.LSTM(3, 4))) == "recurrent"
+    assert family_of(nn.Sequential(nn.Conv1d(1, 2, 3))) == "other convolutions"
+    assert family_of(nn.Sequential(nn.MultiheadAttention(4, 2))) == "transformer"
+
+
+def test_structure_does_not_depend_on_scale_or_distribution():
+    torch.manual_seed(0)
+    for draw in (torch.randn, torch.rand):
+        layer = nn.Linear(80, 60)
+        with torch.no_grad():
+            layer.weight.copy_(draw(60, 80) - (0.5 if draw is torch.rand else 0))
+        fresh = layer_structure(layer, 0)
+        assert fresh["Linear"] == pytest.approx(0, abs=0.05)
+        with torch.no_grad():
+            layer.weight.mul_(1e-3)
+        assert layer_structure(layer, 0)["Linear"] == pytest.approx(fresh["Linear"], abs=1e-5)
+        with torch.no_grad():
+            layer.weight += 0.5 * layer.weight.std() * torch.outer(torch.randn(60).sign(), torch.randn(80).sign())
+        assert layer_structure(layer, 0)["Linear"] > 0.3
+    assert layer_structure(nn.Linear(2, 2), 0) == {}
+
+
+def test_trained_normalisation_is_evidence_of_training():
+    network = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.LayerNorm(8), nn.Linear(8, 3))
+    assert not normalisation_moved(network)
+    nn.init.zeros_(network[1].weight)  # as some begin
+    assert not normalisation_moved(network)
+    for name in ("weight", "bias"):
+        with torch.no_grad():
+            getattr(network[3], name)[2] += 0.1
+        assert normalisation_moved(network)
+        network[3].reset_parameters()
+    network(torch.randn(5, 4))  # in training mode, statistics change
+    assert normalisation_moved(network)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 
 import numpy as np
@@ -52,7 +53,8 @@ def test_best_first(networks):
         assert between == networks[name].between.value
     assert found.correlations == {}
     assert math.isnan(found.enclosed)
-    assert "noise 0.1 is first by between" in str(found)
+    assert found.groups == (found.names,)
+    assert "not ranked: no gap in between was shown to order networks by accuracy" in str(found)
 
 
 def test_what_is_unknown_comes_last_and_equals_keep_their_order(networks):
@@ -61,11 +63,74 @@ def test_what_is_unknown_comes_last_and_equals_keep_their_order(networks):
     known = {name: replace(each, estimate=Estimate(0.5, 0.4, 0.6)) for name, each in networks.items()}
     known["best"] = replace(networks["noise 0.9"], estimate=Estimate(0.9, 0.8, 1.0))
     unknown = replace(networks["noise 0.9"], estimate=Estimate(math.nan, 0, 1))
-    found = rank_networks({"unknown": unknown, **known})
+    found = rank_networks({"unknown": unknown, **known}, by="estimate")
     assert found.names == ("best", *networks, "unknown")
-    found = rank_networks({"a": unknown, "b": unknown})
-    assert found.names == ("a", "b")
-    assert "not ranked" in str(found)
+
+
+def test_without_data_networks_are_ties(networks):
+    found = rank_networks(networks)
+    assert found.by == "score"
+    assert found.names == tuple(networks)
+    assert len(found.groups) == 1
+    assert set(found.table["group"]) == {1}
+    assert "5 networks, not ranked: without data, no figure orders networks reliably" in str(found)
+    assert "Pass labelled rows" in str(found)
+    assert "nothing to rank" in str(rank_networks({"a": networks["noise 0.1"]}))
+
+
+def test_labelled_rows_separate_networks(networks):
+    from dataclasses import replace
+
+    ends = {"noise 0.9": (0.5, 0.7), "noise 0.1": (0.85, 0.95), "noise 0.5": (0.65, 0.8), "noise 0.3": (0.1, 0.2)}
+    given = {
+        name: replace(networks[name], labelled=Estimate((low + high) / 2, low, high, 0.9))
+        for name, (low, high) in ends.items()
+    }
+    found = rank_networks(given)
+    assert found.by == "labelled"
+    assert found.groups == (("noise 0.1",), ("noise 0.5", "noise 0.9"), ("noise 0.3",))
+    assert found.table["group"].tolist() == [1, 2, 2, 3]
+    assert "Of 4 networks in 3 groups, noise 0.1 is first" in str(found)
+    close = {name: replace(each, labelled=Estimate(0.5, 0.3, 0.7, 0.9)) for name, each in given.items()}
+    assert len(rank_networks(close).groups) == 1
+    assert "by labelled rows, overlap" in str(rank_networks(close))
+
+
+def test_scores_separate_networks_where_a_calibration_allows_it(networks, monkeypatch):
+    from dataclasses import replace
+
+    from calibrated import informative
+
+    from classay.network.quality.estimate import calibrations
+
+    module = importlib.import_module("classay.network.quality.rank_networks")
+
+    made = {kind: informative(each) for kind, each in calibrations().items()}
+    monkeypatch.setattr(module, "calibrations", lambda: made)
+    gap = 0.25
+    orders = tuple(replace(each, low=0.9 if each.gap >= gap else 0.5) for each in made["any"].orders)
+    made.update({kind: replace(each, orders=orders) for kind, each in made.items()})
+    scores = dict(zip(networks, (1.0, 2.0, 1.1, math.nan, 1.9)))
+    found = rank_networks({name: replace(networks[name], score=score) for name, score in scores.items()})
+    first, second, third, fourth, fifth = networks
+    assert found.groups == ((second, fifth), (third, first), (fourth,))
+    assert "Scores 0.25 or more apart gave the right order for 90%" in str(found)
+
+
+def test_copies_are_named(networks):
+    rng = np.random.default_rng(0)
+    from dataclasses import replace
+
+    weight = rng.normal(size=(6, 5)).astype(np.float32)
+    records = {
+        "one": replace(walks(0.1, classes=6), weight=weight),
+        "scaled": replace(walks(0.1, classes=6), weight=3 * weight),
+        "tuned": replace(walks(0.1, classes=6), weight=weight + 0.02 * rng.normal(size=(6, 5)).astype(np.float32)),
+        "other": replace(walks(0.1, classes=6), weight=rng.normal(size=(6, 5)).astype(np.float32)),
+    }
+    found = rank_networks(records)
+    assert found.copies == (("one", "scaled", "tuned"),)
+    assert "Copies or near-copies of one network: one, scaled, tuned." in str(found)
 
 
 def test_correlations_with_the_truth(networks):
@@ -113,7 +178,7 @@ def test_records_are_measured(networks):
 
 def test_table(networks):
     frame = rank_networks(networks, {"noise 0.1": 0.9}, by="between").to_frame()
-    assert set(frame.columns) == {"rank", "network", "figure", "value"}
+    assert set(frame.columns) == {"rank", "group", "network", "figure", "value"}
     one = frame[(frame["network"] == "noise 0.1") & (frame["figure"] == "accuracy")]
     assert one["value"].tolist() == [0.9]
     assert len(frame[frame["figure"] == "accuracy"]) == 1

@@ -277,7 +277,7 @@ class Twice(nn.Module):
 def test_what_cannot_be_split_is_told_why(network, reason):
     if reason is None:
         with torch.no_grad():
-            network[1].running_mean.fill_(1.0)
+            network[1].running_var.copy_(torch.arange(1.0, 7.0))  # every class is scaled by its own number
         reason = "is not that of a linear layer"
     with pytest.raises(InputError, match=reason) as told:
         split(network, (5,))
@@ -342,3 +342,47 @@ def test_words():
 def test_a_network_that_was_never_run_is_refused():
     with pytest.raises(InputError, match=r"'1.weight' of the network has no values \(lazy"):
         split(nn.Sequential(nn.Flatten(), nn.LazyLinear(5)), (2, 3))
+
+
+class Tempered(nn.Module):
+    """The head's output divided by a temperature, with constants added if wanted, and a link after it."""
+
+    def __init__(self, temperature=2.5, link=None, shift=False):
+        super().__init__()
+        torch.manual_seed(0)
+        self.body, self.head = nn.Sequential(nn.Linear(6, 16), nn.ReLU()), nn.Linear(16, 4)
+        self.temperature, self.link = temperature, link
+        self.shift = torch.tensor([0.5, -1.0, 0.0, 2.0]) if shift else None
+
+    def forward(self, x):
+        scores = self.head(self.body(x)) / self.temperature
+        if self.shift is not None:
+            scores = scores + self.shift
+        return scores if self.link is None else self.link(scores)
+
+
+@pytest.mark.parametrize("shift", [False, True])
+@pytest.mark.parametrize("link", [None, lambda x: x.softmax(1), torch.sigmoid, lambda x: x.log_softmax(1)])
+@pytest.mark.parametrize("head", [None, "head"])
+def test_a_temperature_is_part_of_the_head(link, shift, head):
+    network = Tempered(link=link, shift=shift)
+    found = split(network, (6,), head)
+    assert found.name == "head"
+    assert found.scale == pytest.approx(0.4, rel=1e-4)
+    np.testing.assert_allclose(found.weight, 0.4 * network.head.weight.detach().numpy(), rtol=1e-4)
+    x = found.inputs(5)
+    plain = Tempered(shift=shift)(x)
+    wanted, logits = (each - each.mean(1, keepdim=True) for each in (plain, found.logits(x)))
+    torch.testing.assert_close(logits, wanted, rtol=1e-4, atol=1e-4)  # a softmax leaves their mean open
+    assert ("adds constants" in str(found)) == shift
+    features = found.features(x).detach().numpy()
+    by_weight = features @ found.weight.T + found.bias
+    np.testing.assert_allclose(by_weight, found.logits(x).detach().numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_bent_output_is_still_refused():
+    network = Tempered(link=lambda x: 3 * torch.tanh(x))
+    with pytest.raises(InputError, match="not that of a linear layer"):
+        split(network, (6,))
+    with pytest.raises(InputError, match="not that of a linear layer"):
+        split(Tempered(temperature=-1.0), (6,))

@@ -22,7 +22,7 @@ from ..style.theme import COLOURS, cut, figure, labels, printable
 from .accuracy_bounds import accuracy_bounds
 
 FEATURE_KINDS: Kinds = {"both": (), "cosines": (), "distributions": ()}
-NETWORK_KINDS: Kinds = {**FEATURE_KINDS, "bounds": (), "head": ()}
+NETWORK_KINDS: Kinds = {**FEATURE_KINDS, "bounds": (), "head": (), "pairs": ()}
 
 
 def draw_feature_quality(quality: FeatureQuality, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
@@ -32,8 +32,10 @@ def draw_feature_quality(quality: FeatureQuality, kind: str = "both", **options:
 
 
 def draw_network_quality(quality: NetworkQuality, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: both (class cosines beside distributions), cosines, distributions, bounds, head."""
+    """Kinds: both (class cosines beside distributions), cosines, distributions, bounds, head, pairs (of its rows)."""
     check_kind(kind, NETWORK_KINDS, options)
+    if kind == "pairs":
+        return class_cosines(quality, of="rows")
     if kind == "bounds":
         return accuracy_bounds(quality)
     if kind == "head":
@@ -57,11 +59,16 @@ MOST_VALUES, MOST_CLASSES = 14, 30
 RANGE = ["#f1f5f9", "#9fbfdc", "#3d7ab5", "#08306b"]
 
 
-def class_cosines(quality: NetworkQuality | FeatureQuality) -> alt.LayerChart:
-    """Draw the cosine of every two classes' mean features, similar classes next to each other."""
+def class_cosines(quality: NetworkQuality | FeatureQuality, of: str = "features") -> alt.LayerChart:
+    """Draw the cosine of every two classes' mean features, or with `of="rows"` of the head's rows.
+
+    Similar classes are next to each other. Rows of the head say more about which classes are confused.
+    """
     names = [str(name) for name in quality.per_class["class"]]
-    chosen = _chosen(quality)
-    matrix = quality.cosines[np.ix_(chosen, chosen)]
+    by_rows = of == "rows" and isinstance(quality, NetworkQuality)
+    whole = quality.row_cosines if isinstance(quality, NetworkQuality) and by_rows else quality.cosines
+    chosen = _chosen(whole)
+    matrix = whole[np.ix_(chosen, chosen)]
     full = [printable(names[place]) for place in chosen]
     short = labels([names[place] for place in chosen])
     scale = alt.Scale(domain=[short[place] for place in _order(matrix)])
@@ -90,7 +97,7 @@ def class_cosines(quality: NetworkQuality | FeatureQuality) -> alt.LayerChart:
         ink = alt.condition("datum.dark", alt.value("white"), alt.value("#1f2933"))
         pairs = theme.chart_of([cell for cell in cells if cell["first"] != cell["second"]])
         layers.append(pairs.mark_text(fontSize=11).encode(x=x, y=y, text="text:N", color=ink))
-    nearest = quality.per_pair.iloc[0]
+    nearest = (quality.per_pair.sort_values("rows", ascending=False) if by_rows else quality.per_pair).iloc[0]
     some = f" Of {len(names)} classes, those of the closest pairs." if len(chosen) < len(names) else ""
     return theme.finished(
         layers,
@@ -98,16 +105,15 @@ def class_cosines(quality: NetworkQuality | FeatureQuality) -> alt.LayerChart:
         alt.Step(step),
         theme.titled(
             f"Most similar: “{cut(str(nearest['first']))}” and “{cut(str(nearest['second']))}”",
-            "Cosine of the mean features of every two classes: 1: same direction, 0: at right angles. Similar classes "
-            f"are next to each other.{some}",
+            f"Cosine of the {'rows of the head' if by_rows else 'mean features'} of every two classes: 1: same "
+            f"direction, 0: at right angles. Similar classes are next to each other.{some}",
             width=max(step * len(short) + 120, 380),
         ),
     )
 
 
-def _chosen(quality: NetworkQuality | FeatureQuality) -> NDArray[np.int64]:
+def _chosen(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
     """The classes to draw: all, or those of the closest pairs."""
-    matrix = quality.cosines
     if len(matrix) <= MOST_CLASSES:
         return np.arange(len(matrix))
     first, second = np.triu_indices(len(matrix), 1)

@@ -11,8 +11,11 @@ import typer
 
 from ... import __version__, charts
 from ...engine.store import Store
-from ...network.quality.figures import FIGURES
-from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks, read_labelled_rows
+from ...network.quality.estimate import CONVERGED
+from ...network.quality.figures import DECISIVE, FIGURES
+from ...network.quality.labelled_rows import read_labelled_rows
+from ...network.quality.quality import NetworkQuality
+from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
 from ...result import plain
 from .. import console, options
 from ..network_assay import NetworkAssay, assay_all
@@ -30,7 +33,8 @@ EXAMPLES = """
 
     classay network weights.safetensors --weights-only
 """
-MOST_PAIRS, MOST_FIGURES = 8, 12
+MOST_PAIRS, MOST_FIGURES, MOST_CLASSES = 8, 12, 40
+SHORT = {"within": "M_in", "between": "M_bt", "converged": "walks arrived", "row_spread": "spread of head's rows"}
 
 
 def command(
@@ -61,7 +65,19 @@ def command(
     box: bool = typer.Option(
         False, "--box", help="Keep inputs within the range of images, 0 to 1 (needs --mean and --std)."
     ),
-    budget: str = typer.Option("60s", help="Time per network, such as 60s, 10m or 1h; `none` for no limit."),
+    delta: float = typer.Option(0.01, help="Cross-entropy at which a walk has arrived."),
+    max_steps: int = typer.Option(300, help="Steps after which a walk that has not arrived ends."),
+    walks: int = typer.Option(
+        1000,
+        help="Maximum number of walks per network. With fewer than all: fewer origins, then starts, then classes. The "
+        "same number and seed give the same figures, however busy the machine is.",
+    ),
+    budget: str = typer.Option(
+        "none",
+        help="Time per network, such as 60s, 10m or 1h. It can leave out walks, and says which; figures then depend on "
+        "how busy the machine is.",
+    ),
+    threads: int = typer.Option(1, help="Threads of torch. More are faster for large networks and change last digits."),
     fresh: bool = typer.Option(
         None,
         "--fresh/--no-fresh",
@@ -71,6 +87,7 @@ def command(
         None, help="npz file with x (inputs) and y (classes from 0), to measure true accuracies."
     ),
     store: Path = typer.Option(None, help="Folder of records; walks found there are reused."),
+    all_figures: bool = typer.Option(False, "--all-figures", help="Show every figure, layer and class, not only six."),
     seed: options.Seed = 0,
     charts: options.Charts = None,
     as_json: options.AsJson = False,
@@ -83,7 +100,7 @@ def command(
     ),
     debug: options.Debug = False,
 ) -> None:
-    """Estimate how well networks were trained, from architecture and weights alone, and rank several of them."""
+    """Describe networks from architecture and weights alone; with a test set, estimate accuracies and rank them."""
     console.writable_folder(charts, "--charts")
     paths = named_paths(files)
     if weights_only:
@@ -106,7 +123,7 @@ def command(
         head=head,
         class_names=None if class_names is None else tuple(name.strip() for name in class_names.split(",")),
         walks={"starts": starts, "step": step, "origins": origins, "box": box, "budget": read_time(budget)}
-        | {"random_state": seed},
+        | {"delta": delta, "max_steps": max_steps, "walks": walks, "threads": threads, "random_state": seed},
         fresh=len(paths) == 1 if fresh is None else fresh,
         test_set=None if test_set is None else read_labelled_rows(test_set),
         store=None if store is None else Store(store),
@@ -117,7 +134,7 @@ def command(
     if as_json:
         console.write_json(_as_json(assays, ranking, failed, interrupted))
     elif ranking is None:
-        _show_one(next(iter(assays.values())))
+        _show_one(next(iter(assays.values())), all_figures)
     else:
         _show_several(assays, ranking)
     console.report_failures(failed)
@@ -134,24 +151,30 @@ def _ranking(assays: dict[str, NetworkAssay]) -> Ranking | None:
     return rank_networks({name: each.quality for name, each in assays.items()}, accuracies or None)
 
 
-def _show_one(assay: NetworkAssay) -> None:
+def _show_one(assay: NetworkAssay, everything: bool) -> None:
     out, quality = console.out(), assay.quality
     out.print(str(quality), markup=False)
     if assay.accuracy is not None:
-        out.print(f"True accuracy on the test set: {assay.accuracy:.3f}.", markup=False)
+        out.print(f"Accuracy on the test set: {assay.accuracy:.3f}.", markup=False)
     out.print()
-    out.print(str(quality.head), markup=False)
+    out.print(_decisive_table(quality))
     out.print()
+    pairs = quality.per_pair.sort_values("rows", ascending=False, kind="stable").head(MOST_PAIRS)
     out.print(
         console.table(
-            "Classes that the network finds similar",
-            ["class", "other", "cosine of\nmean features", "cosine of the\nhead's rows"],
+            "Classes that the network finds similar, by its head",
+            ["class", "other", "cosine of the\nhead's rows", "cosine of\nmean features"],
             [
-                [str(pair["first"]), str(pair["second"]), f"{pair['cosine']:.3f}", f"{pair['rows']:.3f}"]
-                for _, pair in quality.per_pair.head(MOST_PAIRS).iterrows()
+                [str(pair["first"]), str(pair["second"]), f"{pair['rows']:.3f}", f"{pair['cosine']:.3f}"]
+                for _, pair in pairs.iterrows()
             ],
         )
     )
+    out.print()
+    if not everything:
+        out.print(f"{len(quality.figures) - 4} more figures, layers and the head: --all-figures, or --json.")
+        return
+    out.print(str(quality.head), markup=False)
     out.print()
     out.print(
         console.table(
@@ -164,6 +187,72 @@ def _show_one(assay: NetworkAssay) -> None:
             ],
             "Untrained: the same architecture, freshly initialised." if quality.fresh else "",
         )
+    )
+    out.print()
+    out.print(
+        console.table(
+            "Layers",
+            ["layer", "structure", "looks random"],
+            [
+                [str(layer["layer"]), f"{layer['structure']:.3f}", "yes" if layer["random"] else "no"]
+                for _, layer in quality.layers.iterrows()
+            ],
+            "Structure: log of the weight's largest singular value over that of the same numbers shuffled.",
+        )
+    )
+    out.print()
+    out.print(
+        console.table(
+            "M_bt by the paper's three ways to count",
+            ["cosines of", "M_bt", "spread", "lower bound"],
+            [
+                [str(row["counted"]), *(f"{row[name]:.3f}" for name in ("between", "spread", "lower_bound"))]
+                for _, row in quality.separations.iterrows()
+            ],
+        )
+    )
+    out.print()
+    out.print(
+        console.table(
+            "Definition 1 of the paper: is the head well trained for a class?",
+            ["class", "largest margin", "largest other", "condition 2", "condition 3", "cosine of row\nand feature"],
+            [
+                [str(row["class"]), f"{row['margin']:.2f}", f"{row['largest_other']:.2f}"]
+                + ["yes" if row[name] else "no" for name in ("condition_2", "condition_3")]
+                + [f"{row['row_cosine']:.3f}"]
+                for _, row in quality.per_class.head(MOST_CLASSES).iterrows()
+            ],
+            "Condition 2: a prototype whose score is 100 times that of any other class, after the exponential. "
+            "Condition 3: one where, besides, no other class scores above 0.",
+        )
+    )
+
+
+def _decisive_table(quality: NetworkQuality) -> Any:
+    """The figures to look at first, with their directions."""
+    if quality.labelled is not None:
+        accuracy = console.figure(quality.labelled)
+    else:
+        accuracy = console.figure(quality.estimate) if quality.estimate.known else "not estimated"
+    rows = [
+        [
+            "accuracy",
+            accuracy,
+            "",
+            f"by labelled rows ({quality.labelled.kind})" if quality.labelled else "needs labelled rows",
+        ]
+    ]
+    for name, words in DECISIVE.items():
+        value = quality.converged.value if name == "converged" else quality.figures.get(name, math.nan)
+        text = f"{value:.0%}" if name == "converged" else console.number(value)
+        rows.append([SHORT.get(name, name.replace("_", " ")), text, console.number(quality.fresh.get(name)), words])
+    if not quality.fresh:
+        rows = [[name, value, words] for name, value, _, words in rows]
+    return console.table(
+        "The figures that decide",
+        ["figure", "value", *(["untrained"] if quality.fresh else []), "direction"],
+        rows,
+        "Untrained: the same architecture, freshly initialised." if quality.fresh else "",
     )
 
 
@@ -192,27 +281,36 @@ def _show_several(assays: dict[str, NetworkAssay], ranking: Ranking) -> None:
 
 
 def _ranking_table(assays: dict[str, NetworkAssay], ranking: Ranking) -> Any:
-    columns = ["network", "estimated\naccuracy", "the paper's\nbounds", "H_w", "M_in", "M_bt", "walks\narrived"]
+    columns = ["group", "network", "accuracy", "structure", "walks\narrived", "M_in", "M_bt", "the paper's\nbounds"]
     rows = []
-    for name in ranking.names:
-        quality = assays[name].quality
-        rows.append(
-            [
-                name,
-                console.figure(quality.estimate),
-                f"{quality.accuracy_bounds[0]:.2f} to {quality.accuracy_bounds[1]:.2f}",
-                f"{quality.classifier_quality:.3f}",
-                f"{quality.within.value:.3f}",
-                f"{quality.between.value:.3f}",
-                f"{quality.converged.value:.0%}",
-            ]
-        )
+    for number, group in enumerate(ranking.groups, start=1):
+        for name in group:
+            quality = assays[name].quality
+            accuracy = quality.labelled if quality.labelled is not None else quality.estimate
+            rows.append(
+                [
+                    str(number),
+                    name,
+                    console.figure(accuracy) if accuracy.known else "not estimated",
+                    console.number(quality.figures.get("structure", math.nan)),
+                    f"{quality.converged.value:.0%}",
+                    f"{quality.within.value:.3f}",
+                    f"{quality.between.value:.3f}",
+                    f"{quality.accuracy_bounds[0]:.2f} to {quality.accuracy_bounds[1]:.2f}",
+                ]
+            )
     if ranking.accuracy:
-        columns.insert(1, "true\naccuracy")
+        columns.insert(2, "on the\ntest set")
         for row in rows:
-            accuracy = assays[row[0]].accuracy
-            row.insert(1, "unknown" if accuracy is None else console.figure(accuracy, 3))
-    return console.table(f"Networks, best first by {ranking.by}", columns, rows)
+            accuracy_on_test = assays[row[1]].accuracy
+            row.insert(2, "unknown" if accuracy_on_test is None else console.figure(accuracy_on_test, 3))
+    one = len(ranking.groups) == 1
+    return console.table(
+        "Networks, not ranked" if one else f"Networks in groups, best first by {ranking.by}",
+        columns,
+        rows,
+        "Networks of one group are ties: nothing separates them.",
+    )
 
 
 def _strongest(correlations: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -257,9 +355,11 @@ def _draw(assays: dict[str, NetworkAssay], ranking: Ranking | None, names: Seque
         "class_cosines": charts.class_cosines(assay.quality),
         "within_between": charts.within_between(assay.quality),
         "head_cosines": charts.head_cosines(assay.quality.head),
+        "head_pairs": charts.class_cosines(assay.quality, of="rows"),
         "accuracy_bounds": charts.accuracy_bounds(assay.quality),
     }
     inputs = assay.record.inputs
-    if inputs is not None and inputs.ndim == 4 and inputs.shape[1] in (1, 3):
+    arrived = assay.quality.converged.value >= CONVERGED
+    if inputs is not None and inputs.ndim == 4 and inputs.shape[1] in (1, 3) and arrived:
         by_name["prototypes"] = charts.prototype_gallery(assay.record, names)
     return by_name

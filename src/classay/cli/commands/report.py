@@ -117,8 +117,8 @@ def command(
             arch=one_architecture(arch, builder),
             allow_import=allow_import,
             input_shape=read_shape(input) if input else None,
-            walks={"starts": 3, "step": None, "origins": None, "box": False, "budget": seconds / (4 * len(network))}
-            | {"random_state": seed},
+            # By number and not by time, so that the same seed gives the same figures on any load.
+            walks={"starts": 3, "step": None, "origins": None, "box": False, "walks": 300, "random_state": seed},
             quiet=quiet,
         )
         networks = _networks(network, network_options)

@@ -2,7 +2,7 @@
 
 Read `checkpoint` first: an architecture by name, filled with the weights of a file. `weights` reads the arrays of
 torch, safetensors and NumPy files, `head_search` finds the head among them by names and sizes, and `onnx` in the graph
-of an ONNX file.
+of an ONNX file; `keras` reads Keras archives and HDF5.
 """
 
 from .checkpoint import load_network

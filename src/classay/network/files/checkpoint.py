@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...expect import InputError, nearest, need, shown
 from .head_search import head_candidates, likely_classes
-from .weights import NetworkState, StoredArray, read_state
+from .weights import NetworkState, StoredArray, labels_beside, read_state
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -28,11 +28,12 @@ EXAMPLE = "timm:resnet18, or mymodels:make_net"
 
 @dataclass(frozen=True, eq=False)
 class LoadedNetwork:
-    """A network with the weights of a file, in evaluation mode; remarks."""
+    """A network with the weights of a file, in evaluation mode; remarks; names of classes, if they are beside it."""
 
     path: Path
     network: nn.Module
     notes: tuple[str, ...]
+    labels: tuple[str, ...] = ()
 
 
 def load_network(
@@ -65,11 +66,11 @@ def load_network(
                 f"{path} has weights, but not their network. Name its architecture: --arch timm:resnet18, "
                 "or --builder mymodels:make_net --allow-import. For the head alone, --weights-only."
             )
-        return LoadedNetwork(Path(path), state.network.eval(), state.notes)
+        return LoadedNetwork(Path(path), state.network.eval(), state.notes, labels_beside(path))
     architecture = parse_architecture(arch, allow_import)
     network = architecture.build(**_build_options(architecture, state, input_shape))
     notes = load_weights(network, state.tensors, path, str(architecture))
-    return LoadedNetwork(Path(path), network.eval(), (*state.notes, *notes))
+    return LoadedNetwork(Path(path), network.eval(), (*state.notes, *notes), labels_beside(path))
 
 
 def load_weights(network: nn.Module, tensors: Mapping[str, Tensor], path: str | Path, name: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, nearest, shown
-from .weights import StoredArray, WeightFile, file_kind, read_weights
+from .weights import StoredArray, WeightFile, file_kind, labels_beside, read_weights
 
 Floats = NDArray[np.float32]
 WORDS = {"head", "heads", "fc", "classifier", "classification", "logits", "linear", "output", "score", "predictions"}
@@ -26,13 +26,17 @@ KERNELS = ("kernel", "w")
 
 @dataclass(frozen=True)
 class HeadWeights:
-    """A head from a file: its name there, weight (classes, features), bias (classes,) or None, and remarks."""
+    """A head from a file: its name there, weight (classes, features), bias (classes,) or None, and remarks.
+
+    `labels` are the names of its classes, if a file of Hugging Face beside it says them.
+    """
 
     path: Path
     name: str
     weight: Floats
     bias: Floats | None
     notes: tuple[str, ...]
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class HeadCandidate:
 
 
 def read_head(path: str | Path, head: str | None = None, trust_pickle: bool = False) -> HeadWeights:
-    """Read only the head from a file of weights: torch, safetensors, NumPy or ONNX.
+    """Read only the head from a file of weights: torch, safetensors, NumPy, Keras or ONNX.
 
     It is the last linear layer, found by its name (fc, head, classifier, logits), its bias, and because no other layer
     uses its output; in ONNX by the graph. If that is ambiguous, the candidates are listed.
@@ -102,7 +106,10 @@ def as_head(
             f"The head {name!r} of {path} contains NaN or infinite numbers: training diverged, or the file is damaged. "
             "Use an earlier checkpoint."
         )
-    return HeadWeights(path, name, parts[0], None if bias is None else parts[1], notes)
+    labels = labels_beside(path)
+    return HeadWeights(
+        path, name, parts[0], None if bias is None else parts[1], notes, labels if len(labels) == len(weight) else ()
+    )
 
 
 def head_candidates(entries: Sequence[StoredArray]) -> list[HeadCandidate]:

@@ -1,10 +1,11 @@
 """Reading weights from files, without running anything in them: torch, safetensors and NumPy.
 
-For ONNX see `onnx`.
+For ONNX see `onnx`, for Keras `keras`. Names of classes come from Hugging Face's `config.json` beside the file.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 import zipfile
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 SUFFIXES = {".safetensors": "safetensors", ".npz": "NumPy", ".onnx": "ONNX"}
+SUFFIXES |= {".keras": "Keras", ".h5": "Keras", ".hdf5": "Keras"}
 """The kind of a file by its suffix; others are torch's."""
-FOREIGN = (".h5", ".hdf5", ".keras", ".pb", ".tflite", ".ckpt.index", ".msgpack", ".mlmodel")
+FOREIGN = (".pb", ".tflite", ".ckpt.index", ".msgpack", ".mlmodel")
 CONVERT = (
     "If you trust it, load it and save only the weights: "
-    '`torch.save(torch.load("{name}", weights_only=False).state_dict(), "weights.pt")`'
+    '`torch.save(torch.load("{name}", weights_only=False){part}, "weights.pt")`'
 )
 SAFE_TORCH = (2, 10)
 """The first torch whose reader of weights alone is not known to run code.
@@ -94,11 +96,15 @@ def read_weights(path: str | Path, trust_pickle: bool = False) -> WeightFile:
         return _from_safetensors(Path(path))
     if kind == "NumPy":
         return _from_numpy(Path(path))
+    if kind == "Keras":
+        from .keras import read_keras_weights
+
+        return read_keras_weights(Path(path))
     if kind == "ONNX":
         raise InputError(f"{path} is an ONNX file; only its head can be read. Use `--weights-only`.")
     state = read_state(path, trust_pickle)
     entries = [
-        StoredArray(name, tuple(tensor.shape), partial(_identity, tensor))
+        StoredArray(name, tuple(tensor.shape), partial(identity, tensor))
         for name, tensor in state.tensors.items()
         if tensor.is_floating_point()
     ]
@@ -134,7 +140,7 @@ def read_state(path: str | Path, trust_pickle: bool = False) -> NetworkState:
 
 
 def file_kind(path: str | Path) -> str:
-    """The kind of a file of weights: safetensors, NumPy, ONNX or torch."""
+    """The kind of a file of weights: safetensors, NumPy, ONNX, Keras or torch."""
     file = Path(path)
     if not file.exists():
         raise InputError(f"There is no file {path}. Is the path right?")
@@ -164,7 +170,7 @@ def _from_numpy(path: Path) -> WeightFile:
     floating = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
     return WeightFile(
         path,
-        tuple(StoredArray(name, each.shape, partial(_identity, each)) for name, each in floating.items()),
+        tuple(StoredArray(name, each.shape, partial(identity, each)) for name, each in floating.items()),
         True,
         (),
     )
@@ -210,8 +216,24 @@ def _opened(path: Path, framework: str) -> Any:
         raise InputError(f"{path} is not a complete safetensors file ({error}). Was it truncated?") from None
 
 
-def _identity(value: Any) -> Any:
+def identity(value: Any) -> Any:
+    """The value itself, for arrays that are in memory already."""
     return value
+
+
+# Labels.
+
+
+def labels_beside(path: str | Path) -> tuple[str, ...]:
+    """The names of classes in the `config.json` of Hugging Face beside a file of weights; none if there are none."""
+    try:
+        config = json.loads(Path(path).with_name("config.json").read_text(encoding="utf-8"))
+        by_number = {int(number): str(label) for number, label in config["id2label"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ()  # there is no such file, or it is of another kind
+    return (
+        tuple(by_number[one] for one in range(len(by_number))) if set(by_number) == set(range(len(by_number))) else ()
+    )
 
 
 # Torch files. Such a file is a pickle, which can run code; it is read by torch's reader of weights alone. One that has
@@ -236,10 +258,12 @@ def load_torch_file(path: Path, trust_pickle: bool) -> Any:
         pickled = re.search(r"GLOBAL (\S+)", str(error))
         if pickled is None and "TorchScript" not in str(error):
             raise InputError(f"{path} is not a file of weights that torch can read: {_last_line(error)}") from None
+        # A checkpoint of Lightning has the weights under a name, beside settings that need its own classes.
+        part = '["state_dict"]' if path.suffix.lower() == ".ckpt" else ".state_dict()"
         what = f"a pickled {pickled[1]}" if pickled else "a scripted network"
         raise InputError(
             f"{path} contains {what}, and reading it could run any code; expected only weights. "
-            f"{CONVERT.format(name=path.name)}, or pass --trust-pickle (trust_pickle=True)."
+            f"{CONVERT.format(name=path.name, part=part)}, or pass --trust-pickle (trust_pickle=True)."
         ) from None
     except MemoryError:
         raise

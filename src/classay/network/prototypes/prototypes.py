@@ -21,10 +21,20 @@ from ...expect import InputError, need
 from ...notes import Note
 from ..split.split import Split
 from ..split.split import split as split_network
-from .probes import probe, step_sensitivity
+from .probes import family_of, layer_structure, normalisation_moved, probe, step_sensitivity
 from .record import Prototypes
-from .runner import PROBED, PrototypeRows, Walker, digest, fingerprint, fold_normalisation, identity, run_plan
-from .schedule import Budget, Pilot, Plan, expect_sample, plan, run_pilot
+from .runner import (
+    PROBED,
+    PrototypeRows,
+    Walker,
+    digest,
+    fingerprint,
+    fixed_threads,
+    fold_normalisation,
+    identity,
+    run_plan,
+)
+from .schedule import LEAST_WALKS, Budget, Pilot, Plan, expect_sample, plan, run_pilot
 from .walks import BATCH, MAX_STEPS, box_of, embeddings_of, normalize_of
 
 if TYPE_CHECKING:
@@ -48,6 +58,7 @@ def prototypes(
     *,
     classes: int | None = None,
     origins: int | None = None,
+    walks: int | None = None,
     budget: float | None = None,
     max_steps: int = MAX_STEPS,
     box: bool = False,
@@ -55,6 +66,7 @@ def prototypes(
     call: Feed | None = None,
     embeddings: Any = None,
     batch: int = BATCH,
+    threads: int = 1,
     keep_inputs: bool | None = None,
     sensitivity: bool = True,
     random_state: int | np.random.Generator | None = 0,
@@ -65,8 +77,9 @@ def prototypes(
     """Make inputs that the network recognises as members of each class, by descending the gradient of the loss.
 
     x ← x − step · ∇L/‖∇L‖, L the cross-entropy of the target class, until L ≤ delta. No data are needed. All walks
-    share batches, each scaled by its own gradient; the same seed gives the same walks. If time runs out or on Ctrl-C,
-    what is done is kept, and with a `store` the same call continues where it stopped.
+    share batches, each scaled by its own gradient. The same seed gives the same walks, however busy the machine is,
+    unless a `budget` in seconds is set. If its time runs out or on Ctrl-C, what is done is kept, and with a `store` the
+    same call continues where it stopped.
 
     It misleads if walks do not converge (`converged`), if the inputs are in another range than the network was
     trained on (pass `normalize` for a box), and if the step is so long that walks jump (`sensitivity`).
@@ -79,14 +92,16 @@ def prototypes(
     starts : draws of random inputs; the spread over them is reported
     step : length of a step; None: found by a short search
     delta : cross-entropy at which a walk has arrived
-    classes : number of classes to walk to, drawn at random; None: all, or as many as the budget allows
+    classes : number of classes to walk to, drawn at random; None: all, or as many as `walks` and `budget` allow
     origins : cores of each class, begun at the seeds of this many others; None: all up to 100 classes, else 10
-    budget : seconds for all of it; with less time than needed, fewer origins, starts and classes are used
+    walks : maximum number of walks; with fewer than all, fewer origins, then starts, then classes are used
+    budget : seconds for all of it, as an upper limit; what it allows depends on the load of the machine
     max_steps : a walk that has not arrived by then ends where it is
     box : keep inputs within images of 0..1, and begin with uniform noise
     head, call : as in `split`
     embeddings : if the network takes tokens: the table to draw embeddings of random tokens from, or its layer's name
     batch : rows walked at once; halved while memory is insufficient
+    threads : threads of torch; more are faster for large networks and change the last digits
     keep_inputs : store the prototypes themselves; None: if they are few
     sensitivity : also walk a sample with a third and three times the step
     random_state : seed of the random inputs and of samples
@@ -115,6 +130,9 @@ def prototypes(
     expect.whole(starts, "starts", at_least=1)
     expect.whole(max_steps, "max_steps", at_least=1)
     expect.whole(batch, "batch", at_least=1)
+    expect.whole(threads, "threads", at_least=1)
+    if walks is not None:
+        expect.whole(walks, "walks", at_least=LEAST_WALKS, why="Two classes need a seed and a core each.")
     for value, label in ((delta, "delta"), (step, "step"), (budget, "budget")):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if value is not None and not (number and 0 < value < np.inf):
@@ -127,9 +145,10 @@ def prototypes(
     folder = store if store is None or isinstance(store, Store) else Store(store)
     seed = seeds.settle(random_state)
     limits = box_of(split, scale) if box else None
-    walker = Walker(fold_normalisation(split), seed, step or 0.0, delta, max_steps, batch, limits, table)
+    walker = Walker(fold_normalisation(split), seed, step or 0.0, delta, max_steps, batch, limits, table, threads)
     settings: dict[str, Any] = {
         "step": step, "delta": float(delta), "max_steps": max_steps, "box": bool(box), "batch": batch,
+        "threads": threads,
         "seed": seed, "input_shape": list(split.input_shape),
         "normalize": None if scale is None else [scale.mean, scale.std],
     }  # fmt: skip
@@ -146,7 +165,7 @@ def prototypes(
     walker.deadline = None if time_limit is None else time_limit.at(pilot.until)
     each = split.inputs(1)[0]
     size = each.numel() * each.element_size()
-    walk_plan = plan(split.classes, size, starts, classes, origins, pilot.affordable, seed)
+    walk_plan = plan(split.classes, size, starts, classes, origins, pilot.affordable, seed, walks)
     keep = keep_inputs if keep_inputs is not None else walk_plan.walks * each.numel() * 4 <= MOST_INPUT_BYTES
     collected = run_plan(walker, walk_plan, keep, folder, {**description, **piloted}, progress)
     if not len(collected):
@@ -158,15 +177,21 @@ def prototypes(
         )
     arrays = collected.arrays()
     notes = [*split.notes, *walk_plan.notes, *_notes(collected, walk_plan)]
+    if budget is not None and not collected.interrupted and len(collected) < walk_plan.wanted:
+        left_out = walk_plan.wanted - len(collected)
+        notes.append(Note("budget-short", seconds=float(budget), missing=left_out, walks=walk_plan.wanted))
     if pilot.max_steps < max_steps:
         notes.append(Note("steps-limited", count=pilot.max_steps, steps=max_steps))
     if walker.batch < pilot.batch:
         notes.append(Note("batches-reduced", count=walker.batch, rows=pilot.batch))
     probes = {}
+    with fixed_threads(threads):
+        layers = layer_structure(split.network, seed)
     if not collected.interrupted:
         most = PROBED if time_limit is None else int(np.clip(PROBE_SHARE * time_limit.seconds / walker.pace, 2, PROBED))
         begins, ends, reached = collected.probed[0]
-        probes = probe(split, begins[:most], ends[:most], reached[:most], seed, walker.batch, most)
+        with fixed_threads(threads):
+            probes = probe(split, begins[:most], ends[:most], reached[:most], seed, walker.batch, most, layers)
     walker.deadline = None if time_limit is None else time_limit.at(1.0)
     by_factor: dict[str, float] = {}
     if sensitivity and not collected.cut:
@@ -180,18 +205,22 @@ def prototypes(
         inputs=np.concatenate(collected.inputs) if keep and collected.inputs else None,
         probes=probes,
         sensitivity=by_factor,
+        layers=layers,
         settings={
             **settings,
             **piloted,
             "starts": walk_plan.starts,
             "classes": len(walk_plan.classes),
             "origins": walk_plan.origins,
+            "walks": walks,
             "budget": budget,
         },
         about={
             "network": name or type(split.network).__name__,
             "head": split.name,
             "output": split.output,
+            "family": family_of(split.network),
+            "normalisation_moved": normalisation_moved(split.network),
             "fingerprint": fingerprint(split.network),
         },
         notes=tuple(notes),

@@ -29,8 +29,9 @@ class Prototypes:
     `steps[i]`, `length[i]` of the path and straight `distance[i]`, the `loss[i]` at the end and whether it had
     `converged[i]`. `weight` (k, d) and `bias` are the head. `inputs` (m, ...) are the prototypes themselves, if stored.
     `probes` are figures that needed a run of the network or its weights. `sensitivity` is the figure between classes by
-    the factor of the step, on a sample of walks. `settings` and `about` say how it was made. Make one with
-    `classay.prototypes`.
+    the factor of the step, on a sample of walks; `layers` how far the weight of each layer is from random numbers, as
+    the log of its largest singular value over that of the same numbers shuffled. `settings` and `about` say how it was
+    made. Make one with `classay.prototypes`.
     """
 
     features: NDArray[np.float32]
@@ -47,6 +48,7 @@ class Prototypes:
     inputs: NDArray[np.float32] | None = None
     probes: dict[str, float] = field(default_factory=dict)
     sensitivity: dict[str, float] = field(default_factory=dict)
+    layers: dict[str, float] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
@@ -100,6 +102,7 @@ class Prototypes:
         header = {
             "probes": self.probes,
             "sensitivity": self.sensitivity,
+            "layers": self.layers,
             "settings": self.settings,
             "about": self.about,
             "notes": notes_to_json(self.notes),
@@ -118,6 +121,7 @@ class Prototypes:
                 inputs=arrays.get("inputs"),
                 probes=header["probes"],
                 sensitivity=header["sensitivity"],
+                layers=header.get("layers", {}),  # records of earlier versions have none
                 settings=header["settings"],
                 about=header["about"],
                 notes=notes_from_json(header["notes"]),

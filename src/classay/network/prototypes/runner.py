@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from ...engine.progress import Progress
 from ...engine.store import Store
@@ -34,6 +36,24 @@ CLOSE = 1e-3
 """How far features may differ, relative to their largest value."""
 
 
+@contextmanager
+def fixed_threads(threads: int) -> Iterator[None]:
+    """As many threads of torch and of linear algebra as given, and afterwards as many as before.
+
+    Sums over threads round differently, and walks amplify that: with as many threads as a machine has cores, the same
+    seed would give other figures on another machine. More threads than free cores also make small networks slower.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    with threadpool_limits(limits=threads):
+        try:
+            torch.set_num_threads(threads)
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
 @dataclass
 class Walker:
     """How walks are made: everything except where from and where to."""
@@ -46,6 +66,7 @@ class Walker:
     batch: int
     box: tuple[Tensor, Tensor] | None
     embeddings: Tensor | None
+    threads: int = 1
     deadline: float | None = None
     passes: int = 0
     seconds: float = 0.0
@@ -63,7 +84,10 @@ class Walker:
         """Walk; a batch that was too large for memory stays small."""
         options = {"step": self.step, "max_steps": self.max_steps, "deadline": self.deadline, **options}
         began = time.monotonic()
-        walks = walk(self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options)
+        with fixed_threads(self.threads):
+            walks = walk(
+                self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options
+            )
         self.seconds += time.monotonic() - began
         self.passes += walks.passes
         self.batch = min(self.batch, walks.batch)

@@ -1,6 +1,7 @@
 """Which walks to make: all classes from all others if that is feasible, else a random sample that is.
 
-Also the step of the walks and the number of walks that a time budget allows, found by a short pilot run.
+The sample depends on the number of walks alone, never on the clock, unless the user sets a budget of time. Also the
+step of the walks, and the number of walks that such a budget allows, found by a short pilot run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ IN_FULL = 100
 """Up to this many classes every class is reached from every other."""
 ORIGINS = 10
 LADDER = (("origins", 3), ("starts", 2), ("classes", 10), ("starts", 1), ("classes", 2), ("origins", 1))
-"""What is reduced if time is short, in this order, each down to this many before the next."""
+"""What is reduced if walks are limited, in this order, each down to this many before the next."""
 MEMORY = 1 << 28
 """Bytes of inputs in memory at once."""
 TRIED = (0.1, 0.02, 0.5)
@@ -55,7 +56,8 @@ class Plan:
     """The classes to reach, sorted; those whose seeds are kept as beginnings; from how many each is reached; how often.
 
     `rows` is how many inputs may be in memory at once. Cores come in rounds: in each, every class of every start is
-    reached once more, so that whenever time runs out all classes have equally many prototypes.
+    reached once more, so that whenever time runs out all classes have equally many prototypes. `wanted` is how many
+    walks there would be without a budget of time.
     """
 
     classes: Ints
@@ -65,6 +67,7 @@ class Plan:
     rows: int
     seed: int
     notes: tuple[Note, ...]
+    wanted: int = 0
 
     @property
     def walks(self) -> int:
@@ -104,16 +107,22 @@ def plan(
     origins: int | None,
     affordable: float | None,
     seed: int,
+    limit: int | None = None,
 ) -> Plan:
-    """The plan for a head of `k` classes, of at most `affordable` walks (None: no limit)."""
+    """The plan for a head of `k` classes, of at most `limit` walks and those that are `affordable` (None: all)."""
     wanted = expect_sample(k, classes, origins)
     each = (wanted - 1 if wanted <= IN_FULL else ORIGINS) if origins is None else origins
-    sizes = {"starts": starts, "classes": wanted, "origins": each}
+    whole = sizes = {"starts": starts, "classes": wanted, "origins": each}
+    fixed = [name for name, size in (("classes", classes), ("origins", origins)) if size is not None]
+    if limit is not None:
+        sizes = _affordable(sizes, limit, fixed)
+    planned = _walks(sizes)
     if affordable is not None:
-        fixed = [name for name, size in (("classes", classes), ("origins", origins)) if size is not None]
         sizes = _affordable(sizes, affordable, fixed)
     wanted, each = sizes["classes"], sizes["origins"]
     notes = []
+    if planned < _walks(whole):
+        notes.append(Note("walks-limited", count=planned, walks=_walks(whole), limit=limit))
     order = seeds.generator(seed, "classes").permutation(k)[:wanted]
     rows = max(MEMORY // max(input_bytes, 1), 2 * (each + 1))
     pool = np.sort(order[:rows]) if rows < wanted else np.sort(order)
@@ -123,7 +132,11 @@ def plan(
         notes.append(Note("origins-sampled", counted(each, "other"), count=each, others=wanted - 1))
     if sizes["starts"] < starts:
         notes.append(Note("starts-reduced", count=sizes["starts"], starts=starts))
-    return Plan(np.sort(order), pool, each, sizes["starts"], rows, seed, tuple(notes))
+    return Plan(np.sort(order), pool, each, sizes["starts"], rows, seed, tuple(notes), planned)
+
+
+def _walks(sizes: dict[str, int]) -> int:
+    return sizes["starts"] * sizes["classes"] * (1 + sizes["origins"])
 
 
 def expect_sample(k: int, classes: int | None, origins: int | None) -> int:
@@ -139,11 +152,11 @@ def expect_sample(k: int, classes: int | None, origins: int | None) -> int:
 
 
 def _affordable(sizes: dict[str, int], affordable: float, fixed: Sequence[str]) -> dict[str, int]:
-    """Fewer starts, classes and origins, until there is time for all walks or the minimum is reached."""
+    """Fewer starts, classes and origins, until there are so many walks or the minimum is reached."""
     wanted, sizes = sizes, dict(sizes)
 
     def fits(name: str) -> int:
-        """How much of one there is time for, with the others unchanged."""
+        """How much of one there may be, with the others unchanged."""
         others = [sizes[other] + (other == "origins") for other in sizes if other != name]
         return int(min(affordable / math.prod(others), 1e9)) - (name == "origins")
 

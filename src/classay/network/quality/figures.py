@@ -39,6 +39,7 @@ FIGURES = {
     "collapse": FigureInfo("log of the variance of features within classes, over that of class means", "walks"),
     "mean_rank": FigureInfo("effective rank of class means of features, over the number of classes", "walks"),
     "active": FigureInfo("share of features above 0", "walks"),
+    "row_match": FigureInfo("cosine of a class's mean feature with its own row of the head", "walks"),
     "noise_robustness": FigureInfo("probability of its class that a seed keeps under noise", "network"),
     "shift_robustness": FigureInfo("probability of its class that a seed keeps shifted by one pixel", "network"),
     "certainty": FigureInfo("mean top probability on noise", "network"),
@@ -49,8 +50,24 @@ FIGURES = {
     "spectral_growth": FigureInfo("log of the weights' largest singular value over that of fresh weights", "network"),
     "norm_growth": FigureInfo("log of the weights' norm over that of fresh weights", "network"),
     "alpha": FigureInfo("exponent of a power law fitted to the weights' largest eigenvalues", "network"),
+    "margin_robustness": FigureInfo("share of a seed's margin over other classes that is left under noise", "network"),
+    "noise_sensitivity": FigureInfo("log of how far logits move under small noise, over their spread", "network"),
+    "noise_classes": FigureInfo("entropy of the classes predicted on noise, over that of all classes", "network"),
+    "structure": FigureInfo(
+        "log of the weights' largest singular value over that of the same numbers shuffled", "network"
+    ),
+    "least_structure": FigureInfo("the same for the layer where it is smallest", "network"),
+    "filter_smoothness": FigureInfo("correlation of neighbouring pixels in the weights of the first layer", "network"),
     "memory": FigureInfo("log distance of batch normalisation's statistics from those of noise", "network"),
 }
+DECISIVE = {
+    "structure": "higher: further from random weights; below .05, unless normalisation was trained, it looks untrained",
+    "converged": "higher is better; below 90% nothing else counts",
+    "within": "higher: features of one class point in one direction",
+    "between": "higher: features of different classes are further apart",
+    "row_spread": "higher: some classes are more similar than others, as after learning from many rows; 0: random",
+}
+"""The figures to look at first, after accuracy by labelled rows, and what their directions mean."""
 FRESH_NORM = 1 / math.sqrt(3)
 """Norm of a row of uniform weights between ±1/√size."""
 
@@ -117,6 +134,7 @@ def _mean_figures(record: Prototypes) -> dict[str, float]:
     figures = {
         "alignment": float((unit(centred) * unit(rows)).sum(axis=1).mean()),
         "mean_rank": effective_rank(centred) / len(classes),
+        "row_match": float((unit(means) * unit(record.weight[classes].astype(float))).sum(axis=1).mean()),
         "active": float((features > 0).mean()),
     }
     if around > 0 and apart > 0:

@@ -103,8 +103,9 @@ def head_quality(
 
     Parameters
     ----------
-    weight : (classes, features), one row per class; an array or a tensor
-    bias : (classes,), stored with it
+    weight : (classes, features), one row per class; an array or a tensor, or a fitted estimator of scikit-learn with
+        `coef_` (linear models) or `coefs_` (MLPClassifier), whose last layer is the head
+    bias : (classes,), stored with it; of an estimator, its own
     random_state : seed of the fresh rows to compare with
 
     Examples
@@ -120,6 +121,8 @@ def head_quality(
     learning training (2020), on the simplex.
 
     """
+    if hasattr(weight, "get_params") or hasattr(weight, "steps"):
+        weight, bias = _head_of_estimator(weight)
     rows = rows_of(weight)
     classes, size = rows.shape
     figures, histogram, closest, farthest = row_figures(rows)
@@ -144,6 +147,28 @@ def head_quality(
         histogram=histogram,
         fresh_histogram=np.sum([counts for _, counts in fresh_draws], axis=0),
     )
+
+
+def _head_of_estimator(estimator: Any) -> tuple[Any, Any]:
+    """Weight and bias of the last layer of a fitted estimator, the last step if it is a pipeline."""
+    steps = getattr(estimator, "steps", None)
+    last = steps[-1][1] if steps else estimator
+    name = type(last).__name__
+    if not hasattr(last, "classes_"):
+        raise InputError(f"`weight` is a {name} that is not a fitted classifier. Fit it first, or pass a weight.")
+    if hasattr(last, "coefs_"):
+        weight, bias = np.asarray(last.coefs_[-1]).T, last.intercepts_[-1]
+    elif hasattr(last, "coef_"):
+        weight, bias = last.coef_, getattr(last, "intercept_", None)
+        weight = weight.toarray() if hasattr(weight, "toarray") else np.asarray(weight)
+    else:
+        raise InputError(f"`weight` is a {name}, which has no last layer: neither `coef_` nor `coefs_`.")
+    if len(weight) != len(last.classes_):
+        raise InputError(
+            f"`weight` is a {name} of {len(last.classes_)} classes with {len(weight)} rows of weights; one row per "
+            "class is needed to compare them."
+        )
+    return weight, None if bias is None or np.ndim(bias) == 0 else bias
 
 
 def rows_of(weight: Any) -> Floats:

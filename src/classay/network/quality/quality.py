@@ -1,13 +1,12 @@
 """`network_quality`: was a network trained well? From architecture and weights alone, without any data.
 
 The head's rows, the features of prototypes, the paper's bounds on accuracy, which classes are similar for the network,
-what training changed, and an estimate of accuracy with a known error.
+what training changed, which layers look untrained and which classes no input reaches. Accuracy only where that was
+shown to be possible, or with a few labelled rows.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +15,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...arrays import Floats
-from ...expect import InputError
+from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
-from ..cosines import Cosines, cosines, unit
+from ..cosines import Cosines, cosines, separations, unit
+from ..prototypes.probes import RANDOM_STRUCTURE
 from ..prototypes.prototypes import prototypes
 from ..prototypes.record import Prototypes
 from ..split.split import Split
 from ..split.split import split as split_network
+from .estimate import CONVERGED, judge_accuracy
 from .features import distributions, per_class, per_pair, sign_note
 from .figures import figures
 from .fresh_record import record_with_fresh
 from .head import HeadQuality, head_quality
+from .labelled_rows import combined_accuracy, count_right, labelled_rows
+from .well_trained import definition_1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,14 +38,9 @@ if TYPE_CHECKING:
     from torch import nn
 
 EXPLAINED = ("within", "between")
-CONVERGED = 0.9
-"""If a smaller share of walks arrived, figures are reported as doubtful."""
 SENSITIVE = 0.05
 """Above this range of M_bt over three steps, it is reported to depend on the step."""
-FORMED = (
-    "This describes the shape of head and features, not the accuracy of the network: the estimate ranks checkpoints "
-    "of one task, and its level is rough."
-)
+FORMED = "This describes the shape of head and features, not the accuracy of the network."
 
 
 @dataclass(frozen=True)
@@ -50,11 +48,18 @@ class NetworkQuality(Result, chart="network.cosines:draw_network_quality"):
     """What can be measured about a network without data.
 
     `classifier_quality` is H_w, `within` M_in and `between` M_bt of the prototypes' features, means over starts with
-    their intervals; `accuracy_bounds` the paper's lower and upper bound; `estimate` the accuracy estimated from a
-    combination of figures, with an interval from networks of other data sets. `per_class`, `per_pair` (closest first)
-    and `cosines` (c, c) show which classes are similar for the network; `closest_rows` is the pair of classes whose
-    rows of the head are closest, with their cosine; `per_start` has the raw figures. `figures` are all dataless
-    figures, `fresh` the same for the architecture freshly initialised. `sensitivity` is M_bt by factor of the step.
+    their intervals; `separations` M_bt by the paper's three ways to count; `accuracy_bounds` the paper's lower and
+    upper bound. `estimate` is the accuracy estimated without data, unknown where that is not possible, and `abstained`
+    says why; `score` orders networks of one task, NaN outside of the calibration, and `prior` are the mean and the
+    weight, in labelled rows, of what the figures say about accuracy. `labelled` is the accuracy by
+    labelled rows and the figures, if rows were given. `per_class` has the paper's definition 1 for each class,
+    `per_pair` (closest first), `cosines` and `row_cosines` (c, c) show which classes are similar by their features and
+    by the head's rows; `closest_rows` is
+    the pair of classes whose rows of the head are closest, with their cosine; `untrained` is whether its weights cannot
+    be distinguished from random numbers; `unreached` are classes that no walk
+    arrived at; `per_start` has the raw figures. `layers` says by layer whether its weight looks random. `figures` are
+    all dataless figures, `fresh` the same for the architecture freshly initialised. `sensitivity` is M_bt by factor of
+    the step.
     """
 
     name: str
@@ -68,13 +73,23 @@ class NetworkQuality(Result, chart="network.cosines:draw_network_quality"):
     between_std: float
     accuracy_bounds: tuple[float, float]
     estimate: Estimate
+    abstained: str
+    score: float
+    prior: tuple[float, float]
+    labelled: Estimate | None
     converged: Estimate
     nonnegative: bool
     head: HeadQuality
     per_class: pd.DataFrame
     per_pair: pd.DataFrame
     closest_rows: tuple[str, str, float]
+    untrained: bool
+    unreached: tuple[str, ...]
     per_start: pd.DataFrame
+    separations: pd.DataFrame
+    layers: pd.DataFrame
+    row_cosines: Floats
+    fingerprint: str
     cosines: Floats
     distributions: pd.DataFrame
     figures: dict[str, float]
@@ -92,6 +107,12 @@ class NetworkQuality(Result, chart="network.cosines:draw_network_quality"):
         for name in ("within", "between", "estimate", "converged"):
             estimate: Estimate = getattr(self, name)
             rows.append({"figure": name, "value": estimate.value, "low": estimate.low, "high": estimate.high})
+        if self.labelled is not None:
+            rows.append(
+                {"figure": "labelled", "value": self.labelled.value, "low": self.labelled.low}
+                | {"high": self.labelled.high}
+            )
+        rows.append({"figure": "score", "value": self.score})
         rows += [{"figure": name, "value": value} for name, value in self.figures.items() if name not in EXPLAINED]
         frame = pd.DataFrame(rows, columns=["figure", "value", "low", "high"])
         frame["fresh"] = [self.fresh.get(name, np.nan) for name in frame["figure"]]
@@ -100,15 +121,20 @@ class NetworkQuality(Result, chart="network.cosines:draw_network_quality"):
 
     def __str__(self) -> str:
         first, second, cosine = self.closest_rows
-        text = (
-            f"{self.name}: {self.classes} classes, H_w {self.classifier_quality:.3f}, features of one class at cosine "
-            f"{self.within:.3f} (M_in), of different ones {self.between:.3f} apart (M_bt). The paper's bounds on "
-            f"accuracy: {self.accuracy_bounds[0]:.2f} to {self.accuracy_bounds[1]:.2f}. Estimated accuracy "
-            f"{self.estimate:.2f}. "
-            f"The head's rows are closest for {first} and {second} (cosine {cosine:.2f}). "
-            f"{FORMED}"
+        parts = [f"{self.name}: {self.classes} classes."]
+        if self.labelled is not None:
+            parts.append(f"Accuracy by labelled rows and figures: {self.labelled:.2f} ({self.labelled.kind}).")
+        elif self.estimate.known:
+            parts.append(f"Estimated accuracy {self.estimate:.2f}.")
+        else:
+            parts.append(f"Its accuracy is not estimated: {self.abstained}.")
+        parts.append(
+            f"H_w {self.classifier_quality:.3f}, features of one class at cosine {self.within:.3f} (M_in), of "
+            f"different ones {self.between:.3f} apart (M_bt). The paper's bounds on accuracy, which failed for most "
+            f"networks: {self.accuracy_bounds[0]:.2f} to {self.accuracy_bounds[1]:.2f}. The head's rows are closest "
+            f"for {first} and {second} (cosine {cosine:.2f}). {FORMED}"
         )
-        return " ".join([text, *self.notes])
+        return " ".join([*parts, *self.notes])
 
 
 def network_quality(
@@ -119,6 +145,8 @@ def network_quality(
     *,
     compare_fresh: bool = True,
     class_names: Sequence[str] | None = None,
+    X: Any = None,
+    y: Any = None,
     **options: Any,
 ) -> NetworkQuality:
     """Measure how well a network was trained, from architecture and weights alone.
@@ -127,10 +155,10 @@ def network_quality(
     mean cosine with other classes' means; accuracy at most M_in − 2·std and at least M_bt − 2·std, by the paper. Higher
     is better for each; ideal features have 1.
 
-    It misleads as an accuracy. On 252 networks whose length of training, amount of data and label noise were varied
-    separately, the paper's bounds contained the true accuracy of 47 %, and M_in did not rank checkpoints at all.
-    `estimate` ranks checkpoints of one task fairly well, but its level is hardly informative, and it does not detect
-    wrong labels; neither replaces a test set. `notes` lists where the network differs from those of the calibration.
+    It misleads as an accuracy: none of these figures, and no combination of them, had a useful rank correlation with
+    accuracy across data sets (see the page on networks). So `estimate` is unknown unless the calibration shows
+    otherwise, and `abstained` says why. Pass 20 or more labelled rows as `X` and `y` for an accuracy with an interval.
+    Rows that the network was trained on make it too high.
 
     Parameters
     ----------
@@ -140,7 +168,9 @@ def network_quality(
     starts : draws of random inputs; intervals are over them
     compare_fresh : also measure the same architecture freshly initialised
     class_names : names of the head's classes, in order
-    options : as in `prototypes`, such as step, budget, head, store
+    X, y : a few labelled rows that the network was not trained on, as the network takes them (bytes are images of 0 to
+        255, scaled by `normalize`), and their class numbers
+    options : as in `prototypes`, such as step, walks, head, store
 
     Examples
     --------
@@ -161,6 +191,14 @@ def network_quality(
         if input_shape is None:
             raise InputError("`input_shape` is missing; expected the shape of one input, such as (3, 32, 32).")
         network = split_network(network, input_shape, options.pop("head", None), options.pop("call", None))
+    if (X is None) != (y is None):
+        raise InputError(f"`{'y' if y is None else 'X'}` is missing; labelled rows need both `X` and `y`.")
+    right, rows = 0, 0
+    if X is not None:
+        if isinstance(network, Prototypes):
+            raise InputError("`X` is given with a record of prototypes; expected the network, to predict its rows.")
+        given = labelled_rows(X, y)
+        right, rows = count_right(network, given, normalize), len(given)
     names = _names(class_names, network.classes)
     head = head_quality(network.weight, network.bias)  # before the walks, since a head without direction is refused
     fresh: Prototypes | None = None
@@ -175,7 +213,10 @@ def network_quality(
     walked = tuple(names[one] for one in targets)
     first, second, cosine = head.closest[0]
     dataless = figures(record)
-    estimate, doubts = estimate_accuracy(dataless, record.classes)
+    arrived = float(record.converged.mean())
+    untrained = looks_untrained(record)
+    verdict = judge_accuracy(dataless, record.classes, str(record.about.get("family", "")), arrived, untrained)
+    by_target = np.bincount(np.searchsorted(targets, record.target), record.converged)
     frame = pd.DataFrame(
         [
             {
@@ -199,20 +240,30 @@ def network_quality(
         between=_over_starts(frame["between"], 0.0, 2.0),
         between_std=float(frame["between_std"].mean()),
         accuracy_bounds=bounds,
-        estimate=estimate,
+        estimate=verdict.estimate,
+        abstained=verdict.reason,
+        score=verdict.score,
+        prior=verdict.prior,
+        labelled=combined_accuracy(verdict.prior, right, rows) if rows else None,
         converged=of_proportion(int(record.converged.sum()), len(record)),
         nonnegative=bool((record.features >= 0).all()),
         head=head,
-        per_class=by_class(whole, walked, record, targets),
+        per_class=pd.concat([by_class(whole, walked, record, targets), definition_1(record, targets)], axis=1),
         per_pair=by_pair(whole, walked, record.weight[targets]),
         closest_rows=(names[first], names[second], float(cosine)),
+        untrained=untrained,
+        unreached=tuple(walked[at] for at in np.flatnonzero(by_target == 0)),
         per_start=frame,
+        separations=_separations(record),
+        layers=_layers(record),
+        row_cosines=_row_cosines(record.weight[targets]),
+        fingerprint=str(record.about.get("fingerprint", "")),
         cosines=whole.class_cosines(),
         distributions=distributions(*by_start.values()),
         figures=dataless,
         fresh={} if fresh is None else figures(fresh),
         sensitivity=dict(record.sensitivity),
-        notes=(*record.notes, *applicability(record, output, *bounds), *doubts, *fresh_notes),
+        notes=(*record.notes, *applicability(record, output, *bounds), *fresh_notes),
     )
 
 
@@ -220,6 +271,38 @@ def _over_starts(values: pd.Series[float], least: float, most: float) -> Estimat
     """The mean with its interval, which for one start is everything possible."""
     mean = of_mean(values, kind="over starts")
     return replace(mean, low=max(mean.low, least), high=min(mean.high, most))
+
+
+def _separations(record: Prototypes) -> pd.DataFrame:
+    """M_bt by each way to count: counted, between, spread, lower_bound. Means over starts."""
+    by_start = []
+    for start in record.starts:
+        rows = record.start == start
+        there, own = np.unique(record.target[rows], return_inverse=True)
+        if len(there) > 1:
+            by_start.append(separations(record.features[rows], own, len(there)))
+    values = np.mean([list(each.values()) for each in by_start], axis=0)
+    return pd.DataFrame(
+        {
+            "counted": list(by_start[0]),
+            "between": values[:, 0],
+            "spread": values[:, 1],
+            "lower_bound": values[:, 0] - 2 * values[:, 1],
+        }
+    )
+
+
+def _layers(record: Prototypes) -> pd.DataFrame:
+    """By layer: its structure, and whether the weight looks random."""
+    values = np.array(list(record.layers.values()), dtype=float)
+    return pd.DataFrame({"layer": list(record.layers), "structure": values, "random": values < RANDOM_STRUCTURE})
+
+
+def _row_cosines(weight: NDArray[np.floating]) -> Floats:
+    """(c, c): cosines of every two rows of the head."""
+    units = unit(weight.astype(float))
+    matrix: Floats = np.clip(units @ units.T, -1, 1)
+    return matrix
 
 
 def _names(class_names: Sequence[str] | None, classes: int) -> tuple[str, ...]:
@@ -257,6 +340,11 @@ def applicability(record: Prototypes, output: str, lower: float, upper: float) -
     arrived = float(record.converged.mean())
     if arrived < CONVERGED:
         notes.append(f"Only {arrived:.0%} of the walks reached the loss of {record.settings['delta']:g}: doubtful.")
+    looks_random = [name for name, value in record.layers.items() if value < RANDOM_STRUCTURE]
+    if looks_untrained(record):
+        notes.append("It looks untrained: its weights cannot be distinguished from random numbers.")
+    elif looks_random:
+        notes.append(f"Layers whose weights cannot be distinguished from random numbers: {shown(looks_random, 5)}.")
     if (zeros := _zeros(record.features)) > 0:
         notes.append(f"The features of {zeros:.0%} of the prototypes are all zero; their cosine counts as 0.")
     values = list(record.sensitivity.values())
@@ -267,6 +355,13 @@ def applicability(record: Prototypes, output: str, lower: float, upper: float) -
     if lower > upper:
         notes.append("The paper's lower bound is above its upper one here, so they bound nothing.")
     return notes
+
+
+def looks_untrained(record: Prototypes) -> bool:
+    """Whether its weights cannot be distinguished from random numbers, and no normalisation layer has been trained."""
+    if not record.layers or record.about.get("normalisation_moved"):
+        return False
+    return float(np.mean(list(record.layers.values()))) < RANDOM_STRUCTURE
 
 
 def _zeros(features: NDArray[np.floating]) -> float:
@@ -298,105 +393,3 @@ def by_pair(whole: Cosines, names: tuple[str, ...], weight: NDArray[np.floating]
     frame = per_pair(whole.class_cosines(), names)
     first, second = (frame[side].map(place).to_numpy() for side in ("first", "second"))
     return frame.assign(rows=(units[first] * units[second]).sum(axis=1))
-
-
-# The estimate of accuracy: a linear combination of dataless figures, fitted on networks whose accuracy is known.
-#
-# logit(accuracy) = intercept + Σ coefficient · (figure − centre) / scale. The constants below were made by
-# `benchmarks/network_claims.py --fit` on 252 small networks (multilayer perceptrons, convolutional ones and ResNet18 of
-# width 16, on nine image sets of 10 to 40 classes) whose amount of data, length of training and label noise were varied
-# separately. On data sets left out of the fit it orders the checkpoints of one architecture and data set (mean Spearman
-# .73; .66 if the figures were also chosen without that data set) and, less well, those of several architectures (.63;
-# .49). Its level is hardly informative: its mean error is .24, compared with .28 of a constant. Weights do not show how
-# hard a data set is.
-
-
-LEVEL = 0.9
-KIND = "of networks on data sets left out of the calibration"
-CLASSES = (10, 40)
-"""Fewest and most classes of the calibration."""
-
-
-@dataclass(frozen=True)
-class Term:
-    """One figure's part in the estimate, and the least and greatest value it had in the calibration."""
-
-    figure: str
-    centre: float
-    scale: float
-    coefficient: float
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """A fitted estimate. `reach`: how far below and above it the truth was, for 90 % of networks on sets left out."""
-
-    intercept: float
-    reach: tuple[float, float]
-    terms: tuple[Term, ...]
-
-
-CALIBRATIONS = (
-    Calibration(  # images
-        1.0738,
-        (-0.689, 0.345),
-        (
-            Term("row_spread", 0.2119, 0.2096, 0.2449, -0.4006, 0.8516),
-            Term("between", 0.5036, 0.1499, 0.6181, 0.1665, 0.8536),
-            Term("within", 0.9042, 0.0658, 0.5900, 0.6440, 0.9806),
-            Term("norm_growth", 0.3667, 0.1643, 0.5661, 0.0012, 0.9117),
-            Term("shift_robustness", 0.7908, 0.2067, 0.2932, 0.0781, 0.9842),
-        ),
-    ),
-    Calibration(  # any input
-        1.0225,
-        (-0.676, 0.395),
-        (
-            Term("row_spread", 0.2119, 0.2096, 0.3453, -0.4006, 0.8516),
-            Term("between", 0.5036, 0.1499, 0.7023, 0.1665, 0.8536),
-            Term("within", 0.9042, 0.0658, 0.7591, 0.6440, 0.9806),
-            Term("norm_growth", 0.3667, 0.1643, 0.6199, 0.0012, 0.9117),
-        ),
-    ),
-)
-"""The first whose figures are all known is used."""
-
-
-def estimate_accuracy(figures: Mapping[str, float], classes: int) -> tuple[Estimate, list[str]]:
-    """Estimate the accuracy of a network from its dataless figures, and list what makes the estimate doubtful.
-
-    Between 0 and 1, with an interval that contained the truth of 90 % of the networks on data sets left out. It is
-    meant for ranking checkpoints of one task. It misleads between tasks, does not detect wrong labels in training, and
-    outside of the figures' range in the calibration it is a guess, with a note. Unknown if figures are missing.
-
-    Examples
-    --------
-    >>> known = {"row_spread": 0.2, "between": 0.5, "within": 0.9, "norm_growth": 0.4}
-    >>> estimate, doubts = estimate_accuracy(known, classes=10)
-    >>> round(estimate.value, 1), doubts
-    (0.7, [])
-    >>> estimate_accuracy({**known, "between": 0.7}, classes=10)[0].value > estimate.value
-    True
-
-    """
-    for calibration in CALIBRATIONS:
-        if all(math.isfinite(figures.get(term.figure, math.nan)) for term in calibration.terms):
-            break
-    else:
-        return Estimate(math.nan, 0.0, 1.0, LEVEL, "unknown: figures are missing"), []
-    score = calibration.intercept + sum(
-        term.coefficient * (figures[term.figure] - term.centre) / term.scale for term in calibration.terms
-    )
-    value = 1 / (1 + math.exp(-max(min(score, 50.0), -50.0)))
-    low, high = (min(max(value + edge, 0.0), 1.0) for edge in calibration.reach)
-    strange = [term.figure for term in calibration.terms if not term.least <= figures[term.figure] <= term.most]
-    doubts = []
-    if strange:
-        doubts.append(f"Outside of the calibration in {', '.join(strange)}: the estimate is a guess.")
-    if not CLASSES[0] <= classes <= CLASSES[1]:
-        doubts.append(
-            f"The estimate was calibrated on {CLASSES[0]} to {CLASSES[1]} classes; this network has {classes}."
-        )
-    return Estimate(value, low, high, LEVEL, KIND), doubts

@@ -1,52 +1,65 @@
-"""`rank_networks`: one table over many networks, best first, and how each figure correlates with true accuracy."""
+"""`rank_networks`: one table over many networks, best first, with ties where nothing separates them.
+
+Networks stand in one tie group unless a gap separates them that gave the right order often enough on data sets left out
+of the calibration, or unless labelled rows separate them. Copies of one network are named.
+"""
 
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from ...arrays import Floats
 from ...expect import InputError, one_of, shown
-from ...intervals import Estimate, normal_quantile, of_proportion
+from ...intervals import Estimate, normal_quantile
 from ...result import Result
 from ..prototypes.record import Prototypes
-from ..prototypes.walks import normalize_of
-from ..split.trace import frozen
+from .estimate import calibrations, without_order
 from .quality import NetworkQuality, network_quality
 
-if TYPE_CHECKING:
-    from ..split.split import Split
-
-MAIN_FIGURES = ("estimate", "classifier_quality", "within", "between", "lower_bound", "upper_bound", "converged")
+MAIN_FIGURES = (
+    "labelled",
+    "score",
+    "estimate",
+    "classifier_quality",
+    "within",
+    "between",
+    "lower_bound",
+    "upper_bound",
+    "converged",
+)
 """Figures that every quality has; the others are its dataless `figures`."""
+COPY, NEAR_COPY = 1e-6, 0.98
+"""Heads whose cosines differ by less are copies; those whose cosines correlate by more are near-copies."""
 FEWEST = 4
 """With fewer networks of known accuracy a correlation has no interval."""
-NAMES = (("x", "y"), ("x_test", "y_test"), ("X", "y"), ("images", "labels"))
-BATCH = 256
 
 
 @dataclass(frozen=True)
 class Ranking(Result, chart="network.accuracy_bounds:accuracy_bounds"):
     """Networks compared, best first by the figure `by`.
 
-    `names` in that order; `table` has one row per network and one column per figure; `estimates`, `bounds` (the
-    paper's) and `accuracy` (true, if known) by name. `correlations` are Spearman's rank correlations of each figure
-    with true accuracy, over the networks for which it is known: 1: the same order, 0: none, −1: the reverse. `enclosed`
-    is the share of those networks whose true accuracy is within the paper's bounds, and `estimate_enclosed` within the
-    estimate's interval.
+    `names` in that order; `groups` the same names in tie groups: the order within a group means nothing, and
+    `group_basis` says what separates groups, and how often such an order was right. `copies` are sets of networks with
+    the same or nearly the same head. `table` has one row per network and one column per figure; `estimates`, `bounds`
+    (the paper's) and `accuracy` (true, if known) by name. `correlations` are Spearman's rank correlations of each
+    figure with true accuracy, over the networks for which it is known: 1: the same order, 0: none, −1: the reverse.
+    `enclosed` is the share of those networks whose true accuracy is within the paper's bounds, and `estimate_enclosed`
+    within the estimate's interval.
     """
 
     names: tuple[str, ...]
     by: str
+    groups: tuple[tuple[str, ...], ...]
+    group_basis: str
+    copies: tuple[tuple[str, ...], ...]
     table: pd.DataFrame
     estimates: dict[str, Estimate]
     bounds: dict[str, tuple[float, float]]
@@ -58,18 +71,21 @@ class Ranking(Result, chart="network.accuracy_bounds:accuracy_bounds"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per network and figure: rank, network, figure, value."""
-        long = self.table.melt(id_vars=["rank", "network"], var_name="figure", value_name="value")
+        long = self.table.melt(id_vars=["rank", "group", "network"], var_name="figure", value_name="value")
         return long.dropna(subset="value").sort_values("rank", kind="stable").reset_index(drop=True)
 
     def __str__(self) -> str:
-        best, last = self.names[0], self.names[-1]
-        called = self.by.replace("_", " ")
-        values = dict(zip(self.table["network"], self.table[self.by]))
-        if not math.isfinite(values[best]):
-            text = f"{len(self.names)} networks, not ranked, because none has a known {called}."
+        count = len(self.names)
+        if count == 1:
+            text = "1 network, so there is nothing to rank."
+        elif len(self.groups) == 1:
+            text = f"{count} networks, not ranked: {self.group_basis}"
         else:
-            text = f"Of {len(self.names)} networks, {best} is first by {called} ({values[best]:.3f})"
-            text += f", {last} last ({values[last]:.3f})." if math.isfinite(values[last]) else "."
+            best = shown(self.groups[0], 5)
+            are = "is" if len(self.groups[0]) == 1 else "are"
+            text = f"Of {count} networks in {len(self.groups)} groups, {best} {are} first. {self.group_basis}"
+        if self.copies:
+            text += " Copies or near-copies of one network: " + "; ".join(shown(each, 5) for each in self.copies) + "."
         own = self.correlations.get(self.by)
         if own is not None:
             text += f" Rank correlation of that with true accuracy, over {len(self.accuracy)} networks: {own:.2f}."
@@ -77,9 +93,14 @@ class Ranking(Result, chart="network.accuracy_bounds:accuracy_bounds"):
 
 
 def rank_networks(
-    networks: Mapping[str, Any], accuracy: Mapping[str, float] | None = None, by: str = "estimate", **options: Any
+    networks: Mapping[str, Any], accuracy: Mapping[str, float] | None = None, by: str | None = None, **options: Any
 ) -> Ranking:
-    """Put networks into one table, best first, to show which of them deserve testing.
+    """Put networks into one table, best first, with ties where nothing separates them.
+
+    With labelled rows (`X` and `y`, as in `network_quality`) two networks are separated if the interval of the
+    difference of their accuracies excludes 0. Without, they are separated if their scores are so far apart that such an
+    order was right for at least 80 % of pairs on data sets left out of the calibration. By any other figure nothing is
+    separated.
 
     If true accuracies are given, Spearman's rank correlation of every figure with them shows which figure to trust on
     networks like these; its interval is Fisher's, with the standard error of Bonett & Wright, √((1 + ρ²/2)/(n − 3)).
@@ -92,7 +113,8 @@ def rank_networks(
     ----------
     networks : name -> what `network_quality` returned, or a network, split or record to be measured
     accuracy : name -> true accuracy, of all networks or some
-    by : the figure to rank by, higher first; unknown ones come last
+    by : the figure to rank by, higher first; unknown ones come last. None: accuracy by labelled rows if there are any,
+        else the score
     options : as in `network_quality`, for those that are to be measured
 
     Examples
@@ -118,20 +140,26 @@ def rank_networks(
     }
     rows = {name: figures_of(quality) for name, quality in qualities.items()}
     columns = list(dict.fromkeys([*MAIN_FIGURES, *(figure for row in rows.values() for figure in row)]))
-    one_of(by, "by", columns)
+    by = _usual_figure(rows) if by is None else one_of(by, "by", columns)
     # A stable sort keeps the given order of equals; unknown values come last.
     names = sorted(rows, key=lambda name: -rows[name].get(by, math.nan) if _finite(rows[name].get(by)) else math.inf)
+    groups, basis = tie_groups(names, qualities, by)
+    number = {name: at + 1 for at, group in enumerate(groups) for name in group}
     table = pd.DataFrame(
-        [{"rank": place + 1, "network": name, **{column: rows[name].get(column, math.nan) for column in columns}}
+        [{"rank": place + 1, "group": number[name], "network": name}
+         | {column: rows[name].get(column, math.nan) for column in columns}
          for place, name in enumerate(names)]
     )  # fmt: skip
     if truths:
-        table.insert(2, "accuracy", [truths.get(name, math.nan) for name in names])
+        table.insert(3, "accuracy", [truths.get(name, math.nan) for name in names])
     estimates = {name: qualities[name].estimate for name in names}
     bounds = {name: qualities[name].accuracy_bounds for name in names}
     return Ranking(
         names=tuple(names),
         by=by,
+        groups=groups,
+        group_basis=basis,
+        copies=_copies(qualities),
         table=table,
         estimates=estimates,
         bounds=bounds,
@@ -150,9 +178,89 @@ def _measure(name: str, network: Any, options: dict[str, Any]) -> NetworkQuality
     return network_quality(network, **{**named, **options})
 
 
+def _usual_figure(rows: Mapping[str, Mapping[str, float]]) -> str:
+    return "labelled" if all(_finite(row.get("labelled")) for row in rows.values()) else "score"
+
+
+# Ties.
+
+
+def tie_groups(
+    names: list[str], qualities: Mapping[str, NetworkQuality], by: str
+) -> tuple[tuple[tuple[str, ...], ...], str]:
+    """Names in groups that something separates, and what it is. Unknown values, which come last, are a group.
+
+    A group ends only where every network after it is separated from every network in it.
+    """
+    values = [figures_of(qualities[name]).get(by, math.nan) for name in names]
+    if by == "labelled":
+        basis = "Groups are those whose 90% intervals, by labelled rows, do not overlap."
+        ends = [qualities[name].labelled or Estimate(math.nan, 0.0, 1.0) for name in names]
+        cuts = [
+            at for at in range(1, len(names))
+            if min(each.low for each in ends[:at]) > max(each.high for each in ends[at:])
+        ]  # fmt: skip
+        return _groups(
+            names, cuts
+        ), basis if cuts else "the 90% intervals of their accuracies, by labelled rows, overlap."
+    known = int(np.isfinite(values).sum())
+    cuts = [known] if 0 < known < len(names) else []
+    if by != "score":
+        return (tuple(names),), f"no gap in {by.replace('_', ' ')} was shown to order networks by accuracy."
+    if not known:
+        return (tuple(names),), f"{without_order(next(iter(calibrations().values())))}. Pass labelled rows."
+    order = min(calibrations().values(), key=lambda each: each.networks).order
+    assert order is not None  # otherwise there are no scores
+    if len({qualities[name].classes for name in names}) > 1:
+        return (tuple(names),), "they have different numbers of classes, so they are of different tasks."
+    cuts += [at for at in range(1, known) if values[at - 1] - values[at] >= order.gap]
+    detail = (
+        f"scores {order.gap:g} or more apart gave the right order for {order.right:.0%} of {order.pairs} pairs on data "
+        f"sets left out of the calibration ({order.worst:.0%} on the worst of them)."
+    )
+    if not cuts:
+        return (tuple(names),), f"their scores are too close. Only {detail}"
+    return _groups(names, sorted(cuts)), _sentence(detail)
+
+
+def _groups(names: list[str], cuts: list[int]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(names[first:last]) for first, last in pairwise([0, *cuts, len(names)]))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _copies(qualities: Mapping[str, NetworkQuality]) -> tuple[tuple[str, ...], ...]:
+    """Sets of networks whose heads have the same cosines, or nearly."""
+    sets: list[list[str]] = []
+    for name, quality in qualities.items():
+        same = next((group for group in sets if _alike(qualities[group[0]], quality)), None)
+        if same is None:
+            sets.append([name])
+        else:
+            same.append(name)
+    return tuple(tuple(group) for group in sets if len(group) > 1)
+
+
+def _alike(one: NetworkQuality, other: NetworkQuality) -> bool:
+    if one.fingerprint and one.fingerprint == other.fingerprint:
+        return True
+    if one.walked != other.walked or len(one.walked) < FEWEST:
+        return False
+    pairs = np.triu_indices(len(one.walked), 1)
+    first, second = one.row_cosines[pairs], other.row_cosines[pairs]
+    if float(np.abs(first - second).max()) < COPY:
+        return True
+    spread = float(first.std() * second.std())
+    return bool(spread > 0 and float(((first - first.mean()) * (second - second.mean())).mean()) / spread > NEAR_COPY)
+
+
 def figures_of(quality: NetworkQuality) -> dict[str, float]:
     """The figures of one network, by name."""
     main = {
+        "labelled": math.nan if quality.labelled is None else quality.labelled.value,
+        "score": quality.score,
         "estimate": quality.estimate.value,
         "classifier_quality": quality.classifier_quality,
         "within": quality.within.value,
@@ -227,87 +335,3 @@ def _notes(qualities: dict[str, NetworkQuality], known: dict[str, float], by: st
     if 0 < len(known) < FEWEST:
         notes.append(f"Rank correlations over {len(known)} known accuracies are not informative.")
     return tuple(notes)
-
-
-# True accuracy of a network, if there are labelled rows after all.
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledRows:
-    """Inputs (n, ...) and the class number of each (n,)."""
-
-    inputs: NDArray[Any]
-    labels: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-
-def read_labelled_rows(path: str | Path) -> LabelledRows:
-    """Inputs and labels of a NumPy file with arrays x and y."""
-    try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            names = list(file.files) if hasattr(file, "files") else []
-            pair = next((pair for pair in NAMES if set(pair) <= set(names)), None)
-            if pair is None:
-                raise InputError(f"{path} has arrays {shown(names) or 'none'}; expected x (inputs) and y (labels).")
-            inputs, labels = (file[name] for name in pair)
-    except FileNotFoundError:
-        raise InputError(f"There is no file {path}. Is the path right?") from None
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
-    if inputs.ndim < 2 or labels.shape != (len(inputs),) or not len(inputs):
-        raise InputError(
-            f"{path} has inputs of shape {inputs.shape} and labels of shape {labels.shape}; expected (n, ...) and (n,)."
-        )
-    if inputs.dtype.kind not in "uif" or labels.dtype.kind not in "ui":
-        raise InputError(
-            f"{path} has inputs of {inputs.dtype} and labels of {labels.dtype}; expected numbers, and classes counted "
-            "from 0."
-        )
-    return LabelledRows(inputs, labels.astype(np.int64))
-
-
-def true_accuracy(split: Split, labelled: LabelledRows, normalize: Any = None) -> Estimate:
-    """The share of labelled rows that the network predicts correctly, with Wilson's interval.
-
-    Bytes are treated as images of 0 to 255 and scaled to 0..1; with `normalize` (mean, std) inputs are scaled by it.
-    Images with the channels last are transposed.
-    """
-    import torch
-
-    least, most = int(labelled.labels.min()), int(labelled.labels.max())
-    if least < 0 or most >= split.classes:
-        raise InputError(
-            f"The labels of the test set run from {least} to {most}, but the network has {split.classes} classes, "
-            "counted from 0."
-        )
-    inputs = _network_inputs(labelled.inputs, split.input_shape)
-    scale = normalize_of(normalize, split.input_shape)
-    like = split.inputs(1)
-    right = 0
-    with frozen(split.network), torch.no_grad():
-        for first in range(0, len(labelled), BATCH):
-            part = np.asarray(inputs[first : first + BATCH])
-            values = part / np.float32(255) if part.dtype == np.uint8 else part
-            if scale is not None:
-                sides = (-1, *[1] * (values.ndim - 2))
-                values = (values - np.reshape(scale.mean, sides)) / np.reshape(scale.std, sides)
-            rows = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).to(like)
-            answers = split.logits(rows).argmax(1).cpu().numpy()
-            right += int((answers == labelled.labels[first : first + BATCH]).sum())
-    return of_proportion(right, len(labelled))
-
-
-def _network_inputs(inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """The inputs in the network's shape: channels first, and a channel for grey images."""
-    own = inputs.shape[1:]
-    if own == shape:
-        return inputs
-    if len(own) == 3 and len(shape) == 3 and (own[2], *own[:2]) == shape:
-        return np.moveaxis(inputs, 3, 1)
-    if len(own) == 2 and (1, *own) == shape:
-        return inputs[:, None]
-    raise InputError(f"The inputs of the test set have shape {own}, but those of the network {shape}.")

@@ -21,12 +21,17 @@ LINKS = {
     "sigmoid": "sigmoid",
     "logsigmoid": "sigmoid",
 }
+SHIFTLESS = 1e-4
+"""Constants smaller than this share of the output are rounding."""
 PRODUCTS = ("AddmmBackward", "MmBackward", "LinearBackward", "MvBackward", "BmmBackward", "UnsafeViewBackward")
 
 
 @dataclass(frozen=True)
 class HeadMatch:
-    """The head: its use, how positions are pooled, whether its weight is (features, classes), what follows it."""
+    """The head: its use, how positions are pooled, whether its weight is (features, classes), what follows it.
+
+    The network's scores are `scale` times the head's output plus `shift`, such as a division by a temperature.
+    """
 
     call: Call
     kind: str
@@ -34,6 +39,8 @@ class HeadMatch:
     transposed: bool
     output: str
     notes: tuple[Note, ...]
+    scale: float = 1.0
+    shift: Tensor | None = None
 
 
 def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
@@ -52,6 +59,13 @@ def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
                 matches[place] = call, *match
                 break
     if not matches:
+        for output in outputs:
+            for call in reversed(trace.calls):
+                scaled = _match_scaled(call, output)
+                if scaled is not None and _is_transposed(call, scaled.pool) is not None:
+                    _refuse_shared(network, trace, call)
+                    return _scaled_head(network, call, scaled)
+    if not matches:
         raise InputError(_refusal(_no_head_reason(trace), trace))
     names = sorted({call.name for call, _, _ in matches.values()})
     if len(names) > 1:
@@ -62,6 +76,12 @@ def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
         shape = tuple(call.weight.shape)
         why = f"its last layer {call.name!r} has a weight of {shape} but does not output x·Wᵀ + b (is it normalised?)"
         raise InputError(_refusal(why, trace))
+    _refuse_shared(network, trace, call)
+    return HeadMatch(call, call.kind, pool, transposed, _output_kind(network, link), ())
+
+
+def _refuse_shared(network: nn.Module, trace: Trace, call: Call) -> None:
+    """Refuse a head that is used again, or whose weight is that of another layer."""
     if sum(other.layer is call.layer for other in trace.calls) > 1:
         raise InputError(_refusal(f"its last layer {call.name!r} is used more than once in a pass", trace))
     tied = _sharing_layers(network, call)
@@ -69,7 +89,53 @@ def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
         raise InputError(
             _refusal(f"its last layer {call.name!r} shares its weight with {shown(tied)}: name it as `head`", trace)
         )
-    return HeadMatch(call, call.kind, pool, transposed, _output_kind(network, link), ())
+
+
+@dataclass(frozen=True)
+class ScaledMatch:
+    """How an output is made of a layer's: scale · output + shift, then the link."""
+
+    pool: str
+    link: str
+    scale: float
+    shift: Tensor | None
+
+
+def _scaled_head(network: nn.Module, call: Call, match: ScaledMatch, notes: tuple[Note, ...] = ()) -> HeadMatch:
+    """The head whose output is scaled, as by a temperature, or has constants added."""
+    code = "head-scaled" if match.shift is None else "head-shifted"
+    return HeadMatch(
+        call, call.kind, match.pool, bool(_is_transposed(call, match.pool)), _output_kind(network, match.link),
+        (*notes, Note(code, scale=match.scale)), match.scale, match.shift,
+    )  # fmt: skip
+
+
+def _match_scaled(call: Call, output: Tensor) -> ScaledMatch | None:
+    """How a layer's output was scaled and shifted, if by one positive number and one constant per class."""
+    import torch
+
+    for pool in _pools(call):
+        scores = pool_positions(call.output, pool, call.kind)
+        if scores.shape != output.shape or not scores.is_floating_point() or len(scores) < 2:
+            continue
+        exact = scores.double()
+        for link, undo in (("plain", None), ("softmax", torch.log), ("log_softmax", None), ("sigmoid", torch.logit)):
+            values = output.double() if undo is None else undo(output.double())
+            if not bool(torch.isfinite(values).all()):
+                continue
+            # A softmax leaves the mean of a row's scores open.
+            own, theirs = (each - each.mean(1, keepdim=True) if "softmax" in link else each for each in (exact, values))
+            moved, gone = (each - each.mean(0) for each in (own, theirs))
+            length = float((moved**2).sum())
+            scale = float((moved * gone).sum()) / length if length else 0.0
+            if scale <= 0:
+                continue
+            shift = (theirs - scale * own).mean(0)
+            if not _close((scale * own + shift).to(output.dtype), theirs.to(output.dtype)):
+                continue
+            still = float(shift.abs().max()) <= SHIFTLESS * float(theirs.abs().max())
+            return ScaledMatch(pool, link, scale, None if still else shift.to(scores.dtype))
+    return None
 
 
 def _match_named(network: nn.Module, trace: Trace, name: str) -> HeadMatch:
@@ -95,6 +161,9 @@ def _match_named(network: nn.Module, trace: Trace, name: str) -> HeadMatch:
     matches = (_match(call, output) for output in outputs)
     match = next((each for each in matches if each is not None), None)
     if match is None:
+        scaled = next((each for output in outputs if (each := _match_scaled(call, output)) is not None), None)
+        if scaled is not None and _is_transposed(call, scaled.pool) is not None:
+            return _scaled_head(network, call, scaled, tuple(notes))
         notes.append(Note("head-not-output"))
     for pool in _pools(call) if match is None else (match[0],):
         transposed = _is_transposed(call, pool)

@@ -36,7 +36,8 @@ class Split:
     `name` is the head's name in the network, `kind` linear or convolution, `weight` its rows (classes, feature_size),
     `bias` (classes,) or None. `output` is what follows the head: softmax, sigmoid, or unknown if the network outputs
     plain scores. `layers` are all layers seen, in words; `notes` are remarks on the choice. `call` feeds inputs to the
-    network, `pool` says how positions become one row, `transposed` whether the weight is transposed.
+    network, `pool` says how positions become one row, `transposed` whether the weight is transposed. If the network
+    scales the head's output, as by a temperature, `scale` and `shift` are that, and part of `weight` and `bias`.
     """
 
     network: nn.Module = field(repr=False)
@@ -53,6 +54,8 @@ class Split:
     call: Feed = field(repr=False)
     pool: str = field(repr=False)
     transposed: bool = field(repr=False)
+    scale: float = 1.0
+    shift: Tensor | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         ends = {"unknown": "plain scores"}.get(self.output, f"a {self.output}")
@@ -87,7 +90,10 @@ class Split:
         head: Any = self.head
         weight = head.weight.flatten(1)
         # From the features, not from the head's output: what follows may overwrite that.
-        return features, linear(features, weight.T if self.transposed else weight, getattr(head, "bias", None))
+        logits = linear(features, weight.T if self.transposed else weight, getattr(head, "bias", None))
+        if self.scale != 1:
+            logits = self.scale * logits
+        return features, logits if self.shift is None else logits + self.shift.to(logits)
 
     def inputs(self, rows: int, seed: int = 0, *place: int) -> Tensor:
         """Random inputs, normal with mean 0 and spread 1, on the network's device and in its precision."""
@@ -113,7 +119,8 @@ def split(network: nn.Module, input_shape: Sequence[int], head: str | None = Non
     """Find the head of a network: its last linear layer, and with it the features that the head uses.
 
     It works for any `nn.Module` that ends in a linear layer or a 1×1 convolution, followed by nothing, a softmax, a
-    sigmoid or a reshaping, or by a mean over positions. What it cannot split it refuses with the reason and the layers
+    sigmoid or a reshaping, or by a mean over positions. Its output may be divided by a temperature, or have constants
+    added; that counts as part of the head. What it cannot split it refuses with the reason and the layers
     it saw. A head computed by `F.linear` or `@` outside of a layer cannot be seen: make it an `nn.Linear`.
 
     Parameters
@@ -249,6 +256,10 @@ def random_inputs(network: nn.Module, shape: tuple[int, ...], rows: int, seed: i
 
 def _make_split(network: nn.Module, match: HeadMatch, traced: Trace, shape: tuple[int, ...], feed: Feed) -> Split:
     weight, bias = match.call.weight.T if match.transposed else match.call.weight, match.call.bias
+    if match.scale != 1:
+        weight, bias = match.scale * weight, None if bias is None else match.scale * bias
+    if match.shift is not None:
+        bias = match.shift if bias is None else bias + match.shift.to(bias)
     classes, size = weight.shape
     if classes < 2:
         raise InputError(
@@ -270,6 +281,8 @@ def _make_split(network: nn.Module, match: HeadMatch, traced: Trace, shape: tupl
         call=feed,
         pool=match.pool,
         transposed=match.transposed,
+        scale=match.scale,
+        shift=match.shift,
     )
 
 

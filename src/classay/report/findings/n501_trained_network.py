@@ -1,12 +1,17 @@
 """Is a network distinguishable from an untrained one, by its weights alone?
 
-- *A warning when:* The interval of the estimated accuracy reaches chance.
-- *Fine when:* The whole interval is above chance.
+- *A warning when:* Its weights look like random numbers, or less than 90% of its walks arrive.
+- *Fine when:* Its weights have structure, and walks arrive.
 - *Not checked when:* No network is given.
 """
 
 from __future__ import annotations
 
+import math
+
+from ...intervals import Estimate, exact
+from ...network.prototypes.probes import RANDOM_STRUCTURE
+from ...network.quality.estimate import CONVERGED
 from ...network.quality.quality import NetworkQuality
 from ..document import Finding, Unasked
 from ..phrases import percent, share
@@ -21,20 +26,27 @@ def check(results: Results, judge: Judge) -> Outcome:
     """One finding per network."""
     if not results.networks:
         return Unasked(CODE, TITLE, "no network was given")
-    return [_trained(name, quality, judge) for name, quality in results.networks.items()]
+    return [_trained(name, quality) for name, quality in results.networks.items()]
 
 
-def _trained(name: str, quality: NetworkQuality, judge: Judge) -> Finding:
-    chance = 1 / quality.classes
-    trained = quality.estimate.known and judge.widened(quality.estimate).low > chance
+def _trained(name: str, quality: NetworkQuality) -> Finding:
+    structure = quality.figures.get("structure", math.nan)
+    arrived = quality.converged.value
+    trained = arrived >= CONVERGED and not quality.untrained
+    said = "is unknown" if math.isnan(structure) else f"is {structure:.2f} (random weights: 0)"
+    accuracy = (
+        f"By labelled rows its accuracy is {percent(quality.labelled)}."
+        if quality.labelled is not None
+        else "Its accuracy cannot be known without labelled rows."
+    )
     return Finding(
         code=CODE,
         level="fine" if trained else "warning",
         of=name,
         title=TITLE if trained else "Indistinguishable from an untrained network",
-        sentence=f"From its weights alone its accuracy is estimated at {percent(quality.estimate)}, where chance is "
-        f"{share(chance)}. The estimate ranks checkpoints of one task; do not rely on its absolute value.",
-        value=quality.estimate,
-        reference=f"chance {share(chance)}",
+        sentence=f"The structure of its weights {said}, and {share(arrived)} of the walks to its classes arrived. "
+        f"{accuracy}",
+        value=Estimate(structure, 0.0, math.inf, kind="of weights") if math.isnan(structure) else exact(structure),
+        reference=f"random weights below {RANDOM_STRUCTURE:g}",
         action="" if trained else "Test it on labelled data before anything else.",
     )

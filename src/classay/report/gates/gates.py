@@ -44,7 +44,17 @@ FIGURES: dict[str, tuple[str, ...]] = {
         "evenness",
     ),
     "classes": ("accuracy_now", "accuracy_double", "accuracy_tenfold", "information"),
-    "network": ("classifier_quality", "within", "between", "lower_bound", "upper_bound", "estimate", "converged"),
+    "network": (
+        "classifier_quality",
+        "within",
+        "between",
+        "lower_bound",
+        "upper_bound",
+        "estimate",
+        "structure",
+        "row_spread",
+        "converged",
+    ),
 }
 """The figures that a gate can name, by subject."""
 FORM = re.compile(

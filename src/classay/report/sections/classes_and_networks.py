@@ -10,6 +10,8 @@ import pandas as pd
 from ... import charts
 from ...charts.style.theme import printable
 from ...classes.extrapolate.extrapolate import Extrapolation
+from ...network.quality.figures import FIGURES
+from ...network.quality.quality import NetworkQuality
 from ..document import Cell, Picture, Section, Sheet
 from ..phrases import bits, joined, percent, quoted, share
 from ..results import Results
@@ -71,35 +73,54 @@ def networks_section(results: Results) -> Section:
     """What can be measured of networks without data."""
     if not results.networks:
         return Section("networks", "Networks", "", absent="no network was given (--network)")
-    names = ("classifier_quality", "within", "between", "lower_bound", "upper_bound", "estimate", "converged")
+    names = ("estimate", "structure", "converged", "within", "between", "row_spread")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             name,
-            net.classifier_quality,
+            net.labelled if net.labelled is not None else net.estimate,
+            cell(net.figures.get("structure")),
+            net.converged,
             net.within,
             net.between,
-            *(float(bound) for bound in net.accuracy_bounds),
-            net.estimate,
-            net.converged,
+            cell(net.figures.get("row_spread")),
         )
         for name, net in results.networks.items()
     )
-    sheet = Sheet("networks", "Networks, measured without data", ("network", *names), rows, "", tuple(results.networks))
+    note = "Directions: higher is better for each of them; a structure below .05 is that of random weights."
+    details = tuple(_figures(name, net) for name, net in results.networks.items())
+    sheet = Sheet(
+        "networks",
+        "Networks: the figures that decide",
+        ("network", *names),
+        rows,
+        note,
+        tuple(results.networks),
+        details,
+    )
     pictures = tuple(
         Picture(
             f"cosines/{name}",
-            f"Which classes {name} finds similar",
+            f"Which classes {name} is most likely to confuse, by its head",
             str(net),
-            spec_of(charts.class_cosines(net)),
+            spec_of(charts.class_cosines(net, of="rows")),
             _pairs(name, net.per_pair),
         )
         for name, net in results.networks.items()
     )
     lead = (
-        "From architecture and weights alone. The estimate ranks checkpoints of one task; do not rely on its absolute "
-        "value. Neither it nor the paper's bounds replace a test set."
+        "From architecture and weights alone. Without labelled rows the accuracy of a network cannot be known; these "
+        "figures show whether it is trained at all, and which classes it finds similar."
     )
     return Section("networks", "Networks", lead, pictures, (sheet,))
+
+
+def _figures(name: str, net: NetworkQuality) -> Sheet:
+    """Every other figure, to be opened."""
+    rows = [("H_w", cell(net.classifier_quality)), *(("the paper's bounds", cell(end)) for end in net.accuracy_bounds)]
+    rows += [
+        (f"{figure.replace('_', ' ')}: {FIGURES[figure].words}", cell(value)) for figure, value in net.figures.items()
+    ]
+    return Sheet(f"figures/{name}", f"All figures of {name}", ("measure", "value"), tuple(rows))
 
 
 def _pairs(name: str, pairs: pd.DataFrame) -> Sheet:

@@ -1,4 +1,4 @@
-"""True accuracy on labelled rows."""
+"""Accuracy on labelled rows, many or few."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+from small_networks import mlp
 from torch import nn
 
+import classay
 from classay.expect import InputError
-from classay.network.quality.rank_networks import LabelledRows, read_labelled_rows, true_accuracy
+from classay.network.quality.labelled_rows import LabelledRows, combined_accuracy, read_labelled_rows, true_accuracy
 from classay.network.split.split import split
 
 
@@ -108,3 +110,57 @@ def test_what_does_not_fit(brightest):
     for labels in ([0, 3], [-1, 0]):
         with pytest.raises(InputError, match="the network has 3 classes"):
             true_accuracy(brightest, LabelledRows(images(2), np.array(labels)))
+
+
+def test_labelled_rows_by_hand():
+    """With a prior that is worth nothing the posterior is Jeffreys'."""
+    from scipy.stats import beta
+
+    network = mlp()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)).astype(np.float32)
+    with torch.no_grad():
+        answers = network(torch.from_numpy(X)).argmax(1).numpy()
+    y = np.where(np.arange(40) < 30, answers, (answers + 1) % 4)
+    options = {"starts": 1, "compare_fresh": False, "sensitivity": False}
+    q = classay.network_quality(network, (6,), X=X, y=y, **options)
+    assert q.labelled.value == pytest.approx(30.5 / 41)
+    assert (q.labelled.low, q.labelled.high) == pytest.approx(beta(30.5, 10.5).ppf([0.05, 0.95]))
+    assert "of 40 labelled rows and a prior worth 1.0" in str(q)
+    assert "labelled" in q.to_frame()["figure"].to_numpy()
+    tensors = classay.network_quality(network, (6,), X=torch.from_numpy(X), y=torch.from_numpy(y), **options)
+    assert tensors.labelled == q.labelled
+
+
+def test_a_prior_counts_as_rows():
+    found = combined_accuracy((0.8, 10.0), right=5, rows=10)
+    assert found.value == pytest.approx((8 + 5) / 20)
+    assert found.low < found.value < found.high
+    assert found.kind == "of 10 labelled rows and a prior worth 10.0"
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.zeros((3, 6)), None, "`y` is missing"),
+        (None, np.zeros(3, int), "`X` is missing"),
+        (np.zeros((3, 6)), np.zeros(2, int), r"`y` has shape \(2,\); expected \(3,\)"),
+        (np.zeros((3, 6)), ["a", "b", "c"], "class numbers of the head"),
+        (np.full((3, 6), np.nan), np.zeros(3, int), "NaN"),
+        (np.zeros((0, 6)), np.zeros(0, int), "expected numbers"),
+        (np.zeros((3, 5)), np.zeros(3, int), "have shape"),
+        (np.zeros((3, 6)), np.full(3, 4), "from 4 to 4"),
+    ],
+)
+def test_bad_rows_are_refused_before_any_walk(X, y, words, monkeypatch):
+    from classay.network.quality import quality as module
+
+    monkeypatch.setattr(module, "prototypes", lambda *given, **options: pytest.fail("it walked"))
+    with pytest.raises(InputError, match=words):
+        classay.network_quality(mlp(), (6,), X=X, y=y)
+
+
+def test_rows_need_the_network():
+    record = classay.prototypes(mlp(), (6,), starts=1, sensitivity=False)
+    with pytest.raises(InputError, match="expected the network"):
+        classay.network_quality(record, X=np.zeros((3, 6)), y=np.zeros(3, int))

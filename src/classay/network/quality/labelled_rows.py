@@ -1,0 +1,148 @@
+"""Labelled rows: the true accuracy of a network, and a few of them together with what the dataless figures say.
+
+The figures are a prior, accuracy ~ Beta(ν m, ν (1 − m)) with m the estimate and ν its weight in rows, as it was on data
+sets left out of the calibration. r correct of n rows make it Beta(ν m + r, ν (1 − m) + n − r). Outside of the
+calibration the prior is Jeffreys', Beta(½, ½), which is worth one row.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from ...expect import InputError, shown
+from ...intervals import Estimate, of_proportion
+from ..prototypes.walks import normalize_of
+from ..split.trace import frozen
+from .estimate import LEVEL
+
+if TYPE_CHECKING:
+    from ..split.split import Split
+
+NAMES = (("x", "y"), ("x_test", "y_test"), ("X", "y"), ("images", "labels"))
+BATCH = 256
+JEFFREYS = (0.5, 1.0)
+"""Mean and weight in rows of the prior where nothing is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Inputs (n, ...) and the class number of each (n,)."""
+
+    inputs: NDArray[Any]
+    labels: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def labelled_rows(X: Any, y: Any) -> LabelledRows:
+    """Rows as users pass them to `network_quality`: arrays or tensors."""
+    inputs, labels = (np.asarray(part.detach().cpu().numpy() if hasattr(part, "detach") else part) for part in (X, y))
+    if inputs.ndim < 2 or not len(inputs) or inputs.dtype.kind not in "uif":
+        raise InputError(f"`X` has shape {inputs.shape} and type {inputs.dtype}; expected numbers (rows, ...).")
+    if labels.shape != (len(inputs),):
+        raise InputError(f"`y` has shape {labels.shape}; expected ({len(inputs)},), one label per row of `X`.")
+    if labels.dtype.kind not in "ui":
+        raise InputError(f"`y` is of type {labels.dtype}; expected class numbers of the head, counted from 0.")
+    if inputs.dtype.kind == "f" and not np.isfinite(inputs).all():
+        raise InputError("`X` contains NaN or infinite numbers. Drop those rows.")
+    return LabelledRows(inputs, labels.astype(np.int64))
+
+
+def combined_accuracy(prior: tuple[float, float], right: int, rows: int) -> Estimate:
+    """Accuracy by labelled rows and the dataless figures: the mean of the posterior and its central 90 %.
+
+    `prior` are the mean and the weight, in rows, of what the figures say; NaN if they say nothing.
+
+    >>> combined_accuracy((math.nan, 0.0), right=18, rows=20)
+    0.881 [0.75, 0.971]
+    """
+    mean, weight = prior if math.isfinite(prior[0]) else JEFFREYS
+    a, b = weight * mean + right, weight * (1 - mean) + rows - right
+    edge = (1 - LEVEL) / 2
+    low, high = (float(special.betaincinv(a, b, share)) for share in (edge, 1 - edge))
+    kind = f"of {rows} labelled rows and a prior worth {weight:.1f}"
+    return Estimate(a / (a + b), low, high, LEVEL, kind)
+
+
+def read_labelled_rows(path: str | Path) -> LabelledRows:
+    """Inputs and labels of a NumPy file with arrays x and y."""
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            names = list(file.files) if hasattr(file, "files") else []
+            pair = next((pair for pair in NAMES if set(pair) <= set(names)), None)
+            if pair is None:
+                raise InputError(f"{path} has arrays {shown(names) or 'none'}; expected x (inputs) and y (labels).")
+            inputs, labels = (file[name] for name in pair)
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}. Is the path right?") from None
+    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
+    if inputs.ndim < 2 or labels.shape != (len(inputs),) or not len(inputs):
+        raise InputError(
+            f"{path} has inputs of shape {inputs.shape} and labels of shape {labels.shape}; expected (n, ...) and (n,)."
+        )
+    if inputs.dtype.kind not in "uif" or labels.dtype.kind not in "ui":
+        raise InputError(
+            f"{path} has inputs of {inputs.dtype} and labels of {labels.dtype}; expected numbers, and classes counted "
+            "from 0."
+        )
+    return LabelledRows(inputs, labels.astype(np.int64))
+
+
+def true_accuracy(split: Split, labelled: LabelledRows, normalize: Any = None) -> Estimate:
+    """The share of labelled rows that the network predicts correctly, with Wilson's interval."""
+    return of_proportion(count_right(split, labelled, normalize), len(labelled))
+
+
+def count_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> int:
+    """How many labelled rows the network predicts correctly.
+
+    Bytes are treated as images of 0 to 255 and scaled to 0..1; with `normalize` (mean, std) inputs are scaled by it.
+    Images with the channels last are transposed.
+    """
+    import torch
+
+    least, most = int(labelled.labels.min()), int(labelled.labels.max())
+    if least < 0 or most >= split.classes:
+        raise InputError(
+            f"The labels of the test set run from {least} to {most}, but the network has {split.classes} classes, "
+            "counted from 0."
+        )
+    inputs = _network_inputs(labelled.inputs, split.input_shape)
+    scale = normalize_of(normalize, split.input_shape)
+    like = split.inputs(1)
+    right = 0
+    with frozen(split.network), torch.no_grad():
+        for first in range(0, len(labelled), BATCH):
+            part = np.asarray(inputs[first : first + BATCH])
+            values = part / np.float32(255) if part.dtype == np.uint8 else part
+            if scale is not None:
+                sides = (-1, *[1] * (values.ndim - 2))
+                values = (values - np.reshape(scale.mean, sides)) / np.reshape(scale.std, sides)
+            rows = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).to(like)
+            answers = split.logits(rows).argmax(1).cpu().numpy()
+            right += int((answers == labelled.labels[first : first + BATCH]).sum())
+    return right
+
+
+def _network_inputs(inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The inputs in the network's shape: channels first, and a channel for grey images."""
+    own = inputs.shape[1:]
+    if own == shape:
+        return inputs
+    if len(own) == 3 and len(shape) == 3 and (own[2], *own[:2]) == shape:
+        return np.moveaxis(inputs, 3, 1)
+    if len(own) == 2 and (1, *own) == shape:
+        return inputs[:, None]
+    raise InputError(f"The inputs of the test set have shape {own}, but those of the network {shape}.")
