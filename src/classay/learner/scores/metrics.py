@@ -22,7 +22,7 @@ from .curves import refit_curves
 from .pointwise import confusion_counts, count_figures, log_losses, precisions, squared_errors
 from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
 from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
-from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, quiet
+from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, needs_of, quiet
 from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
 
 LEAST_EVENTS = 5
@@ -228,8 +228,7 @@ def _chosen(names: str | Iterable[str] | None) -> list[str]:
             "`names` is empty; expected metrics, such as ['roc_auc', 'brier'], or None for the usual ones."
         )
     for name in listed:
-        if name not in USUAL:
-            metric_named(name)
+        needs_of(name)
     return listed
 
 
@@ -304,7 +303,7 @@ class _Work:
         """Metrics that can be computed, and why others cannot."""
         able, skipped = [], {}
         for name in chosen:
-            needs = USUAL[name] if name in USUAL else metric_named(name).needs
+            needs = needs_of(name)
             if needs == LABELS:
                 able.append(name)
             elif self.scores is None:
