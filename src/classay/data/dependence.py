@@ -1,7 +1,7 @@
 """`dependence`: do rows belong together, so that accuracy on shuffled rows promises too much?
 
-Candidates are the order of the file, columns that look like the name of a group, and rows that are near each other. Each
-is first screened by the nearest neighbour, which takes a second, and then measured with a learner.
+Candidates are the order of the file, columns that look like the name of a group, and rows that are near each other.
+Each is first screened by the nearest neighbour, which takes a second, and then measured with a learner.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ BLOCKS = 50
 file remain to train on, and what changes slowly along it does no harm."""
 QUERIES, DRAWS = 1000, 3
 """Rows whose nearest neighbour is looked up, and shuffles within classes with which the screen compares."""
-SCREEN, ERRORS = 0.03, 4.0
-"""A candidate is measured if its neighbours share labels more often by this, and by so many standard errors."""
+SCREEN, ABOVE, ERRORS = 0.03, 0.12, 4.0
+"""A candidate is measured if neighbours share labels more often by this, by this share of what they do above chance,
+and by so many standard errors."""
 FALL, RELATIVE = 0.03, 0.25
 """Rows belong together if balanced accuracy falls by so much, and by this share of what it has above chance."""
 LEVEL = 0.999
 """Confidence level of the interval of the fall, which must be above 0."""
-MOST_ROWS = 10_000
+MOST_ROWS = 6_000
 """Rows that are fitted; of a larger table, stretches of consecutive rows or whole groups."""
 MOST_NEAR = 50_000
 """Rows among which near ones are searched."""
 LEAST_GROUPS, LARGEST_SHARE = 20, 0.1
-"""A column can name groups if it has so many values, two rows or more for each on average, none with more of the rows."""
+"""A column can name groups if it has so many values, two rows or more each on average, and none with more rows."""
 MOST_COLUMNS = 12
 NAMES = re.compile(
     r"(^|[^a-z])(id|ids|key|code|nr|no|name|patient|subject|person|user|customer|client|session|group|site|batch|device|"
@@ -60,10 +61,11 @@ NAMES = re.compile(
 class Tie:
     """What may tie rows together: file order, a column, or nearness; and what accuracy is without rows so tied.
 
-    `shuffled` and `apart` are the accuracies on the same rows, with folds drawn at random and with whole groups left out;
-    both leave the same share of each class. `fall` is the difference in balanced accuracy, with its interval over groups.
-    `belong` is whether it is large enough to say that rows belong together. For file order, `fall` is that of short blocks,
-    and `apart`, if rows belong together, the accuracy with a fifth of the file left out at a time.
+    `shuffled` and `apart` are the accuracies on the same rows, with folds drawn at random and with whole groups left
+    out; both leave the same share of each class. `fall` is the difference in balanced accuracy, with its interval
+    over groups. `belong` is whether it is large enough to say that rows belong together. For file order, `fall` is
+    that of short blocks, and `apart`, if rows belong together, the accuracy with a fifth of the file left out at a
+    time.
     """
 
     kind: str
@@ -107,7 +109,7 @@ class Dependence(Result, chart="data.dependence:dependence_chart"):
         return tuple(tie for tie in self.ties if tie.belong)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per figure: kind, name, groups, belong, figure, value, low, high, level; screened ones as `excess`."""
+        """One row per figure: kind, name, groups, belong, figure, value, low, high, level; `excess`: of screens."""
         rows = [
             {"kind": tie.kind, "name": tie.name, "groups": tie.groups, "belong": tie.belong, "figure": figure}
             | {part: getattr(getattr(tie, figure), part) for part in PARTS}
@@ -116,7 +118,7 @@ class Dependence(Result, chart="data.dependence:dependence_chart"):
         ]
         rows += [
             {"kind": each.kind, "name": each.name, "groups": None, "belong": False, "figure": "excess"}
-            | {"value": each.excess, "low": np.nan, "high": np.nan, "level": np.nan, "kind_of_interval": ""}
+            | {"value": each.excess, "low": np.nan, "high": np.nan, "level": np.nan}
             for each in self.screened.itertuples()
         ]
         columns = ["kind", "name", "groups", "belong", "figure", "value", "low", "high", "level"]
@@ -148,15 +150,16 @@ def dependence(
 ) -> Dependence:
     """Say whether rows belong together, and by how much accuracy falls when such rows are left out together.
 
-    Rows of one patient, or seconds of one recording, are alike. If some of them are trained on, the others are easy, and
-    accuracy on shuffled rows says little about a new patient. For each candidate (neighbouring rows of the file; rows
-    with the same value of a column; rows that are nearly the same):
+    Rows of one patient, or seconds of one recording, are alike. If some of them are trained on, the others are easy,
+    and accuracy on shuffled rows says little about a new patient. For each candidate (neighbouring rows of the file;
+    rows with the same value of a column; rows that are nearly the same):
 
     1. Screen: how often a row's nearest neighbour has its label, with and without the tied rows, against the same ties
        shuffled within each class. So a file that is sorted by class shows nothing.
-    2. Measure: balanced accuracy with folds at random minus that with whole groups left out, both with the same share of
-       each class in every fold. File order: blocks of consecutive rows of a class, dealt at random to the folds, so that
-       a slow change along the file shows little. Columns: without that column, in both.
+    2. Measure: balanced accuracy with folds at random minus that with whole groups left out, both with the same share
+    of
+       each class in every fold. File order: blocks of consecutive rows of a class, dealt at random to the folds, so
+       that a slow change along the file shows little. Columns: without that column, in both.
 
     Fall 0: rows are as good as independent; higher is worse. Rows *belong together* if the fall is at least 3 points, a
     quarter of what balanced accuracy has above chance, and its 99.9 % interval is above 0.
@@ -164,12 +167,12 @@ def dependence(
     It misleads if deployment sees the same groups again (the same machines, the same customers): then shuffled accuracy
     is right. Many small clusters that are real kinds of cases look like groups of near rows. It cannot see groups that
     no column, no order and no nearness shows, nor nearness in columns with few values; groups with fewer than two rows
-    on average in large tables are lost in the sample of 10,000 rows.
+    on average in large tables are lost in the sample of 6,000 rows.
 
     Parameters
     ----------
     X, y : rows in the order of the file, and labels
-    learner : an unfitted classifier; default: a forest of 50 trees
+    learner : an unfitted classifier; default: a forest of 30 trees
     order : whether to look at the order of the rows
     columns : names of columns that may name groups; default: columns with many repeated values. () for none
     near : whether to look for groups of near rows
@@ -286,8 +289,8 @@ class _Search:
             self._measure(NEAR, NEAR, self.table.take(rows[kept]), found[kept])
 
     def _passes(self, kind: str, name: str, points: Points, table: LabelledTable, key: Ints, reach: int) -> bool:
-        excess, error = _excess(points, table, key, reach, self.seed)
-        passes = excess >= max(SCREEN, ERRORS * error)
+        excess, error, above = _excess(points, table, key, reach, self.seed)
+        passes = bool(excess >= max(SCREEN, ERRORS * error, ABOVE * above))
         self.screened.append(dict(zip(SCREENED, (kind, name, excess, error, passes))))
         return passes
 
@@ -327,8 +330,9 @@ class _Search:
             return np.asarray(predicted(table, self.learner, folds, self.seed, bar.advance) == table.codes)
 
 
-def _excess(points: Points, table: LabelledTable, key: Ints, reach: int, seed: int) -> tuple[float, float]:
-    """How much more often nearest neighbours share labels with tied rows than without, and the standard error.
+def _excess(points: Points, table: LabelledTable, key: Ints, reach: int, seed: int) -> tuple[float, float, float]:
+    """How much more often nearest neighbours share labels with tied rows than without, its standard error, and how much
+    more often they do than by chance.
 
     Rows are tied if their keys differ by at most `reach`. Compared with keys shuffled within classes, which rule out as
     many rows of each class. The mean of classes, each counting the same.
@@ -349,9 +353,11 @@ def _excess(points: Points, table: LabelledTable, key: Ints, reach: int, seed: i
         at_random.append(np.mean([alike(keys) for keys in shuffled], axis=0))
     lost = np.concatenate(at_random) - np.concatenate(apart)
     own = codes[queries]
-    parts = [lost[own == code] for code in np.unique(own) if (own == code).sum() > 1]
-    error = np.sqrt(sum(part.var(ddof=1) / part.size for part in parts)) / len(parts)
-    return float(np.mean([part.mean() for part in parts])), float(error)
+    parts = [np.flatnonzero(own == code) for code in np.unique(own) if (own == code).sum() > 1]
+    error = np.sqrt(sum(lost[part].var(ddof=1) / part.size for part in parts)) / len(parts)
+    usual = np.concatenate(at_random)
+    above = np.mean([usual[part].mean() for part in parts]) - 1 / len(parts)
+    return float(np.mean([lost[part].mean() for part in parts])), float(error), float(above)
 
 
 def _within_classes(key: Ints, codes: Ints, seed: int, draw: int) -> Ints:

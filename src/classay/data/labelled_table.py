@@ -1,7 +1,8 @@
-"""A table and its labels as the checks of a data set take them, and predictions for rows by fits that have not seen them.
+"""A table and its labels as the checks of a data set take them, and predictions for rows by fits that have not seen
+them.
 
-The checks (`leaks`, `dependence`, `shift`) compare one learner with itself on other columns, other folds or other labels.
-So any learner will do: by default a forest, which needs no scaling and finds rules of every shape.
+The checks (`leaks`, `dependence`, `shift`) compare one learner with itself on other columns, other folds or other
+labels. So any learner will do: by default a forest, which needs no scaling and finds rules of every shape.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..inputs import at_least_two, encode, is_sparse, names_of_columns
 from ..inputs import labels as labels_of
 from ..splits import per_row
 
-TREES = 50
+TREES = 30
 FOLDS = 5
 
 
@@ -49,7 +50,9 @@ class LabelledTable:
 def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
     """Rows as a DataFrame with its own row numbers; columns without names are x0, x1, …"""
     if is_sparse(X):
-        raise InputError(f"`{name}` is a sparse matrix; expected a DataFrame or array. Use {name}.toarray() if it fits.")
+        raise InputError(
+            f"`{name}` is a sparse matrix; expected a DataFrame or array. Use {name}.toarray() if it fits."
+        )
     rows = pandas_of(X, name)
     if not isinstance(rows, pd.DataFrame):
         array = np.asarray(rows)

@@ -1,7 +1,7 @@
 """Groups of rows that are much nearer to each other than to all others, such as the visits of one patient.
 
-Rows drawn one by one from a smooth distribution have no such groups: the (j+1)-th nearest row is r_{j+1}/r_j times as far
-as the j-th, and (r_{j+1}/r_j)^{-jd} is uniform on [0, 1], where d is the local dimension. A ratio that this makes
+Rows drawn one by one from a smooth distribution have no such groups: the (j+1)-th nearest row is r_{j+1}/r_j times as
+far as the j-th, and (r_{j+1}/r_j)^{-jd} is uniform on [0, 1], where d is the local dimension. A ratio that this makes
 improbable is a gap, and the rows before it are the row's group.
 """
 
@@ -22,8 +22,8 @@ QUERIES = 800
 IMPROBABLE = 0.01
 """A gap is as large as this share of rows has by chance, over all ranks."""
 SHARE, EXCESS, ERRORS = 0.1, 0.05, 4.0
-"""Share of rows that must have a gap; this share times how much more often neighbours before the gap share the label than
-those behind it; and how many standard errors that must be."""
+"""Share of rows that must have a gap; this share times how much more often neighbours before the gap share the label
+than those behind it; and how many standard errors that must be."""
 OFTEN, LEAST_VALUES = 0.2, 50
 """A column is continuous if no value has a larger share of the rows than this, and it has at least so many values."""
 

@@ -1,4 +1,4 @@
-"""Which rows are near each other: columns on one scale, and the nearest rows of some, without rows that are ruled out."""
+"""Which rows are near each other: columns on one scale, and the nearest rows, without rows that are ruled out."""
 
 from __future__ import annotations
 
