@@ -27,7 +27,7 @@ from .sections.classes_and_networks import classes_section, networks_section
 from .sections.data import data_section, slices_section
 from .sections.learners import disagreement_section, learners_section
 from .sections.methods import methods_section
-from .subjects import data_from, learners_from
+from .subjects import copies_together, data_from, learners_from
 
 if TYPE_CHECKING:
     import altair as alt
@@ -196,7 +196,7 @@ def characterize(
         X_test=X_test,
         y_test=y_test,
     )
-    data = replace(data, audit=audit_frame(X, y, name) if audit is None else audit)
+    data = copies_together(replace(data, audit=audit_frame(X, y, name) if audit is None else audit))
     last: Results | None = None
     try:
         for results in measure(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..expect import InputError
+from ..intervals import Estimate
 from ..learner.rounds import RecordRounds
 from ..network.quality.quality import NetworkQuality
+from ..notes import Note
 from .budget import AT_LATEST, SPLITS, BudgetSettings, next_round
 from .derived import classes_of, kinship_of, learner_results
 from .groundwork import FitSettings, Groundwork
 from .reproduction import Fitted, settings_of
 from .results import DataResults, LearnerResults, Results
+from .traits import scales, votes_for_itself
 
 LEAST_SPLITS = 4
 """Fewest splits from which figures are made."""
@@ -51,6 +55,7 @@ class _Rounds:
             ground.isolate,
         )
         self.made: dict[str, tuple[int, LearnerResults]] = {}
+        self.iterated: dict[str, Estimate | None] = {}
         self.kept: dict[tuple[str, ...], Any] = {}
         self.page_seconds: float | None = None
         self.test_table = ground.test_table
@@ -171,25 +176,33 @@ class _Rounds:
             measured_rows=ground.measured,
             test_table=self.test_table,
             kept=self.kept,
+            with_copies=ground.with_copies,
         )
 
     def _learner(self, name: str, splits: int) -> LearnerResults:
         """The results of a learner, made once for each number of splits."""
         if name not in self.made or self.made[name][0] != splits:
-            ground = self.ground
-            self.made[name] = (
-                splits,
-                learner_results(
-                    name,
-                    self.records.record(name),
-                    ground.held_out.get(name),
-                    ground.slices[name],
-                    self.test_table,
-                    ground.settings.seed,
-                    ground.wrapped.get(name, ""),
-                ),
+            ground, learner = self.ground, self.ground.learners[name]
+            results = learner_results(
+                name,
+                self.records.record(name),
+                ground.held_out.get(name),
+                ground.slices[name],
+                self.test_table,
+                ground.settings.seed,
+                ground.wrapped.get(name, ""),
             )
+            traits = {"votes_for_itself": votes_for_itself(learner), "scales": scales(learner)}
+            self.made[name] = (splits, replace(results, more_iterations=self._more_iterations(results), **traits))
         return self.made[name][1]
+
+    def _more_iterations(self, results: LearnerResults) -> Estimate | None:
+        """What more iterations would change, if fits did not converge; measured once."""
+        if not any(isinstance(note, Note) and "Convergence" in note.subject for note in results.labelings.notes):
+            return None
+        if results.name not in self.iterated:
+            self.iterated[results.name] = self.ground.more_iterations(results.name)
+        return self.iterated[results.name]
 
     def _unfinished(self, name: str, splits: int) -> str:
         if self.records.interrupted:
@@ -227,7 +240,10 @@ class _Rounds:
             workers=ground.workers,
             learners=ground.given,
             wrapped=ground.wrapped,
-            given=[*ground.data.per_row.given, *(("X_test", "y_test") if ground.data.test is not None else ())],
+            given=[
+                *(name for name in ground.data.per_row.given if name != "groups" or not ground.data.copies_together),
+                *(("X_test", "y_test") if ground.data.test is not None else ()),
+            ],
             command=self.command,
             rows=ground.rows,
             half=ground.half,
