@@ -17,9 +17,8 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     """All figures, learners first."""
     figures: list[Figure] = []
     for name, learner in results.learners.items():
-        figures += [
-            Figure("learner", name, figure, value) for figure, value in learner_figures(learner, results.data).items()
-        ]
+        values = metric_figures(results, name) | learner_figures(learner, results.data)
+        figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
     if results.classes is not None:
         forecast, size = results.classes.forecast, results.data.classes.size
@@ -43,6 +42,14 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
+def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
+    """The metrics of one learner, from cross-validated fits on all rows, and the rows of a fit."""
+    metrics = {results.metric: results.scored, **results.more_metrics}
+    values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
+    held = results.learners[name].held_out
+    return values if held is None else {**values, "fit_rows": exact(held.rows, "count")}
+
+
 def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Estimate]:
     """The figures of one learner."""
     oriented, steady = learner.orientation, learner.stability
@@ -50,6 +57,7 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     values["refit_accuracy"] = steady.accuracy
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
+    values["retrain_change"] = retrain_change_of(learner)
     values["stability"] = steady.stability
     values["kappa"] = steady.kappa
     if learner.on_probes is not None:
@@ -82,6 +90,11 @@ def changed_by_randomness(learner: LearnerResults) -> Estimate:
     if learner.labelings.deterministic:
         return exact(0.0, "no training randomness")
     return one_minus(learner.stability.same_subset)
+
+
+def retrain_change_of(learner: LearnerResults) -> Estimate:
+    """Share of predictions that change when it is retrained."""
+    return changed_by_sample(learner)
 
 
 def changed_by_sample(learner: LearnerResults) -> Estimate:

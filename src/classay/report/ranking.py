@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from ..arrays import Floats, Ints, Mask
+from ..arrays import AnyInts, Floats, Ints, Mask
 from .cross_validated import HeldOut
 
 EVENTS = 20
@@ -17,7 +17,7 @@ CONSTANT = 0.9
 """From this share of predictions of one class on, predictions are nearly constant, and show little of what it knows."""
 
 
-def nearly_constant(labels: Ints) -> bool:
+def nearly_constant(labels: AnyInts) -> bool:
     """Whether nearly all predictions are of one class.
 
     >>> nearly_constant(np.array([0] * 95 + [1] * 5)), nearly_constant(np.array([0, 1] * 50))

@@ -28,6 +28,7 @@ from .cross_validated import HeldOut
 
 if TYPE_CHECKING:
     from ..tables.audit import Audit
+    from .metric import Scored
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,10 @@ class Results:
     """All results. `failed` says why learners or networks gave no results, `why` the same for other measurements.
 
     `slow` has the learners among `failed` that only lacked time. `complexity` is that of `measured_rows`: all rows, or
-    a sample of a large table; `test_table` has the test points; `kept` what all rounds
-    of an assay share. `with_copies` has a learner and its predictions from folds that ignore which rows are copies.
+    a sample of a large table; `test_table` has the test points; `kept` what all rounds of an assay share. `scored` has
+    the `metric` of each learner, from cross-validated fits on all rows, and `more_metrics` others by name; `contrast`
+    are the learners that nobody asked for. `with_copies` has a learner and its predictions from folds that ignore which
+    rows are copies.
     """
 
     data: DataResults
@@ -182,6 +185,10 @@ class Results:
     test_table: pd.DataFrame = field(default_factory=pd.DataFrame)
     kept: dict[tuple[str, ...], Any] = field(default_factory=dict)
     with_copies: tuple[str, HeldOut] | None = None
+    metric: str = "accuracy"
+    scored: dict[str, Scored] = field(default_factory=dict)
+    more_metrics: dict[str, dict[str, Scored]] = field(default_factory=dict)
+    contrast: frozenset[str] = frozenset()
 
     @property
     def measured(self) -> Ints:

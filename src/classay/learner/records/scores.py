@@ -233,7 +233,7 @@ def scores_from_arrays(
     kind = None if kind is None else one_of(kind, "score_kind", KINDS[1:])
     least, most = (values.min(), values.max()) if values.size else (0.0, 0.0)
     if classes.size == 2 and values.ndim in (2, 3) and shape in (answers.shape, (len(answers), answers.shape[2])):
-        kind = kind or (PROBABILITY if 0 <= least and most <= 1 else DECISION)
+        kind = kind or (PROBABILITY if least >= 0 and most <= 1 else DECISION)
         values = np.stack([1 - values if kind == PROBABILITY else -values, values], axis=-1)
     values = values[:, None] if values.ndim == 3 and answers.shape[1] == 1 else values
     if values.shape != (*answers.shape, classes.size):

@@ -27,7 +27,9 @@ def check(results: Results, judge: Judge) -> Outcome:
     if kin is None:
         return Unasked(CODE, TITLE, results.why.get("kinship", "it needs at least 2 learners"))
     distance, chance = kin.jensen_shannon, kin.floor["jensen_shannon"]
-    varied = [not nearly_constant(results.learners[name].labelings.labels) for name in kin.names]
+    varied = [
+        name in results.learners and not nearly_constant(results.learners[name].labelings.labels) for name in kin.names
+    ]
     return [
         _alike(results, kin, a, b)
         for a in range(len(kin.names))
