@@ -10,9 +10,10 @@ from typing import Any
 import typer
 
 from ... import __version__
-from ...estimators.spec import learner_from_text, learners_from_texts
+from ...estimators.spec import learner_from_text
 from ...expect import InputError
 from ...report.assay import characterize
+from ...report.default_learners import default_learners
 from ...report.document import Report
 from ...report.export.files import open_report, ready, write
 from ...report.gates import gates
@@ -113,15 +114,12 @@ def _report(
             )
         refuse_unknown_subjects(check, document)
         return document, []
-    if check.learners:
-        learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
-    else:
-        learners = learners_from_texts(options.USUAL, allow_import)
+    learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
     table = read_table(str(check.data), check.target)
     describe(table, quiet)
     try:
         assay = characterize(
-            learners,
+            learners or None,
             table.X,
             table.y,
             executor=workers,
@@ -135,7 +133,7 @@ def _report(
         )
     except KeyboardInterrupt:
         raise console.NothingDone from None
-    return assay.report, list(learners)
+    return assay.report, list(learners or default_learners())
 
 
 def _show(verdicts: list[Verdict]) -> None:

@@ -114,13 +114,13 @@ class Refits(ABC):
         """What intervals of means over refits and points are over."""
         return over(self.groups_of(on))
 
-    def chosen(self, pairs: bool = False) -> tuple[AnyInts, AnyInts]:
+    def chosen(self, pairs: bool = False, there: NDArray[np.bool_] | None = None) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.
 
         With `pairs`, subsets 2i and 2i + 1 are kept or dropped together. Raises InputError if fewer than 80 % of the
-        refits are present: the rest may not be a fair sample.
+        refits are present: the rest may not be a fair sample. `there`: which count as present; default: all that are.
         """
-        there = self.present
+        there = self.present if there is None else there
         if there.mean() < LEAST_SHARE:
             raise InputError(
                 f"{int((~there).sum())} of {there.size} refits of {self.name} are missing"
@@ -161,6 +161,10 @@ class Refits(ABC):
     def own_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that only this kind of record has."""
 
+    def own_header(self) -> dict[str, Any]:
+        """What the header says of this kind of record only."""
+        return {}
+
     def to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Header and arrays, as the store keeps them."""
         arrays: dict[str, NDArray[Any]] = {
@@ -178,6 +182,7 @@ class Refits(ABC):
             "interrupted": self.interrupted,
             "notes": notes_to_json(self.notes),
             "failures": [[failure.subset, failure.refit, failure.error] for failure in self.failures],
+            **self.own_header(),
         }
         packed = None if self.probes is None else archive.pack_table(self.probes, "probes")
         if packed is not None:

@@ -3,14 +3,17 @@
 - *A warning when:* The 95 % interval of kappa reaches 0 and ends below .5: refits agree hardly more often than random
   predictions with the same class shares.
 - *A note when:* The interval reaches from 0 to .5 or more: there are too few refits to decide.
-- *Fine when:* The interval is above 0, for every learner.
+- *Fine when:* The interval is above 0, for every learner that can be judged.
+- *Not checked when:* The predictions of every learner are nearly constant, as of a rare class: agreement beyond
+  chance is then about a few points only.
 """
 
 from __future__ import annotations
 
 from ...intervals import Estimate
-from ..document import Finding
+from ..document import Finding, Unasked
 from ..phrases import joined, percent, quoted
+from ..ranking import nearly_constant
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome
 
@@ -25,7 +28,10 @@ def check(results: Results, judge: Judge) -> Outcome:
     """One warning per learner that agrees by chance, one note on those that cannot be judged, or one that all agree."""
     findings: list[Finding] = []
     undecided: dict[str, Estimate] = {}
-    for name, learner in results.learners.items():
+    judged = {name: one for name, one in results.learners.items() if _can_be_judged(one)}
+    if not judged:
+        return Unasked(CODE, TITLE, "predictions are nearly constant")
+    for name, learner in judged.items():
         kappa = learner.stability.kappa
         if not kappa.known or kappa.low > 0:
             continue
@@ -35,7 +41,12 @@ def check(results: Results, judge: Judge) -> Outcome:
             findings.append(_by_chance(learner))
     if undecided:
         findings.append(_undecided(undecided))
-    return findings or [_fine(results)]
+    return findings or [_fine(judged)]
+
+
+def _can_be_judged(learner: LearnerResults) -> bool:
+    """Whether enough predictions differ from the most frequent one, or no test point could tell anything else."""
+    return not nearly_constant(learner.labelings.labels)
 
 
 def _by_chance(learner: LearnerResults) -> Finding:
@@ -68,17 +79,17 @@ def _undecided(kappas: dict[str, Estimate]) -> Finding:
     )
 
 
-def _fine(results: Results) -> Finding:
+def _fine(judged: dict[str, LearnerResults]) -> Finding:
     def kappa(learner: LearnerResults) -> float:
         return learner.stability.kappa.value if learner.stability.kappa.known else 1.0
 
-    least = min(results.learners.values(), key=kappa)
+    least = min(judged.values(), key=kappa)
     return Finding(
         code=CODE,
         level="fine",
         of=EVERYONE,
         title=TITLE,
-        sentence=f"Refits of every learner agree beyond chance; those of {quoted(least.name)} agree least, on "
+        sentence=f"Refits agree beyond chance; those of {quoted(least.name)} agree least, on "
         f"{percent(least.stability.stability)} of the points (kappa {least.stability.kappa:.2f}).",
         value=least.stability.kappa,
         reference="kappa 0: chance",

@@ -18,7 +18,7 @@ from ..phrases import joined, percent, quoted
 from ..results import LearnerResults, Results
 
 OVERVIEW = (
-    "accuracy", "cv_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity", "gap", "seconds_per_fit",
+    "accuracy", "refit_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity", "gap", "seconds_per_fit",
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def learners_section(results: Results) -> Section:
             "How often each learner is right, and how often two refits of it predict the same. Best is top right.",
             spec_of(charts.stability_plane(table)),
             sheet_of(
-                "plane", "Accuracy and stability", ("accuracy", "stability", "kappa", "stability_probes"), results
+                "plane", "Accuracy and stability", ("refit_accuracy", "stability", "kappa", "stability_probes"), results
             ),
         ),
         Picture(

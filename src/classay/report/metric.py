@@ -1,0 +1,203 @@
+"""A figure of merit of cross-validated predictions: any of scikit-learn's scorers by name, with its interval over rows.
+
+The rows are dealt into blocks, and the metric is computed without each block in turn (the delete-a-group jackknife). As
+all learners have the same blocks, the difference between two of them has an interval too.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.utils.metaestimators import available_if
+
+from .. import seeds
+from ..arrays import Floats, Ints
+from ..expect import InputError, nearest
+from ..intervals import Estimate, of_mean, within_limits
+from .cross_validated import HeldOut
+from .ranking import nearly_constant, ranks_by_row
+
+if TYPE_CHECKING:
+    from .results import DataResults
+
+ACCURACY, RANKING = "accuracy", "roc_auc"
+FAR = 1e300
+BLOCKS = 50
+"""Most blocks of rows: the standard error is then known to within about 10 %."""
+OF_MANY = {"roc_auc": "roc_auc_ovr", "f1": "f1_macro", "precision": "precision_macro", "recall": "recall_macro"}
+"""What is meant with more than two classes."""
+SHARES = {"accuracy", "balanced_accuracy", "average_precision", "f1", "precision", "recall", "jaccard", "roc_auc"}
+"""Metrics between 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A metric of one learner: its estimate, and the pseudo-values of the blocks, which all learners share."""
+
+    learner: str
+    metric: str
+    estimate: Estimate
+    blocks: Floats
+    rows: int
+
+    def ahead_of(self, other: Scored, level: float = 0.95) -> Estimate:
+        """By how much it is better than another learner, over the same blocks of rows."""
+        found = of_mean(self.blocks - other.blocks, level, "paired, over blocks of rows")
+        value = self.estimate.value - other.estimate.value
+        shift = value - found.value
+        return Estimate(value, found.low + shift, found.high + shift, level, found.kind)
+
+
+def check_metric(name: str, classes: int | None = None) -> str:
+    """The name of a scorer for classifiers, before any fit.
+
+    >>> check_metric("roc_auc", 3)
+    'roc_auc'
+    """
+    if name not in get_scorer_names():
+        raise InputError(
+            f"`metric` is {name!r}; expected a scorer of scikit-learn, such as accuracy, roc_auc, average_precision, "
+            f"neg_log_loss or f1.{nearest(str(name), get_scorer_names())}"
+        )
+    several = classes is not None and classes > 2
+    truth = np.repeat(np.arange(3 if several else 2), 4)
+    shares = np.full((truth.size, 3 if several else 2), 1 / 3 if several else 1 / 2)
+    replay = _Replay(truth[-1] + 1, np.roll(truth, 1), shares, None)
+    try:
+        scorer = scorer_name(name, 3 if several else 2)
+        _score(scorer, replay, np.arange(truth.size), truth)
+        _score(scorer, _Named(replay), np.arange(truth.size), np.array(["a", "b", "c"])[truth])
+    except Exception as error:  # a scorer may raise anything
+        reason = str(error).strip().partition("\n")[0]
+        if "pos_label" not in reason:
+            kinds = "several classes" if several else "two classes"
+            raise InputError(f"`metric` is {name!r}, which cannot score {kinds}: {reason}") from None
+    return name
+
+
+def scorer_name(metric: str, classes: int) -> str:
+    """The scorer that is meant: with more than two classes, each against the others, and their mean.
+
+    >>> scorer_name("roc_auc", 3)
+    'roc_auc_ovr'
+    """
+    return OF_MANY.get(metric, metric) if classes > 2 else metric
+
+
+def metric_for(metric: str | None, held_out: dict[str, HeldOut], data: DataResults) -> str:
+    """The metric that was asked for; else accuracy, or the ranking by scores where nearly all predictions are equal."""
+    if metric is not None:
+        return metric
+    constant = held_out and all(nearly_constant(each.labels) for each in held_out.values())
+    ranked = all(each.probabilities is not None or each.scores is not None for each in held_out.values())
+    return RANKING if constant and ranked and data.classes.size == 2 else ACCURACY
+
+
+def scored(metric: str, learner: str, held: HeldOut, data: DataResults, seed: int = 0) -> Scored | None:
+    """The metric of a learner; None if its predictions do not allow it, as without probabilities."""
+    codes = data.codes[held.tested]
+    block = _blocks(codes, data.groups_of(held.tested), seed)
+    number = int(block.max()) + 1
+    by_row = _by_row(metric, held, data)
+    if by_row is not None:
+        whole = float(by_row.mean())
+        pseudo = whole + np.bincount(block, by_row - whole) * number / codes.size
+    else:
+        replay = _Replay(data.classes.size, held.labels, held.probabilities, held.scores)
+        rows, scorer = np.arange(codes.size), scorer_name(metric, data.classes.size)
+        try:
+            whole = _score(scorer, replay, rows, codes)
+            kept = [rows[block != each] for each in range(number)]
+            without = np.array([_score(scorer, replay, some, codes[some]) for some in kept])
+        except Exception:  # a scorer may raise anything, such as that there are no probabilities
+            return None
+        pseudo = number * whole - (number - 1) * without
+    if not (math.isfinite(whole) and np.isfinite(pseudo).all()):
+        return None
+    found = of_mean(pseudo, kind="over groups" if data.per_row.groups is not None else "over rows")
+    reach = (found.high - found.low) / 2
+    estimate = Estimate(whole, whole - reach, whole + reach, found.level, found.kind)
+    if metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
+        estimate = within_limits(estimate, 0.0, 1.0)
+    return Scored(learner, metric, estimate, pseudo, held.rows)
+
+
+def _by_row(metric: str, held: HeldOut, data: DataResults) -> Floats | None:
+    """A value for every row of which the metric is the mean, for the two metrics that have one."""
+    if metric == ACCURACY:
+        return held.right(data.codes).astype(float)
+    return ranks_by_row(held, data.codes) if metric == RANKING and data.classes.size == 2 else None
+
+
+def rows_to_decide(lead: Estimate, rows: int, power: float = 0.8) -> float:
+    """How many rows would show this difference with this probability, if it is the true one; infinite if it is 0.
+
+    The standard error falls with the root of the number of rows.
+    """
+    error = (lead.high - lead.low) / 2 / stats.norm.ppf(0.5 + lead.level / 2)
+    needed = stats.norm.ppf(0.5 + lead.level / 2) + stats.norm.ppf(power)
+    return math.inf if lead.value == 0 else rows * (needed * error / abs(lead.value)) ** 2
+
+
+class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier that repeats stored predictions: its rows are their numbers. So every scorer works as it is."""
+
+    def __init__(self, classes: int, labels: Ints, probabilities: Floats | None, scores: Floats | None) -> None:
+        self.classes_: NDArray[Any] = np.arange(classes)
+        self._labels, self._probabilities, self._scores = labels, probabilities, scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, rows: Ints) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._labels[rows]])
+
+    @available_if(lambda self: self._probabilities is not None)  # type: ignore[untyped-decorator]
+    def predict_proba(self, rows: Ints) -> Floats:
+        assert self._probabilities is not None
+        return self._probabilities[rows]
+
+    @available_if(lambda self: self._scores is not None)  # type: ignore[untyped-decorator]
+    def decision_function(self, rows: Ints) -> Floats:
+        assert self._scores is not None
+        scores = self._scores[rows]
+        if scores.shape[1] != 2:
+            return scores
+        # A score may be the log of a probability of 0.
+        return np.nan_to_num(scores[:, 1] - scores[:, 0], posinf=FAR, neginf=-FAR)
+
+
+class _Named(_Replay):
+    """The same with names of classes in place of codes: regressions cannot be scored then."""
+
+    def __init__(self, other: _Replay) -> None:
+        super().__init__(other.classes_.size, other._labels, other._probabilities, other._scores)
+        self.classes_ = np.array(["a", "b", "c"])[self.classes_]
+
+
+def _score(metric: str, replay: _Replay, rows: Ints, truth: NDArray[Any]) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(get_scorer(metric)(replay, rows, truth))
+
+
+def _blocks(codes: Ints, groups: Ints | None, seed: int) -> Ints:
+    """The block of each row: of about equal size and class shares, or of whole groups."""
+    generator = seeds.generator(seed, "blocks of rows")
+    if groups is not None:
+        _, group = np.unique(groups, return_inverse=True)
+        number = min(BLOCKS, int(group.max()) + 1)
+        return generator.permutation(int(group.max()) + 1)[group] % number
+    order = generator.permutation(codes.size)
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    block = np.empty(codes.size, dtype=np.int64)
+    block[by_class] = np.arange(codes.size) % min(BLOCKS, max(codes.size // 4, 2))
+    return block
