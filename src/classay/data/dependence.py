@@ -25,7 +25,7 @@ from ..expect import InputError, counted, nearest
 from ..intervals import Estimate, around, by_group, crossed_standard_error, of_proportion_by_group
 from ..result import PARTS, Result
 from ..splits import PerRow, fold_of_rows
-from .labelled_table import FOLDS, LabelledTable, as_points, class_weights, labelled_table, predicted
+from .labelled_table import FOLDS, LabelledTable, as_points, class_weights, labelled_table, predicted, row_hashes
 from .near_groups import continuous_columns, near_groups
 from .nearness import Points, distances, even_sample, nearest_is_alike, scaled
 
@@ -90,7 +90,7 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Dependence(Result, chart="data.dependence:dependence_chart"):
+class Dependence(Result, chart="data.checks:dependence_chart"):
     """Result of `dependence`. `ties` has what was measured, largest fall first; `screened` what was looked at before.
 
     `screened` has one row per candidate: how much more often a row's nearest neighbour shares its label than it does
@@ -117,9 +117,8 @@ class Dependence(Result, chart="data.dependence:dependence_chart"):
             for figure in ("shuffled", "apart", "fall")
         ]
         rows += [
-            {"kind": each.kind, "name": each.name, "groups": None, "belong": False, "figure": "excess"}
-            | {"value": each.excess, "low": np.nan, "high": np.nan, "level": np.nan}
-            for each in self.screened.itertuples()
+            {"kind": kind, "name": name, "belong": False, "figure": "excess", "value": excess}
+            for kind, name, excess in self.screened[["kind", "name", "excess"]].to_numpy().tolist()
         ]
         columns = ["kind", "name", "groups", "belong", "figure", "value", "low", "high", "level"]
         return pd.DataFrame(rows, columns=columns)
@@ -273,10 +272,9 @@ class _Search:
         rows = np.arange(len(self.table.X))
         if rows.size > MOST_NEAR:
             rows = np.sort(seeds.generator(self.seed, "near").choice(rows.size, MOST_NEAR, replace=False))
+        _, first = np.unique(row_hashes(self.table.X.iloc[rows]), return_index=True)
+        rows = rows[np.sort(first)]
         values = as_points(self.table.X.iloc[rows])
-        _, first = np.unique(values, axis=0, return_index=True)
-        first.sort()
-        rows, values = rows[first], values[first]
         columns = continuous_columns(values)
         found = None
         if len(columns) >= 2:

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats, Ints
-from ..estimators.encoder import encoded, numbers
+from ..estimators.encoder import encoded, kind_of_column, numbers
 from ..estimators.scores import fit_scorer
 from ..expect import InputError, shown
 from ..frames import pandas_of
@@ -48,7 +48,7 @@ class LabelledTable:
 
 
 def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
-    """Rows as a DataFrame with its own row numbers; columns without names are x0, x1, …"""
+    """Rows as a DataFrame with its own row numbers, without texts; columns without names are x0, x1, …"""
     if is_sparse(X):
         raise InputError(
             f"`{name}` is a sparse matrix; expected a DataFrame or array. Use {name}.toarray() if it fits."
@@ -64,7 +64,11 @@ def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
     if not rows.columns.is_unique:
         twins = rows.columns[rows.columns.duplicated()].unique()
         raise InputError(f"`{name}` has several columns with the same name ({shown(twins)}). Give each its own name.")
-    return rows.rename(columns=str).reset_index(drop=True)
+    rows = rows.rename(columns=str).reset_index(drop=True)
+    texts = [column for column in rows.columns if kind_of_column(rows[column]) == "text"]
+    if len(texts) == rows.shape[1]:
+        raise InputError(f"`{name}` has texts only; expected a column of numbers or categories. Embed texts first.")
+    return rows.drop(columns=texts)
 
 
 def labelled_table(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) -> LabelledTable:
@@ -116,3 +120,15 @@ def class_weights(codes: Ints, size: int) -> Floats:
     """A weight for each row with which every class that is present counts the same; their mean is 1."""
     counts = np.bincount(codes, minlength=size)
     return np.asarray(codes.size / (np.count_nonzero(counts) * counts[codes]), dtype=float)
+
+
+def row_hashes(X: pd.DataFrame) -> Ints:
+    """A number for each row, the same for rows that are equal in every column."""
+    # Objects of any kind are hashed as text, numbers as floats: 1 and 1.0 are equal.
+    columns = {}
+    for place, name in enumerate(X.columns):
+        values = X[name]
+        plain = values.dtype.kind in "iufb" if isinstance(values.dtype, np.dtype) else False
+        columns[place] = values.astype(float) if plain else values.map(str)
+    hashes = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False)
+    return np.asarray(hashes).view(np.int64)

@@ -11,8 +11,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import seeds
-from ..arrays import Ints
+from ..arrays import Floats, Ints
 from ..engine.progress import Progress
+from ..estimators.encoder import as_numbers, kind_of_column
 from ..expect import counted
 from ..intervals import Estimate, around
 from ..result import PARTS, Result
@@ -23,6 +24,8 @@ from .one_column import predicted_by_column
 
 MOST_ROWS = 4_000
 """Rows that are used; of a larger table, a sample that is as even over the classes as possible."""
+MOST_COLUMNS = 100
+"""Columns that are tried alone."""
 SUSPECT = 0.5
 """Skill of a column alone from which all columns, and all others, are tried."""
 STRONG, NAMED = 0.9, 0.6
@@ -52,7 +55,7 @@ class Leak:
 
 
 @dataclass(frozen=True)
-class Leaks(Result, chart="data.leaks:leaks_chart"):
+class Leaks(Result, chart="data.checks:leaks_chart"):
     """Result of `leaks`: `columns` has every column that was tried, highest skill first."""
 
     columns: tuple[Leak, ...]
@@ -113,6 +116,7 @@ def leaks(
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two columns that both
     give the label away hide each other, unless both are nearly perfect. A leak that only some rows have is not seen.
+    Of more than 100 columns, the 100 that depend most on the class are tried.
 
     Parameters
     ----------
@@ -155,7 +159,7 @@ class _Search:
     def alone(self, bar: Progress) -> dict[str, Ints]:
         """What each column alone predicts, texts left out."""
         made = {}
-        for name in self.table.X.columns:
+        for name in self._promising():
             predicted_codes = predicted_by_column(
                 self.table.X[name], self.table.codes, self.size, self.folds, self.seed
             )
@@ -163,6 +167,18 @@ class _Search:
                 made[str(name)] = predicted_codes
             bar.advance()
         return made
+
+    def _promising(self) -> list[str]:
+        """The columns to try: all, or of very many the ones whose ranks depend most on the class."""
+        X, codes = self.table.X, self.table.codes
+        if X.shape[1] <= MOST_COLUMNS:
+            return [str(name) for name in X.columns]
+        ranks = np.column_stack([_ranks(X[name]) for name in X.columns])
+        ranks -= ranks.mean(axis=0)
+        means = np.stack([ranks[codes == code].mean(axis=0) for code in np.unique(codes)])
+        between = (means**2 * np.bincount(codes)[np.unique(codes), None]).sum(axis=0)
+        share = between / np.maximum((ranks**2).sum(axis=0), 1e-12)
+        return [str(X.columns[place]) for place in np.sort(np.argsort(-share, kind="stable")[:MOST_COLUMNS])]
 
     def judged(self, alone: dict[str, Ints]) -> list[Leak]:
         """Each column with its level; all columns and all others are tried only where one alone does much."""
@@ -208,6 +224,12 @@ def _level(skill: Estimate, everything: Estimate, others: Estimate, named: bool)
     if matters and skill.value >= (NAMED if named else STRONG):
         return "leak"
     return "suspect" if matters else "none"
+
+
+def _ranks(column: pd.Series[Any]) -> Floats:
+    """Numbers as ranks, categories as ranks of their shares: enough to see that a column depends on the class."""
+    values = pd.Series(as_numbers(column)) if kind_of_column(column) == "number" else column.map(column.value_counts())
+    return np.asarray(values.rank(na_option="top").to_numpy(dtype=float))
 
 
 def looks_like(column: str, target: str) -> bool:

@@ -18,7 +18,7 @@ from ..expect import InputError, shown
 from ..intervals import Estimate, around, of_proportion, within_limits
 from ..result import PARTS, Result
 from ..splits import PerRow, fold_of_rows, per_row
-from .labelled_table import FOLDS, as_points, table_of_rows
+from .labelled_table import FOLDS, as_points, row_hashes, table_of_rows
 
 MOST_ROWS = 2_500
 """Rows of each part that are told apart; of a larger one, a sample."""
@@ -48,7 +48,7 @@ class ShiftedColumn:
 
 
 @dataclass(frozen=True)
-class Shift(Result, chart="data.shift:shift_chart"):
+class Shift(Result, chart="data.checks:shift_chart"):
     """Result of `shift`: `auc` is how well a forest tells test rows from training rows; 0.5: it cannot.
 
     `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
@@ -159,18 +159,6 @@ def shift(
         n_test=len(test),
         seed=seed,
     )
-
-
-def row_hashes(X: pd.DataFrame) -> Ints:
-    """A number for each row, the same for rows that are equal in every column."""
-    # Objects of any kind are hashed as text, numbers as floats: 1 and 1.0 are equal.
-    columns = {}
-    for place, name in enumerate(X.columns):
-        values = X[name]
-        plain = values.dtype.kind in "iufb" if isinstance(values.dtype, np.dtype) else False
-        columns[place] = values.astype(float) if plain else values.map(str)
-    hashes = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False)
-    return np.asarray(hashes).view(np.int64)
 
 
 def _copies(hashes: Ints, n_train: int) -> tuple[Estimate, float]:
