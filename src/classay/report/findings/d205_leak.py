@@ -85,7 +85,7 @@ def _fine(columns: int, most: float) -> Finding:
         level="fine",
         of="data",
         title="No column gives the label away",
-        sentence=f"Of {columns} columns tried alone, the best has a skill of {max(most, 0):.2f} (1: always right). None "
+        sentence=f"Of {columns} columns tried alone, the best has skill {max(most, 0):.2f} (1: always right). None "
         "has nearly all the skill that all have together while the others lack it.",
         value=exact(most, "skill of the best column"),
         reference=f"{columns} columns",
