@@ -22,7 +22,7 @@ from .labelled_table import FOLDS, LabelledTable, labelled_table, predicted
 from .nearness import even_sample
 from .one_column import predicted_by_column
 
-MOST_ROWS = 4_000
+MOST_ROWS = 3_000
 """Rows that are used; of a larger table, a sample that is as even over the classes as possible."""
 MOST_COLUMNS = 100
 """Columns that are tried alone."""
@@ -32,8 +32,8 @@ STRONG, NAMED = 0.9, 0.6
 """Skill of a column alone that gives the label away; with a name like that of the labels, this is enough."""
 NEARLY = 0.05
 """Skill that all columns may have above it."""
-WITHOUT = 0.25
-"""Skill that is lost without it."""
+WITHOUT, TIMES = 0.25, 5.0
+"""Skill that is lost without it; of a strong column, two fifths of that if all others lack this many times as much."""
 LEAST_EVENTS = 10
 """Rows that a class needs to count."""
 
@@ -109,10 +109,10 @@ def leaks(
 
     Each column alone predicts the label (a small tree, or the classes that each of its values had), cross-fitted and
     with every class counting the same. Skill = (balanced accuracy − 1/k) / (1 − 1/k): 0 by chance, 1 if perfect. A
-    column is a
-    *leak* if it alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all columns together
-    have at most 0.05 more, and all others at least 0.25 less. It is a *suspect* from a skill of 0.5 under the same
-    conditions: then it is the only column that matters, which may be right.
+    column is a *leak* if it alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all
+    columns together have at most 0.05 more, and all others at least 0.25 less (or 0.1 less, if they lack five times
+    as much of a perfect skill). It is a *suspect* from a skill of 0.5 under the same conditions: then it is the only
+    column that matters, which may be right.
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two columns that both
     give the label away hide each other, unless both are nearly perfect. A leak that only some rows have is not seen.
@@ -220,7 +220,9 @@ class _Search:
 
 
 def _level(skill: Estimate, everything: Estimate, others: Estimate, named: bool) -> str:
-    matters = everything.value - skill.value <= NEARLY and min(everything.value, skill.value) - others.value >= WITHOUT
+    lost = min(everything.value, skill.value) - others.value
+    much_worse = skill.value >= STRONG and lost >= 0.4 * WITHOUT and 1 - others.value >= TIMES * (1 - skill.value)
+    matters = everything.value - skill.value <= NEARLY and (lost >= WITHOUT or much_worse)
     if matters and skill.value >= (NAMED if named else STRONG):
         return "leak"
     return "suspect" if matters else "none"

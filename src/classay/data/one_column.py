@@ -18,8 +18,8 @@ PRIOR = 1.0
 def predicted_by_column(column: pd.Series[Any], codes: Ints, size: int, fold_of_row: Ints, seed: int) -> Ints | None:
     """The class that the column alone predicts for each row, with every class counting the same; None for texts.
 
-    Numbers by a tree. Values that repeat also by the classes which they had in the other folds: a column of names or
-    codes has no order. The better of the two counts.
+    Numbers by a small and a larger tree. Values that repeat also by the classes which they had in the other folds: a
+    column of names or codes has no order. The best of them counts.
     """
     kind = kind_of_column(column)
     if kind == "text":
@@ -28,14 +28,15 @@ def predicted_by_column(column: pd.Series[Any], codes: Ints, size: int, fold_of_
     levels = as_levels(column)[0].astype(np.int64)
     repeats = int(levels.max()) + 1 <= codes.size / 2
     if kind == "number":
-        made.append(_by_tree(as_numbers(column), codes, size, fold_of_row, seed))
+        made += [_by_tree(as_numbers(column), codes, size, leaves, fold_of_row, seed) for leaves in (1, 8)]
     if kind == "category" or (repeats and column.dtype.kind in "iub"):
         made.append(_by_value(levels, codes, size, fold_of_row))
     weights = class_weights(codes, size)
     return max(made, key=lambda each: float(((each == codes) * weights).mean()))
 
 
-def _by_tree(values: Floats, codes: Ints, size: int, fold_of_row: Ints, seed: int) -> Ints:
+def _by_tree(values: Floats, codes: Ints, size: int, leaves: int, fold_of_row: Ints, seed: int) -> Ints:
+    """A tree with so many leaves for each class."""
     from sklearn.tree import DecisionTreeClassifier
 
     known = values[~np.isnan(values)]
@@ -45,7 +46,7 @@ def _by_tree(values: Floats, codes: Ints, size: int, fold_of_row: Ints, seed: in
     for fold in np.unique(fold_of_row):
         here, rest = fold_of_row == fold, fold_of_row != fold
         tree = DecisionTreeClassifier(
-            max_leaf_nodes=max(32, 4 * size), min_samples_leaf=3, class_weight="balanced", random_state=seed % 2**32
+            max_leaf_nodes=leaves * size, min_samples_leaf=3, class_weight="balanced", random_state=seed % 2**32
         )
         predicted[here] = tree.fit(filled[rest], codes[rest]).predict(filled[here])
     return predicted
