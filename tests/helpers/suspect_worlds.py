@@ -156,10 +156,11 @@ def leak_category(seed: int) -> World:
 
 
 def leak_of_a_rare_class(seed: int) -> World:
+    """A fee that nearly all rows of the rare class have, and 1 % of the others."""
     made, rng = rare(seed), np.random.default_rng([23, seed])
     y = made["y"]
-    fee = np.where(rng.random(y.size) < 0.98, y, 1 - y) * rng.uniform(20, 30, y.size)
-    return {"X": made["X"].assign(fee=np.where(rng.random(y.size) < 0.005, 25.0, fee)), "y": y}
+    fee = np.where(rng.random(y.size) < 0.99, y, 1 - y) * rng.uniform(20, 30, y.size)
+    return {"X": made["X"].assign(fee=fee), "y": y}
 
 
 def patients(
