@@ -320,6 +320,9 @@ EXAMPLES = {
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
     ),
+    "Importance": lambda: classay.importance(
+        GaussianNB(), load_iris(as_frame=True).data.rename(columns=lambda name: f"<b>{name}</b>"), load_iris().target
+    ),
     "Leaks": lambda: classay.leaks(
         pd.DataFrame({"age": np.arange(60) % 7, "<b>code</b>": list("ab") * 30}), list("xy") * 30
     ),

@@ -51,6 +51,8 @@ from .learner.drift.verdict import Update as Update
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
+from .learner.importance import Importance as Importance
+from .learner.importance import importance as importance
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation

@@ -231,3 +231,20 @@ PLANTED = {
     "test rows copied from training": ("D207", contaminated),
     "test part shifted": ("D208", shifted_test),
 }
+
+
+# For the importance of columns: X and y.
+
+
+def effects(seed=0, n=600):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
+    return X, (3 * X["a"] + 2 * X["b"] + X["c"] + 0.5 * rng.normal(size=n) > 0).to_numpy()
+
+
+def same_information(seed=0, n=600):
+    """Eight columns that measure the same, with a little noise."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=n)
+    X = pd.DataFrame(hidden[:, None] + 0.5 * rng.normal(size=(n, 8))).rename(columns="m{}".format)
+    return X, hidden + 0.5 * rng.normal(size=n) > 0

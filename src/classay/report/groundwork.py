@@ -45,7 +45,7 @@ from .pilot import speeds
 from .results import DataResults
 from .stages import Stages
 from .subjects import sampled
-from .suspicions import Suspicions, suspicions_of
+from .suspicions import Suspicions, importance_of, suspicions_of
 from .traits import with_more_iterations
 
 MEASURED_ROWS = 50_000
@@ -343,7 +343,12 @@ class Groundwork:
     def _check_data(self) -> None:
         """Whether a column gives labels away, rows belong together, or the test part is unlike the training part."""
         with self.stages.stage("Checks of the data"):
-            self.suspicions = suspicions_of(self.data, self.setup.test, self.settings.seed, self.settings.progress)
+            seed, seconds = self.settings.seed, math.inf if self.budget.is_plan else ON_COPIES * self.clock.left
+            checked = suspicions_of(self.data, self.setup.test, seed, self.settings.progress)
+            relied, why = importance_of(self.data, self.learners, self.held_out, seconds, seed)
+            self.suspicions = replace(
+                checked, importance=relied, why=checked.why | ({"importance": why} if why else {})
+            )
 
     def _choose_size(self) -> None:
         """Rows of each half: all, or as many as the first round can use."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,15 @@ from ..data.dependence import Dependence, dependence
 from ..data.leaks import Leaks, leaks
 from ..data.shift import Shift, shift
 from ..expect import InputError
+from ..learner.importance import Importance, importance
 
 if TYPE_CHECKING:
+    from .cross_validated import HeldOut
     from .results import DataResults
+
+REFITS, REPEATS, POINTS = 6, 3, 500
+LEAST_COLUMNS, MOST_SECONDS = 6, 20.0
+"""Importance needs this many columns, and may take so many seconds."""
 
 R = TypeVar("R")
 
@@ -25,12 +31,14 @@ R = TypeVar("R")
 class Suspicions:
     """The checks of the data; what could not be checked is None, and `why` says why.
 
-    `test_rows` are the rows that every refit was tested on, if they are rows of the data.
+    `importance` has the most accurate learner and which columns it relies on. `test_rows` are the rows that every
+    refit was tested on, if they are rows of the data.
     """
 
     leaks: Leaks | None = None
     dependence: Dependence | None = None
     shift: Shift | None = None
+    importance: tuple[str, Importance] | None = None
     test_rows: Ints | None = None
     why: dict[str, str] = field(default_factory=dict)
 
@@ -84,3 +92,26 @@ def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool 
         test_rows=test_rows if test is None else None,
         why=why,
     )
+
+
+def importance_of(
+    data: DataResults, learners: Mapping[str, Any], held_out: Mapping[str, HeldOut], seconds: float, seed: int
+) -> tuple[tuple[str, Importance] | None, str]:
+    """The most accurate learner and the columns that it relies on, or why not: it may take so many seconds."""
+    if not held_out:
+        return None, "there are no cross-validated predictions"
+    if data.X.shape[1] < LEAST_COLUMNS:
+        return None, f"there are fewer than {LEAST_COLUMNS} columns"
+    best = max(held_out, key=lambda name: float(held_out[name].right(data.codes).mean()))
+    held = held_out[best]
+    predictions = REFITS * REPEATS * data.X.shape[1] * min(POINTS, data.codes.size)
+    if REFITS * held.fit_seconds + predictions * held.predict_seconds > min(seconds, MOST_SECONDS):
+        return None, "it would take too long"
+    try:
+        groups = data.per_row.groups
+        made = importance(
+            learners[best], data.X, data.labels, refits=REFITS, repeats=REPEATS, groups=groups, random_state=seed
+        )
+    except Exception as mistake:  # a learner may refuse a table with a shuffled column, or an array as a table
+        return None, str(mistake)
+    return (best, made), ""

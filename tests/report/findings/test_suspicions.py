@@ -7,7 +7,18 @@ from planted import found, not_drawn
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
-from suspect_worlds import contaminated, drawn, leak, patients_with_id, patients_without_id, plain, rare, shifted_test
+from suspect_worlds import (
+    contaminated,
+    drawn,
+    effects,
+    leak,
+    patients_with_id,
+    patients_without_id,
+    plain,
+    rare,
+    same_information,
+    shifted_test,
+)
 
 from classay.report.findings.l112_threshold import best_threshold
 from classay.report.findings.l113_more_rows import twice
@@ -159,3 +170,15 @@ def test_what_twice_as_many_rows_add(power):
     """Errors of 0.1 + 3·n^−power at 100, 250 and 500 rows."""
     error = {n: 0.1 + 3 * n**-power for n in (100, 250, 500)}
     assert twice(error[100] - error[250], 2.5, power) == pytest.approx(error[250] - error[500])
+
+
+def test_columns_that_change_on_retraining():
+    _, findings = found({"tree": DecisionTreeClassifier(max_depth=4)}, *same_information(1), **QUICK)
+    finding = findings["L114", "tree"]
+    assert finding.level == "note"
+    assert "share" in finding.sentence
+
+
+def test_columns_that_matter_in_every_refit():
+    _, findings = found({"logistic": LogisticRegression()}, *effects(), **QUICK)
+    assert findings["L114", "logistic"].level == "fine"
