@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .results import DataResults
 
 REFITS, REPEATS, POINTS = 6, 3, 500
-LEAST_COLUMNS, MOST_SECONDS = 6, 20.0
-"""Importance needs this many columns, and may take so many seconds."""
+LEAST_COLUMNS, MOST_COLUMNS = 6, 100
+"""Importance is measured for tables with so many columns."""
 
 R = TypeVar("R")
 
@@ -100,12 +100,12 @@ def importance_of(
     """The most accurate learner and the columns that it relies on, or why not: it may take so many seconds."""
     if not held_out:
         return None, "there are no cross-validated predictions"
-    if data.X.shape[1] < LEAST_COLUMNS:
-        return None, f"there are fewer than {LEAST_COLUMNS} columns"
+    if not LEAST_COLUMNS <= data.X.shape[1] <= MOST_COLUMNS:
+        return None, f"it is asked for tables with {LEAST_COLUMNS} to {MOST_COLUMNS} columns"
     best = max(held_out, key=lambda name: float(held_out[name].right(data.codes).mean()))
     held = held_out[best]
     predictions = REFITS * REPEATS * data.X.shape[1] * min(POINTS, data.codes.size)
-    if REFITS * held.fit_seconds + predictions * held.predict_seconds > min(seconds, MOST_SECONDS):
+    if REFITS * held.fit_seconds + predictions * held.predict_seconds > seconds:
         return None, "it would take too long"
     try:
         groups = data.per_row.groups
