@@ -4,7 +4,7 @@ Worlds are in tests/helpers/suspect_worlds.py: eight kinds of clean tables (each
 check is made), three that look suspicious and are not, and nine with one planted problem. Each cell is the share of
 seeds with a warning of that code. Seeds begin at `--first`: thresholds were chosen on seeds below 1000.
 
-`--rivals` runs the same worlds through the packages that are installed: skore, cleanlab, deepchecks, evidently.
+`--rivals` runs the same worlds through other packages that are installed: see `rival_checks.py`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 import numpy as np
 from suspect_worlds import CLEAN, PLANTED, SORTED
 
-import classay
-
 CODES = ("D205", "D206", "D207", "D208")
 
 
 def warned(world: dict[str, Any], seed: int) -> set[str]:
     """Codes of the checks of the data that warn, by the rules of the findings."""
+    import classay
+
     X, y, groups = world["X"], world["y"], world.get("groups")
     codes = set()
     if classay.leaks(X, y, groups=groups, random_state=seed).found:
@@ -72,9 +72,7 @@ def main() -> None:
         for title, (code, make) in (PLANTED if arguments.only != "clean" else {}).items():
             print(row(f"{title} ({code})", seeds, tally(check, make, arguments.first, seeds)), flush=True)
         seconds = time.perf_counter() - begin
-        print(
-            f"\nClean tables with any warning: {pages} of {runs}; {seconds:.0f} s.\n", flush=True
-        )
+        print(f"\nClean tables with any warning: {pages} of {runs}; {seconds:.0f} s.\n", flush=True)
 
 
 def tally(check: Callable[[dict[str, Any], int], set[str]], make: Any, first: int, seeds: int) -> Counter[str]:
