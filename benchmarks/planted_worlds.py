@@ -1,8 +1,8 @@
 """Planted problems of a data set: how often each is found, and how often a clean table gives a warning.
 
-Worlds are in tests/helpers/suspect_worlds.py: eight kinds of clean tables (each with a test part or groups, so that every
-check is made), three that look suspicious and are not, and nine with one planted problem. Each cell is the share of
-seeds with a warning of that code. Seeds begin at `--first`: thresholds were chosen on seeds below 1000.
+Worlds are in tests/helpers/suspect_worlds.py: eight kinds of clean tables (each with a test part or groups, so that
+every check is made), three that look suspicious and are not, and nine with one planted problem. Each cell is the
+share of seeds with a warning of that code. Seeds begin at `--first`: thresholds were chosen on seeds below 1000.
 
 `--rivals` runs the same worlds through other packages that are installed: see `rival_checks.py`.
 """

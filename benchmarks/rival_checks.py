@@ -1,9 +1,9 @@
 """What other packages say of a table, in the codes of our findings: used by `planted_worlds.py --rivals`.
 
-skore: the checks of an `EstimatorReport` of a forest, of which SKD011 (golden feature) is about a leak. cleanlab: `Datalab`
-with standardised columns, of which non_iid and near_duplicate are about rows that belong together. evidently: its preset
-of data drift, which is about the test part. Each in its default settings; "any" counts these codes only. None of them is
-given more than the table, the labels and, where there is one, the test part.
+skore: the checks of an `EstimatorReport` of a forest, of which SKD011 (golden feature) is about a leak. cleanlab:
+`Datalab` with standardised columns, of which non_iid and near_duplicate are about rows that belong together.
+evidently: its preset of data drift, which is about the test part. Each in its default settings; "any" counts these
+codes only. None of them is given more than the table, the labels and, where there is one, the test part.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def skore(world: dict[str, Any], seed: int) -> set[str]:
     forest = RandomForestClassifier(30, random_state=seed)
     report = EstimatorReport(forest, X_train=train, y_train=y_train, X_test=test, y_test=y_test)
     summary = report.checks.summarize()
-    codes = {code for section in ("issues", "tips") for code in summary.frame(section=section)["code"]}
+    codes = {code for section in ("issue", "tip") for code in summary.frame(section=section)["code"]}
     return {"D205"} if "SKD011" in codes else set()
 
 
@@ -63,7 +63,8 @@ def _installed() -> dict[str, Check]:
     able: dict[str, Check] = {}
     for name, check in {"skore": skore, "cleanlab": cleanlab, "evidently": evidently}.items():
         try:
-            able[name] = check if importlib.import_module(name) else check
+            importlib.import_module(name)
+            able[name] = check
         except Exception as error:  # not installed, or not with these versions of others
             print(f"{name} is left out: {type(error).__name__}: {error}")
     return able

@@ -124,7 +124,7 @@ def sorted_by_date(seed: int, n: int = 1200) -> World:
 
 
 def many_kinds(seed: int, n: int = 2000) -> World:
-    """Sixteen kinds of cases, each with its label: clusters that a new row will be from, too."""
+    """Sixteen kinds of cases, each with its label: new rows will be from the same clusters."""
     rng = np.random.default_rng([10, seed])
     kind = rng.integers(16, size=n)
     X = 3 * rng.normal(size=(16, 6))[kind] + rng.normal(size=(n, 6))

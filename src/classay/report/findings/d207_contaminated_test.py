@@ -1,7 +1,7 @@
 """Are rows of the test part also in the training part?
 
 - *A warning when:* At least 1 % more of the test rows equal a training row in every column than training rows equal
-  each other; the 99.9 % interval of the share is above that, too.
+  each other; the 99.9 % interval of the share is also above that.
 - *A note when:* Test rows equal training rows, but no more often than training rows equal each other.
 - *Fine when:* No test row equals a training row.
 - *Not checked when:* No test part was given.

@@ -104,7 +104,7 @@ def _note(one: _Threshold, clear: list[_Threshold], results: Results, rarer: int
     label, counts = quoted(results.data.classes[rarer]), np.bincount(results.data.codes)
     ratio = counts.max() / counts.min()
     others = len(clear) - 1
-    too = f" {others} other {'learner gains' if others == 1 else 'learners gain'} by this, too." if others else ""
+    too = f" {others} other {'learner also gains' if others == 1 else 'learners also gain'} by this." if others else ""
     return Finding(
         code=CODE,
         level="note",
