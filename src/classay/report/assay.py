@@ -27,7 +27,7 @@ from .results import LearnerResults, Results
 from .sections.audit import reading_section
 from .sections.classes_and_networks import classes_section, networks_section
 from .sections.data import data_section, slices_section
-from .sections.learners import disagreement_section, learners_section
+from .sections.learners import disagreement_section, learners_section, variation_section
 from .sections.methods import methods_section
 from .subjects import copies_together, data_from, learners_from
 from .verdict import verdict_of
@@ -296,6 +296,7 @@ def report_of(results: Results) -> Report:
     findings, unasked = findings_of(results)
     sections = (
         learners_section(results),
+        variation_section(results),
         disagreement_section(results),
         _once(data_section, results),
         _once(slices_section, results),

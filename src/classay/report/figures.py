@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import Floats
 from ..intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
@@ -57,6 +58,7 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     values["refit_accuracy"] = steady.accuracy
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
+    values["refit_spread"] = exact(float(_accuracies(learner).std(ddof=1)), "standard deviation over refits")
     values["retrain_change"] = retrain_change_of(learner)
     values["stability"] = steady.stability
     values["kappa"] = steady.kappa
@@ -90,6 +92,13 @@ def changed_by_randomness(learner: LearnerResults) -> Estimate:
     if learner.labelings.deterministic:
         return exact(0.0, "no training randomness")
     return one_minus(learner.stability.same_subset)
+
+
+def _accuracies(learner: LearnerResults) -> Floats:
+    """The accuracy of every refit on the test points."""
+    record = learner.labelings
+    right = (record.labels == record.truth).mean(axis=2)
+    return np.asarray(right[record.present], dtype=float)
 
 
 def retrain_change_of(learner: LearnerResults) -> Estimate:

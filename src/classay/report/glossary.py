@@ -71,6 +71,14 @@ TERMS: dict[str, Term] = {
         "stability",
     ),
     "fit_rows": Term("rows fitted", "Rows of each cross-validated fit.", "0 or more", "count", "report"),
+    "refit_spread": Term(
+        "spread of accuracy over refits",
+        "Standard deviation of the accuracy of refits on the same test points: other halves of the training part, "
+        "other seeds.",
+        "0 or more; lower: one fit is like another",
+        "share",
+        "stability",
+    ),
     "refit_accuracy": Term(
         "accuracy of refits",
         "Share of test points that a refit on half of the training part predicts correctly, mean over refits.",
