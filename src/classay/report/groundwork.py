@@ -79,7 +79,8 @@ class FitSettings:
 class Groundwork:
     """What is done so far, by learner, and why not. `lay` does all of it.
 
-    `given` are the learners of the user, `learners` the same or wrapped; `load` is how much longer work takes here than
+    `given` are the learners of the user, `learners` the same or wrapped; `contrast` are those that nobody asked for,
+    which go first if time is short; `load` is how much longer work takes here than
     on an idle machine, as far as is known.
     """
 
@@ -87,6 +88,7 @@ class Groundwork:
     given: Mapping[str, Any]
     budget: BudgetSettings
     settings: FitSettings
+    contrast: frozenset[str] = frozenset()
     learners: dict[str, Any] = field(default_factory=dict)
     wrapped: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -342,6 +344,7 @@ class Groundwork:
         if isinstance(self.budget.size, int):
             self.size = None if self.budget.size >= self.half else self.budget.size
         elif self.budget.size is None and self.speeds:
+            self._drop_contrast()
             rows, slow = size_for(
                 {name: self.speeds[name] for name in self.going if name in self.speeds},
                 self.clock.left - self.first_page,
@@ -357,6 +360,15 @@ class Groundwork:
                 self._leave_out(name, self.too_slow(name, what, 3 * seconds))
             self.refuse_none()
         self.setup = replace(self.setup, scheme=HalfSplits(SPLITS[0], self.size))
+
+    def _drop_contrast(self) -> None:
+        """Leave out what nobody asked for, if the first round would otherwise not end in time."""
+        asked = [name for name in self.going if name not in self.contrast]
+        seconds = self.refit_seconds(dict.fromkeys(self.going, SPLITS[0])) / self.workers
+        if asked and len(asked) < len(self.going) and seconds > 0.5 * (self.clock.left - self.first_page):
+            for name in set(self.going) - set(asked):
+                self._leave_out(name, "It was left out to stay within the budget.")
+                self.slow.append(name)
 
     def more_iterations(self, name: str) -> Estimate | None:
         """The share of predictions that ten times the iterations would change, on one fold; None if nobody can say."""

@@ -50,9 +50,10 @@ def measure(
 
     A learner that fails is left out; if all fail, that is an error.
     """
-    ground = Groundwork(data, learners, budget, settings)
+    wanted = wanted or Wanted()
+    ground = Groundwork(data, learners, budget, settings, wanted.contrast)
     ground.lay()
-    yield from _Rounds(ground, networks, command, wanted or Wanted()).run(each_round)
+    yield from _Rounds(ground, networks, command, wanted).run(each_round)
 
 
 class _Rounds:
@@ -192,7 +193,7 @@ class _Rounds:
             complexity=ground.complexity,
             classes=classes,
             networks=dict(self.networks),
-            failed=failed,
+            failed={name: reason for name, reason in failed.items() if name not in self.wanted.contrast},
             why=why,
             settings=self._settings(by_learner, preliminary),
             slow=tuple(name for name in failed if name in ground.slow),

@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from .. import seeds
 from ..arrays import Floats, Ints
 from ..expect import InputError, nearest
-from ..intervals import Estimate, of_mean, within_limits
+from ..intervals import Estimate, of_mean, of_proportion_by_group, within_limits
 from .cross_validated import HeldOut
 from .ranking import nearly_constant, ranks_by_row
 
@@ -54,6 +54,11 @@ class Scored:
         value = self.estimate.value - other.estimate.value
         shift = value - found.value
         return Estimate(value, found.low + shift, found.high + shift, level, found.kind)
+
+
+def is_metric(name: str) -> bool:
+    """Whether a scorer of scikit-learn has this name."""
+    return name in get_scorer_names()
 
 
 def check_metric(name: str, classes: int | None = None) -> str:
@@ -125,7 +130,9 @@ def scored(metric: str, learner: str, held: HeldOut, data: DataResults, seed: in
     found = of_mean(pseudo, kind="over groups" if data.per_row.groups is not None else "over rows")
     reach = (found.high - found.low) / 2
     estimate = Estimate(whole, whole - reach, whole + reach, found.level, found.kind)
-    if metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
+    if metric == ACCURACY:
+        estimate = of_proportion_by_group(held.right(data.codes), data.groups_of(held.tested))
+    elif metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
         estimate = within_limits(estimate, 0.0, 1.0)
     return Scored(learner, metric, estimate, pseudo, held.rows)
 

@@ -92,6 +92,7 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
         sure = f"It is shown to be {better} than every other learner (than {quoted(name)} by {_lead(lead, results)})"
     else:
         rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
+        rivals = {name: value for name, value in rivals.items() if name not in results.contrast} or rivals
         name = max(rivals, key=lambda each: rivals[each])
         flipped = _flipped(choice.leads[name])
         sure = f"No other learner is shown to be {better} ({quoted(name)} {_lead(flipped, results, signed=True)})"

@@ -213,7 +213,9 @@ def _slugs(report: Report) -> list[str]:
     taken: dict[str, None] = {}
     for number, section in enumerate(report.sections, start=1):
         slug = re.sub("[^a-z0-9]+", "-", section.key.lower()).strip("-") or "section"
-        taken[slug if slug not in {*taken, "verdict", "findings", "figures", "settings", "terms"} else f"{slug}-{number}"] = None
+        taken[
+            slug if slug not in {*taken, "verdict", "findings", "figures", "settings", "terms"} else f"{slug}-{number}"
+        ] = None
     return list(taken)
 
 
