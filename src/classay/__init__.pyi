@@ -57,6 +57,9 @@ from .learner.record import record as record
 from .learner.records.labelings import Labelings as Labelings
 from .learner.records.predictions import Predictions as Predictions
 from .learner.records.predictions import load as load
+from .learner.scores.metrics import Metrics as Metrics
+from .learner.scores.metrics import RefitSpread as RefitSpread
+from .learner.scores.metrics import metrics as metrics
 from .learner.stability.comparison import StabilityBySize as StabilityBySize
 from .learner.stability.comparison import StabilityTable as StabilityTable
 from .learner.stability.comparison import stabilities as stabilities

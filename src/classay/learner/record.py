@@ -20,6 +20,7 @@ from ..arrays import Ints
 from ..engine import archive
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import has_seed
+from ..estimators.scores import may_score
 from ..notes import Note
 from .fitting import checks
 from .fitting.checkpoints import open_chunks
@@ -137,6 +138,8 @@ def record(
         y_test=y_test,
         scores=scores,
     )
+    if not may_score(setup.learner):  # its address in a store is then that of a record without scores
+        setup = replace(setup, scores=None)
     about = setup.about(name)
     kept_store, key, parts = None, "", None
     if store is not None:

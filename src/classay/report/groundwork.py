@@ -199,7 +199,6 @@ class Groundwork:
             sample_weight=None,
             X_test=None if test is None else test.X,
             y_test=None if test is None else test.y,
-            scores="auto",
         )
         weights = data.per_row.weights
         if weights is not None:

@@ -140,7 +140,7 @@ def prepare(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
-    scores: bool | str = False,
+    scores: bool | str = "auto",
 ) -> Setup:
     """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
     wanted = checked_scheme(scheme, cv)

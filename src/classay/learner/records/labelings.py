@@ -174,24 +174,28 @@ class Labelings(Refits):
                 "with scores=True, or pass scores to `Labelings.from_arrays`; the learner needs predict_proba or "
                 "decision_function."
             )
-        there = self.present & given.present
-        if there.all():
-            return self, given
-        subsets, refits = self.chosen(there=there)
-        kept = given.take(subsets, refits)
-        probing = None if self.probe_labels is None else self.probe_labels[subsets[:, None], refits]
-        smaller = replace(
-            self,
-            labels=self.labels[subsets[:, None], refits],
-            train_accuracy=self.train_accuracy[subsets[:, None], refits],
-            seconds=self.seconds[subsets[:, None], refits],
-            train_rows=tuple(self.train_rows[subset] for subset in subsets) if self.train_rows else (),
-            probe_labels=probing,
-            failures=(),
-            scores=kept if on == "test" else None,
-            probe_scores=kept if on == "probes" else None,
-        )
+        smaller = self.taken(*self.chosen(there=self.present & given.present))
+        kept = smaller.scores if on == "test" else smaller.probe_scores
+        assert kept is not None
         return smaller, kept
+
+    def taken(self, subsets: AnyInts, refits: AnyInts) -> Labelings:
+        """The record of some subsets (K',) and some refits of each (K', R')."""
+        every = np.arange(self.labels.shape[1])
+        if np.array_equal(subsets, np.arange(len(self.labels))) and (refits == every).all():
+            return self
+        rows = subsets[:, None]
+        return replace(
+            self,
+            labels=self.labels[rows, refits],
+            train_accuracy=self.train_accuracy[rows, refits],
+            seconds=self.seconds[rows, refits],
+            train_rows=tuple(self.train_rows[subset] for subset in subsets) if self.train_rows else (),
+            probe_labels=None if self.probe_labels is None else self.probe_labels[rows, refits],
+            failures=(),
+            scores=None if self.scores is None else self.scores.take(subsets, refits),
+            probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
+        )
 
     @property
     def present(self) -> NDArray[np.bool_]:

@@ -115,6 +115,7 @@ def sweep(
         cv=cv,
         X_test=X_test,
         y_test=y_test,
+        scores=False,
     )
     if not isinstance(setup.codec, LabelCodec):
         raise expect.InputError(
