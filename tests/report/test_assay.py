@@ -52,7 +52,7 @@ def test_every_figure_has_a_meaning_and_an_interval(assay):
     known = frame[frame["value"].notna()]
     assert (known["low"] <= known["value"] + 1e-9).all()
     assert (known["value"] <= known["high"] + 1e-9).all()
-    assert {"accuracy", "cv_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity"} <= set(
+    assert {"accuracy", "refit_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity"} <= set(
         frame["figure"]
     )
 
@@ -61,7 +61,7 @@ def test_the_document_is_plain_json(assay):
     text = json.dumps(assay.report.to_dict(), allow_nan=False)
     assert json.loads(text)["about"]["rows"] == 298
     assert [section.key for section in assay.report.sections] == [
-        "learners", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
+        "learners", "variation", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
     ]  # fmt: skip
 
 
