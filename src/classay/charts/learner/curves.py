@@ -17,7 +17,7 @@ MOST_NUMBERS = 20
 """With more classes, a confusion matrix is drawn without numbers."""
 
 
-def band_chart(
+def curves_with_bands(
     rows: Sequence[theme.Row],
     labels: Sequence[str],
     across: str,
@@ -44,7 +44,7 @@ def band_chart(
     return theme.finished(layers, WIDTH, HEIGHT, theme.titled(title, *sentences, width=WIDTH))
 
 
-def confusion_chart(counts: ArrayLike, classes: Sequence[str], title: str, *sentences: str) -> alt.LayerChart:
+def confusion_of_rows(counts: ArrayLike, classes: Sequence[str], title: str, *sentences: str) -> alt.LayerChart:
     """Draw rows by class (down) and prediction (across); shades are shares of the class."""
     table = np.asarray(counts)
     names = [cut(name, 16) for name in classes]

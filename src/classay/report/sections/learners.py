@@ -108,7 +108,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
             continue
         rows = [row for each in curves for row in each.rows(short[each.learner])]
         names = [short[name] for name in results.learners]
-        chart = charts.band_chart(rows, names, across, up, title, diagonal=diagonal)
+        chart = charts.curves_with_bands(rows, names, across, up, title, diagonal=diagonal)
         pictures.append(Picture(key, title, text, spec_of(chart), _points(key, title, curves)))
     return (*pictures, *_confusion(results))
 
@@ -143,7 +143,7 @@ def _confusion(results: Results) -> tuple[Picture, ...]:
     )
     rows = tuple((names[a], names[b], int(matrix[a, b])) for a in range(len(names)) for b in range(len(names)))
     sheet = Sheet("confusion", title, ("class", "prediction", "rows"), rows)
-    return (Picture("confusion", title, text, spec_of(charts.confusion_chart(matrix, names, title)), sheet),)
+    return (Picture("confusion", title, text, spec_of(charts.confusion_of_rows(matrix, names, title)), sheet),)
 
 
 def variation_section(results: Results) -> Section:
