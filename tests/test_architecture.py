@@ -320,6 +320,12 @@ EXAMPLES = {
     ),
     "Extrapolation": lambda: classay.extrapolation(classay.accuracy_curve(*scores()), [4, 100]),
     "Metrics": lambda: classay.metrics(scored()),
+    "ScoreVariance": lambda: classay.score_variance(scored()),
+    "Retraining": lambda: classay.retraining(
+        classay.Labelings.from_arrays(
+            np.random.default_rng(0).random((6, 2, 50)) < 0.2, [False, True] * 25, retrained=0.1, name="<b>net</b>"
+        )
+    ),
     "Orientation": lambda: classay.orientation(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": lambda: classay.complexity(

@@ -27,6 +27,11 @@ from .learner.orientation import bias_chart as bias_chart
 from .learner.orientation import expressivity_chart as expressivity_chart
 from .learner.orientation import plane_chart as plane_chart
 from .learner.preference import preference_chart as preference_chart
+from .learner.scores import calibration_chart as calibration_chart
+from .learner.scores import confusion_chart as confusion_chart
+from .learner.scores import curve_over_refits as curve_over_refits
+from .learner.scores import metrics_chart as metrics_chart
+from .learner.scores import refit_spread_chart as refit_spread_chart
 from .learner.stability import agreement_histogram as agreement_histogram
 from .learner.stability import regression_figures as regression_figures
 from .learner.stability import spread_histogram as spread_histogram

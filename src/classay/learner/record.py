@@ -27,8 +27,8 @@ from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
 from .fitting.cv_splits import Splits
 from .fitting.groups import ALONE
+from .fitting.retrain_scheme import Scheme
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
-from .fitting.schemes import Scheme
 from .fitting.stored_record import record_key, stored_record
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure

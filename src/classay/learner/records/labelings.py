@@ -73,6 +73,7 @@ class Labelings(Refits):
         scores: ArrayLike | None = None,
         probe_scores: ArrayLike | None = None,
         score_kind: str | None = None,
+        retrained: float | None = None,
     ) -> Labelings:
         """Labelings from predictions of any system, in any language.
 
@@ -85,6 +86,7 @@ class Labelings(Refits):
         scores, probe_scores : scores of the same refits, with one more axis for classes, in the order of `classes`
         (sorted, if not given); of two classes, also the score of the second one without that axis. score_kind :
         'probability' or 'decision'; default: probabilities if they are from 0 to 1 and sum to 1 over classes.
+        retrained : the share of training rows in which any two subsets differ, as in `Retrain`.
 
         >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
@@ -143,7 +145,7 @@ class Labelings(Refits):
             test_rows=np.arange(truth.size),
             probe_labels=None if probing is None else codes.truth(probing),
             probes=probes,
-            about=base.from_arrays(name, len(answers), halves, probing),
+            about=base.from_arrays(name, len(answers), halves, probing, retrained),
             groups=per_row(groups, rows=truth.size).groups,
             scores=scored,
             probe_scores=on_probes,

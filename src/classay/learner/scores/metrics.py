@@ -18,9 +18,10 @@ from ...intervals import Estimate, around, by_group, crossed_standard_error, dra
 from ...result import PARTS, Result
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
+from .curves import refit_curves
 from .pointwise import confusion_counts, count_figures, log_losses, precisions, squared_errors
 from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
-from .row_blocks import RowBlocks, interval, refit_metrics, sampled_subsets, standard_error
+from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
 from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, quiet
 from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
 
@@ -94,6 +95,11 @@ class Metrics(Result, chart="learner.scores:draw_metrics"):
                 f"There is no {name!r} here{f': {why}' if why else ''}. There are {shown(self.estimates, 20)}."
             )
         return self.estimates[name]
+
+    def curve(self, kind: str = "roc") -> pd.DataFrame:
+        """The ROC curve ('roc') or the precision-recall curve ('precision_recall') over refits: see `refit_curves`."""
+        record, scores = self._record.scored()  # type: ignore[attr-defined]
+        return refit_curves(record, scores, kind)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per metric: learner, on, figure, class, value, low, high, level, kind, and the spread over refits."""
@@ -206,7 +212,7 @@ def metrics(
     extra: Values = {}
     if cost is not None and scores is not None:
         pair = costs_of(cost)
-        cheapest = cheapest_threshold(scores, smaller.truth, pair, _block_of(blocks, smaller.truth.size))
+        cheapest = cheapest_threshold(scores, smaller.truth, pair, blocks_of_points(blocks, smaller.truth.size))
         at = cheapest.threshold
         work = work.decided(at)
         extra["cost"] = work.cost(pair, cheapest.cost)
@@ -225,13 +231,6 @@ def _chosen(names: str | Iterable[str] | None) -> list[str]:
         if name not in USUAL:
             metric_named(name)
     return listed
-
-
-def _block_of(blocks: RowBlocks, points: int) -> Ints:
-    block = np.empty(points, dtype=np.int64)
-    for number, kept in enumerate(blocks.kept):
-        block[np.setdiff1d(np.arange(points), kept, assume_unique=True)] = number
-    return block
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,14 @@ class RowBlocks:
         return len(self.kept)
 
 
+def blocks_of_points(blocks: RowBlocks, points: int) -> Ints:
+    """The block of each point."""
+    block = np.empty(points, dtype=np.int64)
+    for number, kept in enumerate(blocks.kept):
+        block[np.setdiff1d(np.arange(points), kept, assume_unique=True)] = number
+    return block
+
+
 def sampled_subsets(subsets: int) -> Ints:
     """Subsets at even steps."""
     return np.unique(np.linspace(0, subsets - 1, min(SAMPLED, subsets)).round().astype(np.int64))

@@ -18,8 +18,8 @@ from ..fitting import checks
 from ..fitting.checks import prepare
 from ..fitting.cv_splits import Splits
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
+from ..fitting.retrain_scheme import Scheme
 from ..fitting.runner import FitRunner, GroupProgress
-from ..fitting.schemes import Scheme
 from ..orientation.orientation import Orientation, draw_holdouts, orientation
 from ..record import gathered, most_common
 from ..records.labelings import LabelCodec, Labelings
