@@ -16,8 +16,8 @@ from .data.hardest import hardest_table as hardest_table
 from .data.region import complexity_region as complexity_region
 from .data.slices import slices_chart as slices_chart
 from .kinds import draw as draw
-from .learner.curves import curves_with_bands as curves_with_bands
 from .learner.curves import confusion_of_rows as confusion_of_rows
+from .learner.curves import curves_with_bands as curves_with_bands
 from .learner.disagreement import disagreement_bars as disagreement_bars
 from .learner.disagreement import disagreement_plane as disagreement_plane
 from .learner.drift import drift_chart as drift_chart

@@ -59,7 +59,10 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
     values["refit_spread"] = exact(float(_accuracies(learner).std(ddof=1)), "standard deviation over refits")
-    values["retrain_change"] = retrain_change_of(learner)
+    if learner.retraining is not None:
+        values["retrain_change"] = learner.retraining.change
+        values["retrain_by_seed"] = learner.retraining.by_seed
+    values["sample_change"] = changed_by_sample(learner)
     values["stability"] = steady.stability
     values["kappa"] = steady.kappa
     if learner.on_probes is not None:
@@ -99,11 +102,6 @@ def _accuracies(learner: LearnerResults) -> Floats:
     record = learner.labelings
     right = (record.labels == record.truth).mean(axis=2)
     return np.asarray(right[record.present], dtype=float)
-
-
-def retrain_change_of(learner: LearnerResults) -> Estimate:
-    """Share of predictions that change when it is retrained."""
-    return changed_by_sample(learner)
 
 
 def changed_by_sample(learner: LearnerResults) -> Estimate:

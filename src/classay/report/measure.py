@@ -9,6 +9,7 @@ from typing import Any
 from ..expect import InputError
 from ..intervals import Estimate
 from ..learner.rounds import RecordRounds
+from ..learner.scores.retrain_change import Retraining
 from ..network.quality.quality import NetworkQuality
 from ..notes import Note
 from .budget import AT_LATEST, SPLITS, BudgetSettings, next_round
@@ -18,6 +19,7 @@ from .groundwork import FitSettings, Groundwork
 from .metric import ACCURACY, RANKING, Scored, metric_for, scored
 from .reproduction import Fitted, settings_of
 from .results import DataResults, LearnerResults, Results
+from .retrained import retrained, samples_for
 from .traits import scales, votes_for_itself
 
 LEAST_SPLITS = 4
@@ -74,6 +76,8 @@ class _Rounds:
         )
         self.made: dict[str, tuple[int, LearnerResults]] = {}
         self.iterated: dict[str, Estimate | None] = {}
+        self.retrainings: dict[str, Retraining] = {}
+        self.samples = 0
         self.kept: dict[tuple[str, ...], Any] = {}
         self.page_seconds: float | None = None
         self.test_table = ground.test_table
@@ -93,6 +97,8 @@ class _Rounds:
                 complete = self.records.grow(order, splits, self._stop(), "refits", in_turn=number == 1)
             ground.failed |= self.records.failed
             ground.refuse_none()
+            if number == 1 and complete:
+                self._retrain()
             if not complete or number == len(ladder):
                 break
             names = self._next(ladder[number], more, self.clock.passed - begin, each_round)
@@ -104,6 +110,21 @@ class _Rounds:
                 # With the time that the page took outside, until the next result was asked for.
                 self.page_seconds = self.clock.passed - begin
         yield self._results("")
+
+    def _retrain(self) -> None:
+        """What a retraining changes, of the learners that were asked for, as far as there is time."""
+        ground = self.ground
+        names = [name for name in ground.going if name not in self.wanted.contrast]
+        self.samples = samples_for(ground, names, self.clock.left - self._page())
+        if not self.samples:
+            return
+        with self.stages.stage("Retraining", f"{self.samples} samples that share most rows"):
+            for name in names:
+                found = retrained(ground, name, self.samples)
+                if isinstance(found, str):
+                    ground.why[f"retraining of {name}"] = found
+                else:
+                    self.retrainings[name] = found
 
     @property
     def _is_open(self) -> bool:
@@ -235,6 +256,7 @@ class _Rounds:
                     votes_for_itself=votes_for_itself(learner),
                     scales=scales(learner),
                     more_iterations=self._more_iterations(results),
+                    retraining=self.retrainings.get(name),
                 ),
             )
         return self.made[name][1]
@@ -272,6 +294,7 @@ class _Rounds:
             test_points=ground.test_points,
             half=ground.half,
             test=ground.setup.test.size,
+            retrains=self.samples,
             fewer_splits=fewer,
             fewer_fold_rows=fewer_rows,
         )

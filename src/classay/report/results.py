@@ -20,6 +20,7 @@ from ..intervals import Estimate
 from ..learner.orientation.kinship import Kinship
 from ..learner.orientation.orientation import Orientation
 from ..learner.records.labelings import Labelings
+from ..learner.scores.retrain_change import Retraining
 from ..learner.stability.disagreement import DisagreementRegions
 from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
@@ -133,7 +134,7 @@ class LearnerResults:
 
     `wrapped` says how the table is changed for the learner inside each fit; it is empty if the learner takes it as is.
     `votes_for_itself` and `scales` are its traits; `more_iterations` is the share of predictions that ten times the
-    iterations change, where fits did not converge.
+    iterations change, where fits did not converge; `retraining` what a retraining changes.
     """
 
     name: str
@@ -149,6 +150,7 @@ class LearnerResults:
     votes_for_itself: bool = False
     scales: bool = False
     more_iterations: Estimate | None = None
+    retraining: Retraining | None = None
 
 
 @dataclass(frozen=True)

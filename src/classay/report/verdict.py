@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..expect import counted
 from ..intervals import Estimate
 from .document import Cell, Finding, Recommendation, Sheet
-from .figures import retrain_change_of
+from .figures import changed_by_sample
 from .glossary import term_of
 from .metric import ACCURACY, Scored, rows_to_decide
 from .phrases import number, points, quoted, share
@@ -52,13 +52,15 @@ class _Choice:
 
 def _choice(results: Results, scored: list[Scored]) -> _Choice:
     best = max(scored, key=lambda each: each.estimate.value)
-    changes = {each.learner: _change(each.learner, results) for each in scored}
+    # What nobody asked for is not retrained, and cannot be the one that changes least.
+    asked = [each for each in scored if each.learner not in results.contrast]
+    changes = {each.learner: _change(each.learner, results).value for each in asked}
     # The one-standard-error rule: of those that are as good as the best one, the one that changes least.
-    near = [each for each in scored if each is best or _within_one_error(best.ahead_of(each))]
-    own = min(near, key=lambda each: (changes[each.learner], -each.estimate.value))
+    near = [each for each in asked if each is best or _within_one_error(best.ahead_of(each))] or [best]
+    own = min(near, key=lambda each: (changes.get(each.learner, 1.0), -each.estimate.value))
     level = 1 - (1 - LEVEL) / max(len(scored) - 1, 1)
     leads = {each.learner: own.ahead_of(each, level) for each in scored if each is not own}
-    steadiest = len(scored) > 1 and all(changes[own.learner] <= each for each in changes.values())
+    steadiest = len(asked) > 1 and own in asked and changes[own.learner] == min(changes.values())
     return _Choice(own.learner, best, own, leads, steadiest)
 
 
@@ -66,8 +68,16 @@ def _within_one_error(lead: Estimate) -> bool:
     return lead.value <= (lead.high - lead.low) / 4
 
 
-def _change(name: str, results: Results) -> float:
-    return retrain_change_of(results.learners[name]).value
+def _change(name: str, results: Results) -> Estimate:
+    """What changes when it is retrained; if that is not known of all learners asked for, with another half."""
+    retraining = results.learners[name].retraining
+    return changed_by_sample(results.learners[name]) if retraining is None else retraining.change
+
+
+def _is_retrained(results: Results) -> bool:
+    """Whether it is known of all learners that were asked for what a retraining changes."""
+    asked = [name for name in results.scored if name not in results.contrast]
+    return bool(asked) and all(results.learners[name].retraining is not None for name in asked)
 
 
 def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
@@ -82,10 +92,11 @@ def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> st
 
 def _how_sure(choice: _Choice, results: Results) -> list[str]:
     """Whether it is shown to be better than the others, and how many rows would show it."""
-    change = _change(choice.learner, results)
+    change = _change(choice.learner, results).value
+    when = "it is retrained" if _is_retrained(results) else "it is fitted on another half of the rows"
     retrained = f"{100 * change:.0f} of 100 rows" if change >= 0.01 else f"{share(change)} of rows"
     if len(results.scored) == 1:
-        return [f"When it is retrained, the predictions for {retrained} change."]
+        return [f"When {when}, the predictions for {retrained} change."]
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
@@ -96,8 +107,8 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
         name = max(rivals, key=lambda each: rivals[each])
         flipped = _flipped(choice.leads[name])
         sure = f"No other learner is shown to be {better} ({quoted(name)} {_lead(flipped, results, signed=True)})"
-    least = ", and its predictions change least when it is retrained" if choice.steadiest else ""
-    sentences = [f"{sure}{least} ({retrained}).".replace(") (", "; ") if not least else f"{sure}{least} ({retrained})."]
+    least = " least" if choice.steadiest else ""
+    sentences = [f"{sure}. Its predictions change{least} when {when} ({retrained})."]
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
@@ -132,19 +143,27 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
 
 def _table(results: Results) -> Sheet:
     """The metric, what changes when it is retrained, and the rows of the fits."""
+    retrained = _is_retrained(results)
     rows: list[tuple[Cell, ...]] = [
-        (name, each.estimate, retrain_change_of(results.learners[name]), each.rows)
+        (name, each.estimate, _cell(name, results, retrained), each.rows)
         for name, each in sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
     ]
     return Sheet(
         "verdict",
         "The learners in three figures",
-        ("learner", results.metric, "retrain_change", "fit_rows"),
+        ("learner", results.metric, "retrain_change" if retrained else "sample_change", "fit_rows"),
         tuple(rows),
         "",
         tuple(str(row[0]) for row in rows),
         sort=False,
     )
+
+
+def _cell(name: str, results: Results, retrained: bool) -> Estimate | None:
+    one = results.learners[name]
+    if not retrained:
+        return changed_by_sample(one)
+    return None if one.retraining is None else one.retraining.change
 
 
 def _flipped(lead: Estimate) -> Estimate:

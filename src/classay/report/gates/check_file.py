@@ -22,6 +22,7 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "n_probes": (int,),
     "fold_rows": (int, str),
     "test_points": (int,),
+    "retrains": (int,),
     "test_size": (float,),
     "time_limit": (int, float),
 }

@@ -20,6 +20,8 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "learner": (
         "accuracy",
         "retrain_change",
+        "retrain_by_seed",
+        "sample_change",
         "refit_accuracy",
         "refit_spread",
         "fit_rows",

@@ -10,7 +10,6 @@ import altair as alt
 from ... import charts
 from ...charts.style.theme import labels
 from ...expect import counted
-from ...intervals import Estimate
 from ...learner.orientation.orientation import usual_threshold
 from ...learner.stability.comparison import stabilities
 from ..curves import Curve, calibration, confusion, precision_recall, roc
@@ -33,18 +32,19 @@ def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def sheet_of(key: str, title: str, names: Sequence[str], results: Results, note: str = "") -> Sheet:
     """Figures of all learners, one row per learner."""
-    unknown = Estimate(float("nan"), float("nan"), float("nan"), kind="unknown")
     rows: list[tuple[Cell, ...]] = []
     for name, one in results.learners.items():
         values = metric_figures(results, name) | learner_figures(one, results.data)
-        rows.append((name, *(values.get(figure, unknown) for figure in names)))
+        rows.append((name, *(values.get(figure) for figure in names)))
     return Sheet(key, title, ("learner", *names), tuple(rows), note, tuple(results.learners))
 
 
 def learners_section(results: Results) -> Section:
     """What decides between learners: the metric with its interval, what refits change, seconds; then curves."""
     shown = list(dict.fromkeys((results.metric, "accuracy", *results.more_metrics)))
-    names = (*shown, "refit_spread", "retrain_change", "seconds_per_fit")
+    known = any(one.retraining is not None for one in results.learners.values())
+    retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
+    names = (*shown, "refit_spread", *retrained, "seconds_per_fit")
     sizes = sorted({one.held_out.rows for one in results.learners.values() if one.held_out is not None})
     fits = f"{joined([f'{rows:,}' for rows in sizes])} rows" if sizes else "no rows"
     metrics = joined([term_of(name).label for name in shown])
