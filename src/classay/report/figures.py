@@ -20,6 +20,10 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     for name, learner in results.learners.items():
         values = metric_figures(results, name) | learner_figures(learner, results.data)
         figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
+    for name in results.scored:
+        if name not in results.learners:  # it had no time for refits
+            values = metric_figures(results, name)
+            figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
     if results.classes is not None:
         forecast, size = results.classes.forecast, results.data.classes.size
@@ -47,8 +51,8 @@ def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
     """The metrics of one learner, from cross-validated fits on all rows, and the rows of a fit."""
     metrics = {results.metric: results.scored, **results.more_metrics}
     values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
-    held = results.learners[name].held_out
-    return values if held is None else {**values, "fit_rows": exact(held.rows, "count")}
+    rows = results.scored[name].rows if name in results.scored else None
+    return values if rows is None else {**values, "fit_rows": exact(rows, "count")}
 
 
 def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Estimate]:

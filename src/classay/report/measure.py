@@ -201,7 +201,8 @@ class _Rounds:
             akin = kinship_of({name: one.labelings for name, one in by_learner.items()}, seed, why)
             held = {name: one.held_out for name, one in by_learner.items() if one.held_out is not None}
             classes = classes_of(ground.data, held, why, self.wanted.more_classes)
-            full = {name: each for name, each in held.items() if each.is_full}
+            # Also of learners that had no time for refits: how accurate they are is known.
+            full = {name: each for name, each in ground.held_out.items() if each.is_full}
             metric = metric_for(next(iter(self.wanted.metrics), None), full, ground.data)
             by_metric = {
                 each: {name: found for name, one in full.items() if (found := self._scored(each, name, one))}

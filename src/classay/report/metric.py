@@ -34,7 +34,7 @@ SHARES = {"accuracy", "balanced_accuracy", "average_precision", "f1", "precision
 """Metrics between 0 and 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scored:
     """A metric of one learner: its estimate, and the pseudo-values of the blocks, which all learners share."""
 

@@ -54,13 +54,14 @@ def _choice(results: Results, scored: list[Scored]) -> _Choice:
     best = max(scored, key=lambda each: each.estimate.value)
     # What nobody asked for is not retrained, and cannot be the one that changes least.
     asked = [each for each in scored if each.learner not in results.contrast]
-    changes = {each.learner: _change(each.learner, results).value for each in asked}
+    changes = {each.learner: _change(each.learner, results) for each in asked}
     # The one-standard-error rule: of those that are as good as the best one, the one that changes least.
     near = [each for each in asked if each is best or _within_one_error(best.ahead_of(each))] or [best]
     own = min(near, key=lambda each: (changes.get(each.learner, 1.0), -each.estimate.value))
     level = 1 - (1 - LEVEL) / max(len(scored) - 1, 1)
     leads = {each.learner: own.ahead_of(each, level) for each in scored if each is not own}
-    steadiest = len(asked) > 1 and own in asked and changes[own.learner] == min(changes.values())
+    known = len(changes) > 1 and max(changes.values()) < math.inf
+    steadiest = known and changes.get(own.learner) == min(changes.values())
     return _Choice(own.learner, best, own, leads, steadiest)
 
 
@@ -68,16 +69,19 @@ def _within_one_error(lead: Estimate) -> bool:
     return lead.value <= (lead.high - lead.low) / 4
 
 
-def _change(name: str, results: Results) -> Estimate:
+def _change(name: str, results: Results) -> float:
     """What changes when it is retrained; if that is not known of all learners asked for, with another half."""
-    retraining = results.learners[name].retraining
-    return changed_by_sample(results.learners[name]) if retraining is None else retraining.change
+    one = results.learners.get(name)
+    if one is None:
+        return math.inf
+    known = one.retraining is not None and _is_retrained(results)
+    return one.retraining.change.value if known and one.retraining else changed_by_sample(one).value
 
 
 def _is_retrained(results: Results) -> bool:
     """Whether it is known of all learners that were asked for what a retraining changes."""
-    asked = [name for name in results.scored if name not in results.contrast]
-    return bool(asked) and all(results.learners[name].retraining is not None for name in asked)
+    asked = [one for name, one in results.learners.items() if name not in results.contrast]
+    return bool(asked) and all(one.retraining is not None for one in asked)
 
 
 def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
@@ -92,10 +96,12 @@ def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> st
 
 def _how_sure(choice: _Choice, results: Results) -> list[str]:
     """Whether it is shown to be better than the others, and how many rows would show it."""
-    change = _change(choice.learner, results).value
+    change = _change(choice.learner, results)
     when = "it is retrained" if _is_retrained(results) else "it is fitted on another half of the rows"
     retrained = f"{100 * change:.0f} of 100 rows" if change >= 0.01 else f"{share(change)} of rows"
     if len(results.scored) == 1:
+        if choice.learner not in results.learners:
+            return []
         return [f"When {when}, the predictions for {retrained} change."]
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
@@ -108,7 +114,9 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
         flipped = _flipped(choice.leads[name])
         sure = f"No other learner is shown to be {better} ({quoted(name)} {_lead(flipped, results, signed=True)})"
     least = " least" if choice.steadiest else ""
-    sentences = [f"{sure}. Its predictions change{least} when {when} ({retrained})."]
+    sentences = [f"{sure}."]
+    if choice.learner in results.learners:
+        sentences = [f"{sure}. Its predictions change{least} when {when} ({retrained})."]
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
@@ -160,7 +168,9 @@ def _table(results: Results) -> Sheet:
 
 
 def _cell(name: str, results: Results, retrained: bool) -> Estimate | None:
-    one = results.learners[name]
+    one = results.learners.get(name)
+    if one is None:
+        return None
     if not retrained:
         return changed_by_sample(one)
     return None if one.retraining is None else one.retraining.change

@@ -159,7 +159,7 @@ def test_columns_of_users_are_not_taken_for_figures_of_ours(sample):
 
 
 def test_failed_learners_are_named_with_why(sample):
-    assert "No results for 1 learner or network." in sample.words
+    assert "1 learner or network not fully measured." in sample.words
     assert "perceptron ValueError: it does not fit" in sample.words
 
 
