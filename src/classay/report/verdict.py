@@ -11,7 +11,7 @@ from ..intervals import Estimate
 from .document import Cell, Finding, Recommendation, Sheet
 from .figures import changed_by_sample
 from .glossary import term_of
-from .metric import ACCURACY, Scored, rows_to_decide
+from .metric import ACCURACY, RANKING, Scored, rows_to_decide
 from .phrases import number, points, quoted, share
 from .results import Results
 
@@ -143,7 +143,8 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
         more = f", the first of {counted(len(concerned), 'warning')}" if len(concerned) > 1 else ""
         return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
     suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
-    if suspects is not None:
+    # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
+    if suspects is not None and results.metric != RANKING:
         count = int(suspects.value.value)
         return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
     return []
@@ -187,7 +188,8 @@ def _is_share(metric: str) -> bool:
 def _lead(lead: Estimate, results: Results, signed: bool = False) -> str:
     plus = "+" if signed and lead.value >= 0 else ""
     if _is_share(results.metric):
-        return plus + points(lead).replace(" (", ", ").rstrip(")")
+        unit = "points" if results.metric == ACCURACY else f"points of {term_of(results.metric).label}"
+        return plus + points(lead).replace("points (", f"{unit}, ").rstrip(")")
     return f"{plus}{lead.value:.3f}, {lead.low:.3f} to {lead.high:.3f}".replace("-", "−")
 
 
