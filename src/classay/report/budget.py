@@ -26,7 +26,7 @@ TEST_POINTS = 20_000
 PROBES = 2000
 CHECK_SPLITS = 20
 """Splits of `classay check`, which does not depend on the speed of the machine."""
-ON_FOLDS, MOST_ON_FOLDS, FOLDS_END = 0.35, 0.5, 0.7
+ON_FOLDS, MOST_ON_FOLDS, FOLDS_END = 0.5, 0.7, 0.85
 """Share of the time that is left for cross-validated fits, the most that they get where some learners are slow, and the
 share of the budget at which they are ended."""
 ON_FIGURES = 0.15

@@ -50,25 +50,25 @@ class Curve:
 
 
 def calibration(learner: LearnerResults, data: DataResults) -> Curve | None:
-    """How often rows are of the predicted class (of two classes: of the second), by what the probabilities say."""
+    """How often rows are of the predicted class (of two classes: of the rarer), by what the probabilities say."""
     held = learner.held_out
     if held is None or held.probabilities is None:
         return None
-    said, happened = _said(held.probabilities, data.codes[held.tested])
+    said, happened = _said(held.probabilities, data.codes[held.tested], data.rarer)
     edges = np.unique(np.quantile(said, np.linspace(0, 1, BINS + 1)[1:-1]))
     x, y = _by_bin(edges, said, said), _by_bin(edges, said, happened)
-    by_refit = [_by_bin(edges, *_said(table, truth)) for table, truth in _refits(learner)]
+    by_refit = [_by_bin(edges, *_said(table, truth, data.rarer)) for table, truth in _refits(learner)]
     low, high = _band(by_refit, x.size)
     return Curve(learner.name, x, y, low, high)
 
 
 def roc(learner: LearnerResults, data: DataResults) -> Curve | None:
-    """Of two classes: the share of rows of the second that are found, by the share of the others taken for them."""
+    """Of two classes: the share of rows of the rarer that are found, by the share of the others taken for them."""
     return _ranked(learner, data, lambda truth, score: roc_curve(truth, score)[:2])
 
 
 def precision_recall(learner: LearnerResults, data: DataResults) -> Curve | None:
-    """Of two classes: the share of rows taken for the second that are of it, by the share of those that are found."""
+    """Of two classes: the share of rows taken for the rarer that are of it, by the share of those that are found."""
 
     def curve(truth: Mask, score: Floats) -> tuple[Floats, Floats]:
         precision, recall, _ = precision_recall_curve(truth, score)
@@ -88,24 +88,25 @@ def _ranked(learner: LearnerResults, data: DataResults, curve: Any) -> Curve | N
         return None
     table = held.scores if held.probabilities is None else held.probabilities
     assert table is not None
-    truth = data.codes[held.tested] == 1
-    if truth.all() or not truth.any() or np.isnan(table[:, 1]).any():
+    positive = data.rarer
+    truth = data.codes[held.tested] == positive
+    if truth.all() or not truth.any() or np.isnan(table[:, positive]).any():
         return None
     grid = np.linspace(0, 1, STEPS)
-    y = _on(grid, *curve(truth, np.nan_to_num(table[:, 1])))
+    y = _on(grid, *curve(truth, np.nan_to_num(table[:, positive])))
     by_refit = [
-        _on(grid, *curve(known == 1, scores[:, 1]))
+        _on(grid, *curve(known == positive, scores[:, positive]))
         for scores, known in _refits(learner)
-        if 0 < int((known == 1).sum()) < known.size
+        if 0 < int((known == positive).sum()) < known.size
     ]
     low, high = _band(by_refit, grid.size)
     return Curve(learner.name, grid, y, low, high)
 
 
-def _said(probabilities: Floats, codes: Ints) -> tuple[Floats, Floats]:
+def _said(probabilities: Floats, codes: Ints, positive: int) -> tuple[Floats, Floats]:
     """What was predicted with which probability, and whether it was so."""
     if probabilities.shape[1] == 2:
-        return probabilities[:, 1], (codes == 1).astype(float)
+        return probabilities[:, positive], (codes == positive).astype(float)
     return probabilities.max(axis=1), (probabilities.argmax(axis=1) == codes).astype(float)
 
 

@@ -72,6 +72,12 @@ class DataResults:
         return np.asarray(self.classes[self.codes])
 
     @property
+    def rarer(self) -> int:
+        """Of two classes the rarer one, which curves are about; the second if both are as frequent."""
+        counts = np.bincount(self.codes)
+        return int(counts.size == 2 and counts[1] <= counts[0])
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """The columns that the user named as text."""
         return () if self.audit is None else tuple(each.name for each in self.audit.columns if each.use == "text")

@@ -72,7 +72,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
     asked = {name: one for name, one in results.learners.items() if name not in results.contrast}
     short = dict(zip(results.learners, labels(list(results.learners))))
     two = results.data.classes.size == 2
-    positive = quoted(results.data.classes[-1])
+    positive = quoted(results.data.classes[results.data.rarer])
     what = f"class {positive}" if two else "the predicted class"
     band = "Bands: nine of ten refits."
     drawn = [
