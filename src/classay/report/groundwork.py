@@ -51,7 +51,7 @@ MEASURED_ROWS = 50_000
 """Most rows whose complexity is measured; of a larger table, a sample."""
 LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
-COPIES, ON_COPIES = 0.005, 0.1
+COPIES, ON_COPIES = 0.005, 0.3
 """Share of copied rows from which their effect is measured, and the share of the time that is left for it."""
 MORE_ITERATIONS = 10
 """So many times the iterations are tried on one fold where fits did not converge."""
@@ -374,7 +374,7 @@ class Groundwork:
         held, learner = self.held_out.get(name), with_more_iterations(self.learners[name], MORE_ITERATIONS)
         if held is None or learner is None or held.rows < held.available:
             return None
-        if not self.budget.is_plan and MORE_ITERATIONS * held.fit_seconds > ON_COPIES * self.clock.left:
+        if not self.budget.is_plan and MORE_ITERATIONS * held.fit_seconds > 0.1 * self.clock.left:
             return None
         fold = self.folds.numbers[0]
         here = self.folds.fold_of_row[self.folds.tested] == fold

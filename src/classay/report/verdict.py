@@ -16,6 +16,8 @@ from .phrases import number, points, quoted, share
 from .results import Results
 
 LEVEL = 0.95
+A_FEW = 0.01
+"""Up to this share of rows, suspected labels can be looked at one by one."""
 HOPELESS = 50
 """More than this many times the rows are not worth collecting: in practice the learners are equal."""
 
@@ -144,8 +146,8 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
         return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
     suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
     # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
-    if suspects is not None and results.metric != RANKING:
-        count = int(suspects.value.value)
+    count = 0 if suspects is None else int(suspects.value.value)
+    if results.metric != RANKING and 0 < count <= A_FEW * results.data.codes.size:
         return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
     return []
 
