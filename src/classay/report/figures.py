@@ -51,7 +51,9 @@ def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
     """The metrics of one learner, from cross-validated fits on all rows, and the rows of a fit."""
     metrics = {results.metric: results.scored, **results.more_metrics}
     values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
-    rows = results.scored[name].rows if name in results.scored else None
+    one = results.learners.get(name)
+    held = one.held_out if one is not None else None
+    rows = results.scored[name].rows if held is None and name in results.scored else None if held is None else held.rows
     return values if rows is None else {**values, "fit_rows": exact(rows, "count")}
 
 

@@ -147,7 +147,8 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
     suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
     # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
     count = 0 if suspects is None else int(suspects.value.value)
-    if results.metric != RANKING and 0 < count <= A_FEW * results.data.codes.size:
+    judged = results.metric != RANKING and choice.learner in results.learners
+    if judged and 0 < count <= A_FEW * results.data.codes.size:
         return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
     return []
 

@@ -119,11 +119,12 @@ def _report(
         refuse_unknown_subjects(check, document)
         return document, []
     learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
+    learners = learners or default_learners(contrast=False)
     table = read_table(str(check.data), check.target)
     describe(table, quiet)
     try:
         assay = characterize(
-            learners or None,
+            learners,
             table.X,
             table.y,
             executor=workers,
@@ -137,7 +138,7 @@ def _report(
         )
     except KeyboardInterrupt:
         raise console.NothingDone from None
-    return assay.report, list(learners or default_learners())
+    return assay.report, list(learners)
 
 
 def _show(verdicts: list[Verdict]) -> None:
