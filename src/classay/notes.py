@@ -35,6 +35,7 @@ TEXTS = {
     "scores-missing": "{count} of {refits} refits gave no scores.",
     "subsets-run": "Interrupted: {count} of {subsets} subsets were run.",
     "values-not-measured": "Too little was done to measure anything at {subject}.",
+    "values-fitted-alone": "{subject} needs scores, which shared fits do not give: every value was fitted separately.",
     "learner-wrapped": "It does not take the table as it is; changed inside each fit: {subject}.",
     "refits-warned": "{count} of {refits} refits warned: {subject}",
     # of ranks

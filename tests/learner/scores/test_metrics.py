@@ -76,6 +76,12 @@ def test_scorers_by_name_match_their_functions():
     assert list(m.estimates) == ["f1_macro", "roc_auc_ovo", "neg_log_loss", "top_k_accuracy", "recall_weighted"]
 
 
+def test_other_metrics_beside_the_usual_ones():
+    m = metrics(planted(), ["usual", "f1_macro"])
+    assert set(m.estimates) == {*metrics(planted()).estimates, "f1_macro"}
+    assert m.calibration is not None
+
+
 def test_every_scorer_of_scikit_learn_can_be_asked_for():
     labelings = planted(2)
     for name in scorer_names():

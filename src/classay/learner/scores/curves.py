@@ -51,5 +51,6 @@ def _curve(truth: NDArray[Any], scores: NDArray[Any], kind: str, grid: Floats) -
         return np.asarray(np.interp(grid, false, true), dtype=float)
     precision, recall, _ = precision_recall_curve(truth, scores)
     best = np.maximum.accumulate(precision)  # recall falls along the curve
-    place = np.searchsorted(-recall, -grid, side="right") - 1
+    # The last point, precision 1 at recall 0, is by convention and not of the scores.
+    place = np.minimum(np.searchsorted(-recall, -grid, side="right") - 1, recall.size - 2)
     return np.asarray(best[place], dtype=float)

@@ -22,7 +22,7 @@ from .curves import refit_curves
 from .pointwise import confusion_counts, count_figures, log_losses, precisions, squared_errors
 from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
 from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
-from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, quiet
+from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, needs_of, quiet
 from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
 
 LEAST_EVENTS = 5
@@ -31,6 +31,8 @@ LIMITS = {"ece": (0.0, 1.0), "reliability": (-1.0, 1.0), "resolution": (-1.0, 1.
 MOST_CELLS = 30
 """With more classes, the confusion matrix has no intervals."""
 
+ALL = "usual"
+"""In place of a name: all that are computed by default."""
 HEADLINES = ("roc_auc", "balanced_accuracy", "accuracy", "brier")
 Values = dict[str, tuple[Estimate, Floats]]  # by name: the estimate, and the values of all refits (K, R)
 
@@ -172,7 +174,8 @@ def metrics(
     Parameters
     ----------
     labelings : what `record` returned; without scores, only metrics of labels are computed
-    names : metrics to compute, by their names here or those of scikit-learn's scorers ('f1_macro'); default: all here
+    names : metrics to compute, by their names here or those of scikit-learn's scorers ('f1_macro'); 'usual' stands for
+        all that are computed by default
     threshold : of two classes, decide for the second from this score on; default: the learner's own predictions
     cost : of two classes, a pair (cost of a false positive, of a false negative): decide at the threshold that costs
         least on the test points, and report the cost, cross-fitted
@@ -191,6 +194,7 @@ def metrics(
     """
     expect.fraction(level, "level")
     record = expect_record(labelings, "labelings")
+    names = names if names is None or isinstance(names, str) else list(names)
     chosen = _chosen(names)
     if threshold is not None and cost is not None:
         raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
@@ -216,20 +220,22 @@ def metrics(
         at = cheapest.threshold
         work = work.decided(at)
         extra["cost"] = work.cost(pair, cheapest.cost)
-    return work.result(chosen, names is None, at, extra)
+    return work.result(chosen, names is None or ALL in names, at, extra)
 
 
 def _chosen(names: str | Iterable[str] | None) -> list[str]:
     if names is None:
         return list(USUAL)
-    listed = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    listed = [names] if isinstance(names, str) else list(names)
+    if ALL in listed:
+        listed = [*USUAL, *(name for name in listed if name != ALL)]
+    listed = list(dict.fromkeys(listed))
     if not listed:
         raise InputError(
             "`names` is empty; expected metrics, such as ['roc_auc', 'brier'], or None for the usual ones."
         )
     for name in listed:
-        if name not in USUAL:
-            metric_named(name)
+        needs_of(name)
     return listed
 
 
@@ -304,7 +310,7 @@ class _Work:
         """Metrics that can be computed, and why others cannot."""
         able, skipped = [], {}
         for name in chosen:
-            needs = USUAL[name] if name in USUAL else metric_named(name).needs
+            needs = needs_of(name)
             if needs == LABELS:
                 able.append(name)
             elif self.scores is None:

@@ -91,6 +91,7 @@ USUAL = {
     "brier": PROBABILITIES,
 }
 """The metrics of every record, and what they need; of two classes, f1, AUC and precision are those of the second."""
+LOWER_IS_BETTER = ("log_loss", "brier", "ece", "reliability", "cost")
 BY_REFIT = {
     "roc_auc": Metric("roc_auc", RANKS, 0.0, 1.0, _auc),
     "average_precision": Metric("average_precision", RANKS, 0.0, 1.0, _average_precision),
@@ -144,6 +145,11 @@ def metric_named(name: Any) -> Metric:
         return float(scorer(recorded(answers), answers.points, answers.truth))
 
     return Metric(name, needs, low, high, compute)
+
+
+def needs_of(name: Any) -> str:
+    """What a metric needs of a refit: labels, scores or probabilities. An unknown name is an error."""
+    return USUAL[name] if name in USUAL else metric_named(name).needs
 
 
 def scorer_names() -> list[str]:
