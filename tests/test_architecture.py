@@ -237,6 +237,14 @@ def answers(seed: int = 0) -> classay.Labelings:
     return classay.Labelings.from_arrays(labels, truth)
 
 
+def scored(seed: int = 0) -> classay.Labelings:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=60)
+    p = rng.beta(1 + truth, 2 - truth, size=(8, 3, 60))
+    names = np.array(["<b>no</b>", "yes"])
+    return classay.Labelings.from_arrays(names[(p > 0.5).astype(int)], names[truth], scores=p, name="<b>net</b>")
+
+
 def scores(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(8), 5)
@@ -311,6 +319,13 @@ EXAMPLES = {
         np.random.default_rng(0).normal(size=(30, 2)), np.random.default_rng(1).normal(size=(30, 3))
     ),
     "Extrapolation": lambda: classay.extrapolation(classay.accuracy_curve(*scores()), [4, 100]),
+    "Metrics": lambda: classay.metrics(scored()),
+    "ScoreVariance": lambda: classay.score_variance(scored()),
+    "Retraining": lambda: classay.retraining(
+        classay.Labelings.from_arrays(
+            np.random.default_rng(0).random((6, 2, 50)) < 0.2, [False, True] * 25, retrained=0.1, name="<b>net</b>"
+        )
+    ),
     "Orientation": lambda: classay.orientation(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": lambda: classay.complexity(

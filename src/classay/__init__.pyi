@@ -49,6 +49,7 @@ from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.drift.verdict import Drift as Drift
 from .learner.drift.verdict import Update as Update
 from .learner.fitting.cv_splits import Splits as Splits
+from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
 from .learner.importance import Importance as Importance
@@ -65,6 +66,13 @@ from .learner.record import record as record
 from .learner.records.labelings import Labelings as Labelings
 from .learner.records.predictions import Predictions as Predictions
 from .learner.records.predictions import load as load
+from .learner.scores.metrics import Metrics as Metrics
+from .learner.scores.metrics import RefitSpread as RefitSpread
+from .learner.scores.metrics import metrics as metrics
+from .learner.scores.retrain_change import Retraining as Retraining
+from .learner.scores.retrain_change import retraining as retraining
+from .learner.scores.score_variance import ScoreVariance as ScoreVariance
+from .learner.scores.score_variance import score_variance as score_variance
 from .learner.stability.comparison import StabilityBySize as StabilityBySize
 from .learner.stability.comparison import StabilityTable as StabilityTable
 from .learner.stability.comparison import stabilities as stabilities

@@ -34,6 +34,7 @@ LIMITS = {
 OF_PARAMETERS = {
     "Subsets(n)": "subsets",
     "HalfSplits(m)": "subsets",
+    "Retrain(n)": "subsets",
     "splits": "subsets",
     "repeats": "repeats",
     "holdouts": "holdouts",

@@ -20,14 +20,15 @@ from ..arrays import Ints
 from ..engine import archive
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import has_seed
+from ..estimators.scores import may_score
 from ..notes import Note
 from .fitting import checks
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
 from .fitting.cv_splits import Splits
 from .fitting.groups import ALONE
+from .fitting.retrain_scheme import Scheme
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
-from .fitting.schemes import Scheme
 from .fitting.stored_record import record_key, stored_record
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure
@@ -137,6 +138,8 @@ def record(
         y_test=y_test,
         scores=scores,
     )
+    if not may_score(setup.learner):  # its address in a store is then that of a record without scores
+        setup = replace(setup, scores=None)
     about = setup.about(name)
     kept_store, key, parts = None, "", None
     if store is not None:

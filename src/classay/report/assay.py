@@ -27,7 +27,7 @@ from .results import LearnerResults, Results
 from .sections.audit import reading_section
 from .sections.classes_and_networks import classes_section, networks_section
 from .sections.data import data_section, slices_section
-from .sections.learners import disagreement_section, learners_section
+from .sections.learners import disagreement_section, learners_section, variation_section
 from .sections.methods import methods_section
 from .subjects import copies_together, data_from, learners_from
 from .verdict import verdict_of
@@ -105,6 +105,7 @@ def characterize(
     n_probes: int | None = None,
     fold_rows: int | str | Mapping[str, int | str] | None = None,
     test_points: int | None = None,
+    retrains: int | None = None,
     test_size: float = 0.3,
     more_classes: bool | None = None,
     random_state: int | None = 0,
@@ -157,6 +158,8 @@ def characterize(
     n_probes : number of points spread over the columns' ranges, on which refits are compared besides the test part
     fold_rows : number of rows for each of the five cross-validated fits, or "all"; or a dict of names and numbers
     test_points : most test points, and most rows with cross-validated predictions, drawn by class; default 20,000
+    retrains : number of training samples of nearly full size that share 90 % of their rows, to see what a retraining
+        changes; default: 10, or fewer if time is short; 0: none
     test_size : share of the rows held out from every refit
     more_classes : whether to forecast the accuracy for more classes; default: from 20 classes on, True: from 5
     random_state : the seed of all random numbers
@@ -186,7 +189,9 @@ def characterize(
     metrics = tuple([metric] if isinstance(metric, str) else metric or ())
     for each in metrics:
         check_metric(each)
-    budget_settings = _budget_settings(budget, splits, repeats, size, n_probes, fold_rows, test_points, list(checked))
+    budget_settings = _budget_settings(
+        budget, splits, repeats, size, n_probes, fold_rows, test_points, retrains, list(checked)
+    )
     fit_settings = FitSettings(
         test_size=expect.fraction(test_size, "test_size"),
         seed=seed,
@@ -239,6 +244,7 @@ def _budget_settings(
     n_probes: int | None,
     fold_rows: Any,
     test_points: int | None,
+    retrains: int | None,
     names: list[str],
 ) -> BudgetSettings:
     """Numbers that the budget decides or the user gives, checked."""
@@ -266,6 +272,7 @@ def _budget_settings(
         n_probes=None if n_probes is None else expect.whole(n_probes, "n_probes", at_least=1),
         fold_rows="all" if some_rows is None and fixed else _rows(some_rows, "fold_rows"),
         test_points=None if test_points is None else expect.whole(test_points, "test_points", at_least=10),
+        retrains=retrains if retrains is None or retrains == 0 else expect.whole(retrains, "retrains", at_least=2),
         splits_of=splits_of,
         fold_rows_of=rows_of,
     )
@@ -296,6 +303,7 @@ def report_of(results: Results) -> Report:
     findings, unasked = findings_of(results)
     sections = (
         learners_section(results),
+        variation_section(results),
         disagreement_section(results),
         _once(data_section, results),
         _once(slices_section, results),

@@ -17,6 +17,7 @@ TEXTS = (
 )
 
 
-def default_learners() -> dict[str, Any]:
+def default_learners(contrast: bool = True) -> dict[str, Any]:
     """Gradient boosting, a forest and logistic regression; a tree and nearest neighbours for contrast."""
-    return learners_from_texts(list(TEXTS))
+    learners = learners_from_texts(list(TEXTS))
+    return {name: one for name, one in learners.items() if contrast or name not in CONTRAST}

@@ -75,6 +75,13 @@ class Section:
     absent: str = ""
     group: str = ""
     """The learner or network that the section is about, if there is one section for each."""
+    folded: bool = False
+    """Whether the page shows only its title until it is opened."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show, and so no place for it on the page."""
+        return not (self.pictures or self.sheets or self.lead)
 
 
 @dataclass(frozen=True)

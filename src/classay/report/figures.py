@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import Floats
 from ..intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
@@ -19,6 +20,10 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     for name, learner in results.learners.items():
         values = metric_figures(results, name) | learner_figures(learner, results.data)
         figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
+    for name in results.scored:
+        if name not in results.learners:  # it had no time for refits
+            values = metric_figures(results, name)
+            figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
     if results.classes is not None:
         forecast, size = results.classes.forecast, results.data.classes.size
@@ -46,8 +51,10 @@ def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
     """The metrics of one learner, from cross-validated fits on all rows, and the rows of a fit."""
     metrics = {results.metric: results.scored, **results.more_metrics}
     values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
-    held = results.learners[name].held_out
-    return values if held is None else {**values, "fit_rows": exact(held.rows, "count")}
+    one = results.learners.get(name)
+    held = one.held_out if one is not None else None
+    rows = results.scored[name].rows if held is None and name in results.scored else None if held is None else held.rows
+    return values if rows is None else {**values, "fit_rows": exact(rows, "count")}
 
 
 def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Estimate]:
@@ -57,7 +64,11 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     values["refit_accuracy"] = steady.accuracy
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
-    values["retrain_change"] = retrain_change_of(learner)
+    values["refit_spread"] = exact(float(_accuracies(learner).std(ddof=1)), "standard deviation over refits")
+    if learner.retraining is not None:
+        values["retrain_change"] = learner.retraining.change
+        values["retrain_by_seed"] = learner.retraining.by_seed
+    values["sample_change"] = changed_by_sample(learner)
     values["stability"] = steady.stability
     values["kappa"] = steady.kappa
     if learner.on_probes is not None:
@@ -92,9 +103,11 @@ def changed_by_randomness(learner: LearnerResults) -> Estimate:
     return one_minus(learner.stability.same_subset)
 
 
-def retrain_change_of(learner: LearnerResults) -> Estimate:
-    """Share of predictions that change when it is retrained."""
-    return changed_by_sample(learner)
+def _accuracies(learner: LearnerResults) -> Floats:
+    """The accuracy of every refit on the test points."""
+    record = learner.labelings
+    right = (record.labels == record.truth).mean(axis=2)
+    return np.asarray(right[record.present], dtype=float)
 
 
 def changed_by_sample(learner: LearnerResults) -> Estimate:

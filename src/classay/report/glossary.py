@@ -65,12 +65,35 @@ TERMS: dict[str, Term] = {
     ),
     "retrain_change": Term(
         "changes when retrained",
-        "Share of predictions that change when the learner is retrained.",
+        "Share of predictions that change when a tenth of the training rows is replaced and the learner fitted again.",
         "0 to 1, lower is steadier",
         "share",
         "stability",
     ),
+    "retrain_by_seed": Term(
+        "of these, by the seed alone",
+        "Share of predictions that change when the learner is fitted again on the same rows of nearly full size.",
+        "0 to 1; 0: no training randomness",
+        "share",
+        "stability",
+    ),
+    "sample_change": Term(
+        "changes with another half",
+        "Share of predictions that change when the learner is fitted on another half of the training part: 1 minus "
+        "stability.",
+        "0 to 1, lower is steadier; more than a retraining changes, as halves have no row in common",
+        "share",
+        "stability",
+    ),
     "fit_rows": Term("rows fitted", "Rows of each cross-validated fit.", "0 or more", "count", "report"),
+    "refit_spread": Term(
+        "spread of accuracy over refits",
+        "Standard deviation of the accuracy of refits on the same test points: other halves of the training part, "
+        "other seeds.",
+        "0 or more; lower: one fit is like another",
+        "share",
+        "stability",
+    ),
     "refit_accuracy": Term(
         "accuracy of refits",
         "Share of test points that a refit on half of the training part predicts correctly, mean over refits.",

@@ -52,7 +52,7 @@ MEASURED_ROWS = 50_000
 """Most rows whose complexity is measured; of a larger table, a sample."""
 LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
-COPIES, ON_COPIES = 0.005, 0.1
+COPIES, ON_COPIES = 0.005, 0.3
 """Share of copied rows from which their effect is measured, and the share of the time that is left for it."""
 MORE_ITERATIONS = 10
 """So many times the iterations are tried on one fold where fits did not converge."""
@@ -80,7 +80,8 @@ class FitSettings:
 class Groundwork:
     """What is done so far, by learner, and why not. `lay` does all of it.
 
-    `given` are the learners of the user, `learners` the same or wrapped; `load` is how much longer work takes here than
+    `given` are the learners of the user, `learners` the same or wrapped; `contrast` are those that nobody asked for,
+    which go first if time is short; `load` is how much longer work takes here than
     on an idle machine, as far as is known.
     """
 
@@ -88,6 +89,7 @@ class Groundwork:
     given: Mapping[str, Any]
     budget: BudgetSettings
     settings: FitSettings
+    contrast: frozenset[str] = frozenset()
     learners: dict[str, Any] = field(default_factory=dict)
     wrapped: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -200,7 +202,6 @@ class Groundwork:
             sample_weight=None,
             X_test=None if test is None else test.X,
             y_test=None if test is None else test.y,
-            scores="auto",
         )
         weights = data.per_row.weights
         if weights is not None:
@@ -355,6 +356,7 @@ class Groundwork:
         if isinstance(self.budget.size, int):
             self.size = None if self.budget.size >= self.half else self.budget.size
         elif self.budget.size is None and self.speeds:
+            self._drop_contrast()
             rows, slow = size_for(
                 {name: self.speeds[name] for name in self.going if name in self.speeds},
                 self.clock.left - self.first_page,
@@ -371,12 +373,21 @@ class Groundwork:
             self.refuse_none()
         self.setup = replace(self.setup, scheme=HalfSplits(SPLITS[0], self.size))
 
+    def _drop_contrast(self) -> None:
+        """Leave out what nobody asked for, if the first round would otherwise not end in time."""
+        asked = [name for name in self.going if name not in self.contrast]
+        seconds = self.refit_seconds(dict.fromkeys(self.going, SPLITS[0])) / self.workers
+        if asked and len(asked) < len(self.going) and seconds > 0.5 * (self.clock.left - self.first_page):
+            for name in set(self.going) - set(asked):
+                self._leave_out(name, "It was left out to stay within the budget.")
+                self.slow.append(name)
+
     def more_iterations(self, name: str) -> Estimate | None:
         """The share of predictions that ten times the iterations would change, on one fold; None if nobody can say."""
         held, learner = self.held_out.get(name), with_more_iterations(self.learners[name], MORE_ITERATIONS)
         if held is None or learner is None or held.rows < held.available:
             return None
-        if not self.budget.is_plan and MORE_ITERATIONS * held.fit_seconds > ON_COPIES * self.clock.left:
+        if not self.budget.is_plan and MORE_ITERATIONS * held.fit_seconds > 0.1 * self.clock.left:
             return None
         fold = self.folds.numbers[0]
         here = self.folds.fold_of_row[self.folds.tested] == fold

@@ -9,6 +9,7 @@ from typing import Any
 from ..expect import InputError
 from ..intervals import Estimate
 from ..learner.rounds import RecordRounds
+from ..learner.scores.retrain_change import Retraining
 from ..network.quality.quality import NetworkQuality
 from ..notes import Note
 from .budget import AT_LATEST, SPLITS, BudgetSettings, next_round
@@ -18,6 +19,7 @@ from .groundwork import FitSettings, Groundwork
 from .metric import ACCURACY, RANKING, Scored, metric_for, scored
 from .reproduction import Fitted, settings_of
 from .results import DataResults, LearnerResults, Results
+from .retrained import retrained, samples_for
 from .traits import scales, votes_for_itself
 
 LEAST_SPLITS = 4
@@ -50,9 +52,10 @@ def measure(
 
     A learner that fails is left out; if all fail, that is an error.
     """
-    ground = Groundwork(data, learners, budget, settings)
+    wanted = wanted or Wanted()
+    ground = Groundwork(data, learners, budget, settings, wanted.contrast)
     ground.lay()
-    yield from _Rounds(ground, networks, command, wanted or Wanted()).run(each_round)
+    yield from _Rounds(ground, networks, command, wanted).run(each_round)
 
 
 class _Rounds:
@@ -73,6 +76,8 @@ class _Rounds:
         )
         self.made: dict[str, tuple[int, LearnerResults]] = {}
         self.iterated: dict[str, Estimate | None] = {}
+        self.retrainings: dict[str, Retraining] = {}
+        self.samples = 0
         self.kept: dict[tuple[str, ...], Any] = {}
         self.page_seconds: float | None = None
         self.test_table = ground.test_table
@@ -92,6 +97,8 @@ class _Rounds:
                 complete = self.records.grow(order, splits, self._stop(), "refits", in_turn=number == 1)
             ground.failed |= self.records.failed
             ground.refuse_none()
+            if number == 1 and complete:
+                self._retrain()
             if not complete or number == len(ladder):
                 break
             names = self._next(ladder[number], more, self.clock.passed - begin, each_round)
@@ -103,6 +110,21 @@ class _Rounds:
                 # With the time that the page took outside, until the next result was asked for.
                 self.page_seconds = self.clock.passed - begin
         yield self._results("")
+
+    def _retrain(self) -> None:
+        """What a retraining changes, of the learners that were asked for, as far as there is time."""
+        ground = self.ground
+        names = [name for name in ground.going if name not in self.wanted.contrast]
+        self.samples = samples_for(ground, names, self.clock.left - self._page())
+        if not self.samples:
+            return
+        with self.stages.stage("Retraining", f"{self.samples} samples that share most rows"):
+            for name in names:
+                found = retrained(ground, name, self.samples)
+                if isinstance(found, str):
+                    ground.why[f"retraining of {name}"] = found
+                else:
+                    self.retrainings[name] = found
 
     @property
     def _is_open(self) -> bool:
@@ -179,7 +201,8 @@ class _Rounds:
             akin = kinship_of({name: one.labelings for name, one in by_learner.items()}, seed, why)
             held = {name: one.held_out for name, one in by_learner.items() if one.held_out is not None}
             classes = classes_of(ground.data, held, why, self.wanted.more_classes)
-            full = {name: each for name, each in held.items() if each.is_full}
+            # Also of learners that had no time for refits: how accurate they are is known.
+            full = {name: each for name, each in ground.held_out.items() if each.is_full}
             metric = metric_for(next(iter(self.wanted.metrics), None), full, ground.data)
             by_metric = {
                 each: {name: found for name, one in full.items() if (found := self._scored(each, name, one))}
@@ -192,7 +215,7 @@ class _Rounds:
             complexity=ground.complexity,
             classes=classes,
             networks=dict(self.networks),
-            failed=failed,
+            failed={name: reason for name, reason in failed.items() if name not in self.wanted.contrast},
             why=why,
             settings=self._settings(by_learner, preliminary),
             slow=tuple(name for name in failed if name in ground.slow),
@@ -235,6 +258,7 @@ class _Rounds:
                     votes_for_itself=votes_for_itself(learner),
                     scales=scales(learner),
                     more_iterations=self._more_iterations(results),
+                    retraining=self.retrainings.get(name),
                 ),
             )
         return self.made[name][1]
@@ -272,6 +296,7 @@ class _Rounds:
             test_points=ground.test_points,
             half=ground.half,
             test=ground.setup.test.size,
+            retrains=self.samples,
             fewer_splits=fewer,
             fewer_fold_rows=fewer_rows,
         )

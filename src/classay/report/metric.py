@@ -7,21 +7,17 @@ all learners have the same blocks, the difference between two of them has an int
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.utils.metaestimators import available_if
 
 from .. import seeds
 from ..arrays import Floats, Ints
 from ..expect import InputError, nearest
-from ..intervals import Estimate, of_mean, within_limits
+from ..intervals import Estimate, of_mean, of_proportion_by_group, within_limits
+from ..learner.scores.scorers import Answers, metric_named, quiet, scorer_names
 from .cross_validated import HeldOut
 from .ranking import nearly_constant, ranks_by_row
 
@@ -32,13 +28,13 @@ ACCURACY, RANKING = "accuracy", "roc_auc"
 FAR = 1e300
 BLOCKS = 50
 """Most blocks of rows: the standard error is then known to within about 10 %."""
-OF_MANY = {"roc_auc": "roc_auc_ovr", "f1": "f1_macro", "precision": "precision_macro", "recall": "recall_macro"}
+OF_MANY = {"f1": "f1_macro", "precision": "precision_macro", "recall": "recall_macro"}
 """What is meant with more than two classes."""
 SHARES = {"accuracy", "balanced_accuracy", "average_precision", "f1", "precision", "recall", "jaccard", "roc_auc"}
 """Metrics between 0 and 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scored:
     """A metric of one learner: its estimate, and the pseudo-values of the blocks, which all learners share."""
 
@@ -56,40 +52,30 @@ class Scored:
         return Estimate(value, found.low + shift, found.high + shift, level, found.kind)
 
 
-def check_metric(name: str, classes: int | None = None) -> str:
-    """The name of a scorer for classifiers, before any fit.
+def is_metric(name: str) -> bool:
+    """Whether a scorer of classifiers has this name."""
+    return name in scorer_names()
+
+
+def check_metric(name: str, classes: int = 2) -> str:
+    """The name of a scorer of classifiers, before any fit.
 
     >>> check_metric("roc_auc", 3)
     'roc_auc'
     """
-    if name not in get_scorer_names():
+    if name not in scorer_names():
         raise InputError(
             f"`metric` is {name!r}; expected a scorer of scikit-learn, such as accuracy, roc_auc, average_precision, "
-            f"neg_log_loss or f1.{nearest(str(name), get_scorer_names())}"
+            f"neg_log_loss or f1.{nearest(str(name), scorer_names())}"
         )
-    several = classes is not None and classes > 2
-    truth = np.repeat(np.arange(3 if several else 2), 4)
-    shares = np.full((truth.size, 3 if several else 2), 1 / 3 if several else 1 / 2)
-    replay = _Replay(truth[-1] + 1, np.roll(truth, 1), shares, None)
+    truth = np.repeat(np.arange(max(classes, 2)), 4)
+    shares = np.full((truth.size, max(classes, 2)), 1 / max(classes, 2))
     try:
-        scorer = scorer_name(name, 3 if several else 2)
-        _score(scorer, replay, np.arange(truth.size), truth)
-        _score(scorer, _Named(replay), np.arange(truth.size), np.array(["a", "b", "c"])[truth])
+        _score(name, Answers(truth, np.roll(truth, 1), shares, True, max(classes, 2)))
     except Exception as error:  # a scorer may raise anything
         reason = str(error).strip().partition("\n")[0]
-        if "pos_label" not in reason:
-            kinds = "several classes" if several else "two classes"
-            raise InputError(f"`metric` is {name!r}, which cannot score {kinds}: {reason}") from None
+        raise InputError(f"`metric` is {name!r}, which cannot score {classes} classes: {reason}") from None
     return name
-
-
-def scorer_name(metric: str, classes: int) -> str:
-    """The scorer that is meant: with more than two classes, each against the others, and their mean.
-
-    >>> scorer_name("roc_auc", 3)
-    'roc_auc_ovr'
-    """
-    return OF_MANY.get(metric, metric) if classes > 2 else metric
 
 
 def metric_for(metric: str | None, held_out: dict[str, HeldOut], data: DataResults) -> str:
@@ -111,12 +97,11 @@ def scored(metric: str, learner: str, held: HeldOut, data: DataResults, seed: in
         whole = float(by_row.mean())
         pseudo = whole + np.bincount(block, by_row - whole) * number / codes.size
     else:
-        replay = _Replay(data.classes.size, held.labels, held.probabilities, held.scores)
-        rows, scorer = np.arange(codes.size), scorer_name(metric, data.classes.size)
+        answers = Answers(codes, held.labels, *_scores(held), data.classes.size)
         try:
-            whole = _score(scorer, replay, rows, codes)
-            kept = [rows[block != each] for each in range(number)]
-            without = np.array([_score(scorer, replay, some, codes[some]) for some in kept])
+            whole = _score(metric, answers)
+            rows = np.arange(codes.size)
+            without = np.array([_score(metric, answers.take(rows[block != each])) for each in range(number)])
         except Exception:  # a scorer may raise anything, such as that there are no probabilities
             return None
         pseudo = number * whole - (number - 1) * without
@@ -125,7 +110,9 @@ def scored(metric: str, learner: str, held: HeldOut, data: DataResults, seed: in
     found = of_mean(pseudo, kind="over groups" if data.per_row.groups is not None else "over rows")
     reach = (found.high - found.low) / 2
     estimate = Estimate(whole, whole - reach, whole + reach, found.level, found.kind)
-    if metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
+    if metric == ACCURACY:
+        estimate = of_proportion_by_group(held.right(data.codes), data.groups_of(held.tested))
+    elif metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
         estimate = within_limits(estimate, 0.0, 1.0)
     return Scored(learner, metric, estimate, pseudo, held.rows)
 
@@ -147,46 +134,18 @@ def rows_to_decide(lead: Estimate, rows: int, power: float = 0.8) -> float:
     return math.inf if lead.value == 0 else rows * (needed * error / abs(lead.value)) ** 2
 
 
-class _Replay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier that repeats stored predictions: its rows are their numbers. So every scorer works as it is."""
-
-    def __init__(self, classes: int, labels: Ints, probabilities: Floats | None, scores: Floats | None) -> None:
-        self.classes_: NDArray[Any] = np.arange(classes)
-        self._labels, self._probabilities, self._scores = labels, probabilities, scores
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict(self, rows: Ints) -> NDArray[Any]:
-        return np.asarray(self.classes_[self._labels[rows]])
-
-    @available_if(lambda self: self._probabilities is not None)  # type: ignore[untyped-decorator]
-    def predict_proba(self, rows: Ints) -> Floats:
-        assert self._probabilities is not None
-        return self._probabilities[rows]
-
-    @available_if(lambda self: self._scores is not None)  # type: ignore[untyped-decorator]
-    def decision_function(self, rows: Ints) -> Floats:
-        assert self._scores is not None
-        scores = self._scores[rows]
-        if scores.shape[1] != 2:
-            return scores
-        # A score may be the log of a probability of 0.
-        return np.nan_to_num(scores[:, 1] - scores[:, 0], posinf=FAR, neginf=-FAR)
+def _scores(held: HeldOut) -> tuple[Floats | None, bool]:
+    """What a scorer gets, and whether these are probabilities."""
+    if held.probabilities is not None:
+        return held.probabilities, True
+    # A score may be the log of a probability of 0.
+    return (None, False) if held.scores is None else (np.nan_to_num(held.scores, posinf=FAR, neginf=-FAR), False)
 
 
-class _Named(_Replay):
-    """The same with names of classes in place of codes: regressions cannot be scored then."""
-
-    def __init__(self, other: _Replay) -> None:
-        super().__init__(other.classes_.size, other._labels, other._probabilities, other._scores)
-        self.classes_ = np.array(["a", "b", "c"])[self.classes_]
-
-
-def _score(metric: str, replay: _Replay, rows: Ints, truth: NDArray[Any]) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return float(get_scorer(metric)(replay, rows, truth))
+def _score(metric: str, answers: Answers) -> float:
+    name = OF_MANY.get(metric, metric) if answers.n_classes > 2 else metric
+    with quiet():
+        return metric_named(name).compute(answers)
 
 
 def _blocks(codes: Ints, groups: Ints | None, seed: int) -> Ints:

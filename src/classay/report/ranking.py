@@ -1,6 +1,6 @@
 """How well scores rank rows (AUC), row by row, so that two learners can be compared on the same rows.
 
-Accuracy cannot tell learners apart where predictions are nearly constant, as of a rare class. Ranking can.
+Accuracy cannot separate learners where predictions are nearly constant, as of a rare class. Ranking can.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from ..intervals import Estimate
 from ..learner.orientation.kinship import Kinship
 from ..learner.orientation.orientation import Orientation
 from ..learner.records.labelings import Labelings
+from ..learner.scores.retrain_change import Retraining
 from ..learner.stability.disagreement import DisagreementRegions
 from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
@@ -70,6 +71,12 @@ class DataResults:
     def labels(self) -> NDArray[Any]:
         """The label of each row."""
         return np.asarray(self.classes[self.codes])
+
+    @property
+    def rarer(self) -> int:
+        """Of two classes the rarer one, which curves are about; the second if both are as frequent."""
+        counts = np.bincount(self.codes)
+        return int(counts.size == 2 and counts[1] <= counts[0])
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -134,7 +141,7 @@ class LearnerResults:
 
     `wrapped` says how the table is changed for the learner inside each fit; it is empty if the learner takes it as is.
     `votes_for_itself` and `scales` are its traits; `more_iterations` is the share of predictions that ten times the
-    iterations change, where fits did not converge.
+    iterations change, where fits did not converge; `retraining` what a retraining changes.
     """
 
     name: str
@@ -150,6 +157,7 @@ class LearnerResults:
     votes_for_itself: bool = False
     scales: bool = False
     more_iterations: Estimate | None = None
+    retraining: Retraining | None = None
 
 
 @dataclass(frozen=True)

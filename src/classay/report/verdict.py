@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from ..expect import counted
 from ..intervals import Estimate
 from .document import Cell, Finding, Recommendation, Sheet
-from .figures import retrain_change_of
+from .figures import changed_by_sample
 from .glossary import term_of
-from .metric import ACCURACY, Scored, rows_to_decide
+from .metric import ACCURACY, RANKING, Scored, rows_to_decide
 from .phrases import number, points, quoted, share
 from .results import Results
 
 LEVEL = 0.95
+A_FEW = 0.01
+"""Up to this share of rows, suspected labels can be looked at one by one."""
 HOPELESS = 50
 """More than this many times the rows are not worth collecting: in practice the learners are equal."""
 
@@ -52,13 +54,16 @@ class _Choice:
 
 def _choice(results: Results, scored: list[Scored]) -> _Choice:
     best = max(scored, key=lambda each: each.estimate.value)
-    changes = {each.learner: _change(each.learner, results) for each in scored}
+    # What nobody asked for is not retrained, and cannot be the one that changes least.
+    asked = [each for each in scored if each.learner not in results.contrast]
+    changes = {each.learner: _change(each.learner, results) for each in asked}
     # The one-standard-error rule: of those that are as good as the best one, the one that changes least.
-    near = [each for each in scored if each is best or _within_one_error(best.ahead_of(each))]
-    own = min(near, key=lambda each: (changes[each.learner], -each.estimate.value))
+    near = [each for each in asked if each is best or _within_one_error(best.ahead_of(each))] or [best]
+    own = min(near, key=lambda each: (changes.get(each.learner, 1.0), -each.estimate.value))
     level = 1 - (1 - LEVEL) / max(len(scored) - 1, 1)
     leads = {each.learner: own.ahead_of(each, level) for each in scored if each is not own}
-    steadiest = len(scored) > 1 and all(changes[own.learner] <= each for each in changes.values())
+    known = len(changes) > 1 and max(changes.values()) < math.inf
+    steadiest = known and changes.get(own.learner) == min(changes.values())
     return _Choice(own.learner, best, own, leads, steadiest)
 
 
@@ -67,7 +72,18 @@ def _within_one_error(lead: Estimate) -> bool:
 
 
 def _change(name: str, results: Results) -> float:
-    return retrain_change_of(results.learners[name]).value
+    """What changes when it is retrained; if that is not known of all learners asked for, with another half."""
+    one = results.learners.get(name)
+    if one is None:
+        return math.inf
+    known = one.retraining is not None and _is_retrained(results)
+    return one.retraining.change.value if known and one.retraining else changed_by_sample(one).value
+
+
+def _is_retrained(results: Results) -> bool:
+    """Whether it is known of all learners that were asked for what a retraining changes."""
+    asked = [one for name, one in results.learners.items() if name not in results.contrast]
+    return bool(asked) and all(one.retraining is not None for one in asked)
 
 
 def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
@@ -83,20 +99,26 @@ def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> st
 def _how_sure(choice: _Choice, results: Results) -> list[str]:
     """Whether it is shown to be better than the others, and how many rows would show it."""
     change = _change(choice.learner, results)
+    when = "it is retrained" if _is_retrained(results) else "it is fitted on another half of the rows"
     retrained = f"{100 * change:.0f} of 100 rows" if change >= 0.01 else f"{share(change)} of rows"
     if len(results.scored) == 1:
-        return [f"When it is retrained, the predictions for {retrained} change."]
+        if choice.learner not in results.learners:
+            return []
+        return [f"When {when}, the predictions for {retrained} change."]
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
         sure = f"It is shown to be {better} than every other learner (than {quoted(name)} by {_lead(lead, results)})"
     else:
         rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
+        rivals = {name: value for name, value in rivals.items() if name not in results.contrast} or rivals
         name = max(rivals, key=lambda each: rivals[each])
         flipped = _flipped(choice.leads[name])
         sure = f"No other learner is shown to be {better} ({quoted(name)} {_lead(flipped, results, signed=True)})"
-    least = ", and its predictions change least when it is retrained" if choice.steadiest else ""
-    sentences = [f"{sure}{least} ({retrained}).".replace(") (", "; ") if not least else f"{sure}{least} ({retrained})."]
+    least = " least" if choice.steadiest else ""
+    sentences = [f"{sure}."]
+    if choice.learner in results.learners:
+        sentences = [f"{sure}. Its predictions change{least} when {when} ({retrained})."]
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
@@ -123,27 +145,39 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
         more = f", the first of {counted(len(concerned), 'warning')}" if len(concerned) > 1 else ""
         return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
     suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
-    if suspects is not None:
-        count = int(suspects.value.value)
+    # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
+    count = 0 if suspects is None else int(suspects.value.value)
+    judged = results.metric != RANKING and choice.learner in results.learners
+    if judged and 0 < count <= A_FEW * results.data.codes.size:
         return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
     return []
 
 
 def _table(results: Results) -> Sheet:
     """The metric, what changes when it is retrained, and the rows of the fits."""
+    retrained = _is_retrained(results)
     rows: list[tuple[Cell, ...]] = [
-        (name, each.estimate, retrain_change_of(results.learners[name]), each.rows)
+        (name, each.estimate, _cell(name, results, retrained), each.rows)
         for name, each in sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
     ]
     return Sheet(
         "verdict",
         "The learners in three figures",
-        ("learner", results.metric, "retrain_change", "fit_rows"),
+        ("learner", results.metric, "retrain_change" if retrained else "sample_change", "fit_rows"),
         tuple(rows),
         "",
         tuple(str(row[0]) for row in rows),
         sort=False,
     )
+
+
+def _cell(name: str, results: Results, retrained: bool) -> Estimate | None:
+    one = results.learners.get(name)
+    if one is None:
+        return None
+    if not retrained:
+        return changed_by_sample(one)
+    return None if one.retraining is None else one.retraining.change
 
 
 def _flipped(lead: Estimate) -> Estimate:
@@ -157,7 +191,8 @@ def _is_share(metric: str) -> bool:
 def _lead(lead: Estimate, results: Results, signed: bool = False) -> str:
     plus = "+" if signed and lead.value >= 0 else ""
     if _is_share(results.metric):
-        return plus + points(lead).replace(" (", ", ").rstrip(")")
+        unit = "points" if results.metric == ACCURACY else f"points of {term_of(results.metric).label}"
+        return plus + points(lead).replace("points (", f"{unit}, ").rstrip(")")
     return f"{plus}{lead.value:.3f}, {lead.low:.3f} to {lead.high:.3f}".replace("-", "−")
 
 

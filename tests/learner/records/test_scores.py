@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -102,7 +103,7 @@ def test_too_many_bytes_are_not_kept(monkeypatch):
     labelings = record(GaussianNB(), X, NAMES, FEW, repeats=1, executor=1)
     assert labelings.scores is None
     assert any(getattr(note, "code", "") == "scores-not-kept" for note in labelings.notes)
-    with pytest.raises(InputError, match="limit is 1,000.*score_bytes"):
+    with pytest.raises(InputError, match=r"limit is 1,000.*score_bytes"):
         record(GaussianNB(), X, NAMES, FEW, repeats=1, executor=1, scores=True)
 
 
@@ -138,11 +139,19 @@ def test_the_same_bits_on_any_executor_and_from_file_and_store(tmp_path):
     np.testing.assert_array_equal(one.labels, record(forest, X, NAMES, FEW, executor=1, scores=False, **options).labels)
 
 
-def test_a_record_with_scores_has_another_address(tmp_path):
+class Counted(Tallied):
+    """Scores classes by distance, and writes a line for every fit."""
+
+    def decision_function(self, X):
+        return -((np.asarray(X)[:, None] - self.means_) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize(("learner", "addresses"), [(Counted, 2), (Tallied, 1)])
+def test_a_record_with_scores_has_another_address_than_one_without(tmp_path, learner, addresses):
     for scores in (False, "auto", False, "auto"):
-        record(Tallied(str(tmp_path / "fits")), X, NAMES, FEW, 1, executor=1, store=tmp_path / "store", scores=scores)
-    assert len(list((tmp_path / "store").glob("*.classay"))) == 2
-    assert fits(tmp_path / "fits") == 2 * FEW.n
+        record(learner(str(tmp_path / "fits")), X, NAMES, FEW, 1, executor=1, store=tmp_path / "store", scores=scores)
+    assert len(list((tmp_path / "store").glob("*.classay"))) == addresses
+    assert fits(tmp_path / "fits") == addresses * FEW.n
 
 
 def rewritten(path, **changes):
@@ -196,10 +205,8 @@ def test_a_record_goes_on_from_its_parts_with_its_scores(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Chunks, "put", stopping)
     options = {"repeats": 2, "executor": 1, "probes": X[:3], "store": tmp_path}
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         record(RandomForestClassifier(3), X, NAMES, FEW, **options)
-    except KeyboardInterrupt:
-        pass
     monkeypatch.setattr(Chunks, "put", put)
     same(whole, record(RandomForestClassifier(3), X, NAMES, FEW, **options))
 
@@ -312,7 +319,7 @@ def test_arrays_that_are_no_scores(scores, options, said):
 
 
 def test_a_record_without_scores_says_what_to_do():
-    with pytest.raises(InputError, match="has no scores on the test points. Record with scores=True"):
+    with pytest.raises(InputError, match=r"has no scores on the test points\. Record with scores=True"):
         Labelings.from_arrays([[0, 1], [1, 1]], [0, 1]).scored()
 
 

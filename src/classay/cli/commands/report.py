@@ -47,7 +47,7 @@ The budget is a deadline. Cross-validated fits on all rows come first, then roun
 starts only if it should end in time. The page is written after the first round and again after every other one. It
 shows the command that reproduces its figures.
 """
-SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points")
+SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points", "--retrains")
 NOT_REPEATED = ("--store",)
 """Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
 MARKS = {"warning": ("bold red", "warning"), "note": ("yellow", "note"), "fine": ("green", "fine")}
@@ -68,7 +68,7 @@ def command(
     test: options.TestFile = None,
     drop: options.Drop = None,
     budget: str = typer.Option(
-        "2m", help="Time for everything, such as 90s, 2m or 1h. It sets the next five options, unless given."
+        "2m", help="Time for everything, such as 90s, 2m or 1h. It sets the next seven options, unless given."
     ),
     splits: list[str] = typer.Option(
         None,
@@ -85,6 +85,9 @@ def command(
     ),
     test_points: int = typer.Option(
         None, help="Most test points, and most rows with cross-validated predictions. Default: 20000."
+    ),
+    retrains: int = typer.Option(
+        None, help="Number of samples of nearly full size to retrain on: what a retraining changes. 0: none."
     ),
     network: list[Path] = typer.Option(None, "--network", help="Network weights to include. Repeat for more."),
     arch: str = typer.Option(
@@ -150,6 +153,7 @@ def command(
             n_probes=n_probes,
             fold_rows=all_fold_rows,
             test_points=test_points,
+            retrains=retrains,
             test_size=test_size,
             random_state=seed,
             executor=workers,

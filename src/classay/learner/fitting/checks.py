@@ -31,7 +31,8 @@ from ..records.scores import ScoreForm
 from . import parts, provenance
 from .cv_splits import Splits, SplitSubsets
 from .probes import probes as drawn_probes
-from .schemes import HalfSplits, Scheme, Subsets
+from .retrain_scheme import Retrain, Scheme
+from .schemes import HalfSplits, Subsets
 from .task import Bench
 
 
@@ -140,7 +141,7 @@ def prepare(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
-    scores: bool | str = False,
+    scores: bool | str = "auto",
 ) -> Setup:
     """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
     wanted = checked_scheme(scheme, cv)
@@ -218,7 +219,7 @@ def _score_form(
     return form, []
 
 
-def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
+def checked_scheme(scheme: Any, cv: Any) -> Scheme | Splits:
     """The scheme, from `scheme` or from `cv`."""
     if cv is not None:
         if scheme is not None:
@@ -226,8 +227,8 @@ def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
         return cv if isinstance(cv, Splits) else Splits(cv)
     if scheme is None:
         return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Splits)):
-        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...) or Splits(cv).")
+    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Splits)):
+        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Splits(cv).")
     return scheme
 
 

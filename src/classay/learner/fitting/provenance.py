@@ -22,7 +22,7 @@ from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
 from ..records.scores import ScoreForm
 from .cv_splits import SplitSubsets
-from .schemes import Scheme
+from .retrain_scheme import Scheme
 
 FIRST_HOME = {
     "classay.estimators.encoder": "classay.encoding",

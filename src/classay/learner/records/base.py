@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
 from ...engine import archive, store
-from ...expect import InputError
+from ...expect import InputError, fraction
 from ...notes import notes_from_json, notes_to_json
 
 LEAST_SHARE = 0.8
@@ -216,13 +216,20 @@ def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> di
     }
 
 
-def from_arrays(name: str, n_subsets: int, halves: bool, probing: NDArray[Any] | None) -> dict[str, Any]:
+def from_arrays(
+    name: str, n_subsets: int, halves: bool, probing: NDArray[Any] | None, retrained: float | None = None
+) -> dict[str, Any]:
     """The provenance of a record made from arrays."""
     about: dict[str, Any] = {"learner": {"name": name}, "source": "arrays"}
     if halves:
         if n_subsets % 2:
             raise InputError(f"`halves` is True, but there are {n_subsets} subsets; expected two per split.")
         about["scheme"] = {"kind": "HalfSplits", "m": n_subsets // 2}
+    if retrained is not None:
+        if halves:
+            raise InputError("`halves` and `retrained` are both given; subsets are halves or samples of a retraining.")
+        replaced = fraction(retrained, "retrained", why="It is the share of the rows that a retraining replaces.")
+        about["scheme"] = {"kind": "Retrain", "n": n_subsets, "replaced": replaced}
     if probing is not None:
         about["probes"] = {"kind": "given", "rows": int(probing.shape[2])}
     return about

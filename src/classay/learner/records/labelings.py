@@ -73,6 +73,7 @@ class Labelings(Refits):
         scores: ArrayLike | None = None,
         probe_scores: ArrayLike | None = None,
         score_kind: str | None = None,
+        retrained: float | None = None,
     ) -> Labelings:
         """Labelings from predictions of any system, in any language.
 
@@ -85,6 +86,7 @@ class Labelings(Refits):
         scores, probe_scores : scores of the same refits, with one more axis for classes, in the order of `classes`
         (sorted, if not given); of two classes, also the score of the second one without that axis. score_kind :
         'probability' or 'decision'; default: probabilities if they are from 0 to 1 and sum to 1 over classes.
+        retrained : the share of training rows in which any two subsets differ, as in `Retrain`.
 
         >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
@@ -143,7 +145,7 @@ class Labelings(Refits):
             test_rows=np.arange(truth.size),
             probe_labels=None if probing is None else codes.truth(probing),
             probes=probes,
-            about=base.from_arrays(name, len(answers), halves, probing),
+            about=base.from_arrays(name, len(answers), halves, probing, retrained),
             groups=per_row(groups, rows=truth.size).groups,
             scores=scored,
             probe_scores=on_probes,
@@ -174,24 +176,28 @@ class Labelings(Refits):
                 "with scores=True, or pass scores to `Labelings.from_arrays`; the learner needs predict_proba or "
                 "decision_function."
             )
-        there = self.present & given.present
-        if there.all():
-            return self, given
-        subsets, refits = self.chosen(there=there)
-        kept = given.take(subsets, refits)
-        probing = None if self.probe_labels is None else self.probe_labels[subsets[:, None], refits]
-        smaller = replace(
-            self,
-            labels=self.labels[subsets[:, None], refits],
-            train_accuracy=self.train_accuracy[subsets[:, None], refits],
-            seconds=self.seconds[subsets[:, None], refits],
-            train_rows=tuple(self.train_rows[subset] for subset in subsets) if self.train_rows else (),
-            probe_labels=probing,
-            failures=(),
-            scores=kept if on == "test" else None,
-            probe_scores=kept if on == "probes" else None,
-        )
+        smaller = self.taken(*self.chosen(there=self.present & given.present))
+        kept = smaller.scores if on == "test" else smaller.probe_scores
+        assert kept is not None
         return smaller, kept
+
+    def taken(self, subsets: AnyInts, refits: AnyInts) -> Labelings:
+        """The record of some subsets (K',) and some refits of each (K', R')."""
+        every = np.arange(self.labels.shape[1])
+        if np.array_equal(subsets, np.arange(len(self.labels))) and (refits == every).all():
+            return self
+        rows = subsets[:, None]
+        return replace(
+            self,
+            labels=self.labels[rows, refits],
+            train_accuracy=self.train_accuracy[rows, refits],
+            seconds=self.seconds[rows, refits],
+            train_rows=tuple(self.train_rows[subset] for subset in subsets) if self.train_rows else (),
+            probe_labels=None if self.probe_labels is None else self.probe_labels[rows, refits],
+            failures=(),
+            scores=None if self.scores is None else self.scores.take(subsets, refits),
+            probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
+        )
 
     @property
     def present(self) -> NDArray[np.bool_]:

@@ -53,9 +53,8 @@ class Scores:
     @property
     def present(self) -> NDArray[np.bool_]:
         """(K, R): which refits gave scores."""
-        last = self.values[:, :, 0, 1 if self.compact else slice(None)]
-        there: NDArray[np.bool_] = ~np.isnan(last) if self.compact else ~np.isnan(last).all(axis=2)
-        return there
+        first = self.values[:, :, 0, 1:2] if self.compact else self.values[:, :, 0]
+        return np.asarray(~np.isnan(first).all(axis=2))
 
     @property
     def positive(self) -> Float32s:
@@ -68,7 +67,8 @@ class Scores:
         """(K, R, n): the score of the true class."""
         if self.compact:
             return self.values[..., 0]
-        return np.take_along_axis(self.values, truth.astype(np.intp)[None, None, :, None], axis=3)[..., 0]
+        true: Float32s = np.take_along_axis(self.values, truth.astype(np.intp)[None, None, :, None], axis=3)[..., 0]
+        return true
 
     def top(self) -> tuple[AnyInts, Float32s]:
         """(K, R, n): the class with the highest score, the first of equals, and that score."""
@@ -85,7 +85,8 @@ class Scores:
             return self.values[..., 1] - self.values[..., 2]
         known = np.where(np.isnan(self.values), -np.inf, self.values)
         ordered = np.partition(known, -2, axis=3)
-        return ordered[..., -1] - ordered[..., -2]
+        margin: Float32s = ordered[..., -1] - ordered[..., -2]
+        return margin
 
     def take(self, subsets: AnyInts, refits: AnyInts) -> Scores:
         """Those of some subsets (K',) and some refits of each (K', R')."""
@@ -201,12 +202,10 @@ class RefitScores:
 
     def joined(self, more: RefitScores) -> RefitScores:
         """With those of further refits."""
-        both = self.probes is not None and more.probes is not None
-        return RefitScores(
-            np.concatenate([self.test, more.test]),
-            np.concatenate([self.probes, more.probes]) if both else None,  # type: ignore[list-item]
-            np.concatenate([self.kinds, more.kinds]),
-        )
+        probes = None
+        if self.probes is not None and more.probes is not None:
+            probes = np.concatenate([self.probes, more.probes])
+        return RefitScores(np.concatenate([self.test, more.test]), probes, np.concatenate([self.kinds, more.kinds]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """By the names that files use."""

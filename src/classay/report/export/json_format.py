@@ -167,7 +167,7 @@ def schema() -> dict[str, Any]:
     Later versions may add other keys; readers of this version can ignore them.
 
     >>> sorted(schema()["$defs"])
-    ['Estimate', 'Figure', 'Finding', 'Picture', 'Section', 'Sheet', 'Unasked']
+    ['Estimate', 'Figure', 'Finding', 'Picture', 'Recommendation', 'Section', 'Sheet', 'Unasked']
     """
     kinds: dict[str, Any] = {}
     own = _object(Report, kinds)

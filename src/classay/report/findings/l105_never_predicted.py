@@ -1,9 +1,9 @@
 """Is there a class that a learner hardly ever finds?
 
-- *A warning when:* The upper end of the recall of a class (95 %, shared by all classes) is below half its share: naming
-  rows at random would find more of them.
-- *A note when:* The same, but the class has less than 5 % of the rows and scores rank it better than chance: labels at
-  the usual threshold hide what the learner knows.
+- *A warning when:* The upper end of the recall of a class (90 %, one-sided) is below half its share: naming rows at
+  random would find more than twice as many of them.
+- *A note when:* The same of the rarer of two classes, with less than 5 % of the rows, and scores rank it better than
+  chance: labels at the usual threshold hide what the learner knows.
 - *Fine when:* This holds for no learner and no class.
 - *Not checked when:* There are no cross-validated predictions, or no class has 20 rows.
 - *Judged by:* Cross-validated predictions, for classes with at least 20 rows.
@@ -26,7 +26,8 @@ from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, mean_over_row
 CODE = "L105"
 TITLE = "A class is hardly ever found"
 BASIS = "folds"
-LEVEL = 0.95
+LEVEL, RECALL_LEVEL = 0.95, 0.8
+"""Confidence levels of the AUC, and of the recall: its upper end is then one-sided at 90 %."""
 HALF, RARE = 0.5, 0.05
 """Below this share of its own share, the recall of a class is hardly any; below this share of rows, a class is rare."""
 
@@ -39,11 +40,12 @@ class _Missed(NamedTuple):
     found: int
     share: float
     auc: Estimate | None
+    of_two: bool
 
     @property
     def is_ranked(self) -> bool:
         """Whether scores know more of a rare class than labels show."""
-        return self.auc is not None and self.auc.low > 0.5 and self.share < RARE
+        return self.auc is not None and self.auc.low > 0.5 and self.share < RARE and self.of_two
 
 
 def check(results: Results, judge: Judge) -> Outcome:
@@ -70,13 +72,13 @@ def _missed(held: HeldOut, results: Results) -> list[_Missed]:
     missed = []
     for code in judged:
         own = codes == code
-        level = 1 - (1 - LEVEL) / len(judged)
-        recall = of_proportion_by_group(right[own], None if groups is None else groups[own], level)
+        recall = of_proportion_by_group(right[own], None if groups is None else groups[own], RECALL_LEVEL)
         if recall.high < HALF * shares[code]:
             ranks = ranks_of_class(held, data.codes, code)
             auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
             label = quoted(data.classes[code])
-            missed.append(_Missed(label, int(own.sum()), int(right[own].sum()), float(shares[code]), auc))
+            found, two = int(right[own].sum()), data.classes.size == 2
+            missed.append(_Missed(label, int(own.sum()), found, float(shares[code]), auc, two))
     return missed
 
 
