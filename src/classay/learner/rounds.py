@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from .fitting.checkpoints import open_chunks
 from .fitting.checks import Setup
 from .fitting.groups import ALONE, FitGroup
 from .fitting.runner import FitRunner, GroupProgress
-from .fitting.schemes import HalfSplits
+from .fitting.schemes import HalfSplits, as_json
 from .fitting.stored_record import stored_record
 from .record import gathered
 from .records.labelings import Labelings
@@ -150,7 +150,7 @@ class RecordRounds:
         return {
             **self._about,
             "learner": {"name": name, **provenance.parameters(self.learners[name])},
-            "scheme": {"kind": type(scheme).__name__, **asdict(scheme)},
+            "scheme": as_json(scheme),
             **own,
             **provenance.weighted(self.setup.per_row, self.learners[name]),
         }

@@ -167,9 +167,14 @@ def test_a_class_put_in_by_hand_is_told():
     assert all(7 in rows for rows in labelings.train_rows)
 
 
-def test_a_class_with_one_row_cannot_be_halved():
-    with pytest.raises(InputError, match=r"1 classes have only one training row.*use Subsets"):
-        record(GaussianNB(), X, np.where(np.arange(150) == 70, 3, Y), HalfSplits(2), executor=1)
+def test_a_class_with_one_row_cannot_be_dealt_to_both_halves():
+    labels = np.where(np.arange(150) == 70, 3, Y)
+    with pytest.raises(InputError, match=r"1 classes have only one training row.*use stratify=False"):
+        record(GaussianNB(), X, labels, HalfSplits(2, stratify=True), executor=1)
+    lacking = record(DecisionTreeClassifier(), X, labels, HalfSplits(2), 1, executor=1)
+    said = [note for note in lacking.notes if note.code in ("subsets-lack-classes", "classes-not-trained")]
+    assert lacking.present.all()
+    assert len(said) == 1  # the row is in one half of each split, or in the test part
 
 
 def test_some_constant_columns_are_told():

@@ -29,7 +29,7 @@ from ..records.predictions import NumberCodec
 from . import parts, provenance
 from .cv_splits import Splits, SplitSubsets
 from .probes import probes as drawn_probes
-from .schemes import HalfSplits, Scheme, Subsets
+from .schemes import COMPLETED, REDRAWN, HalfSplits, Scheme, Subsets
 from .task import Bench
 
 
@@ -91,11 +91,17 @@ class Setup:
 
     def draw(self) -> tuple[list[Ints], list[Note]]:
         """The training rows of every subset, and notes about them."""
-        drawn = list(self.scheme.draw(self.codes[self.train], self.seed, self.per_row.take(self.train)))
-        forced = sum(by_hand for _, by_hand in drawn)
-        return [self.train[rows] for rows, _ in drawn], [
-            Note("subsets-completed", count=forced, subsets=self.scheme.n)
-        ] if forced else []
+        codes = self.codes[self.train]
+        drawn = list(self.scheme.draw(codes, self.seed, self.per_row.take(self.train)))
+        notes = [
+            Note(code, count=count, subsets=self.scheme.n)
+            for code, how in (("subsets-redrawn", REDRAWN), ("subsets-completed", COMPLETED))
+            if (count := sum(done == how for _, done in drawn))
+        ]
+        lacking = sum(np.unique(codes[rows]).size < np.unique(codes).size for rows, _ in drawn)
+        if lacking:
+            notes.append(Note("subsets-lack-classes", count=lacking, subsets=self.scheme.n))
+        return [self.train[rows] for rows, _ in drawn], notes
 
     def bench(self, learner: Any) -> Bench:
         """What refits of a learner need."""
@@ -150,7 +156,9 @@ def prepare(
     rows = parts.checked_per_row(groups, time, sample_weight, by_cv, given, codes.size)
     if rows.weights is not None:
         expect_weights(learner)
-    train, test = parts.split_parts(codes, test_size, seed, rows, by_cv, given)
+    # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
+    blind = isinstance(wanted, HalfSplits) and not wanted.stratify
+    train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, by_cv, given)
     of_parts = parts.notes_on_parts(codes, train, test, rows)
     drawn: Scheme | SplitSubsets
     if isinstance(wanted, Splits):

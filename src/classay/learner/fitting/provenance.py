@@ -7,7 +7,6 @@ import inspect
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from ...expect import InputError
 from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
 from .cv_splits import SplitSubsets
-from .schemes import Scheme
+from .schemes import Scheme, as_json
 
 FIRST_HOME = {
     "classay.estimators.encoder": "classay.encoding",
@@ -80,7 +79,8 @@ def _scheme(scheme: Scheme | SplitSubsets, test: Ints | None) -> dict[str, Any]:
     if isinstance(scheme, SplitSubsets):
         rows = fingerprint(*scheme.subsets, *([] if test is None else [test]))
         return {"kind": "Splits", "source": scheme.source, "n": scheme.n, "fingerprint": rows}
-    return {"kind": type(scheme).__name__, **_value(asdict(scheme))}
+    described: dict[str, Any] = _value(as_json(scheme))
+    return described
 
 
 def _columns(X: Any) -> int:
