@@ -45,22 +45,21 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class Agreement(PairComparison):
-    """Agreement of labels. `shares` is how often each class is predicted, `expected[u, i]` twice the mean share of the
-    predictions of unit u at point i.
+    """Agreement of labels. `expected[u, i]` is what unit u contributes at point i to the chance agreement of the same
+    pairs; its mean is `chance`.
     """
 
-    shares: Floats
     expected: Floats
 
     @property
     def chance(self) -> float:
-        """The agreement of predictions drawn at random with the same class shares."""
-        return float(self.shares @ self.shares)
+        """The agreement of two refits whose predictions are shuffled over the points: mean over pairs of Σ_c p1·p2."""
+        return float(self.expected.mean())
 
     def kappa_table(self) -> Floats:
         """What unit u at point i contributes to kappa = (agreement − chance) / (1 − chance), to first order."""
         theta, e = self.value, self.chance
-        tilt = (self.table - theta) * (1 - e) - (1 - theta) * (self.expected - 2 * e)
+        tilt = (self.table - theta) * (1 - e) - (1 - theta) * (self.expected - e)
         return (theta - e) / (1 - e) + tilt / (1 - e) ** 2
 
 
@@ -79,10 +78,29 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
         return same
 
     compared = _compared(labels, halves, np.equal, alike, n_classes)
-    shares = np.bincount(labels.ravel(), minlength=n_classes) / labels.size
-    answered = shares[labels].mean(axis=1)
-    expected = answered.reshape(-1, 2, answered.shape[1]).sum(axis=1) if halves else 2 * answered
-    return Agreement(*compared, shares, expected)
+    return Agreement(*compared, _chance(labels, n_classes, halves))
+
+
+def _chance(labels: AnyInts, n_classes: int, halves: bool) -> Floats:
+    """(U, n): the chance agreement of the compared pairs, by unit and point, to first order.
+
+    E = mean over pairs (r, s) of Σ_c p_r(c)·p_s(c), p_r the class shares of the predictions of subset r; a subset is
+    never paired with itself, or kappa would be −1/(K − 1) where it is 0. E is linear in pairs and bilinear in points:
+    a point at which r predicts a and s predicts b moves the term of their pair by p_s(a) + p_r(b).
+    """
+    subsets, refits, points = labels.shape
+    cells = labels.reshape(subsets, -1).astype(np.int64) + n_classes * np.arange(subsets)[:, None]
+    shares = np.bincount(cells.ravel(), minlength=subsets * n_classes).reshape(subsets, n_classes) / (refits * points)
+    if halves:
+        others = shares.reshape(-1, 2, n_classes)[:, ::-1].reshape(subsets, n_classes)
+    else:
+        others = (shares.sum(axis=0) - shares) / (subsets - 1)
+    met = np.stack([share[own].mean(axis=0) for share, own in zip(others, labels)])
+    if halves:
+        both: Floats = met[::2] + met[1::2]
+        return both - both.mean(axis=1, keepdims=True) / 2
+    projected: Floats = 2 * met - float(met.mean())
+    return projected
 
 
 def closeness(values: Floats, tolerance: float, halves: bool) -> PairComparison:
