@@ -16,8 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
 from classay import InputError, preference, preferences
+from classay.intervals import Estimate
 from classay.learner.preference import trials
 from classay.learner.preference.concepts import attributes, concept
+from classay.learner.preference.preference import _favoured, _strength
 
 
 def ask(learner, f1=first, f2=second, **options):
@@ -79,6 +81,26 @@ def test_strength_is_over_a_half_for_either_side():
     assert toward_first.strength.value == pytest.approx(1 - toward_first.crossing.value)
     assert toward_second.strength.value == toward_second.crossing.value
     assert toward_first.strength.low <= toward_first.strength.value <= toward_first.strength.high
+
+    exclusive = ask(Stubborn())
+    assert (exclusive.strength.value, exclusive.strength.kind) == (1.0, "exclusive")
+    assert toward_first.to_dict()["strength"]["value"] == pytest.approx(toward_first.strength.value)
+    assert toward_first.to_frame()["figure"].tolist() == ["difference", "crossing", "strength"]
+
+
+@pytest.mark.parametrize(
+    ("p", "difference", "favoured", "strength"),
+    [
+        ((0.49, 0.46, 0.52), (0.03, 0.01, 0.05), None, (0.51, 0.5, 0.54)),  # p* includes equal evidence
+        ((0.4, 0.36, 0.44), (0.03, 0.01, 0.05), "a", (0.6, 0.56, 0.64)),
+        ((0.6, 0.56, 0.64), (-0.03, -0.05, -0.01), "b", (0.6, 0.56, 0.64)),
+        ((0.6, 0.56, 0.64), (-0.03, -0.07, 0.01), None, (0.6, 0.56, 0.64)),
+    ],
+)
+def test_a_concept_is_favoured_only_if_p_star_shows_it_too(p, difference, favoured, strength):
+    assert _favoured("a", "b", Estimate(*difference), "crosses", Estimate(*p)) == favoured
+    found = _strength("crosses", Estimate(*p))
+    assert (found.value, found.low, found.high) == pytest.approx(strength)
 
 
 def test_a_tree_pruned_to_one_split_leans_to_the_concept_of_one_split():
@@ -213,7 +235,7 @@ def test_several_learners_side_by_side():
     )  # fmt: skip
     assert list(found.learners) == ["low", "high", "forest"]
     assert found.learners["low"].crossing.value < 0.5 < found.learners["high"].crossing.value
-    assert len(found.to_frame()) == 6
+    assert len(found.to_frame()) == 9
     assert "`first` is favoured by low" in str(found)
     with pytest.raises(InputError, match="dict"):
         preferences([Voter()], first, second, attributes=2)

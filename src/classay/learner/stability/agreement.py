@@ -56,11 +56,16 @@ class Agreement(PairComparison):
         """The agreement of two refits whose predictions are shuffled over the points: mean over pairs of Σ_c p1·p2."""
         return float(self.expected.mean())
 
+    @property
+    def kappa(self) -> float:
+        """(agreement − chance) / (1 − chance), which must not be 1."""
+        return (self.value - self.chance) / (1 - self.chance)
+
     def kappa_table(self) -> Floats:
         """What unit u at point i contributes to kappa = (agreement − chance) / (1 − chance), to first order."""
         theta, e = self.value, self.chance
         tilt = (self.table - theta) * (1 - e) - (1 - theta) * (self.expected - e)
-        return (theta - e) / (1 - e) + tilt / (1 - e) ** 2
+        return self.kappa + tilt / (1 - e) ** 2
 
 
 def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:

@@ -8,7 +8,7 @@ seem alike may differ.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -25,6 +25,8 @@ from .agreement import TEST, Agreement, agreement, closeness, coefficient, compa
 from .disagreement import DisagreementRegions, disagreement_regions
 
 FIGURES = ("stability", "kappa", "accuracy", "same_subset")
+RARE = 30
+"""Points outside the most frequent prediction below which the interval of kappa allows for agreement not yet seen."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
         text = (
             f"{self.learner}: two refits on {self.pairs} agree on {self.stability} of {self.n_points} {self.on} "
             f"(kappa {self.kappa}); accuracy {self.accuracy} on test points. A learner with constant predictions has "
-            f"stability 1, so read it together with accuracy. Standard error {self.standard_error:.2g}; in the worst "
-            f"case {self.worst_case_points:.2g} for one pair, {self.worst_case_pairs:.2g} over all."
+            f"stability 1, so read it together with accuracy."
         )
         if self.same_subset.value < 1:
             text += (
@@ -110,9 +111,10 @@ def stability(
 ) -> Stability | RegressionStability:
     """Measure how repeatable a learner is: the expected agreement of two refits on different subsets.
 
-    stability = mean over pairs and points of [f1(a) = f2(a)]; kappa = (stability − e)/(1 − e), e = Σ share² of the
-    predictions. With `HalfSplits` the pairs are the two disjoint halves of each split (the paper's); with any other
-    record all pairs of refits on different subsets. Overlapping subsets agree more than disjoint ones of the same size.
+    stability = mean over pairs and points of [f1(a) = f2(a)]; kappa = (stability − e)/(1 − e), e the mean over the same
+    pairs of Σ_c p1(c)·p2(c), p(c) the share of points that a refit puts into class c. With `HalfSplits` the pairs
+    are the two disjoint halves of each split (the paper's); with any other record all pairs of refits on different
+    subsets. Overlapping subsets agree more than disjoint ones of the same size.
 
     It runs from 0 (never the same prediction) to 1 (always); kappa from −1, 0 being chance. It misleads by itself: a
     constant learner has stability 1, and one that nearly always predicts the most frequent class nearly so. Therefore
@@ -171,21 +173,32 @@ def stability(
         worst_case_pairs=shared.worst_case_pairs,
         per_point=shared.per_point,
         per_refit=shared.per_refit,
-        kappa=_kappa(compared, len(labels) // 2, level, record.groups_of(where)),
+        kappa=_kappa(compared, labels, record, level, record.groups_of(where)),
         accuracy=record.accuracy("test", level),
         notes=tuple(notes),
         record=record,
     )
 
 
-def _kappa(compared: Agreement, disjoint: int, level: float, groups: AnyInts | None) -> Estimate:
-    if compared.chance >= 1:
+def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float, groups: AnyInts | None) -> Estimate:
+    disjoint, n_points = len(labels) // 2, labels.shape[2]
+    shares = np.bincount(labels.ravel(), minlength=len(record.classes)) / labels.size
+    if compared.chance >= 1 or shares.max() >= 1:
         return Estimate(math.nan, -1.0, 1.0, level, "undefined: only one class is ever predicted")
-    value = (compared.value - compared.chance) / (1 - compared.chance)
+    value = compared.kappa
     if value >= 1 and disjoint > 1:
         least = share(compared.table, disjoint, level, groups).low
         return Estimate(1.0, max((least - compared.chance) / (1 - compared.chance), -1.0), 1.0, level, over(groups))
-    return coefficient(value, compared.kappa_table(), disjoint, level, groups)
+    estimate = coefficient(value, compared.kappa_table(), disjoint, level, groups)
+    if n_points * (1 - shares.max()) >= RARE:
+        return estimate
+    # Agreement on a class that few points get is seldom seen, and its absence looks certain. One more point on which
+    # all refits predict such a class shows what may have been missed (Agresti & Coull's added successes).
+    added = np.full((*labels.shape[:2], 1), np.argsort(shares, kind="stable")[-2], dtype=labels.dtype)
+    more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
+    own_group = None if groups is None else np.append(groups, groups.max() + 1)
+    high = coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group).high
+    return replace(estimate, high=max(estimate.high, high))
 
 
 # How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
