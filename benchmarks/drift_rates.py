@@ -7,9 +7,9 @@ Streams are drawn from a process whose truth is known: five columns uniform on [
 - rows, mild, strong: the columns that matter shift (Beta distributed), the boundary stays. An alarm is then false.
 
 Each cell has three shares of batches: with the verdict "concept moved"; with "rows moved"; and, to compare, with an
-accuracy check by the same means that finds the old concept worse than usual. Goals: alarms without change at most at the
-stated rate of 5 %, changes of the concept found at least as often as by the accuracy check, and "concept moved" in at
-most 10 % of batches of which only the rows moved.
+accuracy check by the same means that finds the old concept worse than usual. Goals: alarms without change at most at
+the stated rate of 5 %, changes of the concept found at least as often as by the accuracy check, and "concept moved" in
+at most 10 % of batches of which only the rows moved.
 """
 
 from __future__ import annotations

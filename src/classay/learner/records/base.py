@@ -102,6 +102,12 @@ class Refits(ABC):
         return bool(self.about.get("scheme", {}).get("kind") == "HalfSplits")
 
     @property
+    def by_class(self) -> bool:
+        """Whether the halves were dealt by class, as they were before there was a choice."""
+        scheme = self.about.get("scheme", {})
+        return self.halves and bool(scheme.get("stratify", self.about.get("source") != "arrays"))
+
+    @property
     def probe_kind(self) -> str:
         """How the probes were drawn: uniform, marginal, data, or given."""
         return str((self.about.get("probes") or {}).get("kind", "given"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ... import expect
 from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, exact, share_around
+from ...notes import Note
 from ..records.base import Refits, over
+from .new_data import Same, for_new_data
 
-Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 BLOCK = 2**22
 """Predictions, or cells of points by classes, to hold in memory at a time."""
 
@@ -102,8 +103,9 @@ def _chance(labels: AnyInts, n_classes: int, halves: bool) -> Floats:
         others = (shares.sum(axis=0) - shares) / (subsets - 1)
     met = np.stack([share[own].mean(axis=0) for share, own in zip(others, labels)])
     if halves:
-        both: Floats = met[::2] + met[1::2]
-        return both - both.mean(axis=1, keepdims=True) / 2
+        met = met[::2] + met[1::2]
+        of_pairs: Floats = met - met.mean(axis=1, keepdims=True) / 2
+        return of_pairs
     projected: Floats = 2 * met - float(met.mean())
     return projected
 
@@ -198,6 +200,8 @@ def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
     notes = list(record.notes)
     if shape[:2] != record.present.shape:
         notes.append(f"Refits are missing; {shape[0]} subsets with {shape[1]} refits each were used.")
+    if record.by_class:
+        notes.append(Note("halves-by-class"))
     if shape[0] < 4:
         notes.append("There is only one pair of disjoint subsets, so how agreement varies between pairs is unknown.")
     return notes
@@ -214,6 +218,7 @@ class PairFigures:
     n_subsets: int
     n_refits: int
     stability: Estimate
+    stability_new_data: Estimate
     same_subset: Estimate
     standard_error: float
     worst_case_points: float
@@ -222,10 +227,15 @@ class PairFigures:
     per_refit: Floats
 
 
-def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits: int, level: float) -> PairFigures:
+def pair_figures(
+    record: Refits, where: str, compared: PairComparison, answers: NDArray[Any], same: Same, level: float
+) -> PairFigures:
     """The figures of compared pairs of refits."""
-    n_subsets, n_points = len(compared.per_refit), len(compared.per_point)
+    n_subsets, n_points, n_refits = len(compared.per_refit), len(compared.per_point), answers.shape[1]
     disjoint, groups = n_subsets // 2, record.groups_of(where)
+    error = crossed_standard_error(by_group(compared.table, groups))
+    these = share(compared.table, disjoint, level, groups)
+    these = replace(these, kind=f"of these rows, {these.kind}") if disjoint > 1 else these
     return PairFigures(
         learner=record.name,
         on=points_called(record, where),
@@ -233,9 +243,10 @@ def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits:
         n_points=n_points,
         n_subsets=n_subsets,
         n_refits=n_refits,
-        stability=share(compared.table, disjoint, level, groups),
+        stability=these,
+        stability_new_data=for_new_data(record, these, error, answers, same),
         same_subset=same_subset(compared.within, record.deterministic, level, groups),
-        standard_error=crossed_standard_error(by_group(compared.table, groups)),
+        standard_error=error,
         worst_case_points=0.5 / math.sqrt(n_points if groups is None else np.unique(groups).size),
         worst_case_pairs=0.5 / math.sqrt(disjoint),
         per_point=compared.per_point,

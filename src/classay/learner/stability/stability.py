@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import InitVar, dataclass, replace
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
@@ -24,7 +26,7 @@ from ..records.predictions import Predictions
 from .agreement import TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
 from .disagreement import DisagreementRegions, disagreement_regions
 
-FIGURES = ("stability", "kappa", "accuracy", "same_subset")
+FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "same_subset")
 RARE = 30
 """Points outside the most frequent prediction below which the interval of kappa allows for agreement not yet seen."""
 
@@ -33,10 +35,11 @@ RARE = 30
 class Stability(Result, chart="learner.stability:draw_stability"):
     """The result of `stability`: agreement between 0 and 1, higher is more repeatable.
 
-    `stability` is the expected agreement of two refits on the points `on`; `kappa` the same beyond chance (0: as if
-    predictions were drawn at random with their own shares, 1: always the same); `accuracy` that of the same refits on
-    the test part. `same_subset` is the agreement of refits on the *same* subset: what is missing to 1 there is training
-    randomness.
+    `stability` is the expected agreement of two refits on the points `on`, with an interval for these rows;
+    `stability_new_data` the same with an interval for other data of the same source and size. `kappa` is agreement
+    beyond chance (0: as if predictions were drawn at random with their own shares, 1: always the same); `accuracy` that
+    of the same refits on the test part. `same_subset` is the agreement of refits on the *same* subset: what is missing
+    to 1 there is training randomness.
     `standard_error` is that of `stability`; it is at most `worst_case_points` (0.5/√n, n the number of points, or of
     their groups) for one pair of classifiers and
     at most `worst_case_pairs` (0.5/√m) over m disjoint pairs of subsets. `per_point` is the agreement at each point,
@@ -50,6 +53,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     n_subsets: int
     n_refits: int
     stability: Estimate
+    stability_new_data: Estimate
     kappa: Estimate
     accuracy: Estimate
     same_subset: Estimate
@@ -88,8 +92,9 @@ class Stability(Result, chart="learner.stability:draw_stability"):
 
     def __str__(self) -> str:
         text = (
-            f"{self.learner}: two refits on {self.pairs} agree on {self.stability} of {self.n_points} {self.on} "
-            f"(kappa {self.kappa}); accuracy {self.accuracy} on test points. A learner with constant predictions has "
+            f"{self.learner}: two refits on {self.pairs} of these rows agree on {self.stability} of {self.n_points} "
+            f"{self.on}{_elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on test "
+            "points. A learner with constant predictions has "
             f"stability 1, so read it together with accuracy."
         )
         if self.same_subset.value < 1:
@@ -98,6 +103,10 @@ class Stability(Result, chart="learner.stability:draw_stability"):
                 "training randomness."
             )
         return " ".join([text, *self.notes])
+
+
+def _elsewhere(estimate: Estimate) -> str:
+    return f" (for data like these, [{estimate.low:.3g}, {estimate.high:.3g}])" if estimate.known else ""
 
 
 @overload
@@ -121,12 +130,16 @@ def stability(
     accuracy and kappa are reported with it. It depends on the points: on the data themselves, correlated columns hide
     differences that 'uniform' probes show.
 
-    The interval is for the expected agreement of two refits on subsets drawn this way from these rows, on points drawn
-    this way; it does not cover another data set. Pairs that share a refit depend on each other and all pairs share the
-    points: the variance is taken over units (splits, or the projection of all pairs on subsets) and over points at
-    once, with Student's t over units, on the logit scale. If no pair ever disagrees, disagreement is assumed to come in
-    whole pairs: P(none in m pairs) = 1 − level. If the record has groups, the variance is taken over groups of points,
-    and Student's t has the degrees of freedom of the fewer of units and groups.
+    The interval of `stability` is for the expected agreement of two refits on subsets drawn this way from *these rows*,
+    on points drawn this way. That of `stability_new_data` is for two samples of *data like these*: another data set of
+    the same source and size changes the figure more than other splits do. It needs `HalfSplits` that are not
+    stratified, and is wider than necessary for most learners.
+
+    Pairs that share a refit depend on each other and all pairs share the points: the variance is taken over units
+    (splits, or the projection of all pairs on subsets) and over points at once, with Student's t over units, on the
+    logit scale. If no pair ever disagrees, disagreement is assumed to come in whole pairs: P(none in m pairs) = 1 −
+    level. If the record has groups, the variance is taken over groups of points, and Student's t has the degrees of
+    freedom of the fewer of units and groups.
 
     Parameters
     ----------
@@ -158,7 +171,7 @@ def stability(
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
     compared = agreement(labels, len(record.classes), record.halves)
-    shared = pair_figures(record, where, compared, labels.shape[1], level)
+    shared = pair_figures(record, where, compared, labels, np.equal, level)
     return Stability(
         learner=shared.learner,
         on=shared.on,
@@ -167,6 +180,7 @@ def stability(
         n_subsets=shared.n_subsets,
         n_refits=shared.n_refits,
         stability=shared.stability,
+        stability_new_data=shared.stability_new_data,
         same_subset=shared.same_subset,
         standard_error=shared.standard_error,
         worst_case_points=shared.worst_case_points,
@@ -206,7 +220,7 @@ def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float
 
 TOLERANCE = 0.1
 """In standard deviations of the target."""
-REGRESSION_FIGURES = ("stability", "concordance", "rmse", "r2", "same_subset")
+REGRESSION_FIGURES = ("stability", "stability_new_data", "concordance", "rmse", "r2", "same_subset")
 
 
 @dataclass(frozen=True)
@@ -214,7 +228,8 @@ class RegressionStability(Result, chart="learner.stability:draw_regression_stabi
     """The result of `stability` for a regressor.
 
     `stability` is the share of points on which two refits differ by at most `tolerance` (0 to 1, higher is more
-    repeatable); `concordance` Lin's coefficient between refits (1: the same predictions, 0: no more similar than
+    repeatable), with an interval for these rows, and `stability_new_data` for other data of the same source and size;
+    `concordance` Lin's coefficient between refits (1: the same predictions, 0: no more similar than
     predictions for other points). `rmse` and `r2` are errors of the same refits on test points. `same_subset` is the
     agreement of refits on the same subset. `spread` is the standard deviation over subsets at each point, in units of
     the target; `per_point` the agreement there, `per_refit` (K, R) that of each refit with those it is compared with.
@@ -228,6 +243,7 @@ class RegressionStability(Result, chart="learner.stability:draw_regression_stabi
     n_refits: int
     tolerance: float
     stability: Estimate
+    stability_new_data: Estimate
     concordance: Estimate
     rmse: Estimate
     r2: Estimate
@@ -247,7 +263,8 @@ class RegressionStability(Result, chart="learner.stability:draw_regression_stabi
     def __str__(self) -> str:
         text = (
             f"{self.learner}: predictions of two refits on {self.pairs} differ by at most {self.tolerance:.3g} on "
-            f"{self.stability} of {self.n_points} {self.on}; concordance {self.concordance}; root mean squared error "
+            f"{self.stability} of {self.n_points} {self.on}{_elsewhere(self.stability_new_data)}; concordance "
+            f"{self.concordance}; root mean squared error "
             f"{self.rmse}, R² {self.r2} on test points. A learner with constant predictions has stability 1, so read "
             f"it together with the error. Over subsets, predictions vary by {np.median(self.spread):.3g} at the median "
             "point."
@@ -269,7 +286,7 @@ def regression_stability(
     rmse, r2 = _errors(squared, float(predictions.truth.var()), level, predictions.groups)
     groups = predictions.groups_of(where)
     undefined = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
-    shared = pair_figures(predictions, where, near, values.shape[1], level)
+    shared = pair_figures(predictions, where, near, values, partial(_near, reach), level)
     return RegressionStability(
         learner=shared.learner,
         on=shared.on,
@@ -278,6 +295,7 @@ def regression_stability(
         n_subsets=shared.n_subsets,
         n_refits=shared.n_refits,
         stability=shared.stability,
+        stability_new_data=shared.stability_new_data,
         same_subset=shared.same_subset,
         standard_error=shared.standard_error,
         worst_case_points=shared.worst_case_points,
@@ -291,6 +309,11 @@ def regression_stability(
         spread=spread(values, predictions.halves),
         notes=tuple(notes),
     )
+
+
+def _near(tolerance: float, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    close: NDArray[np.bool_] = np.abs(one - other) <= tolerance
+    return close
 
 
 def _tolerance(predictions: Predictions, tolerance: float | None) -> float:
