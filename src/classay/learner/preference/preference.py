@@ -22,8 +22,7 @@ from ...expect import InputError, shown
 from ...intervals import Estimate
 from ...result import Result
 from ..fitting import checks
-from .concepts import attributes as described
-from .concepts import columns_named, concept
+from .concepts import concept, space_of
 from .crossover import HALF, KIND, Search, mean_share
 from .trials import conduct, rivals
 
@@ -160,14 +159,7 @@ def preference(
     expect.fraction(precision, "precision")
     expect.fraction(level, "level")
     seed = seeds.settle(random_state)
-    if attributes is None:
-        attributes = columns_named(f1, f2)
-        if attributes is None:
-            raise expect.InputError(
-                "`attributes` is missing: columns can only be inferred from expressions over x0, x1, …. "
-                "Describe them, as in attributes={'heat': (20, 80), 'alloy': ['A', 'B']}, or pass rows of data."
-            )
-    space = described(attributes, correlation)
+    space = space_of(attributes, f1, f2, correlation)
     concepts = concept(f1, "f1", space), concept(f2, "f2", space)
     both, more = rivals(learner, concepts, space, n_samples, probes, seed, checks.seconds_limit(time_limit))
     called = name or short_name(learner)
