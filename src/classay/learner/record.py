@@ -25,6 +25,7 @@ from .fitting import checks
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
 from .fitting.cv_splits import Splits
+from .fitting.fresh_samples import expect_alone, fresh_data
 from .fitting.groups import ALONE
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
 from .fitting.schemes import Scheme
@@ -39,8 +40,8 @@ OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the des
 
 def record(
     learner: Any,
-    X: Any,
-    y: ArrayLike,
+    X: Any = None,
+    y: ArrayLike | None = None,
     scheme: Scheme | Splits | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
@@ -58,6 +59,7 @@ def record(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    source: Any = None,
 ) -> Labelings | Predictions:
     """Refit a learner on random subsets of the data and record what each refit predicts on the same test points.
 
@@ -101,6 +103,9 @@ def record(
     cv : a scikit-learn splitter, a number of folds or index pairs, in place of `scheme`: see `Splits`
     X_test, y_test : a test part to use as it is; all rows of `X` are then the training part. Its rows are counted after
         those of `X`; `groups` has values for the rows of `X`, or for those of both
+    source : in place of `X` and `y`, a function of a numpy Generator and a number of rows that returns rows and labels:
+        every refit gets a fresh sample, so figures are of the process and not of one table. The scheme has the number
+        and size of samples, as in Subsets(100, 200); `test_size` is then a number of rows (default 1000)
 
     Examples
     --------
@@ -113,11 +118,19 @@ def record(
     ((20, 1, 30), True)
 
     """
+    wanted: Any = scheme
+    if source is not None:
+        others = {"X": X, "y": y, "groups": groups, "time": time, "sample_weight": sample_weight, "cv": cv}
+        expect_alone("source", others | {"X_test": X_test, "y_test": y_test})
+        drawn = fresh_data(source, scheme, test_size, random_state)
+        X, y, X_test, y_test, wanted, test_size = drawn.X, drawn.y, drawn.X_test, drawn.y_test, drawn.scheme, 0.5
+    elif X is None or y is None:
+        raise expect.InputError("`X` or `y` is missing: pass rows and labels, or a `source` that draws them.")
     setup = prepare(
         learner,
         X,
         y,
-        scheme,
+        wanted,
         repeats,
         test_size,
         probes,

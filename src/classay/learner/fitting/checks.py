@@ -28,6 +28,7 @@ from ..records.labelings import LabelCodec
 from ..records.predictions import NumberCodec
 from . import parts, provenance
 from .cv_splits import Splits, SplitSubsets
+from .fresh_samples import FreshSamples
 from .probes import probes as drawn_probes
 from .schemes import COMPLETED, REDRAWN, HalfSplits, Scheme, Subsets
 from .task import Bench
@@ -50,7 +51,7 @@ class Setup:
     test: Ints
     probes: Any
     probe_kind: str
-    scheme: Scheme | SplitSubsets
+    scheme: Scheme | SplitSubsets | FreshSamples
     repeats: int
     test_size: float | None
     seed: int
@@ -127,7 +128,7 @@ def prepare(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    scheme: Scheme | Splits | None,
+    scheme: Scheme | Splits | FreshSamples | None,
     repeats: int,
     test_size: float,
     probes: Any,
@@ -160,7 +161,7 @@ def prepare(
     blind = isinstance(wanted, HalfSplits) and not wanted.stratify
     train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, by_cv, given)
     of_parts = parts.notes_on_parts(codes, train, test, rows)
-    drawn: Scheme | SplitSubsets
+    drawn: Scheme | SplitSubsets | FreshSamples
     if isinstance(wanted, Splits):
         drawn = wanted.applied(take(X, train), labels[train], codes[train], train, rows.take(train), seed)
         if wanted.pairs is None:
@@ -191,7 +192,7 @@ def prepare(
     )
 
 
-def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
+def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits | FreshSamples:
     """The scheme, from `scheme` or from `cv`."""
     if cv is not None:
         if scheme is not None:
@@ -199,7 +200,7 @@ def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
         return cv if isinstance(cv, Splits) else Splits(cv)
     if scheme is None:
         return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Splits)):
+    if not isinstance(scheme, (Subsets, HalfSplits, Splits, FreshSamples)):
         raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...) or Splits(cv).")
     return scheme
 

@@ -20,6 +20,7 @@ from ...expect import InputError
 from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
 from .cv_splits import SplitSubsets
+from .fresh_samples import FreshSamples
 from .schemes import Scheme, as_json
 
 FIRST_HOME = {
@@ -38,7 +39,7 @@ def everything(
     X: Any,
     y: NDArray[Any],
     probes: Any,
-    scheme: Scheme | SplitSubsets,
+    scheme: Scheme | SplitSubsets | FreshSamples,
     repeats: int,
     test_size: float | None,
     seed: int,
@@ -75,11 +76,11 @@ def weighted(per_row: PerRow, learner: Any) -> dict[str, Any]:
     return {"sample_weight": {"fingerprint": fingerprint(per_row.weights), **more}}
 
 
-def _scheme(scheme: Scheme | SplitSubsets, test: Ints | None) -> dict[str, Any]:
+def _scheme(scheme: Scheme | SplitSubsets | FreshSamples, test: Ints | None) -> dict[str, Any]:
     if isinstance(scheme, SplitSubsets):
         rows = fingerprint(*scheme.subsets, *([] if test is None else [test]))
         return {"kind": "Splits", "source": scheme.source, "n": scheme.n, "fingerprint": rows}
-    described: dict[str, Any] = _value(as_json(scheme))
+    described: dict[str, Any] = _value(scheme.as_json() if isinstance(scheme, FreshSamples) else as_json(scheme))
     return described
 
 

@@ -102,6 +102,11 @@ class Refits(ABC):
         return bool(self.about.get("scheme", {}).get("kind") == "HalfSplits")
 
     @property
+    def fresh(self) -> bool:
+        """Whether subsets are fresh samples of a source, and not subsets of one table."""
+        return bool(self.about.get("scheme", {}).get("fresh", False))
+
+    @property
     def by_class(self) -> bool:
         """Whether the halves were dealt by class, as they were before there was a choice."""
         scheme = self.about.get("scheme", {})
@@ -119,6 +124,10 @@ class Refits(ABC):
     def over(self, on: str = "test") -> str:
         """What intervals of means over refits and points are over."""
         return over(self.groups_of(on))
+
+    def over_rows(self) -> str:
+        """What the interval of accuracy is over: subsets of these rows, or fresh samples."""
+        return f"{'of data like these' if self.fresh else 'of these training rows'}, {self.over()}"
 
     def chosen(self, pairs: bool = False) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.

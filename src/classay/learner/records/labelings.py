@@ -167,9 +167,7 @@ class Labelings(Refits):
         right = (self.complete() == self.truth).mean(axis=1)
         table = by_group(right, self.groups)
         draws = draws_of(table, self.groups)
-        estimate = around(
-            float(right.mean()), crossed_standard_error(table), level, f"of these training rows, {self.over()}", draws
-        )
+        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over_rows(), draws)
         return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:

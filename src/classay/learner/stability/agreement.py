@@ -170,6 +170,7 @@ def _matches(one: NDArray[Any], other: NDArray[Any], same: Same) -> AnyInts:
 
 ON = ("auto", "test", "probes")
 TEST = "test points"
+FRESH = "fresh samples"
 ONE_PAIR = "unknown: one pair of subsets"
 
 
@@ -188,6 +189,8 @@ def points_called(record: Refits, where: str) -> str:
 
 def pairs_called(record: Refits) -> str:
     """What the two refits of a pair were fitted on."""
+    if record.fresh:
+        return FRESH
     return "disjoint halves" if record.halves else "different subsets"
 
 
@@ -235,7 +238,8 @@ def pair_figures(
     disjoint, groups = n_subsets // 2, record.groups_of(where)
     error = crossed_standard_error(by_group(compared.table, groups))
     these = share(compared.table, disjoint, level, groups)
-    these = replace(these, kind=f"of these rows, {these.kind}") if disjoint > 1 else these
+    population = "of data like these" if record.fresh else "of these rows"
+    these = replace(these, kind=f"{population}, {these.kind}") if disjoint > 1 else these
     return PairFigures(
         learner=record.name,
         on=points_called(record, where),

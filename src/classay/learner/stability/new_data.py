@@ -36,8 +36,11 @@ Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 def for_new_data(record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same) -> Estimate:
     """Stability with an interval for other data sets of the same source and size, from that of these rows.
 
-    It is withheld if subsets overlap, or halves were dealt by class: such refits are not those of two samples.
+    That of fresh samples is for other data already. It is withheld if subsets overlap, or halves were dealt by class:
+    such refits are not those of two samples.
     """
+    if record.fresh:
+        return these
     withheld = _withheld(record)
     if withheld or len(answers) < 4:
         return Estimate(np.nan, 0.0, 1.0, these.level, f"unknown: {withheld or 'one pair of subsets'}")

@@ -23,8 +23,9 @@ from ...result import Result, figures_frame
 from ..records.base import over
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
-from .agreement import TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
+from .agreement import FRESH, TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
 from .disagreement import DisagreementRegions, disagreement_regions
+from .new_data import KIND
 
 FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "same_subset")
 RARE = 30
@@ -91,11 +92,11 @@ class Stability(Result, chart="learner.stability:draw_stability"):
         return figures_frame(self.learner, self.on, {name: getattr(self, name) for name in FIGURES})
 
     def __str__(self) -> str:
+        where = self.pairs if self.pairs == FRESH else f"{self.pairs} of these rows"
         text = (
-            f"{self.learner}: two refits on {self.pairs} of these rows agree on {self.stability} of {self.n_points} "
-            f"{self.on}{_elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on test "
-            "points. A learner with constant predictions has "
-            f"stability 1, so read it together with accuracy."
+            f"{self.learner}: two refits on {where} agree on {self.stability} of {self.n_points} {self.on}"
+            f"{_elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on test points. A "
+            "learner with constant predictions has stability 1, so read it together with accuracy."
         )
         if self.same_subset.value < 1:
             text += (
@@ -106,7 +107,8 @@ class Stability(Result, chart="learner.stability:draw_stability"):
 
 
 def _elsewhere(estimate: Estimate) -> str:
-    return f" (for data like these, [{estimate.low:.3g}, {estimate.high:.3g}])" if estimate.known else ""
+    both = estimate.known and estimate.kind == KIND
+    return f" (for data like these, [{estimate.low:.3g}, {estimate.high:.3g}])" if both else ""
 
 
 @overload
