@@ -85,7 +85,8 @@ def record(
         of polars, PyArrow and others are converted to pandas first, which is what the learner gets
     scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement), `HalfSplits` or `Splits`
     repeats : refits on each subset; use 2 or more to separate training randomness from data, 10 for good precision
-    test_size : share of the rows that no refit sees
+    test_size : share of the rows that no refit sees; 0 with HalfSplits: every half is tested on the other half of all
+        rows (two-fold cross-validation), and refits are compared on `probes` only
     probes : points on which refits are compared, besides the test part: 'uniform' over the domain of each column,
         'marginal' (each column drawn independently), 'data' (the test part), a function of a numpy Generator and a
         number of rows, or rows with the columns of `X`
@@ -143,6 +144,7 @@ def record(
         cv=cv,
         X_test=X_test,
         y_test=y_test,
+        two_fold=True,
     )
     about = setup.about(name)
     kept_store, key, parts = None, "", None

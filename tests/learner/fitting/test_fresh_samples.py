@@ -24,9 +24,8 @@ def line(generator, n):
 
 
 def test_every_sample_is_fresh_and_the_test_part_too():
-    labelings = record(
-        DecisionTreeClassifier(), scheme=Subsets(5, 30), repeats=1, source=line, test_size=40, executor=1
-    )
+    settings = {"repeats": 1, "source": line, "test_size": 40, "executor": 1}
+    labelings = record(DecisionTreeClassifier(), scheme=Subsets(5, 30), **settings)
     assert labelings.labels.shape == (5, 1, 40)
     rows = [set(each) for each in labelings.train_rows]
     assert [len(each) for each in rows] == [30] * 5

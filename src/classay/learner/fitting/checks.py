@@ -142,12 +142,20 @@ def prepare(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    two_fold: bool = False,
 ) -> Setup:
-    """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
+    """Check everything, split the rows and draw the probes. The parameters are those of `record`.
+
+    `two_fold`: whether test_size may be 0, for halves that are tested on each other.
+    """
     wanted = checked_scheme(scheme, cv)
     by_cv = wanted if isinstance(wanted, Splits) else None
     repeats = expect.whole(repeats, "repeats", at_least=1)
-    test_size = expect.fraction(test_size, "test_size")
+    two_fold = two_fold and isinstance(test_size, (int, float)) and test_size == 0
+    if two_fold:
+        parts.expect_two_fold(wanted, time, X_test)
+    else:
+        test_size = expect.fraction(test_size, "test_size")
     time_limit = seconds_limit(time_limit)
     seed = seeds.settle(random_state)
     learner, of_learner = unfitted_learner(learner)
@@ -159,8 +167,11 @@ def prepare(
         expect_weights(learner)
     # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
     blind = isinstance(wanted, HalfSplits) and not wanted.stratify
-    train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, by_cv, given)
-    of_parts = parts.notes_on_parts(codes, train, test, rows)
+    if two_fold:
+        train = test = np.arange(codes.size)
+    else:
+        train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, by_cv, given)
+    of_parts = [] if two_fold else parts.notes_on_parts(codes, train, test, rows)
     drawn: Scheme | SplitSubsets | FreshSamples
     if isinstance(wanted, Splits):
         drawn = wanted.applied(take(X, train), labels[train], codes[train], train, rows.take(train), seed)

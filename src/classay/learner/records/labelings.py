@@ -149,8 +149,7 @@ class Labelings(Refits):
     @property
     def test_accuracy(self) -> Floats:
         """(K, R): share of test points that each refit predicts correctly; NaN if it is missing."""
-        right = (self.labels == self.truth).mean(axis=2)
-        return np.where(self.present, right, np.nan)
+        return np.where(self.present, self.mean_of_unseen(self.labels == self.truth), np.nan)
 
     def accuracy(self, part: str = "test", level: float = 0.95) -> Estimate:
         """Mean accuracy over refits on the `test` or `train` rows, with an interval.
@@ -164,7 +163,7 @@ class Labelings(Refits):
             if not by_subset.size:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
-        right = (self.complete() == self.truth).mean(axis=1)
+        right = self.on_unseen_rows(lambda labels: labels == self.truth)
         table = by_group(right, self.groups)
         draws = draws_of(table, self.groups)
         estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over_rows(), draws)

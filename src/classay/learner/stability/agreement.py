@@ -179,6 +179,8 @@ def compared_on(record: Refits, on: str) -> str:
     where = expect.one_of(on, "on", ON)
     where = ("probes" if record.has_probes else "test") if where == "auto" else where
     record.answers(where)
+    if where == "test":
+        record.complete()  # refuses a record without a test part
     return where
 
 

@@ -284,7 +284,7 @@ def regression_stability(
     notes = used(predictions, values.shape)
     near = closeness(values, reach, predictions.halves)
     value, table = concordance(values, predictions.halves)
-    squared = ((predictions.complete() - predictions.truth) ** 2).mean(axis=1)
+    squared = predictions.on_unseen_rows(lambda values: (values - predictions.truth) ** 2)
     rmse, r2 = _errors(squared, float(predictions.truth.var()), level, predictions.groups)
     groups = predictions.groups_of(where)
     undefined = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
