@@ -95,10 +95,10 @@ def test_the_test_is_what_it_says():
     assert b - c == round(200 * (last["new_accuracy"] - last["old_accuracy"]))
     tail = sum(math.comb(b + c, k) for k in range(b, b + c + 1)) / 2 ** (b + c)
     assert last["p_value"] == pytest.approx(tail)
-    assert last["level"] == pytest.approx(0.05 / 2)
+    assert last["level"] == pytest.approx(0.05 / 4)
     for update in (2, 3):
         last = memory.partial_fit(*batch(update, concept=1)).history_.iloc[-1]
-        assert last["level"] == pytest.approx(0.05 / (update * (update + 1)))
+        assert last["level"] == pytest.approx(0.05 / (2 * update * (update + 1)))
 
 
 def test_a_strict_level_needs_more_rows():

@@ -109,6 +109,23 @@ def test_a_tree_pruned_to_one_split_leans_to_the_concept_of_one_split():
     assert found.crossing.high < 0.5
 
 
+def test_regressors_prefer_the_concept_that_they_are_nearer_to():
+    """A line through a mix of a line and a step is nearer to the line; a mean of both is nearer to neither."""
+
+    def straight(X):
+        return 2 * np.asarray(X)[:, 0]
+
+    def step(X):
+        return 2.0 * (np.asarray(X)[:, 0] > 0.5)
+
+    linear = ask(LinearRegression(), straight, step, attributes=1, budget=200)
+    assert linear.favoured == "straight"
+    assert linear.crossing.high <= 0.5
+    shifted = ask(LinearRegression(), straight, lambda X: straight(X) + 1, attributes=1, budget=200, level=0.999)
+    assert shifted.favoured is None
+    assert shifted.crossing.low <= 0.5 <= shifted.crossing.high
+
+
 def test_any_number_of_classes():
     three = np.array(["low", "mid", "high"])
 
@@ -209,7 +226,7 @@ def test_a_constant_concept_may_be_asked_about():
         (GaussianNB(), {"attributes": None}, "`attributes` is missing.*Describe them"),
         (GaussianNB(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "same class names"),
         (GaussianNB, {}, "expected an instance"),
-        (LinearRegression(), {}, "regressor"),
+        (LinearRegression(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "a regressor, but the concept"),
         (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_samples = 20\\. Are 20 rows per training set"),
         (GaussianNB(), {"n_samples": 2, "f2": lambda X: np.asarray(X)[:, 0] > 0.9}, "only one class"),
         (make_pipeline(ColumnTransformer([("a", "passthrough", ["colour"])]), GaussianNB()),

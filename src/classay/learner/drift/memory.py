@@ -36,6 +36,8 @@ COLUMNS = {
     "why": str,
 }
 FIGURES = list(COLUMNS)[3:-1]
+SHARE = 2
+"""Predictions by cross-validation depend on each other: at level .01 the test of 100 rows errs in up to .02."""
 
 
 def _has(verb: str) -> Any:
@@ -54,8 +56,9 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     Both concepts predict the rows of the batch: the old one, which has not seen them, as it is; the new one by refits
     that leave out the rows they predict. Let b be the rows that only the new one has right, c those that only the old
     one has right. The new concept is used if b is larger than c beyond chance: an exact binomial test, one-sided, at
-    the level alpha/(j(j + 1)) for update j, so that all levels together are `alpha`: however many batches come, a
-    concept that is no better replaces the old one with probability at most alpha. Otherwise the old one is kept, since
+    the level alpha/(2·j(j + 1)) for update j. All levels together are alpha/2; the other half is for the predictions of
+    the new concept, which depend on each other because its refits share rows. So, however many batches come, a concept
+    that is no better replaces the old one with probability of about alpha at most. Otherwise the old one is kept, since
     keeping it changes no prediction.
 
     `fit` starts again; `partial_fit` takes one more batch. It misleads if batches are small: the new concept, learned
@@ -202,7 +205,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         was_right, is_right = before == labels, answers == labels
         gained, lost = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
         update = len(self.history_)
-        level = float(self.alpha) / (update * (update + 1))
+        level = float(self.alpha) / (SHARE * update * (update + 1))
         p_value = float(stats.binomtest(gained, gained + lost, alternative="greater").pvalue) if gained else 1.0
         kept = NEW if p_value <= level else OLD
         if kept == NEW:

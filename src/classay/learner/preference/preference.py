@@ -129,8 +129,10 @@ def preference(
 
     Parameters
     ----------
-    learner : a scikit-learn classifier
-    f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes
+    learner : a scikit-learn classifier or regressor. Predictions of a regressor agree with the concept that they are
+        nearer to
+    f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes. For
+        a regressor, functions that return numbers, or fitted regressors
     attributes : rows of data to draw training rows from; or columns as {"heat": (20, 80), "alloy": ["A", "B"], "wet":
         "bool"}; or a number of columns x0, x1, … between 0 and 1, inferred if both concepts are expressions over them
     n_samples : rows of a training set
