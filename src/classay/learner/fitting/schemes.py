@@ -203,10 +203,7 @@ class HalfSplits:
         return np.sort(kept), COMPLETED if absent.size else AS_DRAWN
 
 
-Scheme = Subsets | HalfSplits
-
-
-def as_json(scheme: Scheme) -> dict[str, Any]:
+def as_json(scheme: Any) -> dict[str, Any]:
     """Kind and settings of a scheme. What subsets had before there was a choice is left out: their stores last."""
     settings = {"kind": type(scheme).__name__, **asdict(scheme)}
     if settings.get("every_class"):
