@@ -58,6 +58,7 @@ from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation
 from .learner.orientation.orientation import orientation as orientation
+from .learner.preference.concept_agreement import agreement as agreement
 from .learner.preference.preference import Preference as Preference
 from .learner.preference.preference import Preferences as Preferences
 from .learner.preference.preference import preference as preference
