@@ -45,6 +45,7 @@ from .learner.drift.verdict import Update as Update
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
+from .learner.orientation.entropy import published_ranges as published_ranges
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation

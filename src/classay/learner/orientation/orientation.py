@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ... import expect, seeds
+from ...arrays import Floats
 from ...intervals import Estimate, around, crossed_standard_error, difference, exact, of_mean, within_limits
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
@@ -179,14 +180,8 @@ def orientation(
 
     # (M, K, R) labels right of h; bias only needs a share per holdout and subset.
     right = np.moveaxis((labels == labelings.truth)[:, :, chosen].sum(axis=3), 2, 0)
-    bias = {}
-    shares = {}
-    for threshold in range(1, holdout_size + 1):
-        share = (right >= threshold).mean(axis=2)
-        p = chance(threshold, holdout_size, n_classes)
-        shares[threshold] = share.mean(axis=1) - p
-        estimate = around(float(share.mean()) - p, crossed_standard_error(share), level, entropy.KIND, n_subsets)
-        bias[threshold] = within_limits(estimate, -p, 1 - p)
+    shares = {threshold: (right >= threshold).mean(axis=2) for threshold in range(1, holdout_size + 1)}
+    bias = {z: bias_of(share, chance(z, holdout_size, n_classes), level) for z, share in shares.items()}
 
     plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
     entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
@@ -201,8 +196,8 @@ def orientation(
     raw = pd.DataFrame({"holdout": np.arange(len(chosen)), "expressivity": plain_overall})
     raw["stochasticity"] = plain_within if known else np.nan
     raw["capacity"] = raw["expressivity"] - raw["stochasticity"]
-    for threshold, values in shares.items():
-        raw[f"bias_{threshold}"] = values
+    for z, share in shares.items():
+        raw[f"bias_{z}"] = share.mean(axis=1) - chance(z, holdout_size, n_classes)
     return Orientation(
         learner=labelings.name,
         n_classes=n_classes,
@@ -218,13 +213,19 @@ def orientation(
         capacity=entropies.capacity,
         plugin=plugin,
         bounds=tuple(
-            bounds(estimate.value, plugin.expressivity.value, threshold, holdout_size, n_classes)
-            for threshold, estimate in bias.items()
+            bounds(share, plugin.expressivity.value, plugin.stochasticity.value, z, holdout_size, n_classes)
+            for z, share in shares.items()
         ),
         per_holdout=raw,
         holdouts=chosen,
         notes=(*notes, *entropies.notes),
     )
+
+
+def bias_of(hits: Floats, p: float, level: float) -> Estimate:
+    """Share of refits that hit a target, over holdouts and subsets (M, K), minus the chance of that."""
+    error = crossed_standard_error(hits)
+    return within_limits(around(float(hits.mean()) - p, error, level, entropy.KIND, hits.shape[1]), -p, 1 - p)
 
 
 def usual_threshold(holdout_size: int) -> int:
@@ -327,7 +328,9 @@ def parts(
     capacity = within_limits(capacity, 0.0, most)
 
     notes = _said_of(overall, unrepeated, counts)
-    if within.high - within.low > WIDEST:
+    if within.kind == entropy.UNSOLVED:
+        notes.append("The range of stochasticity could not be computed; all that is possible is shown instead.")
+    elif within.high - within.low > WIDEST:
         notes.append(
             f"Stochasticity is only known to within {within.high - within.low:.2g} bits from {counts.n_refits} refits "
             "per subset. Record with more repeats, or use smaller holdouts."
