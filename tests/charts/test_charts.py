@@ -185,7 +185,7 @@ def test_bound_is_above_every_learner(three):
 def test_a_learner_that_never_varies_is_within_what_is_drawn():
     """Its entropy is 0 at every bias; the region was drawn above it."""
     labels = np.ones((10, 2, 30), dtype=int)
-    constant = classay.orientation(Labelings.from_arrays(labels, np.arange(30) % 3 > 0))
+    constant = orientation(Labelings.from_arrays(labels, np.arange(30) % 3 > 0))
     (point,) = rows_with(charts.plane_chart(constant), "bias_low", "expressivity")
     curve = rows_with(charts.plane_chart(constant), "tight", "none")
     assert point["expressivity"] == 0 == point["least"] == min(row["none"] for row in curve)
@@ -205,6 +205,21 @@ def test_plain_estimates_are_an_option(three):
     for each, row in zip(three, totals):
         assert row["figure"].startswith(f"{each.plugin.expressivity.value:.2f}")
     assert "few refits" in json.dumps(three[0].plot(kind="expressivity", plugin=True).to_dict())
+
+
+def test_a_dendrogram_joins_at_the_linkage():
+    rng = np.random.default_rng(0)
+    truth = np.arange(40) % 2
+    kin = kinship(
+        {
+            f"<{name}>": Labelings.from_arrays(np.where(rng.random((20, 2, 40)) < flip, 1 - truth, truth), truth)
+            for name, flip in (("a", 0.05), ("b", 0.05), ("c", 0.5))
+        }
+    )
+    chart = kin.plot(kind="dendrogram")
+    joins = rows_with(chart, "join", "corner")
+    assert sorted({row["x"] for row in joins if row["corner"] == 1}) == pytest.approx(sorted(kin.linkage[:, 2]))
+    assert sorted(row["text"] for row in rows_with(chart, "x", "text") if row["x"] == 0) == ["<a>", "<b>", "<c>"]
 
 
 def test_plane_is_at_four_of_five_unless_told(three):

@@ -1,4 +1,4 @@
-"""Kinship of learners: a heat map of distances, and a map."""
+"""Kinship of learners: a heat map of distances, a map, and a tree of clusters."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ CALLED = {
     "angle": ("Angle between predictions, in degrees", "0 the same, 90 nothing in common"),
 }
 LARGEST = {"jensen_shannon": 1.0, "euclidean": math.sqrt(2), "angle": 90.0}
-KINDS: Kinds = {"both": ("distance",), "heatmap": ("distance",), "map": ()}
+KINDS: Kinds = {"both": ("distance",), "heatmap": ("distance",), "map": (), "dendrogram": ()}
 
 
 def draw_kinship(kinship: Kinship, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: both, heatmap (both take a distance), map."""
+    """Kinds: both (heatmap beside map), heatmap (both take a distance), map, dendrogram."""
     check_kind(kind, KINDS, options)
     if kind == "map":
         return kinship_map(kinship)
+    if kind == "dendrogram":
+        return kinship_dendrogram(kinship)
     heatmap = kinship_heatmap(kinship, **options)
     return heatmap if kind == "heatmap" else theme.beside(heatmap, kinship_map(kinship))
 
@@ -127,6 +129,51 @@ def kinship_map(kinship: Kinship) -> alt.LayerChart:
             "A map of learners: close ones predict alike",
             f"Only distances matter, not directions; this plane preserves {kept} of their variation. "
             f"The bar: a Jensen–Shannon distance of {length:g}.",
+            width=SIDE + 40,
+        ),
+    )
+
+
+def kinship_dendrogram(kinship: Kinship) -> alt.LayerChart:
+    """Draw which learners join at which distance. A join left of the dashed line is no more than chance would give."""
+    short = labels(kinship.names)
+    tree = hierarchy.dendrogram(kinship.linkage, no_plot=True, labels=short)
+    # SciPy places leaves at 5, 15, 25, ...; each join is a bracket of four corners.
+    joins = [
+        {"join": place, "corner": corner, "x": float(x), "y": float(y)}
+        for place, (xs, ys) in enumerate(zip(tree["dcoord"], tree["icoord"]))
+        for corner, (x, y) in enumerate(zip(xs, ys))
+    ]
+    leaves = [{"x": 0.0, "y": 10.0 * place + 5, "text": name} for place, name in enumerate(tree["ivl"])]
+    floor = kinship.floor["jensen_shannon"][np.triu_indices(len(short), 1)]
+    chance = [{"x": float(np.nanmax(floor)), "y": 0.0, "text": "chance alone"}] if np.isfinite(floor).any() else []
+    most = max(float(kinship.linkage[:, 2].max()), *(row["x"] for row in chance), 0.05) * 1.08
+    height = 24 * len(short)
+    across = alt.X(
+        "x:Q",
+        title="Jensen–Shannon distance at which they join",
+        scale=alt.Scale(domain=[0, most], nice=False),
+        axis=alt.Axis(tickCount=6),
+    )
+    up = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[10 * len(short), 0], nice=False))
+    line = theme.chart_of(chance)
+    layers: list[Any] = [
+        theme.chart_of(joins)
+        .mark_line(style="reference", strokeWidth=1.5)
+        .encode(x=across, y=up, detail="join:N", order="corner:Q"),
+        theme.chart_of(leaves).mark_text(style="name", align="right", dx=-8).encode(x=across, y=up, text="text:N"),
+    ]
+    if chance:
+        layers.append(line.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across))
+        layers.append(line.mark_text(style="note", align="left", dx=4, dy=-6).encode(x=across, y=up, text="text:N"))
+    return theme.finished(
+        layers,
+        SIDE,
+        height,
+        theme.titled(
+            "Which learners form groups",
+            "Learners that join farther left predict more alike (average linkage). Dashed: the largest distance that "
+            "chance alone gives two equal learners in 19 of 20 cases.",
             width=SIDE + 40,
         ),
     )
