@@ -146,8 +146,9 @@ def kinship_dendrogram(kinship: Kinship) -> alt.LayerChart:
     ]
     leaves = [{"x": 0.0, "y": 10.0 * place + 5, "text": name} for place, name in enumerate(tree["ivl"])]
     floor = kinship.floor["jensen_shannon"][np.triu_indices(len(short), 1)]
-    chance = [{"x": float(np.nanmax(floor)), "y": 0.0, "text": "chance alone"}] if np.isfinite(floor).any() else []
-    most = max(float(kinship.linkage[:, 2].max()), *(row["x"] for row in chance), 0.05) * 1.08
+    limit = float(np.nanmax(floor)) if np.isfinite(floor).any() else 0.0
+    chance: list[theme.Row] = [{"x": limit, "y": 0.0, "text": "chance alone"}] if limit > 0 else []
+    most = max(float(kinship.linkage[:, 2].max()), limit, 0.05) * 1.08
     height = 24 * len(short)
     across = alt.X(
         "x:Q",
