@@ -312,6 +312,7 @@ EXAMPLES = {
     ),
     "Extrapolation": lambda: classay.extrapolation(classay.accuracy_curve(*scores()), [4, 100]),
     "Orientation": lambda: classay.orientation(answers()),
+    "OrientationBySize": lambda: classay.orientation_by_size(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": lambda: classay.complexity(
         np.random.default_rng(0).normal(size=(60, 2)) + [[3 * (i % 3), 0] for i in range(60)],

@@ -45,6 +45,8 @@ from .learner.drift.verdict import Update as Update
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
+from .learner.orientation.by_size import OrientationBySize as OrientationBySize
+from .learner.orientation.by_size import orientation_by_size as orientation_by_size
 from .learner.orientation.entropy import published_ranges as published_ranges
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship

@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 
 from ...expect import InputError, one_of, whole
+from ...learner.orientation.by_size import FIGURES, OrientationBySize
 from ...learner.orientation.entropy import chance, most_expressivity, most_expressivity_lauw
 from ...learner.orientation.orientation import Orientation, PluginOrientation, usual_threshold
 from ..kinds import Kinds, check_kind, without_options
@@ -263,7 +264,9 @@ def _expressivity_rows(
         shown = each.plugin if plugin else each
         most, whole = each.log2_labelings, shown.expressivity
         low, high = within(whole, 0.0, most)
-        split = shown.capacity.known and shown.stochasticity.known
+        # Lower limits do not add up, unless there is only one part.
+        adds_up = each.deterministic or not shown.capacity.prefix
+        split = adds_up and shown.capacity.known and shown.stochasticity.known
         about = {
             "label": label,
             "learner": printable(each.learner),
@@ -275,7 +278,10 @@ def _expressivity_rows(
         totals.append(
             about
             | {"none": 0.0, "most": most, "low": low, "high": high}
-            | {"figure": figure(whole.value, ".2f") + ("" if split else f" ({UNKNOWN})"), "level": f"{whole.level:.0%}"}
+            | {
+                "figure": whole.prefix + figure(whole.value, ".2f") + ("" if split else f" ({UNKNOWN})"),
+                "level": f"{whole.level:.0%}",
+            }
         )
         if split:
             ends = (0.0, shown.capacity.value, whole.value)
@@ -434,3 +440,56 @@ def _names_of_curves(end: dict[str, float], frame: placement.Frame) -> list[them
     heights = apart([end[name] * unit for name in sorted(CURVES, key=end.__getitem__)])
     named = zip(sorted(CURVES, key=end.__getitem__), heights)
     return [{"text": CURVES[name], "expressivity": height / unit} for name, height in named]
+
+
+# Entropies by the number of points looked at together.
+
+
+@without_options
+def by_size_chart(curve: OrientationBySize) -> alt.LayerChart:
+    """Draw expressivity, capacity and stochasticity by number of points; hollow where they are lower limits."""
+    names = list(FIGURES)
+    rows: list[theme.Row] = []
+    for name in names:
+        for size in curve.sizes:
+            estimate = getattr(curve, name)[size]
+            low, high = within(estimate, 0.0, size * float(np.log2(curve.n_classes)))
+            if estimate.known:
+                row = {"label": name, "x": size, "value": estimate.value, "low": low, "high": high}
+                counted = "counted" if size <= curve.identified else "at least"
+                rows.append({**row, "counted": counted, "value_text": estimate_text(estimate)})
+    legend = theme.legend_below(names)
+    x = alt.X(
+        "x:Q",
+        title="points looked at together",
+        scale=alt.Scale(nice=False, zero=False, padding=8),
+        axis=alt.Axis(values=list(curve.sizes), format="d"),
+    )
+    y = alt.Y("value:Q", title="bits", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=True))
+    base = theme.chart_of(rows).encode(x=x, color=theme.colour(names, legend))
+    ceiling = [{"x": size, "value": value} for size, value in curve.ceiling.items() if np.isfinite(value)]
+    tooltips = theme.tooltips(label="figure", x="points", value_text="bits")
+    layers: list[Any] = [
+        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        theme.chart_of(ceiling).mark_line(style="reference", strokeDash=[4, 3]).encode(x=x, y=y),
+        base.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(size=45, opacity=1).encode(
+            y=y,
+            shape=theme.shape(names, legend),
+            fillOpacity=alt.condition("datum.counted == 'counted'", alt.value(1), alt.value(0)),
+            fill=theme.colour(names, None),
+            tooltip=tooltips,
+        ),
+    ]
+    beyond = "" if curve.identified >= max(curve.sizes) else " Hollow: lower limits, as labelings hardly repeat."
+    return theme.finished(
+        layers,
+        theme.WIDTH,
+        theme.HEIGHT,
+        theme.titled(
+            f"{theme.cut(curve.learner)}: how much predictions vary, by number of points",
+            f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond} Dashed: capacity of one point "
+            "times the number of points, a ceiling of capacity only if labels are independent given the sample.",
+            width=theme.WIDTH + 60,
+        ),
+    )

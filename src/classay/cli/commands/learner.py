@@ -10,8 +10,10 @@ import typer
 from ... import __version__, charts, expect
 from ...estimators.spec import learners_from_texts
 from ...learner.fitting.schemes import Subsets
+from ...learner.orientation.by_size import countable_size
+from ...learner.orientation.holdouts import draw_holdouts
 from ...learner.orientation.kinship import Kinship, kinship
-from ...learner.orientation.orientation import Orientation, draw_holdouts, orientation
+from ...learner.orientation.orientation import Orientation, orientation
 from ...learner.records.labelings import Labelings
 from ...seeds import settle
 from ...splits import per_row, split_rows
@@ -58,8 +60,10 @@ def command(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
     test_size: options.TestSize = 0.2,
-    holdout_size: int = typer.Option(
-        5, help="Number of test points per holdout; their predictions are counted together."
+    holdout_size: int | None = typer.Option(
+        None,
+        help="Number of test points per holdout; their predictions are counted together. Default: 5, or as many as can "
+        "be counted for every learner.",
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
     seed: options.Seed = 0,
@@ -91,6 +95,9 @@ def command(
         "time_limit": time_limit,
     }
     records, failed, interrupted = record_all(learners, table, settings, scheduler)
+    if holdout_size is None:
+        # One size for all, so that learners can be compared.
+        holdout_size = min((countable_size(each, holdouts, seed) for each in records.values()), default=None)
     orientations: dict[str, Orientation] = {}
     for name, labelings in records.items():
         try:
@@ -98,7 +105,7 @@ def command(
         except expect.InputError as too_little:
             failed[name] = str(too_little)
     complete = {name: records[name] for name in orientations if not records[name].interrupted}
-    distances = kinship(complete, holdout_size, holdouts, seed) if len(complete) > 1 else None
+    distances = kinship(complete, holdout_size or 5, holdouts, seed) if len(complete) > 1 else None
     if as_json:
         settings["holdouts"] = holdouts
         console.write_json(_as_json(table, settings, records, orientations, distances, failed, interrupted))
@@ -110,7 +117,7 @@ def command(
     console.exit_if_partial(failed, interrupted)
 
 
-def _refuse_early(table: Table, holdout_size: int, holdouts: int, test_size: float, seed: int) -> None:
+def _refuse_early(table: Table, holdout_size: int | None, holdouts: int, test_size: float, seed: int) -> None:
     """Refuse, before any fit, a holdout larger than the test part."""
     if table.test is not None:
         points = len(table.test.y)

@@ -77,8 +77,10 @@ def command(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
     test_size: options.TestSize = 0.2,
-    holdout_size: int = typer.Option(
-        5, help="Number of test points per holdout; their predictions are counted together."
+    holdout_size: int | None = typer.Option(
+        None,
+        help="Number of test points per holdout; their predictions are counted together. Default: 5, or as many as can "
+        "be counted at every value.",
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
     share_paths: bool = typer.Option(

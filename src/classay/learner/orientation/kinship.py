@@ -22,7 +22,7 @@ from ...arrays import Floats
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
 from .entropy import number_labelings
-from .orientation import draw_holdouts
+from .holdouts import draw_holdouts
 
 DISTANCES = ("jensen_shannon", "euclidean", "angle")
 DEALS, FEWER_DEALS, MANY_PAIRS = 199, 99, 45

@@ -20,7 +20,9 @@ from ..fitting.cv_splits import Splits
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
 from ..fitting.runner import FitRunner, GroupProgress
 from ..fitting.schemes import Scheme
-from ..orientation.orientation import Orientation, draw_holdouts, orientation
+from ..orientation.by_size import countable_size
+from ..orientation.holdouts import USUAL_SIZE, draw_holdouts
+from ..orientation.orientation import Orientation, orientation
 from ..record import gathered, most_common
 from ..records.labelings import LabelCodec, Labelings
 from .result import PathUse, Sweep, summed_up
@@ -38,7 +40,7 @@ def sweep(
     test_size: float = 0.2,
     probes: Any = None,
     n_probes: int = 10_000,
-    holdout_size: int = 5,
+    holdout_size: int | None = None,
     holdouts: int = 100,
     random_state: int | np.random.Generator | None = 0,
     executor: Executor | int | None = None,
@@ -75,7 +77,7 @@ def sweep(
     param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them
     param_range : its values; for two parameters a pair of lists, or a mapping of names to lists
     scheme, repeats, test_size, probes, n_probes : as in `record`
-    holdout_size, holdouts, level : as in `orientation`
+    holdout_size, holdouts, level : as in `orientation`; without a size, one that can be counted at every value
     random_state : seed of everything random
     executor : any `concurrent.futures.Executor`, a number of local workers, or None: one worker per core
     store : a folder; what is in it is not fitted again
@@ -166,6 +168,12 @@ def sweep(
             notes.append(Note("text", str(full)))
     points = settings.points
     records = {point: records[point] for point in points if point in records}
+    if holdout_size is None:
+        # Curves must be of one size: the largest that can be counted at every value.
+        holdout_size = min(countable_size(record, holdouts, setup.seed) for record in records.values())
+        if holdout_size < min(USUAL_SIZE, setup.test.size):
+            counted = expect.counted(holdout_size, "point")
+            notes.append(Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat."))
     return summed_up(
         learner=label,
         parameters=settings.names,
@@ -207,12 +215,15 @@ def _measured(
         raise KeyboardInterrupt
     for failure in outcome.failures.values():
         raise RuntimeError(f"a record could not be measured: {failure}")
-    return dict(zip(records, outcome.results.values()))
+    found: dict[Any, Orientation | str] = dict(zip(records, outcome.results.values()))
+    return {
+        value: one.attached(records[value]) if isinstance(one, Orientation) else one for value, one in found.items()
+    }
 
 
-def _measure(shared: tuple[list[Labelings], tuple[int, int, int, float]], place: int) -> Orientation | str:
+def _measure(shared: tuple[list[Labelings], tuple[int | None, int, int, float]], place: int) -> Orientation | str:
     try:
-        return orientation(shared[0][place], *shared[1])
+        return orientation(shared[0][place], *shared[1]).detached()
     except expect.InputError as too_little:
         return str(too_little)
 
