@@ -12,6 +12,7 @@ from ...expect import InputError, one_of, whole
 from ...learner.orientation.by_size import FIGURES, OrientationBySize
 from ...learner.orientation.entropy import chance, most_expressivity, most_expressivity_lauw
 from ...learner.orientation.orientation import Orientation, PluginOrientation, usual_threshold
+from ...learner.orientation.source_table import SourceTable
 from ..kinds import Kinds, check_kind, without_options
 from ..style import placement, theme
 from ..style.parts import figures_chart
@@ -491,5 +492,31 @@ def by_size_chart(curve: OrientationBySize) -> alt.LayerChart:
             f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond} Dashed: capacity of one point "
             "times the number of points, a ceiling of capacity only if labels are independent given the sample.",
             width=theme.WIDTH + 60,
+        ),
+    )
+
+
+@without_options
+def source_chart(source: SourceTable) -> alt.LayerChart:
+    """Draw how much the means of subsets vary, by data set, in standard deviations of the columns."""
+    rows: list[theme.Row] = [
+        {"label": name, "value": float(value), "value_text": figure(float(value)), "error": figure(float(error))}
+        for name, value, error in zip(labels(list(source.table["data"])), source.table["scaled"], source.table["value"])
+        if np.isfinite(value)
+    ]
+    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False))
+    base = theme.chart_of(rows).encode(y=y)
+    x = alt.X("value:Q", title="standard error of a subset's mean, in standard deviations of the column")
+    tooltip = theme.tooltips(label="data", value_text="scaled", error="in units of the columns")
+    layers: list[Any] = [base.mark_bar(height=14).encode(x=x, tooltip=tooltip)]
+    return theme.finished(
+        layers,
+        WIDTH,
+        alt.Step(STEP),
+        theme.titled(
+            "How much training samples of a data set can differ",
+            f"Subsets of {source.share:.0%} of the rows, drawn with replacement. The paper's Table 3 has the same in "
+            "the units of the columns (in the tooltips).",
+            width=WIDTH + 140,
         ),
     )

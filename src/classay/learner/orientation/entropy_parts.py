@@ -21,7 +21,7 @@ from .entropy import Counts, count, number_labelings, within
 MOST_UNREPEATED = 0.1
 # A range of stochasticity wider than this, in bits, is reported.
 WIDEST = 1.0
-FEW_LABELINGS = 32
+FEW_LABELINGS = 243
 # Below this many subsets the jackknife leaves a bias that matters.
 FEW_SUBSETS = 20
 
@@ -46,7 +46,7 @@ def identified_size(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_
 
 
 def usual_size(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int) -> int:
-    """As many points as can be counted, but not so few that there are fewer labelings than five points of two classes.
+    """As many points as can be counted, but no fewer than give up to `FEW_LABELINGS`: five points of three classes.
 
     With so few labelings, it is subsets that are missing, and more of them help.
     """

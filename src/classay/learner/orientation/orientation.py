@@ -108,6 +108,43 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         """The same with the record that it was measured from."""
         return replace(self, bias=Biases(self.bias, record, self.holdouts, self.accuracy.level))
 
+    def conclusion(self) -> str:
+        """Two sentences: how good its predictions are, and how much they vary, why, and what would help."""
+        size, middle = self.holdout_size, usual_threshold(self.holdout_size)
+        hits = 100 * (self.bias[middle].value + self.bounds[middle - 1].chance)
+        first = (
+            f"{self.learner} is right on {100 * self.accuracy.value:.1f} % of test points "
+            f"({100 * self.accuracy.low:.1f} to {100 * self.accuracy.high:.1f}), and gets {middle} of {size} right "
+            f"{hits:.0f} times in 100, where guessing does {100 * self.bounds[middle - 1].chance:.0f} times."
+        )
+        return f"{first} {self._why_it_varies()}"
+
+    def _why_it_varies(self) -> str:
+        whole, data, own = self.expressivity, self.capacity, self.stochasticity
+        much = f"{whole.prefix}{whole.value:.2f} of {self.log2_labelings:.3g} bits"
+        by_data, by_chance = f"{data.prefix}{data.value:.2f} bits", f"{own.value:.2f} bits"
+        if whole.high < HARDLY * self.log2_labelings:
+            return f"Its predictions hardly vary ({much}): another training sample or seed gives nearly the same ones."
+        if not own.known or not data.known:
+            why = "one refit per subset" if not own.known else "labelings that hardly repeat"
+            return f"Its predictions vary by {much}; {why} cannot show whether with the data or by training randomness."
+        if self.deterministic:
+            return f"Its predictions vary by {much}, all of it with the training sample: more rows would steady it."
+        if data.low > own.high:
+            return (
+                f"Its predictions vary by {much}, mostly with the training sample ({by_data}): more rows or a stronger "
+                "bias would steady it, another seed would not."
+            )
+        if own.low > data.high:
+            return (
+                f"Its predictions vary by {much}, mostly by training randomness ({by_chance}): averaging more members "
+                "would steady it, more rows would not."
+            )
+        return (
+            f"Its predictions vary by {much}: {by_data} with the training sample, {by_chance} by training randomness, "
+            "and the intervals of the two overlap."
+        )
+
     @property
     def log2_labelings(self) -> float:
         """log2|Ω|: the highest possible entropy."""
@@ -258,6 +295,10 @@ def orientation(
         holdouts=chosen,
         notes=(*notes, *entropies.notes),
     )
+
+
+HARDLY = 0.05
+"""Below this share of the possible bits, predictions hardly vary."""
 
 
 def usual_threshold(holdout_size: int) -> int:

@@ -25,6 +25,7 @@ from ..orientation.holdouts import USUAL_SIZE, draw_holdouts
 from ..orientation.orientation import Orientation, orientation
 from ..record import gathered, most_common
 from ..records.labelings import LabelCodec, Labelings
+from .presets import preset_range
 from .result import PathUse, Sweep, summed_up
 from .store import SweepStore
 
@@ -33,8 +34,8 @@ def sweep(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    param_name: str | tuple[str, str],
-    param_range: Any,
+    param_name: str | tuple[str, str] | None = None,
+    param_range: Any = None,
     scheme: Scheme | Splits | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
@@ -56,6 +57,7 @@ def sweep(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    preset: str | None = None,
 ) -> Sweep:
     """Measure how a learner's bias, expressivity, capacity, stochasticity and accuracy change along a parameter.
 
@@ -86,6 +88,8 @@ def sweep(
     share_paths : whether values may share fits; False fits value by value
     name : display name of the learner; default: its class and the parameters that are not default
     groups, time, sample_weight, cv, X_test, y_test : as in `record`; with weights, no fits are shared
+    preset : "table-2": parameter and values that the paper swept for this learner, in place of param_name and
+        param_range; param_name chooses between two
 
     Examples
     --------
@@ -100,6 +104,16 @@ def sweep(
     Pang-Naylor, Chen & Montañez, Model Characterization with Inductive Orientation Vectors, Tables 2 and 4.
 
     """
+    if preset is not None:
+        if param_range is not None:
+            raise expect.InputError(
+                "Both `preset` and `param_range` are given; the preset has its own values. Drop one."
+            )
+        if param_name is not None and not isinstance(param_name, str):
+            raise expect.InputError("`param_name` is a pair, but a preset has one parameter at a time. Give one name.")
+        param_name, param_range = preset_range(preset, learner, param_name)
+    elif param_name is None or param_range is None:
+        raise expect.InputError("`param_name` and `param_range` are needed, or a `preset` such as 'table-2'.")
     setup = prepare(
         learner,
         X,
