@@ -222,7 +222,7 @@ def _kinship_table(distances: Kinship) -> Any:
         "Kinship: Jensen–Shannon distance between predictions (0: the same, 1: nothing in common)",
         ["learner", *(str(place + 1) for place in places)],
         [[f"{one + 1} {distances.names[one]}", *(cell(one, other) for other in places)] for one in places],
-        "Corrected for chance, so that two equal learners are at 0 on average. In parentheses: no larger than two equal "
+        "Corrected for chance: two equal learners are at 0 on average. In parentheses: no larger than two equal "
         "learners reach in 19 of 20 cases.",
     )
 
