@@ -36,6 +36,13 @@ def test_capacity_is_never_said_to_be_nothing_where_it_cannot_be_counted(many_cl
     assert any("Capacity is at least" in note for note in five.notes)
 
 
+@pytest.mark.parametrize("random", [0.1, 0.2, 0.3])
+def test_more_points_never_show_less(random):
+    record = following(60, 5, 200, 26, follow=0.1, random=random)
+    values = [classay.orientation(record, holdout_size=size).capacity.value for size in (1, 2, 3, 4, 5)]
+    assert values == sorted(values)
+
+
 def test_the_usual_size_can_be_counted_and_is_said(many_classes):
     o = classay.orientation(many_classes)
     assert o.holdout_size == countable_size(many_classes) < 5

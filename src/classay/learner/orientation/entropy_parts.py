@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...expect import counted
 from ...intervals import AT_LEAST, Estimate, around, crossed_standard_error, difference, exact, within_limits
 from . import entropy
 from .entropy import Counts, count, number_labelings, within
+from .holdouts import USUAL_SIZE
 
 # Above this share of predictions that no second subset repeats, H(P_D) depends on labelings that were not seen.
 MOST_UNREPEATED = 0.1
@@ -33,6 +35,7 @@ class EntropyParts:
     expressivity: Estimate
     stochasticity: Estimate
     capacity: Estimate
+    size: int
     identified: bool
     notes: tuple[str, ...]
 
@@ -83,7 +86,7 @@ def parts(
         unknown = Estimate(math.nan, 0.0, overall.high, level, within.kind)
         note = "Stochasticity is unknown: there is one refit per subset. Record with repeats=10."
         said = (*_said_of(overall, unrepeated, counts), note)
-        return EntropyParts(overall, unknown, unknown, identified, said)
+        return EntropyParts(overall, unknown, unknown, holdouts.shape[1], identified, said)
 
     # Training randomness cannot exceed the total; where the total is a lower limit, it is raised.
     if not identified and within.value > overall.value:
@@ -106,16 +109,7 @@ def parts(
             f"Stochasticity is only known to within {within.high - within.low:.2g} bits from {counts.n_refits} refits "
             "per subset. Record with more repeats, or use smaller holdouts."
         )
-    return EntropyParts(overall, within, capacity, identified, tuple(notes))
-
-
-@dataclass(frozen=True)
-class _Fewer:
-    """What the first `size` points of each holdout show, the most that can be counted together."""
-
-    size: int
-    expressivity: Estimate
-    capacity: Estimate
+    return EntropyParts(overall, within, capacity, holdouts.shape[1], identified, tuple(notes))
 
 
 def _of_fewer_points(
@@ -124,29 +118,33 @@ def _of_fewer_points(
     n_classes: int,
     deterministic: bool,
     level: float,
-) -> _Fewer | None:
-    size = identified_size(labels, holdouts[:, :-1], n_classes)
+) -> EntropyParts | None:
+    """What one point less shows, or what five do if there are many more; None if there is only one."""
+    size = min(holdouts.shape[1] - 1, USUAL_SIZE)
     if size == 0:
         return None
     counts = count(number_labelings(labels, holdouts[:, :size], n_classes))
-    found = parts(counts, labels, holdouts[:, :size], n_classes, deterministic, level)
-    return _Fewer(size, found.expressivity, found.capacity)
+    return parts(counts, labels, holdouts[:, :size], n_classes, deterministic, level)
 
 
-def _least_capacity(overall: Estimate, within: Estimate, fewer: _Fewer | None, size: int) -> tuple[Estimate, str]:
+def _least_capacity(overall: Estimate, within: Estimate, fewer: EntropyParts | None, size: int) -> tuple[Estimate, str]:
     """What is known of a capacity that cannot be counted, and a note that says so."""
     # Ranges of possible values do not cancel out as sampling errors do: take the worst of both.
     low, high = max(overall.low - within.high, 0.0), overall.high - within.low
-    if (fewer is None or not fewer.capacity.known) and low == 0:
+    below = None if fewer is None or not fewer.capacity.known else fewer.capacity
+    if below is None and low == 0:
         unknown = Estimate(math.nan, low, high, overall.level, "not identified: labelings hardly repeat")
         return unknown, "Capacity is not identified: not even the labels of single points repeat over subsets."
-    if fewer is None or low > fewer.capacity.value:
+    if fewer is None or below is None or low > below.value:
         least = Estimate(low, low, max(high, low), overall.level, f"{AT_LEAST}: labelings hardly repeat")
         return least, f"Capacity is at least {low:.2g} bits: labelings hardly repeat, so it cannot be counted."
-    value, points = fewer.capacity.value, "1 point" if fewer.size == 1 else f"{fewer.size} points"
-    kind = f"{AT_LEAST}: from {points}"
-    least = Estimate(value, max(low, fewer.capacity.low), max(high, value), overall.level, kind)
-    return least, f"Capacity is at least {value:.2g} bits (from {points}): on {size} it cannot be counted, nor be less."
+    kind = below.kind if below.prefix else f"{AT_LEAST}: from {counted(fewer.size, 'point')}"
+    least = Estimate(below.value, max(low, below.low), max(high, below.value), overall.level, kind)
+    source = kind.partition(": ")[2]
+    note = (
+        f"Capacity is at least {below.value:.2g} bits ({source}): on {size} points it cannot be counted, nor be less."
+    )
+    return least, note
 
 
 def _within(
