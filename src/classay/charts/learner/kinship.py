@@ -135,49 +135,56 @@ def kinship_map(kinship: Kinship) -> alt.LayerChart:
 
 
 def kinship_dendrogram(kinship: Kinship) -> alt.LayerChart:
-    """Draw which learners join at which distance. A join left of the dashed line is no more than chance would give."""
+    """Draw which learners join at which distance; dashed where the distance is no more than chance would give."""
     short = labels(kinship.names)
     tree = hierarchy.dendrogram(kinship.linkage, no_plot=True, labels=short)
+    above = {round(height, 9): clear for height, clear in _joins_above_chance(kinship)}
     # SciPy places leaves at 5, 15, 25, ...; each join is a bracket of four corners.
     joins = [
-        {"join": place, "corner": corner, "x": float(x), "y": float(y)}
+        {"join": place, "corner": corner, "x": float(x), "y": float(y), "clear": above.get(round(xs[1], 9), True)}
         for place, (xs, ys) in enumerate(zip(tree["dcoord"], tree["icoord"]))
         for corner, (x, y) in enumerate(zip(xs, ys))
     ]
     leaves = [{"x": 0.0, "y": 10.0 * place + 5, "text": name} for place, name in enumerate(tree["ivl"])]
-    floor = kinship.floor["jensen_shannon"][np.triu_indices(len(short), 1)]
-    limit = float(np.nanmax(floor)) if np.isfinite(floor).any() else 0.0
-    chance: list[theme.Row] = [{"x": limit, "y": 0.0, "text": "chance alone"}] if limit > 0 else []
-    most = max(float(kinship.linkage[:, 2].max()), limit, 0.05) * 1.08
-    height = 24 * len(short)
     across = alt.X(
         "x:Q",
         title="Jensen–Shannon distance at which they join",
-        scale=alt.Scale(domain=[0, most], nice=False),
+        scale=alt.Scale(domain=[0, max(float(kinship.linkage[:, 2].max()), 0.05) * 1.08], nice=False),
         axis=alt.Axis(tickCount=6),
     )
     up = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[10 * len(short), 0], nice=False))
-    line = theme.chart_of(chance)
     layers: list[Any] = [
-        theme.chart_of(joins)
-        .mark_line(style="reference", strokeWidth=1.5)
-        .encode(x=across, y=up, detail="join:N", order="corner:Q"),
-        theme.chart_of(leaves).mark_text(style="name", align="right", dx=-8).encode(x=across, y=up, text="text:N"),
+        theme.chart_of([row for row in joins if row["clear"] is clear])
+        .mark_line(style="reference", strokeWidth=1.5, strokeDash=dash)
+        .encode(x=across, y=up, detail="join:N", order="corner:Q")
+        for clear, dash in ((True, [1, 0]), (False, [4, 3]))
+        if any(row["clear"] is clear for row in joins)
     ]
-    if chance:
-        layers.append(line.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across))
-        layers.append(line.mark_text(style="note", align="left", dx=4, dy=-6).encode(x=across, y=up, text="text:N"))
+    text = theme.chart_of(leaves).mark_text(style="name", align="right", dx=-8)
+    layers.append(text.encode(x=across, y=up, text="text:N"))
+    doubtful = "" if all(row["clear"] for row in joins) else " Dashed: no more than chance alone would give."
     return theme.finished(
         layers,
         SIDE,
-        height,
+        24 * len(short),
         theme.titled(
             "Which learners form groups",
-            "Learners that join farther left predict more alike (average linkage). Dashed: the largest distance that "
-            "chance alone gives two equal learners in 19 of 20 cases.",
+            f"Learners that join farther left predict more alike (average linkage).{doubtful}",
             width=SIDE + 40,
         ),
     )
+
+
+def _joins_above_chance(kinship: Kinship) -> list[tuple[float, bool]]:
+    """The height of each join, and whether it is above the mean floor of the pairs that it joins."""
+    floor = kinship.floor["jensen_shannon"]
+    members = [[place] for place in range(len(kinship.names))]
+    found = []
+    for one, other, height, _ in kinship.linkage:
+        first, second = members[int(one)], members[int(other)]
+        found.append((float(height), bool(height > floor[np.ix_(first, second)].mean())))
+        members.append([*first, *second])
+    return found
 
 
 def _cells(kinship: Kinship, distance: str, short: list[str]) -> list[theme.Row]:

@@ -170,7 +170,7 @@ def comparison_chart(comparison: SweepComparison) -> alt.LayerChart:
     """Draw how much worse than the best each value is, on the same subsets, and which is the simplest as good."""
     alone = len(comparison.parameters) == 1
     names = [_word(value) if alone else ", ".join(map(_word, value)) for value in comparison.difference]
-    roles = ["best", "simplest as good", "within one error", "worse"]
+    roles = ["best", "simplest as good", "within one error", "farther below"]
     rows: list[theme.Row] = []
     for name, (value, one) in zip(names, comparison.difference.items()):
         error = comparison.error[value]
@@ -181,13 +181,18 @@ def comparison_chart(comparison: SweepComparison) -> alt.LayerChart:
             if value == comparison.chosen
             else "within one error"
             if one.value >= -error
-            else "worse"
+            else "farther below"
         )
         row = {"x": name, "value": one.value, "low": one.low, "high": one.high, "from": one.value - error}
         rows.append({**row, "to": one.value + error, "label": role, "value_text": estimate_text(one, "+.4f")})
     what = in_words(comparison.weights)
-    x = alt.X("x:O", sort=names, title=printable(" x ".join(comparison.parameters)), axis=alt.Axis(labelOverlap=True))
-    y = alt.Y("value:Q", title=f"{what}, minus the best", axis=alt.Axis(labelExpr=theme.SIGNED, tickCount=6))
+    x = alt.X(
+        "x:O",
+        sort=names,
+        title=printable(" x ".join(comparison.parameters)),
+        axis=alt.Axis(labelOverlap=True, labelAngle=0),
+    )
+    y = alt.Y("value:Q", title=f"{what}, minus the best", axis=alt.Axis(format="+~g", tickCount=6))
     legend = theme.legend_below(roles)
     base = theme.chart_of(rows).encode(x=x, color=theme.colour(roles, legend))
     tooltips = theme.tooltips(x="value", value_text="difference", label="verdict")
