@@ -31,6 +31,7 @@ KINDS: Kinds = {
     "entropy": ("plugin",),
     "bounds": ("threshold",),
     "accuracy": (),
+    "metric": (),
     "map": ("metric",),
 }
 MAP_KINDS: Kinds = {**KINDS, "all": ("metric",)}
@@ -46,12 +47,14 @@ def draw_sweep(sweep: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelM
     if kind == "map" or (kind == "all" and len(sweep.parameters) == 2):
         return sweep_map(sweep, **options)
     if kind == "all":
-        return theme.beside(sweep_bias(sweep), sweep_entropies(sweep, **options), sweep_accuracies(sweep))
+        more = (sweep_metric(sweep),) if sweep.metric else ()
+        return theme.beside(sweep_bias(sweep), sweep_entropies(sweep, **options), sweep_accuracies(sweep), *more)
     charts = {
         "bias": sweep_bias,
         "entropy": sweep_entropies,
         "bounds": sweep_bounds,
         "accuracy": sweep_accuracies,
+        "metric": sweep_metric,
     }
     return charts[kind](sweep, **options)
 
@@ -129,6 +132,22 @@ def sweep_accuracies(sweep: Sweep) -> alt.LayerChart:
         for label, name in ACCURACIES.items()
     }
     return _chart(sweep, lines, "accuracy", alt.Axis(tickCount=6), "Accuracy", "Between the lines: the train–test gap.")
+
+
+def sweep_metric(sweep: Sweep) -> alt.LayerChart:
+    """Draw the metric that was asked for along the parameter."""
+    if not sweep.metric_estimates:
+        raise InputError("This sweep has no metric beside accuracy; sweep with metric='roc_auc', for example.")
+    known = [each for each in sweep.metric_estimates.values() if each.known]
+    ends = [end for each in known for end in (each.low, each.high, each.value) if np.isfinite(end)] or [0.0, 1.0]
+    return _chart(
+        sweep,
+        {sweep.metric: (sweep.metric_estimates, (min(ends), max(ends)))},
+        printable(sweep.metric.replace("_", " ")),
+        alt.Axis(tickCount=6),
+        f"{printable(sweep.metric.replace('_', ' '))} on test points",
+        "Mean over refits.",
+    )
 
 
 def sweep_map(sweep: Sweep, metric: str = "test accuracy") -> alt.LayerChart:
