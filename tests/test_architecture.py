@@ -327,6 +327,7 @@ EXAMPLES = {
         )
     ),
     "Orientation": lambda: classay.orientation(answers()),
+    "OrientationBySize": lambda: classay.orientation_by_size(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": lambda: classay.complexity(
         np.random.default_rng(0).normal(size=(60, 2)) + [[3 * (i % 3), 0] for i in range(60)],
@@ -362,6 +363,9 @@ EXAMPLES = {
         executor=1,
         name="<b>tree</b>",
     ),
+    "SweepComparison": lambda: EXAMPLES["Sweep"]().compare(),
+    "GapCorrelations": lambda: classay.gap_correlations({"<b>iris</b>": EXAMPLES["Sweep"]()}),
+    "SourceTable": lambda: classay.source_table({"<b>iris</b>": load_iris(return_X_y=True)}),
     "RegressionStability": lambda: classay.stability(numbers()),
     "DisagreementRegions": lambda: classay.disagreement_regions(
         classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),

@@ -54,10 +54,15 @@ from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
 from .learner.importance import Importance as Importance
 from .learner.importance import importance as importance
+from .learner.orientation.by_size import OrientationBySize as OrientationBySize
+from .learner.orientation.by_size import orientation_by_size as orientation_by_size
+from .learner.orientation.entropy import published_ranges as published_ranges
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation
 from .learner.orientation.orientation import orientation as orientation
+from .learner.orientation.source_table import SourceTable as SourceTable
+from .learner.orientation.source_table import source_table as source_table
 from .learner.preference.concept_agreement import agreement as agreement
 from .learner.preference.preference import Preference as Preference
 from .learner.preference.preference import Preferences as Preferences
@@ -83,6 +88,9 @@ from .learner.stability.disagreement import disagreement_regions as disagreement
 from .learner.stability.stability import RegressionStability as RegressionStability
 from .learner.stability.stability import Stability as Stability
 from .learner.stability.stability import stability as stability
+from .learner.sweep.comparison import SweepComparison as SweepComparison
+from .learner.sweep.correlations import GapCorrelations as GapCorrelations
+from .learner.sweep.correlations import gap_correlations as gap_correlations
 from .learner.sweep.result import Sweep as Sweep
 from .learner.sweep.sweep import sweep as sweep
 from .network.prototypes.prototypes import prototypes as prototypes
