@@ -207,7 +207,7 @@ def test_cross_fitting_is_refitting(distance, few):
     assert np.ptp(np.bincount(folds)) <= 1
     for fold in range(4):
         out = folds == fold
-        fresh = complexity(X[~out], names[~out], distance, X[out], names[out], cross_fit=False, temperature=1)
+        fresh = complexity(X[~out], names[~out], distance, X[out], names[out], temperature=1)
         assert fresh.classes.tolist() == classes.tolist()
         np.testing.assert_allclose(c.distances[out], fresh.distances, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(c.values[out], fresh.values, rtol=1e-5, atol=1e-8)
@@ -568,20 +568,56 @@ def test_threads_side_by_side_leave_linear_algebra_as_it_was():
     assert [library["num_threads"] for library in threadpool_info()] == before
 
 
-def test_the_paper_to_the_letter():
-    from sklearn.datasets import load_wine
+def loop_of_the_paper(X, y, rows, labels, distance):
+    """Equations 1 to 6, one row and one class at a time."""
+    values = []
+    for row, label in zip(rows, labels):
+        away = {}
+        for other in np.unique(y):
+            own = X[y == other]
+            centre = own.sum(axis=0) / len(own)
+            if distance == "euclidean":
+                away[other] = np.sqrt(((row - centre) ** 2).sum())
+            elif distance == "cosine":
+                away[other] = 1 - row @ centre / np.sqrt((row @ row) * (centre @ centre))
+            else:
+                spread = sum(np.outer(each - centre, each - centre) for each in own) / len(own)
+                if distance == "correlation":
+                    spread = spread / np.sqrt(np.outer(np.diag(spread), np.diag(spread)))
+                away[other] = np.sqrt((row - centre) @ np.linalg.solve(spread, row - centre))
+        values.append(away[label] + np.log(sum(np.exp(-each) for each in away.values())))
+    return np.array(values)
 
-    X, y = load_wine(return_X_y=True)
-    c = complexity(X, y, distance="mahalanobis", cross_fit=False, temperature=1)
-    distances = []
-    for label in range(3):
-        own = X[y == label]
-        inverse = np.linalg.inv(np.cov(own, rowvar=False, bias=True))
-        away = X - own.mean(axis=0)
-        distances.append(np.sqrt(np.einsum("ij,jk,ik->i", away, inverse, away)))
-    distances = np.array(distances).T
-    h = distances[np.arange(len(y)), y] + np.log(np.exp(-distances).sum(axis=1))
-    np.testing.assert_allclose(c.values, h, rtol=1e-6, atol=1e-9)
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "mahalanobis", "correlation"])
+@pytest.mark.parametrize("d", [1, 4])
+def test_the_paper_to_the_letter_on_any_rows(distance, d):
+    X, y = clouds(180, d=d)
+    X = X * np.arange(1, d + 1) + 0.5
+    train, test = slice(0, 90), slice(90, 180)
+    own = complexity(X[train], y[train], distance, paper=True)
+    np.testing.assert_allclose(own.values, loop_of_the_paper(X[train], y[train], X[train], y[train], distance), 1e-6)
+    other = complexity(X[train], y[train], distance, X[test], y[test], paper=True)
+    expected = loop_of_the_paper(X[train], y[train], X[test], y[test], distance)
+    np.testing.assert_allclose(other.values, expected, rtol=1e-6, atol=1e-9)
+    by_hand = complexity(X[train], y[train], distance, X[test], y[test], **PAPER)
+    np.testing.assert_allclose(by_hand.values, expected, rtol=1e-6, atol=1e-9)
+    by_geometry = complexity(own.geometry, distance=distance, X_eval=X[test], y_eval=y[test], paper=True)
+    np.testing.assert_allclose(by_geometry.values, expected, rtol=1e-6, atol=1e-9)
+    assert own.notes == other.notes == ()
+
+
+def test_the_paper_is_one_switch():
+    X, y = clouds(60, d=3)
+    assert complexity(X, y, paper=True).distance == "mahalanobis"
+    for given in ({"distance": "gaussian"}, {"temperature": 2}, {"cross_fit": 3}, {"covariance": "shared"}):
+        with pytest.raises(InputError, match="paper"):
+            complexity(X, y, paper=True, **given)
+    few = complexity(X[:15], y[:15], "mahalanobis", X[15:], y[15:], paper=True)
+    wide = complexity(np.hstack([X, X**2, X**3, np.cos(X)])[:30], y[:30], paper=True)
+    assert "shrunk" not in str(few)
+    assert "has no inverse otherwise" in str(wide)
+    assert "full covariance" not in str(wide)
 
 
 def test_rows_of_one_group_are_in_one_fold():

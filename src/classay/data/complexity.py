@@ -30,10 +30,11 @@ from .cross_fit import (
     detail_needed,
     row_complexities,
 )
-from .distances import DISTANCES
+from .distances import BY_CLASS, DISTANCES
 from .geometry import Geometry
 from .text import as_vectors
 
+PAPER_DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation")
 MOST_DISTANCES = 5 * 10**7
 """All distances are stored up to this many (400 MB)."""
 AT_ONCE = 5 * 10**6
@@ -156,8 +157,11 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
     __repr__ = __str__
 
     def _distance_text(self) -> str:
-        plain = self.covariance == "auto" or self.distance in ("euclidean", "cosine", "whitened_cosine")
-        return f"{self.distance} distance" + ("" if plain else f" ({self.covariance} covariance)")
+        if self.covariance == "auto" or self.distance not in BY_CLASS:
+            return f"{self.distance} distance"
+        # "Full" alone would contradict a note on classes that were shrunk.
+        own = "own covariance of each class"
+        return f"{self.distance} distance ({own if self.covariance == 'full' else self.covariance + ' covariance'})"
 
 
 def complexity(
@@ -174,16 +178,16 @@ def complexity(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
+    paper: bool = False,
 ) -> Complexity:
     """Measure how hard each row is, which class it looks like, and what accuracy any classifier must beat.
 
     h(x, y) = δ(x, y)/τ + log Σ_c exp(−δ(x, c)/τ), δ the distance of a row to a class, τ a temperature.
 
     0: far nearer to its own class than to any other; log 2: as near to one other; higher is harder. It needs no
-    training and takes time linear in the rows. `distance="mahalanobis", cross_fit=False, temperature=1` gives the
-    paper's figures. By default rows are measured by the geometry of the other folds, since each row pulls its class
-    towards itself; τ minimises the mean of h, and `auto` chooses the distance with the lowest mean: h is then a
-    cross-entropy.
+    training and takes time linear in the rows. By default rows are measured by the geometry of the other folds, since
+    each row pulls its class towards itself; τ minimises the mean of h, and `auto` chooses the distance with the lowest
+    mean: h is then a cross-entropy. `paper=True` computes the paper's figures instead, on any rows.
 
     It misleads if a class is not one cloud (rings, several clusters): rows may then be easy for a classifier and far
     from their class mean. Values at another τ or distance are not comparable. Mahalanobis is the root, as in the paper,
@@ -203,6 +207,8 @@ def complexity(
     level : confidence level of the intervals
     groups : a value for each row of `X` (or of `X` and then `X_eval`); rows with the same one are in the same fold, so
         no row is measured by rows of its own group, and intervals are over groups
+    paper : True for the paper's formulas: every row counts in the geometry, τ = 1, `distance` Mahalanobis unless another
+        of its four is given, and covariances as they are (shrunk, with a note, only where they have no inverse)
     time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples
@@ -220,12 +226,13 @@ def complexity(
     """
     expect.one_of(distance, "distance", ("auto", *DISTANCES))
     expect.one_of(covariance, "covariance", COVARIANCES)
+    if paper:
+        distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
     _refuse_rows(groups, time, sample_weight, folds)
-    as_in_paper = folds == 0 and tau == 1 and X_eval is None and distance in ("mahalanobis", "correlation")
-    if as_in_paper and covariance == "auto":
-        covariance = "full"  # exactly as in the paper: shrunk only if it could not be inverted
+    if folds == 0 and tau == 1 and distance in ("mahalanobis", "correlation") and covariance == "auto":
+        covariance = "full"  # the same choices one by one
     seed = settle(random_state)
     (X, of_texts), (X_eval, of_others) = as_vectors(X), as_vectors(X_eval, "X_eval")
     detail = _detail(distance, covariance)
@@ -269,6 +276,21 @@ def complexity(
         notes=tuple(dict.fromkeys(notes)),
         evidence=evidence,
     )
+
+
+def _as_in_paper(distance: str, cross_fit: Any, temperature: Any, covariance: str) -> tuple[str, bool, float, str]:
+    """The paper's choices. Others are refused, except the defaults, which nobody has chosen."""
+    if distance not in ("auto", *PAPER_DISTANCES):
+        raise expect.InputError(
+            f"`distance` is {distance!r}, which the paper does not have; with paper=True expected one of "
+            f"{', '.join(PAPER_DISTANCES)}."
+        )
+    chosen = {"cross_fit": (cross_fit, 5, False), "temperature": (temperature, "auto", 1, None)}
+    chosen["covariance"] = (covariance, "auto", "full")
+    for name, (given, *allowed) in chosen.items():
+        if not any(given is value or given == value for value in allowed):
+            raise expect.InputError(f"`{name}` is {given!r}, but paper=True fixes it. Leave one of the two out.")
+    return "mahalanobis" if distance == "auto" else distance, False, 1.0, "full"
 
 
 def _folds(cross_fit: Any) -> int:

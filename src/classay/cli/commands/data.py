@@ -59,10 +59,7 @@ def command(
     for remark in remarks:
         console.say(remark, quiet)
     table = replace(table, notes=(*table.notes, *remarks))
-    as_in_paper: dict[str, Any] = {"cross_fit": False, "temperature": 1} if paper else {}
-    if paper and distance == "auto":
-        distance = "mahalanobis"
-    result = complexity(X, table.y, distance=distance, random_state=seed, **of_rows(table), **as_in_paper)
+    result = complexity(X, table.y, distance=distance, random_state=seed, paper=paper, **of_rows(table))
     chosen = {"hardest": result.hardest(hardest), "suspects": result.suspects().head(hardest)}
     chosen = {name: _as_in_source(_with_content(rows, result, texts), table) for name, rows in chosen.items()}
     if as_json:
