@@ -596,7 +596,9 @@ def test_the_paper_to_the_letter_on_any_rows(distance, d):
     X = X * np.arange(1, d + 1) + 0.5
     train, test = slice(0, 90), slice(90, 180)
     own = complexity(X[train], y[train], distance, paper=True)
-    np.testing.assert_allclose(own.values, loop_of_the_paper(X[train], y[train], X[train], y[train], distance), 1e-6)
+    np.testing.assert_allclose(
+        own.values, loop_of_the_paper(X[train], y[train], X[train], y[train], distance), 1e-6, 1e-9
+    )
     other = complexity(X[train], y[train], distance, X[test], y[test], paper=True)
     expected = loop_of_the_paper(X[train], y[train], X[test], y[test], distance)
     np.testing.assert_allclose(other.values, expected, rtol=1e-6, atol=1e-9)
@@ -610,9 +612,9 @@ def test_the_paper_to_the_letter_on_any_rows(distance, d):
 def test_the_paper_is_one_switch():
     X, y = clouds(60, d=3)
     assert complexity(X, y, paper=True).distance == "mahalanobis"
-    for given in ({"distance": "gaussian"}, {"temperature": 2}, {"cross_fit": 3}, {"covariance": "shared"}):
+    for other in ({"distance": "gaussian"}, {"temperature": 2}, {"cross_fit": 3}, {"covariance": "shared"}):
         with pytest.raises(InputError, match="paper"):
-            complexity(X, y, paper=True, **given)
+            complexity(X, y, paper=True, **other)
     few = complexity(X[:15], y[:15], "mahalanobis", X[15:], y[15:], paper=True)
     wide = complexity(np.hstack([X, X**2, X**3, np.cos(X)])[:30], y[:30], paper=True)
     assert "shrunk" not in str(few)

@@ -207,8 +207,8 @@ def complexity(
     level : confidence level of the intervals
     groups : a value for each row of `X` (or of `X` and then `X_eval`); rows with the same one are in the same fold, so
         no row is measured by rows of its own group, and intervals are over groups
-    paper : True for the paper's formulas: every row counts in the geometry, τ = 1, `distance` Mahalanobis unless another
-        of its four is given, and covariances as they are (shrunk, with a note, only where they have no inverse)
+    paper : True for the paper's formulas: no cross-fitting, τ = 1, Mahalanobis unless another of its four distances is
+        given, and covariances as they are (shrunk, with a note, only where they have no inverse)
     time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples
