@@ -35,6 +35,8 @@ from .data.geometry import Geometry as Geometry
 from .data.slices import Slices as Slices
 from .data.slices import slices as slices
 from .data.text import embed as embed
+from .data.wrong_labels import WrongLabels as WrongLabels
+from .data.wrong_labels import wrong_labels as wrong_labels
 from .estimators.encoder import encoded as encoded
 from .expect import InputError as InputError
 from .intervals import Estimate as Estimate

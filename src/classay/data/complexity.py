@@ -5,7 +5,8 @@ A row is hard if it is about as near to another class as to its own, and suspect
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from .cross_fit import (
 from .distances import BY_CLASS, DISTANCES
 from .geometry import Geometry
 from .text import as_vectors
+from .wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
 
 PAPER_DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation")
 MOST_DISTANCES = 5 * 10**7
@@ -85,22 +87,51 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """Where the classes lie: the record behind these figures."""
         return self.evidence.geometry
 
-    def hardest(self, n: int = 20) -> pd.DataFrame:
-        """The n rows of highest complexity."""
-        order = np.argsort(-self.values, kind="stable")[: expect.whole(n, "n", at_least=1)]
-        return complexity_tables.row_table(self, order)
+    def hardest(self, n: int = 20, suspects: bool = True) -> pd.DataFrame:
+        """The n rows of highest complexity; with `suspects=False`, of those whose label is not suspected.
 
-    def suspects(self, n: int | None = None) -> pd.DataFrame:
-        """Rows whose label may be wrong, the most likely first, with the class they look like (`nearest`).
-
-        A row is suspect if another class is nearer than its own, and so near that the row is at least as probable
-        there (softmax of −δ/τ) as rows labelled with that class are on average: the rule of confident learning
-        (Northcutt, Jiang & Chuang, 2021), from geometry alone. It includes hard but correctly labelled rows: check
-        them.
+        Rows whose class has no other row are left out: their complexity is a convention. `lone_classes` names them.
         """
-        rows = np.flatnonzero(complexity_tables.suspected(self))
-        rows = rows[np.argsort(-self.values[rows], kind="stable")]
-        return complexity_tables.row_table(self, rows if n is None else rows[: expect.whole(n, "n", at_least=1)])
+        rows = np.flatnonzero(self.known)
+        if not suspects:
+            rows = np.setdiff1d(rows, self.wrong_labels().listed)
+        order = rows[np.argsort(-self.values[rows], kind="stable")]
+        return complexity_tables.row_table(self, order[: expect.whole(n, "n", at_least=1)])
+
+    def wrong_labels(self, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS) -> WrongLabels:
+        """How many labels are wrong, which to check, and whether they limit the accuracy: see `classay.wrong_labels`.
+
+        probabilities : (rows, classes) of a learner, cross-validated; with them the list is better
+        """
+        if probabilities is None and false_alarms == FALSE_ALARMS:
+            return self._wrong_labels
+        return wrong_labels(self, probabilities, false_alarms=false_alarms)
+
+    @cached_property
+    def _wrong_labels(self) -> WrongLabels:
+        return wrong_labels(self)
+
+    def suspects(
+        self,
+        n: int | None = None,
+        probabilities: ArrayLike | None = None,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> pd.DataFrame:
+        """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
+
+        At most a share of `false_alarms` of them should have the right label, if the model of `classay.wrong_labels`
+        holds; `wrong` is the probability. Where wrong labels cannot be told from overlap, no row is listed.
+        """
+        found = self.wrong_labels(probabilities, false_alarms)
+        rows = found.listed if n is None else found.listed[: expect.whole(n, "n", at_least=1)]
+        table = complexity_tables.row_table(self, rows)
+        table["likely"], table["wrong"] = found.likely[rows], found.probability[rows]
+        return table
+
+    @property
+    def lone_classes(self) -> pd.DataFrame:
+        """Classes with a single row, which cannot be measured without it: the row and its label."""
+        return complexity_tables.lone_rows(self)
 
     def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
         """Which features make rows hard: what each adds to δ(x, own class) − δ(x, nearest other).
@@ -120,12 +151,23 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """
         return complexity_tables.score(self, X, y)
 
-    def confusion(self) -> pd.DataFrame:
-        """For each pair of classes, how many rows of `label` have `nearest` as nearest other class, as a long table.
+    def confused(self, predictions: ArrayLike | None = None) -> pd.DataFrame:
+        """Pairs of classes that are confused, the most frequent first: rows of `label` that are predicted as another.
 
-        `nearer` counts those for which the other class is nearer than their own.
+        By the nearest class, measured without the row, or by a learner's cross-validated `predictions`. `share` is of
+        the rows of `label`. How near classes lie is another question: `neighbours`.
         """
-        return complexity_tables.confusion(self)
+        return complexity_tables.confused(self, predictions)
+
+    def neighbours(self) -> pd.DataFrame:
+        """For each pair of classes, how many rows of `label` have `nearest` as nearest *other* class, as a long table.
+
+        This is not confusion: nearly all of these rows may be nearer to their own class. `nearer` counts those that are
+        not.
+        """
+        return complexity_tables.neighbours(self)
+
+    confusion = neighbours
 
     def to_frame(self) -> pd.DataFrame:
         """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
@@ -133,15 +175,18 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values. For distances and geometry, which may be huge, only their size."""
-        small = {name: value for name, value in self.__dict__.items() if name not in ("distances", "evidence")}
-        content: dict[str, Any] = {name: plain(value) for name, value in small.items()}
+        names = [each.name for each in fields(self) if each.name not in ("distances", "evidence")]
+        content: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
         content["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
         content["evidence"] = repr(self.geometry)
         return content
 
     def __str__(self) -> str:
         nearer = int((self.own_distance > self.nearest_distance).sum())
-        n_suspects = int(complexity_tables.suspected(self).sum())
+        labels = self.wrong_labels()
+        wrong = labels.number
+        estimate = f"about {wrong.value:.0f} [{wrong.low:.0f}, {wrong.high:.0f}] labels are wrong"
+        suspects = f"{estimate if wrong.known else 'wrong labels cannot be told'}, {labels.listed.size} are suspected"
         # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
         mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
         resubstitution = self.resubstitution_accuracy
@@ -149,7 +194,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         text = (
             f"{len(self)} rows in {self.classes.size} classes, measured {self.measured} by {self._distance_text()}: "
             f"baseline accuracy {self.baseline_accuracy:.3g}{resubstituted}, mean complexity {mean:.3g}; {nearer} rows "
-            f"are nearer to another class than to their own, {n_suspects} of them suspect. Class sizes: median "
+            f"are nearer to another class than to their own; {suspects}. Class sizes: median "
             f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
         )
         return " ".join([text, *self.notes])
