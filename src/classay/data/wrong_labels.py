@@ -88,8 +88,8 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
         """Is my accuracy limited by the labels? One or two sentences."""
         if not self.share.known:
             return (
-                "Whether wrong labels limit the accuracy cannot be told: these rows do not distinguish wrong labels from "
-                f"classes that overlap (the share of wrong labels may be {self.share.low:.2g} to {self.share.high:.2g})."
+                "Whether wrong labels limit the accuracy cannot be told: these rows do not distinguish wrong labels "
+                f"from classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
             )
         limit = f"On these labels a perfect classifier would reach an accuracy of {self.ceiling:.3f}."
         if not self.errors:
@@ -187,21 +187,24 @@ def wrong_labels(
     if high - low > TOO_WIDE:
         unknown = Estimate(math.nan, low, high, level, "unknown: wrong labels look like overlap")
         return _nothing(result, unknown, shares is not None, false_alarms)
-    share = Estimate(model.wrong, low, high, level, kind)
+    wrong = Estimate(model.wrong, low, high, level, kind)
     predicted = encode(result.predicted, result.classes) if shares is None else shares.argmax(axis=1)
-    wrongly = usable & (predicted != codes)
-    count = int(wrongly.sum())
-    explained = [float(each[wrongly].mean()) if count else math.nan for each in (probability, cautious, most)]
+    errors = usable & (predicted != codes)
+    count, rows_used = int(errors.sum()), int(usable.sum())
+    explained = Estimate(math.nan, 0.0, 1.0, level, "no errors")
+    if count:
+        middle, least, largest = (float(each[errors].mean()) for each in (probability, cautious, most))
+        explained = Estimate(middle, least, largest, level, kind)
     return WrongLabels(
         probability=probability,
         likely=result.classes[likely.astype(np.int64)],
         labels=result.labels,
         listed=_listed(cautious, false_alarms),
-        number=Estimate(*(usable.sum() * value for value in (model.wrong, low, high)), level, kind),
-        share=share,
-        ceiling=Estimate(1 - share.value, 1 - share.high, 1 - share.low, level, kind),
+        number=Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, kind),
+        share=wrong,
+        ceiling=Estimate(1 - wrong.value, 1 - high, 1 - low, level, kind),
         errors=count,
-        explained=Estimate(*explained, level, kind) if count else Estimate(math.nan, 0.0, 1.0, level, "no errors"),
+        explained=explained,
         false_alarms=false_alarms,
         used=_used(shares is not None),
         weights=tuple(float(weight) for weight in model.weights),
@@ -335,13 +338,14 @@ def _fit(evidence: Floats, codes: Ints) -> _Model:
     fits = [
         minimize(
             _loss,
-            np.append(np.full(kinds, 1 / kinds), start),
+            np.append(np.full(kinds, weight / kinds), start),
             args=(evidence, codes, None),
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
         )
-        for start in (0.02, 0.2)  # the likelihood may have two maxima
+        # The likelihood may have several maxima: soft classes and few wrong labels, or sharp ones and more.
+        for weight, start in ((1.0, 0.02), (1.0, 0.2), (20.0, 0.05))
     ]
     best = min(fits, key=lambda fit: float(fit.fun))
     return _Model(evidence, codes, best.x[:-1], float(best.x[-1]), float(best.fun))

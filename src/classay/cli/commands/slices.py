@@ -148,8 +148,8 @@ def _show(result: Slices) -> None:
             COLUMNS,
             rows,
             f"Error rates are for rows that were not searched; {len(result.tested)} slices were tested on them, at a "
-            f"false-discovery rate of {result.q:g}. Excess errors: rows × (lower end of error rate − that of all rows). "
-            "Ranked by them, with a penalty for size.",
+            f"false-discovery rate of {result.q:g}. Excess errors: rows × (lower end of error rate − that of all "
+            "rows). Ranked by them, with a penalty for size.",
         )
     )
     for note in result.notes:
