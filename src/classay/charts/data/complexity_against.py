@@ -1,0 +1,25 @@
+"""The error rate by complexity: points with their intervals, the easiest rows first."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from ...data.complexity_against import ComplexityAgainst
+from ...intervals import Estimate
+from ..kinds import without_options
+from ..style.parts import figures_chart
+
+
+@without_options
+def complexity_against_chart(against: ComplexityAgainst) -> alt.LayerChart:
+    """Draw the error rate in ranges of complexity."""
+    figures = {
+        f"{line.low:.3g} to {line.high:.3g}": Estimate(line.error_rate, line.rate_low, line.rate_high)
+        for line in against.curve.itertuples()
+    }
+    return figures_chart(
+        figures,
+        "error rate, by complexity",
+        "Errors by complexity",
+        f"AUC of complexity for {against.errors} errors: {against.auc:.3f}.",
+    )
