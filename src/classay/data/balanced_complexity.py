@@ -88,6 +88,8 @@ def balanced_complexity(
 
     """
     expect.whole(repeats, "repeats", at_least=2)
+    if rows_per_class is not None:
+        expect.whole(rows_per_class, "rows_per_class", at_least=5)
     rows = as_vectors(X)[0]
     table = matrix(rows)
     labels = class_labels(y, "y", table.shape[0])
@@ -98,7 +100,7 @@ def balanced_complexity(
     counts = np.bincount(codes, minlength=classes.size)
     enough = counts >= (LEAST_ROWS if rows_per_class is None else rows_per_class)
     at_least_two(classes[enough])
-    size = int(counts[enough].min()) if rows_per_class is None else expect.whole(rows_per_class, "rows_per_class", 5)
+    size = int(counts[enough].min()) if rows_per_class is None else rows_per_class
     lines, accuracies = [], []
     for number in range(repeats):
         random = generator(seed, "balanced", number)
@@ -120,7 +122,7 @@ def balanced_complexity(
     values = np.stack(lines)
     low, high = np.quantile(values[:, :, 0], [0.025, 0.975], axis=0)
     plain = whole.by_class[enough]
-    by_class = pd.DataFrame(
+    table_by_class = pd.DataFrame(
         {
             "class": classes[enough],
             "rows": counts[enough],
@@ -134,7 +136,7 @@ def balanced_complexity(
     )
     ends = np.quantile(accuracies, [0.025, 0.975])
     return BalancedComplexity(
-        by_class=by_class,
+        by_class=table_by_class,
         accuracy=Estimate(float(np.mean(accuracies)), float(ends[0]), float(ends[1]), 0.95, "over samples"),
         plain_accuracy=whole.baseline_accuracy,
         rows_per_class=size,

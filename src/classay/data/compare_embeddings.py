@@ -93,8 +93,7 @@ def compare_embeddings(
     """
     if len(names) != 2 or names[0] == names[1]:
         raise expect.InputError(f"`names` is {names!r}; expected two different names.")
-    if cross_fit is False or cross_fit == "loo":
-        raise expect.InputError(f"`cross_fit` is {cross_fit!r}; expected a number of folds: rows must not count twice.")
+    expect.whole(cross_fit, "cross_fit", at_least=2, why="Rows must not count in their own geometry.")
     results: list[Complexity] = []
     for rows, name in ((first, "first"), (second, "second")):
         if np.shape(rows)[0] != np.shape(y)[0]:

@@ -60,8 +60,8 @@ class VersusBaseline(Result, chart="data.versus_baseline:versus_baseline_chart")
     def __str__(self) -> str:
         words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[self.verdict]
         gains = "; ".join(
-            f"{name.replace('_', ' ')} {self.model[name].value:.3f} against {self.baseline[name].value:.3f}, difference "
-            f"{self.difference[name]:.3f}"
+            f"{name.replace('_', ' ')} {self.model[name].value:.3f} against {self.baseline[name].value:.3f}, "
+            f"difference {self.difference[name]:.3f}"
             for name in MEASURES
         )
         return (

@@ -13,9 +13,10 @@ from ..style.parts import figures_chart
 @without_options
 def complexity_against_chart(against: ComplexityAgainst) -> alt.LayerChart:
     """Draw the error rate in ranges of complexity."""
+    columns = ["low", "high", "error_rate", "rate_low", "rate_high"]
     figures = {
-        f"{line.low:.3g} to {line.high:.3g}": Estimate(line.error_rate, line.rate_low, line.rate_high)
-        for line in against.curve.itertuples()
+        f"{low:.3g} to {high:.3g}": Estimate(float(rate), float(least), float(most))
+        for low, high, rate, least, most in against.curve[columns].to_numpy(dtype=float)
     }
     return figures_chart(
         figures,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from ...data.versus_baseline import MEASURES, VersusBaseline
-from ...intervals import exact
+from ...intervals import Estimate, exact
 from ..kinds import without_options
 from ..style.parts import figures_chart
 
@@ -13,7 +13,7 @@ from ..style.parts import figures_chart
 @without_options
 def versus_baseline_chart(versus: VersusBaseline) -> alt.LayerChart:
     """Draw model and baseline one below the other for each measure, and the majority rate."""
-    figures = {}
+    figures: dict[str, Estimate] = {}
     for name in MEASURES:
         words = name.replace("_", " ")
         figures |= {f"{words}, model": versus.model[name], f"{words}, nearest class": versus.baseline[name]}
