@@ -40,6 +40,7 @@ from .data.complexity_against import complexity_against as complexity_against
 from .data.geometry import Geometry as Geometry
 from .data.slices import Slices as Slices
 from .data.slices import slices as slices
+from .data.slices import slices_by_column as slices_by_column
 from .data.text import embed as embed
 from .data.unlike_known import UnlikeKnown as UnlikeKnown
 from .data.unlike_known import unlike_known as unlike_known

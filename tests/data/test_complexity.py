@@ -302,6 +302,24 @@ def test_auto_takes_the_lowest_cross_fitted_complexity():
     assert complexity(X, y, temperature=3).temperature == 3
 
 
+def test_auto_for_the_ranking_of_errors():
+    """Digits: by mean complexity the correlation is best, by ranking errors the whitened cosine."""
+    from sklearn.datasets import load_digits
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = load_digits(return_X_y=True)
+    wrong = cross_val_predict(GaussianNB(var_smoothing=0.01), X, y, cv=5) != y  # another learner than the pilot's
+    fit, errors = complexity(X, y), complexity(X, y, aim="errors")
+    assert errors.tried["error_auc"].is_monotonic_decreasing
+    assert fit.tried["error_auc"].isna().all()
+    assert roc_auc_score(wrong, errors.values) >= roc_auc_score(wrong, fit.values)
+    assert errors.values.mean() >= fit.values.mean()
+    with pytest.raises(InputError, match="aim"):
+        complexity(X, y, aim="best")
+
+
 def test_the_same_seed_gives_the_same_bits_and_threads_make_no_difference():
     from threadpoolctl import threadpool_limits
 

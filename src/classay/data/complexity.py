@@ -23,6 +23,7 @@ from ..splits import fold_of_rows, per_row
 from . import complexity_tables
 from .covariance import COVARIANCES
 from .cross_fit import (
+    AIMS,
     CrossFit,
     DistanceChoice,
     RowComplexities,
@@ -224,6 +225,7 @@ def complexity(
     time: Any = None,
     sample_weight: Any = None,
     paper: bool = False,
+    aim: str = "fit",
 ) -> Complexity:
     """Measure how hard each row is, which class it looks like, and what accuracy any classifier must beat.
 
@@ -254,6 +256,8 @@ def complexity(
         no row is measured by rows of its own group, and intervals are over groups
     paper : True for the paper's formulas: no cross-fitting, τ = 1, Mahalanobis unless another of its four distances is
         given, and covariances as they are (shrunk, with a note, only where they have no inverse)
+    aim : what `distance="auto"` is chosen for: "fit", the lowest mean h, best for wrong labels and the baseline, or
+        "errors", the best ranking of the errors of a cross-validated logistic regression, best to expect errors
     time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples
@@ -271,6 +275,7 @@ def complexity(
     """
     expect.one_of(distance, "distance", ("auto", *DISTANCES))
     expect.one_of(covariance, "covariance", COVARIANCES)
+    expect.one_of(aim, "aim", AIMS)
     if paper:
         distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
@@ -284,7 +289,7 @@ def complexity(
     geometry, own, evidence, labels = _inputs(X, y, X_eval, y_eval, detail, folds, seed, groups)
     other_rows = evidence is not own
     codes = encode(labels, geometry.classes)
-    choice = choose_distance(own or evidence, distance, covariance, tau, codes.size, seed)
+    choice = choose_distance(own or evidence, distance, covariance, tau, codes.size, seed, aim)
     notes = [*of_texts, *of_others, *choice.notes]
     if (distance == "auto" or tau is None) and own is None:
         notes.append("Distance and temperature were fitted on the measured rows: only a geometry was given.")

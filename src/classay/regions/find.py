@@ -263,20 +263,21 @@ def _adds(mask: Mask, accepted: AcceptedRegions, penalty: float) -> bool:
 # Edges of a box, moved from bin bounds to values of the data.
 
 
-ROUNDS = 2
-MOST_GIVEN_UP, SHARE_GIVEN_UP = 6.0, 0.05
+ROUNDS = 3
+MOST_GIVEN_UP, SHARE_GIVEN_UP = 2.0, 0.02
 """What tightening an edge may cost of the likelihood ratio: at most this much, and at most this share of it."""
 WORTH_CLOSING = 0.1
 """An open end is closed only if that leaves out at least this share of the rows."""
 
 
 def refine_edges(box: Box, binned: BinnedRows, min_rows: int) -> Box:
-    """The box with each inner edge moved, by up to a bin, to where the likelihood ratio is highest, then tightened.
+    """The box with each inner edge moved to where the likelihood ratio is highest, then tightened.
 
-    Edges are moved in turn, twice. The highest ratio often includes a strip beyond the true edge whose rate is a little
-    high by chance, so each edge is then drawn in to the tightest position with nearly that ratio. Open ends stay open
-    unless many rows are left out so: to leave out the few rows beyond the last one with the outcome would turn
-    `amount ≥ 1200` into a range of two numbers without any gain.
+    Edges are moved in turn, a few times: outwards by up to a bin, inwards as far as the box goes. The highest ratio
+    often includes a strip beyond the true edge whose rate is a little high by chance, so each edge is then drawn in to
+    the tightest position with nearly that ratio. Open ends stay open unless many rows are left out so: to leave out the
+    few rows beyond the last one with the outcome would turn `amount ≥ 1200` into a range of two numbers without any
+    gain.
     """
     for tighten in (*(False,) * ROUNDS, True):
         for place, side in enumerate(box):
@@ -299,11 +300,9 @@ def _move_edge(
         return side
     bin_ = int(np.searchsorted(tops, edge))
     if high:
-        start = max(int(tops[bin_ - 1]) + 1 if bin_ else 0, side.low)
-        stop = int(tops[min(bin_ + 1, len(tops) - 1)])
+        start, stop = side.low, int(tops[min(bin_ + 1, len(tops) - 1)])
     else:
-        start = int(tops[bin_ - 2]) + 1 if bin_ > 1 else 0
-        stop = min(int(tops[bin_]), side.high)
+        start, stop = int(tops[bin_ - 2]) + 1 if bin_ > 1 else 0, side.high
     ratios, sizes = _edge_ratios(side, start, stop, others, binned, min_rows, high=high)
     most = float(ratios.max())
     if most <= 0:
