@@ -130,9 +130,10 @@ def split(tmp_path):
     frame["kind"] = np.array(["a", "b", "c"])[y]
     frame.iloc[895:, :3] += 30  # unlike anything known
     wrong = rng.random(300) < np.where(frame["job"][600:] == "pilot", 0.6, 0.05)
-    predicted = np.where(wrong, "a", frame["kind"][600:])
-    shares = np.full((300, 3), 0.1)
-    shares[np.arange(300), np.searchsorted(["a", "b", "c"], predicted)] = 0.8
+    predicted = np.where(wrong, "a", frame["kind"][600:]).astype(str)
+    sure = rng.uniform(0.6, 0.9, 300)
+    shares = np.repeat((1 - sure)[:, None] / 2, 3, axis=1)
+    shares[np.arange(300), np.searchsorted(["a", "b", "c"], predicted)] = sure
     frame[:600].to_csv(tmp_path / "train.csv", index=False)
     frame[600:].to_csv(tmp_path / "test.csv", index=False)
     table = pd.DataFrame(shares, columns=["p_a", "p_b", "p_c"]).assign(predicted=predicted, row=range(300))

@@ -90,7 +90,13 @@ def command(
     for remark in remarks:
         console.say(remark, quiet)
     table = replace(table, notes=(*table.notes, *remarks))
-    settings = {"distance": distance, "covariance": covariance, "aim": aim, "random_state": seed, "paper": paper}
+    settings: dict[str, Any] = {
+        "distance": distance,
+        "covariance": covariance,
+        "aim": aim,
+        "random_state": seed,
+        "paper": paper,
+    }
     known = complexity(X, table.y, groups=table.groups, **settings)
     shown = _Shown(table if table.test is None else table.test, known, texts)
     unlike: UnlikeKnown | None = None
