@@ -73,13 +73,16 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per row to check, the likeliest first: row, label, likely class, and the probability as `value`."""
+        """One line per row, the likeliest first: label, likely class, the probability as `value`, if it is `listed`."""
+        order = np.argsort(-np.nan_to_num(self.probability), kind="stable")
+        rows = np.concatenate([self.listed, order[~np.isin(order, self.listed)]])
         return pd.DataFrame(
             {
-                "row": self.listed,
-                "label": self.labels[self.listed],
-                "likely": self.likely[self.listed],
-                "value": self.probability[self.listed],
+                "row": rows,
+                "label": self.labels[rows],
+                "likely": self.likely[rows],
+                "value": self.probability[rows],
+                "listed": np.arange(rows.size) < self.listed.size,
             }
         )
 

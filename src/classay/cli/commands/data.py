@@ -140,7 +140,11 @@ class _Shown:
         """Hardest rows without the labels to check, and these, each with what a person needs to judge it."""
         hardest = self.result.hardest(most + labels.listed.size)
         hardest = hardest[~hardest["row"].isin(labels.listed)].head(most)
-        suspects = labels.to_frame().head(most).rename(columns={"likely": "nearest", "value": "wrong"})
+        suspects = (
+            labels.to_frame()
+            .head(min(most, labels.listed.size))
+            .rename(columns={"likely": "nearest", "value": "wrong"})
+        )
         suspects["complexity"] = self.result.values[suspects["row"].to_numpy(dtype=np.int64)]
         return {
             "hardest": self._with_content(hardest[["row", "label", "nearest", "complexity"]]),

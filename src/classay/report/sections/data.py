@@ -20,6 +20,7 @@ from ..document import Cell, Picture, Section, Sheet
 from ..label_quality import labels_of
 from ..phrases import distance_in_words, joined, percent, quoted
 from ..results import DataResults, LearnerResults, Results
+from .against_geometry import against_geometry
 from .learners import spec_of
 
 MOST_CLASSES, MOST_ROWS = 50, 20
@@ -57,6 +58,7 @@ def data_section(results: Results) -> Section:
     )
     sheets = (
         _classes(results),
+        against_geometry(results),
         _rows(
             results,
             hardest,
