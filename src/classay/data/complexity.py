@@ -121,7 +121,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
 
         At most a share of `false_alarms` of them should have the right label, if the model of `classay.wrong_labels`
-        holds; `wrong` is the probability. Where wrong labels cannot be told from overlap, no row is listed.
+        holds; `wrong` is the probability. Where wrong labels are indistinguishable from overlap, none is listed.
         """
         found = self.wrong_labels(probabilities, false_alarms)
         rows = found.listed if n is None else found.listed[: expect.whole(n, "n", at_least=1)]
@@ -187,7 +187,9 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         labels = self.wrong_labels()
         wrong = labels.number
         estimate = f"about {wrong.value:.0f} [{wrong.low:.0f}, {wrong.high:.0f}] labels are wrong"
-        suspects = f"{estimate if wrong.known else 'wrong labels cannot be told'}, {labels.listed.size} are suspected"
+        suspects = (
+            f"{estimate if wrong.known else 'how many labels are wrong is unknown'}, {labels.listed.size} are suspected"
+        )
         # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
         mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
         resubstitution = self.resubstitution_accuracy

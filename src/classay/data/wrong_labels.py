@@ -1,7 +1,7 @@
 """`wrong_labels`: how many labels are wrong, which, and whether they limit the accuracy that can be reached.
 
 A row that looks like another class is either hard or labelled wrongly. Where classes overlap, labels differ among the
-classes that are near; wrong labels are anywhere. A model of both, fitted to the labels, tells how many are of the
+classes that are near; wrong labels are anywhere. A model of both, fitted to the labels, shows how many are of the
 second kind:
 
 P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1),
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FALSE_ALARMS = 0.1
 """Share of the listed rows whose label may be right."""
 TOO_WIDE = 0.25
-"""Beyond this width of the interval of ε, the labels do not tell overlap from wrong labels."""
+"""Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
 CELLS, LEAST_ROWS = 10**6, 1000
 """The model is fitted on as many rows as have this many distances, at least `LEAST_ROWS`, drawn at random."""
 LEAST_PROBABILITY = 1e-3
@@ -51,7 +51,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     """The result of `wrong_labels`.
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead. `share` and `number` of
-    wrong labels, with intervals; unknown if the labels cannot tell. `ceiling` is the accuracy that a perfect classifier
+    wrong labels, with intervals; unknown if they look like overlap. `ceiling` is the accuracy that a perfect classifier
     reaches on these labels: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
     predicts wrongly, and `explained` is the share of them that wrong labels explain. `listed` are the rows to check,
     the likeliest first, at most a share of `false_alarms` of them with a right label. `used` says what the
@@ -91,8 +91,8 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
         """Is my accuracy limited by the labels? One or two sentences."""
         if not self.share.known:
             return (
-                "Whether wrong labels limit the accuracy cannot be told: these rows do not distinguish wrong labels "
-                f"from classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
+                "Whether wrong labels limit the accuracy is unknown: in these rows they are indistinguishable from "
+                f"classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
             )
         limit = f"On these labels a perfect classifier would reach an accuracy of {self.ceiling:.3f}."
         if not self.errors:
@@ -220,7 +220,7 @@ def _used(learner: bool) -> str:
 
 
 def _nothing(result: Complexity, unknown: Estimate, learner: bool, false_alarms: float) -> WrongLabels:
-    """The result where nothing can be told."""
+    """The result where nothing is known."""
     rows, level = len(result), unknown.level
     return WrongLabels(
         probability=np.full(rows, np.nan),

@@ -264,10 +264,10 @@ def _adds(mask: Mask, accepted: AcceptedRegions, penalty: float) -> bool:
 
 
 ROUNDS = 3
-MOST_GIVEN_UP, SHARE_GIVEN_UP = 2.0, 0.02
+MOST_GIVEN_UP, SHARE_GIVEN_UP = 3.0, 0.03
 """What tightening an edge may cost of the likelihood ratio: at most this much, and at most this share of it."""
-WORTH_CLOSING = 0.1
-"""An open end is closed only if that leaves out at least this share of the rows."""
+WORTH_TIGHTENING, WORTH_CLOSING = 0.05, 0.1
+"""An edge is tightened, or an open end closed, only if that leaves out at least this share of the rows."""
 
 
 def refine_edges(box: Box, binned: BinnedRows, min_rows: int) -> Box:
@@ -310,7 +310,11 @@ def _move_edge(
     good = np.flatnonzero(ratios >= most - (min(MOST_GIVEN_UP, SHARE_GIVEN_UP * most) if tighten else 0.0))
     # The tightest: of positions without a row between them, which have the same counts, it is an existing value.
     best = int(good[0] if high else good[-1])
-    if start + best == outermost or (is_open and sizes[best] > (1 - WORTH_CLOSING) * sizes.max()):
+    if tighten:
+        now = sizes[edge - start]
+        if sizes[best] > (1 - (WORTH_CLOSING if is_open else WORTH_TIGHTENING)) * now:
+            return side
+    if start + best == outermost:
         return side
     return replace(side, high=start + best) if high else replace(side, low=start + best)
 

@@ -3,7 +3,7 @@
 - *A warning when:* At least 1 % of the labels are wrong, by the lower end of the estimate (from distances and the best
   learner's cross-validated probabilities), and at least that many rows can be named. Rows that equal a row with another
   label do not count (D203).
-- *A note when:* Some labels are suspected, but fewer, or wrong labels cannot be told from classes that overlap.
+- *A note when:* Some labels are suspected, but fewer, or wrong labels are indistinguishable from overlap.
 - *Fine when:* No label is suspected.
 - *Not checked when:* There is no baseline, or there are no cross-validated predictions.
 """
