@@ -129,7 +129,7 @@ def test_the_result(monkeypatch):
     assert frame["row"][frame["listed"]].tolist() == labels.listed.tolist()
     assert sorted(frame["row"]) == list(range(1797))
     assert str(labels).startswith("About ")
-    assert "On these labels a perfect classifier would reach" in str(labels)
+    assert "Wrong labels alone would limit the accuracy to" in str(labels)
     monkeypatch.setattr(complexity_module, "MOST_DISTANCES", 10)
     again = complexity(X, y).wrong_labels()  # distances are measured again, in parts
     np.testing.assert_allclose(again.probability, labels.probability, atol=1e-6)

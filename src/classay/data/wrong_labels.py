@@ -52,7 +52,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead. `share` and `number` of
     wrong labels, with intervals; unknown if they look like overlap. `ceiling` is the accuracy that a perfect classifier
-    reaches on these labels: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
+    would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
     predicts wrongly, and `explained` is the share of them that wrong labels explain. `listed` are the rows to check,
     the likeliest first, at most a share of `false_alarms` of them with a right label. `used` says what the
     probabilities come from, `notes` what they assume.
@@ -94,7 +94,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
                 "Whether wrong labels limit the accuracy is unknown: in these rows they are indistinguishable from "
                 f"classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
             )
-        limit = f"On these labels a perfect classifier would reach an accuracy of {self.ceiling:.3f}."
+        limit = f"Wrong labels alone would limit the accuracy to {self.ceiling:.3f}."
         if not self.errors:
             return limit
         who = "the learner's" if "learner" in self.used else "the nearest class's"
