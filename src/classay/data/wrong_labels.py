@@ -52,10 +52,10 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead. `share` and `number` of
     wrong labels, with intervals; unknown if they look like overlap. `ceiling` is the accuracy that a perfect classifier
-    would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
-    predicts wrongly, and `explained` is the share of them that wrong labels explain. `listed` are the rows to check,
-    the likeliest first, at most a share of `false_alarms` of them with a right label. `used` says what the
-    probabilities come from, `notes` what they assume.
+    would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or,
+    without one, the nearest class) predicts wrongly, and `explained` is the share of them that wrong labels explain.
+    `listed` are the rows to check, the likeliest first, at most a share of `false_alarms` of them with a right label.
+    `used` says what the probabilities come from, `notes` what they assume.
     """
 
     probability: Floats

@@ -5,7 +5,8 @@
   label do not count (D203).
 - *A note when:* Some labels are suspected, but fewer, or wrong labels are indistinguishable from overlap.
 - *Fine when:* No label is suspected.
-- *Not checked when:* There is no baseline, or there are no cross-validated predictions.
+- *Not checked when:* There is no baseline, there are no cross-validated predictions, or a column gives the label away
+  (D205).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ LEAST_SHARE = 0.01
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One finding: how many labels are wrong, how many can be named, and whether that limits the accuracy."""
+    if results.suspicions.leak:
+        return Unasked(CODE, TITLE, "a column gives the label away (D205): labels that it contradicts are no surprise")
     if results.complexity is None or best_learner(results) is None:
         return Unasked(CODE, TITLE, results.why.get("complexity", "there are no cross-validated predictions"))
     labels = labels_of(results)
