@@ -335,6 +335,18 @@ EXAMPLES = {
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
     ),
+    "Importance": lambda: classay.importance(
+        GaussianNB(), load_iris(as_frame=True).data.rename(columns=lambda name: f"<b>{name}</b>"), load_iris().target
+    ),
+    "Leaks": lambda: classay.leaks(
+        pd.DataFrame({"age": np.arange(60) % 7, "<b>code</b>": list("ab") * 30}), list("xy") * 30
+    ),
+    "Dependence": lambda: classay.dependence(
+        pd.DataFrame({"<b>age</b>": np.random.default_rng(0).normal(size=60), "b": np.arange(60) % 7}), list("xy") * 30
+    ),
+    "Shift": lambda: classay.shift(
+        pd.DataFrame({"<b>age</b>": np.arange(40.0)}), pd.DataFrame({"<b>age</b>": np.arange(30.0) + 100})
+    ),
     "Stability": lambda: classay.stability(answers()),
     "StabilityTable": lambda: classay.stabilities({"a": answers(0), "<b>c</b>": answers(1)}),
     "StabilityBySize": lambda: classay.stability_by_size(

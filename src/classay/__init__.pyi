@@ -31,7 +31,13 @@ from .data.baseline import BaselineClassifier as BaselineClassifier
 from .data.baseline import baseline_threshold as baseline_threshold
 from .data.complexity import Complexity as Complexity
 from .data.complexity import complexity as complexity
+from .data.dependence import Dependence as Dependence
+from .data.dependence import dependence as dependence
 from .data.geometry import Geometry as Geometry
+from .data.leaks import Leaks as Leaks
+from .data.leaks import leaks as leaks
+from .data.shift import Shift as Shift
+from .data.shift import shift as shift
 from .data.slices import Slices as Slices
 from .data.slices import slices as slices
 from .data.text import embed as embed
@@ -46,6 +52,8 @@ from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
+from .learner.importance import Importance as Importance
+from .learner.importance import importance as importance
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation

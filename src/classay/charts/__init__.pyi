@@ -10,6 +10,9 @@ from .classes.identification import identification_chart as identification_chart
 from .classes.information import curves_chart as curves_chart
 from .classes.information import decoders_chart as decoders_chart
 from .classes.information import information_chart as information_chart
+from .data.checks import dependence_chart as dependence_chart
+from .data.checks import leaks_chart as leaks_chart
+from .data.checks import shift_chart as shift_chart
 from .data.complexity import complexity_histogram as complexity_histogram
 from .data.complexity import nearest_classes as nearest_classes
 from .data.hardest import hardest_table as hardest_table
@@ -21,6 +24,7 @@ from .learner.curves import curves_with_bands as curves_with_bands
 from .learner.disagreement import disagreement_bars as disagreement_bars
 from .learner.disagreement import disagreement_plane as disagreement_plane
 from .learner.drift import drift_chart as drift_chart
+from .learner.importance import importance_chart as importance_chart
 from .learner.kinship import kinship_heatmap as kinship_heatmap
 from .learner.kinship import kinship_map as kinship_map
 from .learner.orientation import bias_chart as bias_chart

@@ -45,6 +45,7 @@ from .pilot import speeds
 from .results import DataResults
 from .stages import Stages
 from .subjects import sampled
+from .suspicions import Suspicions, importance_of, suspicions_of
 from .traits import with_more_iterations
 
 MEASURED_ROWS = 50_000
@@ -104,6 +105,7 @@ class Groundwork:
     size: int | None = None
     load: float = 1.0
     with_copies: tuple[str, HeldOut] | None = None
+    suspicions: Suspicions = field(default_factory=Suspicions)
 
     def __post_init__(self) -> None:
         data, settings = self.data, self.settings
@@ -129,6 +131,7 @@ class Groundwork:
         self._cross_validate()
         self._cross_validate_with_copies()
         self._measure_rows()
+        self._check_data()
         self._choose_size()
 
     @property
@@ -348,6 +351,16 @@ class Groundwork:
             for name in self.going:
                 if name in self.held_out:
                     self.slices[name] = slices_of(self.held_out[name], self.data, self.settings.seed)
+
+    def _check_data(self) -> None:
+        """Whether a column gives labels away, rows belong together, or the test part is unlike the training part."""
+        with self.stages.stage("Checks of the data"):
+            seed, seconds = self.settings.seed, math.inf if self.budget.is_plan else ON_COPIES * self.clock.left
+            checked = suspicions_of(self.data, self.setup.test, seed, self.settings.progress)
+            relied, why = importance_of(self.data, self.learners, self.held_out, seconds, seed)
+            self.suspicions = replace(
+                checked, importance=relied, why=checked.why | ({"importance": why} if why else {})
+            )
 
     def _choose_size(self) -> None:
         """Rows of each half: all, or as many as the first round can use."""

@@ -229,6 +229,7 @@ class _Rounds:
             test_table=self.test_table,
             kept=self.kept,
             with_copies=ground.with_copies,
+            suspicions=ground.suspicions,
             metric=metric,
             scored=by_metric.pop(metric),
             more_metrics=by_metric,

@@ -26,6 +26,7 @@ from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
 from ..splits import NOTHING, PerRow
 from .cross_validated import HeldOut
+from .suspicions import Suspicions
 
 if TYPE_CHECKING:
     from ..tables.audit import Audit
@@ -176,7 +177,7 @@ class Results:
     a sample of a large table; `test_table` has the test points; `kept` what all rounds of an assay share. `scored` has
     the `metric` of each learner, from cross-validated fits on all rows, and `more_metrics` others by name; `contrast`
     are the learners that nobody asked for. `with_copies` has a learner and its predictions from folds that ignore which
-    rows are copies.
+    rows are copies. `suspicions` are the checks of the data.
     """
 
     data: DataResults
@@ -197,6 +198,7 @@ class Results:
     scored: dict[str, Scored] = field(default_factory=dict)
     more_metrics: dict[str, dict[str, Scored]] = field(default_factory=dict)
     contrast: frozenset[str] = frozenset()
+    suspicions: Suspicions = field(default_factory=Suspicions)
 
     @property
     def measured(self) -> Ints:

@@ -5,7 +5,8 @@
   with a Poisson test of the count.
 - *A note when:* There are suspected labels, but no more than the distance rule misplaces anyway.
 - *Fine when:* No label is suspected.
-- *Not checked when:* There is no baseline, or there are no cross-validated predictions.
+- *Not checked when:* There is no baseline, there are no cross-validated predictions, or a column gives the label away
+  (D205).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ ALLOWANCE = 2.0
 def check(results: Results, judge: Judge) -> Outcome:
     """One finding: how many labels are suspected, and whether they are too many."""
     held = {name: learner.held_out for name, learner in results.learners.items() if learner.held_out is not None}
+    if results.suspicions.leak:
+        return Unasked(CODE, TITLE, "a column gives the label away (D205): labels that it contradicts are no surprise")
     if results.complexity is None or not held:
         return Unasked(CODE, TITLE, results.why.get("complexity", "there are no cross-validated predictions"))
     data, measured = results.data, results.measured
