@@ -144,14 +144,15 @@ def retraining(labelings: Labelings, level: float = 0.95) -> Retraining:
     if samples < 2:
         raise InputError(f"The record has {counted(samples, 'sample')}; at least 2 are needed. Record more.")
     changed = _tables(record.labels, unequal, in_time)
-    change = _share(changed.table, record.groups, level)
+    of_all = not in_time
+    change = _share(changed.table, record.groups, level, of_all)
     by_seed = _seed(changed.within, record, level)
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: the record has no probabilities")
     score_change = score_by_seed = unknown
     if record.scores is not None and record.scores.probabilities and not record.scores.compact:
         moved = _tables(record.scores.values, distance, in_time)
         if not np.isnan(moved.table).any():
-            score_change = _share(moved.table, record.groups, level)
+            score_change = _share(moved.table, record.groups, level, of_all)
             score_by_seed = _seed(moved.within, record, level)
     names = [str(each) for each in record.classes.tolist()]
     return Retraining(
@@ -164,8 +165,8 @@ def retraining(labelings: Labelings, level: float = 0.95) -> Retraining:
         train_rows=int(np.mean([rows.size for rows in record.train_rows])) if record.train_rows else 0,
         change=change,
         by_seed=by_seed,
-        by_rows=_rest(changed, by_seed, record, level),
-        by_class={name: _of_class(changed, record, code, level) for code, name in enumerate(names)},
+        by_rows=_rest(changed, by_seed, record, level, of_all),
+        by_class={name: _of_class(changed, record, code, level, of_all) for code, name in enumerate(names)},
         score_change=score_change,
         score_by_seed=score_by_seed,
         accuracy=record.accuracy("test", level),
@@ -185,26 +186,27 @@ def _tables(values: NDArray[Any], differ: Differ, in_time: bool) -> PairTables:
     return PairTables(later.table, pair_tables(values, differ, paired=False).within)
 
 
-def _error(table: Floats, groups: AnyInts | None) -> tuple[float, int]:
+def _error(table: Floats, groups: AnyInts | None, of_all: bool) -> tuple[float, int]:
     """Standard error over data sets of the mean of a table of samples (or pairs) x points, and draws of Student's t.
 
     Over points as ever. Samples of one data set share nearly all rows, so their mean varies less than data sets do: the
-    variance of single samples, and not that of the mean of all of them, stands for that of data sets.
+    variance of a single pair of samples, and not that of the mean of all pairs, stands for that of data sets. `of_all`:
+    rows of the table are 2·h − mean, h the mean difference of one sample from all others; a pair varies by 2·Var(h).
     """
     grouped = by_group(table, groups)
     points = grouped.shape[1]
     over_points = crossed_standard_error(grouped.mean(axis=0, keepdims=True)) ** 2
     single = float(grouped.mean(axis=1).var(ddof=1)) if len(grouped) > 1 else 0.0
-    return math.sqrt(over_points + single), min(len(grouped), points)
+    return math.sqrt(over_points + single / (2 if of_all else 1)), min(len(grouped), points)
 
 
-def _share(table: Floats, groups: AnyInts | None, level: float) -> Estimate:
+def _share(table: Floats, groups: AnyInts | None, level: float, of_all: bool = False) -> Estimate:
     value = float(table.mean().clip(0.0, 1.0))
     units = table.shape[1] if groups is None else np.unique(groups).size
     if np.ptp(table) == 0 and value in (0.0, 1.0):
         rare = of_proportion(round(value * units), units, level)
         return Estimate(value, rare.low, rare.high, level, OVER)
-    error, draws = _error(table, groups)
+    error, draws = _error(table, groups, of_all)
     return share_around(value, error, level, OVER, draws)
 
 
@@ -216,27 +218,28 @@ def _seed(within: Floats, record: Labelings, level: float) -> Estimate:
     return _share(within, record.groups, level)
 
 
-def _rest(changed: PairTables, by_seed: Estimate, record: Labelings, level: float) -> Estimate:
+def _rest(changed: PairTables, by_seed: Estimate, record: Labelings, level: float, of_all: bool) -> Estimate:
     """What the rows cause: the paired difference at each point."""
     if record.deterministic:
-        return difference(_share(changed.table, record.groups, level), by_seed, OVER)
+        return difference(_share(changed.table, record.groups, level, of_all), by_seed, OVER)
     if not by_seed.known:
         return Estimate(math.nan, -1.0, 1.0, level, by_seed.kind)
     count = min(len(changed.table), len(changed.within))
     table = changed.table[:count] - changed.within[:count]
     value = float(changed.table.mean() - changed.within.mean())
-    error, draws = _error(table, record.groups)
+    error, draws = _error(table, record.groups, of_all)
     return around(value, error, level, OVER, draws)
 
 
-def _of_class(changed: PairTables, record: Labelings, code: int, level: float) -> Estimate:
+def _of_class(changed: PairTables, record: Labelings, code: int, level: float, of_all: bool) -> Estimate:
     here = np.flatnonzero(record.truth == code)
     if not here.size:
         return Estimate(math.nan, 0.0, 1.0, level, "undefined: no test rows")
     value = float(changed.table[:, here].mean().clip(0.0, 1.0))
     if here.size < LEAST_ROWS:
         return Estimate(value, 0.0, 1.0, level, f"unknown: {counted(here.size, 'test row')}")
-    return _share(changed.table[:, here], None if record.groups is None else record.groups[here], level)
+    groups = None if record.groups is None else record.groups[here]
+    return _share(changed.table[:, here], groups, level, of_all)
 
 
 def _percent(estimate: Estimate) -> str:
