@@ -68,6 +68,8 @@ from .learner.stability.stability import Stability as Stability
 from .learner.stability.stability import stability as stability
 from .learner.sweep.result import Sweep as Sweep
 from .learner.sweep.sweep import sweep as sweep
+from .learner.versions.compare import Comparison as Comparison
+from .learner.versions.compare import compare as compare
 from .network.prototypes.prototypes import prototypes as prototypes
 from .network.prototypes.record import Prototypes as Prototypes
 from .network.quality.features import FeatureQuality as FeatureQuality
