@@ -70,6 +70,10 @@ from .learner.sweep.result import Sweep as Sweep
 from .learner.sweep.sweep import sweep as sweep
 from .learner.versions.compare import Comparison as Comparison
 from .learner.versions.compare import compare as compare
+from .learner.versions.judges import Judges as Judges
+from .learner.versions.judges import judges as judges
+from .learner.versions.repeats import Repeats as Repeats
+from .learner.versions.repeats import repeats_needed as repeats_needed
 from .network.prototypes.prototypes import prototypes as prototypes
 from .network.prototypes.record import Prototypes as Prototypes
 from .network.quality.features import FeatureQuality as FeatureQuality
