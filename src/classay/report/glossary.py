@@ -22,7 +22,7 @@ class Term:
 TERMS: dict[str, Term] = {
     "accuracy": Term(
         "accuracy",
-        "Share of test points that a refit on half of the training part predicts correctly, mean over refits.",
+        "Share of test points that are predicted correctly; of a learner, by refits on half of the training part.",
         "0 to 1, higher is better; compare it with the share of the largest class",
         "share",
         "stability",
@@ -260,6 +260,34 @@ TERMS: dict[str, Term] = {
         "0 to 1; below .9 the figures are unreliable",
         "share",
         "network",
+    ),
+    "answered": Term(
+        "answered",
+        "Share of the items that have an answer at all.",
+        "0 to 1, higher is better; a missing answer counts as wrong",
+        "share",
+        "predictions",
+    ),
+    "self_agreement": Term(
+        "same answer again",
+        "Probability that two runs of a variant (or two variants) give the same answer to an item.",
+        "0 to 1; 1: never changes its mind",
+        "share",
+        "predictions",
+    ),
+    "changed_items": Term(
+        "items that changed",
+        "Share of the items to which the runs of a variant did not all give the same answer.",
+        "0 to 1; it grows with the number of runs",
+        "share",
+        "predictions",
+    ),
+    "overconfidence": Term(
+        "overconfidence",
+        "Mean score of the answers given, minus accuracy.",
+        "−1 to 1; above 0: scores promise too much",
+        "share",
+        "predictions",
     ),
     "size": Term("rows", "Number of rows of the table in the slice.", "1 or more", "count", "data"),
     "error_rate": Term(

@@ -31,7 +31,9 @@ def test_the_parts_of_the_variance_are_unbiased():
 def test_how_many_follow_from_the_parts():
     rng = np.random.default_rng(1)
     share = rng.choice([0.2, 1.0], size=2000)
-    result = classay.repeats_needed(record(rng.random((1, 10, 2000)) < share))
+    result = classay.repeats_needed(record(rng.random((1, 10, 2000)) < share), precision=1e-6)
+    # To within one point it takes fewer: 1.96²·0.08/(2000·R) = 0.01² at R = 1.5.
+    assert classay.repeats_needed(record(rng.random((1, 10, 2000)) < share)).repeats.value == 2
     # W/(n·R) is a tenth of the total at R = 9·W/B = 9·0.08/0.16 = 4.5, so 5.
     assert result.repeats.value in (5, 6)
     assert result.repeats.low <= 5 <= result.repeats.high
@@ -57,7 +59,9 @@ def test_whole_runs_that_differ_need_more_runs():
     right = np.where(good, rng.random((1, 12, 400)) < 0.95, rng.random((1, 12, 400)) < 0.6)
     result = classay.repeats_needed(record(right), half_width=0.01)
     assert result.repeats.value > 20
-    assert result.items_for_half_width is None or result.items_for_half_width > 400
+    few = classay.repeats_needed(record(right), share=0.9, half_width=0.01)
+    assert few.items_for_half_width is None
+    assert "Use more runs" in str(few)
 
 
 def test_one_run_is_refused():

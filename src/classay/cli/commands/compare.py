@@ -101,14 +101,20 @@ def _show(result: Comparison) -> None:
         figures[f"{result.metric}, new − old"] = result.metric_difference
     rows = [[name, console.figure(each, 3)] for name, each in figures.items()]
     out.print(console.table(f"{result.old} → {result.new}, {result.n_items:,} items", ["", "value"], rows))
-    regions = result.regions_frame()
-    if len(regions):
+    if result.worse or result.better or result.changed:
         words = {"worse": "worse", "better": "better", "changed": "changed beyond a refit"}
         cells = [
-            [row.condition, words[row.what], str(row.size), f"{row.difference:+.3f}\n[{row.low:+.3f}, {row.high:+.3f}]",
-             f"{row.elsewhere:+.3f}", p_value_text(row.q_value).removeprefix("= ")]
-            for row in regions.itertuples()
-        ]  # fmt: skip
+            [
+                each.condition,
+                words[what],
+                str(each.size),
+                f"{each.rate.value:+.3f}\n[{each.rate.low:+.3f}, {each.rate.high:+.3f}]",
+                f"{each.rest_rate:+.3f}",
+                p_value_text(each.q_value).removeprefix("= "),
+            ]
+            for what, regions in (("worse", result.worse), ("better", result.better), ("changed", result.changed))
+            for each in regions
+        ]
         out.print(console.table("Where", ["where", "", "items", "difference", "elsewhere", "q"], cells))
     for note in result.notes:
         out.print(note, markup=False)

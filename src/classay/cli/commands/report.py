@@ -22,6 +22,7 @@ from ...report.export.files import ready
 from ...report.export.json_format import document
 from ...tables.read import read_table
 from .. import console, options
+from .. import prediction_files as columns_of
 from ..network_assay import assay_all
 from ..network_options import AssayOptions, named_paths, one_architecture, read_shape
 from ..records import describe, of_rows
@@ -40,6 +41,8 @@ EXAMPLES = """
     classay report credit.csv --mlflow sqlite:///mlflow.db
 
     classay report visits.csv --groups patient --time date --budget 5m
+
+    classay report predictions.csv --truth label --item id --run run --variant prompt --score confidence
 
 The budget is a deadline. Cross-validated fits on all rows come first, then rounds of 5, 10, 20 and 50 splits; a round
 starts only if it should end in time. The page is written after the first round and again after every other one. It
@@ -95,6 +98,15 @@ def command(
     time_limit: options.TimeLimit = None,
     store: options.Store = None,
     mlflow: options.Mlflow = None,
+    truth: columns_of.Truth = None,
+    prediction: columns_of.Prediction = None,
+    item: columns_of.Item = None,
+    run: columns_of.Run = None,
+    variant: columns_of.Variant = None,
+    score: columns_of.Score = None,
+    wide: columns_of.Wide = "variant",
+    normalise: columns_of.Normalise = False,
+    missing: columns_of.Missing = "answer",
     force: options.Force = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -102,6 +114,12 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Report on learners and data on one page: findings first, then charts, then tables."""
+    if truth is not None:
+        named = columns_of.PredictionColumns(
+            truth, tuple(prediction or ()), item, run, variant, tuple(score or ()), groups, wide, normalise, missing
+        )
+        _on_predictions(data, named, output, seed, mlflow, force, as_json, quiet)
+        return
     learners = learners_from_texts(learner or options.USUAL, allow_import)
     seconds = seconds_of(budget)
     all_splits = _by_learner(splits, "--splits", learners)
@@ -176,6 +194,42 @@ def command(
         console.error("Interrupted: the report covers only what had finished.")
     if report.failed or report.settings["interrupted"]:
         raise typer.Exit(console.PARTIAL)
+
+
+def _on_predictions(
+    data: str,
+    columns: columns_of.PredictionColumns,
+    output: list[Path] | None,
+    seed: int,
+    mlflow: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """A report on a file of predictions, without any learner."""
+    from ...report.predictions import predictions_report
+
+    paths = [ready(path, force) for path in output or [Path(f"{_stem(data)}.html")]]
+    if mlflow is not None:
+        mlflow_log.ready(mlflow or None)
+    table, _ = columns.table(data)
+    console.say(
+        f"{data}: {table.truth.size:,} items, {expect.counted(len(table.variants), 'variant')}, "
+        f"{expect.counted(len(table.runs), 'run')}.",
+        quiet,
+    )
+    for note in table.notes:
+        console.say(note, quiet)
+    report = predictions_report(table, Path(data).name, shlex.join(["classay", *sys.argv[1:]]), seed)
+    saved = [report.save(path, force=force) for path in paths]
+    if mlflow is not None:
+        console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
+    if as_json:
+        console.write_json(document(report))
+    else:
+        _show(report)
+    for path in saved:
+        console.say(f"Saved {path.resolve()}", quiet)
 
 
 def _save_preliminary(report: Report, paths: list[Path], quiet: bool) -> None:

@@ -74,7 +74,7 @@ def prediction_table(
     rows = _frame(frame)
     one_of(missing, "missing", ("answer", "drop"))
     one_of(wide, "wide", ("variant", "run"))
-    if isinstance(normalise, str) or not isinstance(normalise, (bool, Mapping)):
+    if not isinstance(normalise, (bool, Mapping)):
         raise InputError(f"`normalise` is {normalise!r}; expected True, False, or a dict from answers to classes.")
     for role, name in (("truth", truth), ("item", item), ("run", run), ("variant", variant), ("groups", groups)):
         _expect_column(rows, name, role)
@@ -98,11 +98,11 @@ def prediction_table(
     codes, names = _codes(words, known, classes, truth is not None)
     shape = (len(places.variants), len(places.runs), len(places.items))
     spot = (places.variant, places.run, places.item)
-    labels = np.full(shape, ABSENT, dtype=np.int64)
+    labels: AnyInts = np.full(shape, ABSENT, dtype=np.int64)
     labels[spot] = codes[0]
     asked = np.zeros(shape[:2], dtype=bool)
     asked[places.variant, places.run] = True
-    correct = np.full(shape[2], ABSENT, dtype=np.int64)
+    correct: AnyInts = np.full(shape[2], ABSENT, dtype=np.int64)
     if truth is not None:
         correct[places.item] = codes[1]
         _one_truth(correct, codes[1], places, names, truth)
@@ -212,7 +212,7 @@ def _melted(
     answer = next(name for name in _spare("answer") if name not in taken)
     column = next(name for name in _spare(axis) if name not in taken)
     kept = rows.drop(columns=answers)
-    parts = [kept.assign(**{answer: rows[name].astype(object), column: name}) for name in answers]
+    parts = [kept.assign(**{answer: rows[name].astype(object)}).assign(**{column: name}) for name in answers]
     long = pd.concat(parts, ignore_index=True)
     return long, answer, column if axis == "run" else run, column if axis == "variant" else variant
 
@@ -244,8 +244,9 @@ def _places(rows: pd.DataFrame, item: str | None, run: str | None, variant: str 
     variant_codes, variants = _factor(rows, variant, "all")
     run_codes, runs = _factor(rows, run, "1")
     if item is not None:
-        item_codes, items = pd.factorize(rows[item], sort=False)
-        items = np.asarray(items)
+        own_codes, names = pd.factorize(rows[item], sort=False)
+        item_codes: AnyInts = np.asarray(own_codes)
+        items: NDArray[Any] = np.asarray(names)
     else:
         # Items in the same order in every run.
         of_run = pd.Series(variant_codes.astype(np.int64) * max(len(runs), 1) + run_codes)

@@ -85,16 +85,18 @@ def changed_regions(
     """Regions in which `new` exceeds `old` (tables of fits x items) by more than `least`."""
     outcome = DifferenceOutcome(old, new, groups, least, leave_one_out)
     found = find_regions(table, options, outcome, outcome, f"changed regions: {what}")
-    regions = tuple(replace(region, **_as_differences(region)) for region in found.regions)
+    regions = tuple(map(_as_differences, found.regions))
     return ChangedRegions(what, regions, len(found.tested), found.n_searched, found.notes)
 
 
-def _as_differences(region: Region) -> dict[str, float]:
-    """The figures that were on the scale of the search, as differences."""
-    return {
-        "total": 2 * region.total - region.size,
-        "table_rate": 2 * region.table_rate - 1,
-        "rest_rate": 2 * region.rest_rate - 1,
-        "lift": float("nan"),
-        "excess": region.size * max(region.rate.low - (2 * region.rest_rate - 1), 0.0),
-    }
+def _as_differences(region: Region) -> Region:
+    """The region with the figures that were on the scale of the search as differences."""
+    rest = 2 * region.rest_rate - 1
+    return replace(
+        region,
+        total=2 * region.total - region.size,
+        table_rate=2 * region.table_rate - 1,
+        rest_rate=rest,
+        lift=float("nan"),
+        excess=region.size * max(region.rate.low - rest, 0.0),
+    )

@@ -119,7 +119,7 @@ class Comparison(Result, chart="learner.versions:comparison_chart"):
             return (
                 f"{changed}; how much of that a mere refit would change is unknown, as each version has too few fits."
             )
-        base = f"a mere refit of the same learner changes {self.refit_churn:.1%}"
+        base = f"a mere refit or rerun of the same version changes {self.refit_churn:.1%}"
         if math.isnan(self.p_beyond):
             return f"{changed}; {base}. Too few fits to test whether more changed: at least {LEAST_FITS} are needed."
         verdict = "more changed than that" if self.beyond_shown else "no more than that is shown"

@@ -43,7 +43,8 @@ class BoxFamily:
 
     def totals(self, values: Floats) -> Floats:
         """The sum of values of the items in each box."""
-        return self._totals(values)[self.kept]
+        kept: Floats = self._totals(values)[self.kept]
+        return kept
 
     def _totals(self, values: Floats) -> Floats:
         parts = [np.array([float(values.sum())])]

@@ -84,7 +84,7 @@ def _shared_items(first: Labelings, second: Labelings, notes: list[str]) -> tupl
         return np.arange(sizes[0]), np.arange(sizes[0])
     if ids[0] == ids[1]:
         return np.arange(sizes[0]), np.arange(sizes[0])
-    names = [pd.Index(each) for each in ids]
+    names = [pd.Index(list(ids[0])), pd.Index(list(ids[1]))]
     others = names[1].get_indexer(names[0])
     rows = np.flatnonzero(others >= 0)
     if rows.size < LEAST_SHARED * min(sizes):
@@ -124,7 +124,8 @@ def within(version: Version, n_classes: int) -> Floats:
         own += labels == np.roll(labels, shift, axis=1)
     equal = (1 - _differing(labels, labels, n_classes, by_refit=True)) * (units * refits)
     alike: Floats = (equal - own) / ((units - 1) * refits)
-    return 1 - alike.mean(axis=1)
+    differing: Floats = 1 - alike.mean(axis=1)
+    return differing
 
 
 def _differing(own: AnyInts, others: AnyInts, n_classes: int, by_refit: bool = False) -> Floats:

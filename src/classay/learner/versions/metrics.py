@@ -54,7 +54,14 @@ def metric_difference(pair: Matched, metric: str, level: float, seed: int) -> tu
 
     def values(weights: Floats | None) -> list[float]:
         return [
-            float(np.mean([measure(np.bincount(each, weights, size * size).reshape(size, size)) for each in version]))
+            float(
+                np.mean(
+                    [
+                        measure(np.bincount(each, weights, size * size).reshape(size, size).astype(float))
+                        for each in version
+                    ]
+                )
+            )
             for version in cells
         ]
 
@@ -82,4 +89,5 @@ def metric_difference(pair: Matched, metric: str, level: float, seed: int) -> tu
 
 def _fits(labels: AnyInts) -> AnyInts:
     flat = labels.reshape(-1, labels.shape[2])
-    return flat[np.linspace(0, len(flat) - 1, min(len(flat), MOST_FITS)).astype(int)]
+    chosen: AnyInts = flat[np.linspace(0, len(flat) - 1, min(len(flat), MOST_FITS)).astype(int)]
+    return chosen

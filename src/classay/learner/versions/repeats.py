@@ -42,9 +42,10 @@ class Variances:
 class Repeats(Result, chart="learner.versions:repeats_chart"):
     """The result of `repeats_needed`: `repeats` runs, with the range that other items of the same kind would give.
 
-    With that many, at most `share` of the variance of accuracy comes from asking again; the rest comes from the choice
-    of items, which only more items reduce. `half_widths` has the half-width of the interval of accuracy by number of
-    runs, `items_for_half_width` how many items the asked `half_width` needs with `repeats` runs, if one was asked for.
+    With that many, asking again gives at most `share` of the variance of accuracy, or moves it by at most `precision`;
+    the rest comes from the choice of items, which only more items reduce. `half_widths` has the half-width of the
+    interval of accuracy by number of runs, `items_for_half_width` how many items the asked `half_width` needs with
+    `repeats` runs, if one was asked for.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Repeats(Result, chart="learner.versions:repeats_chart"):
     n_runs: int
     n_variants: int
     share: float
+    precision: float
     repeats: Estimate
     variances: Variances
     half_widths: dict[int, float]
@@ -71,8 +73,9 @@ class Repeats(Result, chart="learner.versions:repeats_chart"):
     def __str__(self) -> str:
         number = f"{self.repeats.value:.0f} run{'s' * (self.repeats.value != 1)}"
         text = (
-            f"{self.name}: {number} suffice (between {self.repeats.low:.0f} and {self.repeats.high:.0f}): then at most "
-            f"{self.share:.0%} of the variance of accuracy over {self.n_items:,} items comes from asking again. With "
+            f"{self.name}: {number} suffice (between {self.repeats.low:.0f} and {self.repeats.high:.0f}): then "
+            f"asking again gives at most {self.share:.0%} of the variance of accuracy over {self.n_items:,} items, or "
+            f"moves it by at most {self.precision:g}. With "
             f"that many, accuracy is known to within {self._width():.2g}; with one run, to within "
             f"{self.half_widths[1]:.2g}."
         )
@@ -89,6 +92,7 @@ def repeats_needed(
     labelings: Labelings,
     share: float = 0.1,
     *,
+    precision: float = 0.01,
     half_width: float | None = None,
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
@@ -97,7 +101,8 @@ def repeats_needed(
 
     Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers, each estimated
     without bias from the runs that are there (W = mean of R/(R−1)·p(1−p) over items, p the share of right answers).
-    The answer is the smallest R at which (S/R + W/(n·R)) is at most `share` of the total.
+    The answer is the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that asking again
+    moves accuracy by at most `precision` (at the given level).
 
     From 1 up; 1: asking once is enough. It misleads if the runs were not independent: one seed, a cache, or
     temperature 0 gives runs that agree because nothing was asked again. It is about accuracy over all items; single
@@ -107,6 +112,7 @@ def repeats_needed(
     ----------
     labelings : a record with at least 2 runs per variant
     share : how much of the variance may come from asking again
+    precision : by how much asking again may move accuracy in any case
     half_width : half-width of the interval of accuracy to reach; the result then says how many items that takes
     level : confidence level of the intervals
     random_state : seed of the resampled items
@@ -117,13 +123,14 @@ def repeats_needed(
     >>> hard = rng.random(300) < 0.3                      # a third of the items are answered by chance
     >>> runs = np.where(hard, rng.random((5, 300)) < 0.5, True).astype(int)
     >>> r = repeats_needed(Labelings.from_arrays(runs[None], np.ones(300, dtype=int), classes=[0, 1]))
-    >>> int(r.repeats.value) > 5
-    True
+    >>> int(r.repeats.value)
+    12
 
     """
     record = expect_record(labelings, "labelings")
     expect.fraction(share, "share")
     expect.fraction(level, "level")
+    expect.fraction(precision, "precision")
     if half_width is not None:
         expect.fraction(half_width, "half_width")
     labels = record.complete()
@@ -136,13 +143,14 @@ def repeats_needed(
     n_items, notes = right.shape[2], list(record.notes)
     found = variances(right)
     generator = seeds.generator(seeds.settle(random_state), "repeats")
+    quantile = normal_quantile(level)
+    moved = (precision / quantile) ** 2
     drawn = [
-        _needed(variances(right[:, :, generator.integers(n_items, size=n_items)]), n_items, share)
+        _needed(variances(right[:, :, generator.integers(n_items, size=n_items)]), n_items, share, moved)
         for _ in range(RESAMPLES if n_items <= 100_000 else 20)
     ]
-    value = _needed(found, n_items, share)
+    value = _needed(found, n_items, share, moved)
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
-    quantile = normal_quantile(level)
     needed = None
     if half_width is not None:
         # By runs as a whole, no number of items helps.
@@ -159,6 +167,7 @@ def repeats_needed(
         n_runs=right.shape[1],
         n_variants=right.shape[0],
         share=share,
+        precision=precision,
         repeats=Estimate(value, min(float(low), value), max(float(high), value), level, "over items"),
         variances=found,
         half_widths={runs: quantile * math.sqrt(found.of_accuracy(n_items, runs)) for runs in SHOWN},
@@ -179,11 +188,10 @@ def variances(right: Floats) -> Variances:
     return Variances(of_items, of_runs, answers)
 
 
-def _needed(found: Variances, n_items: int, share: float) -> float:
-    """The smallest R at which runs give at most `share` of the variance."""
+def _needed(found: Variances, n_items: int, share: float, moved: float) -> float:
+    """The smallest R at which runs give at most `share` of the variance, or at most a variance of `moved`."""
     once, rest = found.by_runs(n_items, 1), found.items / n_items
-    if once == 0:
-        return 1.0
-    if rest == 0:
-        return float(SHOWN[-1])
-    return float(max(math.ceil(once * (1 - share) / (share * rest) - 1e-9), 1))
+    enough = once / moved
+    if rest > 0:
+        enough = min(enough, once * (1 - share) / (share * rest))
+    return float(max(math.ceil(enough - 1e-9), 1))

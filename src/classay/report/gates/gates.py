@@ -31,6 +31,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
         "stochasticity",
         "seconds_per_fit",
         "slices",
+        "answered",
+        "self_agreement",
+        "changed_items",
+        "overconfidence",
     ),
     "data": (
         "rows",
