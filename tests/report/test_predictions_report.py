@@ -35,7 +35,7 @@ def simulated(rates=(("plain", 0.03), (NASTY, 0.3)), runs=3, n=300, seed=0) -> p
                         "label": np.array(["no", "yes"])[truth],
                         "p": 0.97,
                     }
-                )  # fmt: skip
+                )
             )
     return pd.concat(parts, ignore_index=True)
 
@@ -89,7 +89,7 @@ def test_one_vector_is_a_complete_page():
     assert report.figure("all", "accuracy").value == pytest.approx(0.75)
     confusion = next(part for part in report.sections if part.key == "confusion")
     assert confusion.sheets[0].rows == (("a", 40, 0), ("b", 20, 20))
-    assert "b answered as a (20 times)" in confusion.lead
+    assert "b predicted as a (20 times)" in confusion.lead
 
 
 def test_more_classes_need_a_score_for_each():

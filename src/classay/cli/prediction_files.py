@@ -37,7 +37,7 @@ Normalise = Annotated[
     bool, typer.Option("--normalise", help="Ignore case, spaces, and quotes or punctuation at the ends of predictions.")
 ]
 Missing = Annotated[
-    str, typer.Option("--missing", help="Missing predictions: answer (counted as wrong) or drop (leave out the item).")
+    str, typer.Option("--missing", help="Missing predictions: wrong (count as such) or drop (without these items).")
 ]
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".gz", ".bz2", ".xz", ".arff")
 REPORTS = (".json", ".html")
@@ -56,7 +56,7 @@ class PredictionColumns:
     groups: str | None = None
     wide: str = "variant"
     normalise: bool = False
-    missing: str = "answer"
+    missing: str = "wrong"
 
     def table(self, source: str | Path) -> tuple[PredictionTable, pd.DataFrame]:
         """The predictions in a file, and the file."""

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 TITLES = {
     "P601": "Better than the largest class",
     "P602": "Scores that keep what they promise",
-    "P603": "Where answers are wrong",
-    "P604": "The same answer when asked again",
-    "P605": "Missing answers",
+    "P603": "Where predictions are wrong",
+    "P604": "The same prediction when asked again",
+    "P605": "Missing predictions",
 }
 CALIBRATED = 0.02
 """A mean score that differs less than this from accuracy is not a note."""
@@ -36,7 +36,7 @@ def findings_on(results: PredictionResults) -> tuple[tuple[Finding, ...], tuple[
             findings.append(_confidence(one, one.overconfidence, judge))
         if one.slices is not None:
             findings.append(_slices(one, judge))
-        if one.answered.value < 1:
+        if one.predicted.value < 1:
             findings.append(_missing(one, judge))
     again = [each for each in results.raters.raters if each.self_agreement.known]
     findings += [_again(each.name, each.self_agreement, each.changed, each.n_runs, results, judge) for each in again]
@@ -46,7 +46,7 @@ def findings_on(results: PredictionResults) -> tuple[tuple[Finding, ...], tuple[
         why = next(one.why_no_slices for one in results.variants.values())
         unasked.append(Unasked("P603", TITLES["P603"], why))
     if not again:
-        unasked.append(Unasked("P604", TITLES["P604"], "every item was answered once (--run)"))
+        unasked.append(Unasked("P604", TITLES["P604"], "every item was predicted once (--run)"))
     findings.sort(key=lambda each: (LEVELS.index(each.level), each.code))
     return tuple(findings), tuple(unasked)
 
@@ -55,14 +55,14 @@ def _against_largest(one: VariantResults, results: PredictionResults, judge: Jud
     wide = judge.widened(one.accuracy)
     level, title, action = "fine", TITLES["P601"], ""
     if wide.high < results.majority:
-        level, title = "warning", "Worse than always answering the largest class"
+        level, title = "warning", "Worse than always predicting the largest class"
         action = "Look at the confusions first: are the classes spelled as in the truth (--normalise)?"
     elif wide.low <= results.majority:
         level, title = "note", "Not shown to be better than the largest class"
         action = "Measure more items, or use a metric that weighs classes equally."
     return Finding(
         code="P601", level=level, of=one.name, title=title, value=one.accuracy, action=action,
-        sentence=f"{quoted(one.name)} answers {percent(one.accuracy)} of the items correctly.",
+        sentence=f"{quoted(one.name)} predicts {percent(one.accuracy)} of the items correctly.",
         reference=f"always the largest class: {share(results.majority)}",
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def _again(
     wide = judge.widened(same)
     level, title, action = "fine", TITLES["P604"], ""
     if wide.high < OFTEN:
-        level, title = "warning", "Answers change when asked again"
+        level, title = "warning", "Predictions change when asked again"
         enough = (
             ""
             if results.repeats is None
@@ -114,20 +114,20 @@ def _again(
         )
         action = f"Do not rank variants by single runs; average several.{enough}"
     elif wide.low < OFTEN:
-        level, title = "note", "Some answers change when asked again"
+        level, title = "note", "Some predictions change when asked again"
     return Finding(
         code="P604", level=level, of=name, title=title, value=same, action=action,
-        sentence=f"Two runs of {quoted(name)} give the same answer to {percent(same)} of the items; in {runs} runs, "
+        sentence=f"Two runs of {quoted(name)} predict the same for {percent(same)} of the items; in {runs} runs, "
         f"{percent(changed)} of the items changed.",
         reference="no randomness: 100 %",
     )  # fmt: skip
 
 
 def _missing(one: VariantResults, judge: Judge) -> Finding:
-    clear = judge.widened(one.answered).high < 0.99
+    clear = judge.widened(one.predicted).high < 0.99
     return Finding(
-        code="P605", level="warning" if clear else "note", of=one.name, title="Answers are missing",
-        value=one.answered, sentence=f"{quoted(one.name)} answers {percent(one.answered)} of the items at all.",
+        code="P605", level="warning" if clear else "note", of=one.name, title="Predictions are missing",
+        value=one.predicted, sentence=f"{quoted(one.name)} predicts {percent(one.predicted)} of the items at all.",
         reference="all items: 100 %",
-        action="Missing answers count as wrong here; --missing drop leaves these items out.",
+        action="Missing predictions count as wrong here; with --missing drop these items do not count.",
     )  # fmt: skip

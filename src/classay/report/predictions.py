@@ -22,7 +22,7 @@ from ..engine.archive import versions
 from ..expect import InputError, counted
 from ..intervals import Estimate, around, by_group, crossed_standard_error, exact, of_proportion_by_group, within_limits
 from ..learner.records.labelings import Labelings
-from ..learner.records.prediction_table import NO_ANSWER, PredictionTable
+from ..learner.records.prediction_table import NOTHING_PREDICTED, PredictionTable
 from ..learner.stability.stability import Stability, stability
 from ..learner.versions.judges import Judges, judges
 from ..learner.versions.repeats import Repeats, repeats_needed
@@ -38,7 +38,7 @@ LEAST_CLASSES = 5
 
 @dataclass(frozen=True)
 class VariantResults:
-    """The figures of one variant over items; `usual` is its most frequent answer to each item."""
+    """The figures of one variant over items; `usual` is its most frequent prediction for each item."""
 
     name: str
     accuracy: Estimate
@@ -46,7 +46,7 @@ class VariantResults:
     slices: Slices | None
     why_no_slices: str
     overconfidence: Estimate | None
-    answered: Estimate
+    predicted: Estimate
 
 
 @dataclass(frozen=True)
@@ -149,14 +149,14 @@ def _variant(table: PredictionTable, place: int, name: str, seed: int) -> Varian
     if not table.columns.shape[1]:
         why = "the table has no other columns"
     elif wrong.all() or not wrong.any():
-        why = "all answers are wrong" if wrong.all() else "no answer is wrong"
+        why = "all predictions are wrong" if wrong.all() else "no prediction is wrong"
     else:
         try:
             found = slices(table.columns, wrong, random_state=seed, groups=table.groups)
         except InputError as mistake:
             why = str(mistake)
-    silent = np.flatnonzero(table.classes.astype(str) == NO_ANSWER)
-    answered = 1 - np.isin(table.labels[place], silent).mean(axis=0)
+    silent = np.flatnonzero(table.classes.astype(str) == NOTHING_PREDICTED)
+    predicted = 1 - np.isin(table.labels[place], silent).mean(axis=0)
     confident = None
     if table.confidence is not None:
         gap = np.nanmean(table.confidence[place] - (table.labels[place] == table.truth), axis=0)
@@ -165,19 +165,19 @@ def _variant(table: PredictionTable, place: int, name: str, seed: int) -> Varian
             groups = None if table.groups is None else table.groups[known]
             confident = _mean(gap[known][None, :], groups, -1.0)
     return VariantResults(
-        name, _mean(right, table.groups), usual, found, why, confident, _mean(answered[None, :], table.groups)
+        name, _mean(right, table.groups), usual, found, why, confident, _mean(predicted[None, :], table.groups)
     )
 
 
 def _right(table: PredictionTable, place: int) -> Floats:
-    """(R, n): which answers of a variant are right, without runs that are missing."""
+    """(R, n): which predictions of a variant are right, without runs that are missing."""
     labels = table.labels[place]
     right: Floats = (labels[labels[:, 0] != -1] == table.truth).astype(float)
     return right
 
 
 def _usual(labels: AnyInts, size: int) -> AnyInts:
-    """The most frequent answer to each item; of equally frequent ones the first in the order of classes."""
+    """The most frequent prediction for each item; of equally frequent ones the first in the order of classes."""
     there = labels[labels[:, 0] != -1].astype(np.int64)
     counts = np.bincount((there + np.arange(there.shape[1]) * size).ravel(), minlength=there.shape[1] * size)
     best: AnyInts = counts.reshape(-1, size).argmax(axis=1)
@@ -217,7 +217,7 @@ def _figures(results: PredictionResults) -> tuple[Figure, ...]:
     figures = []
     raters = {each.name: each for each in results.raters.raters}
     for name, one in results.variants.items():
-        values = {"accuracy": one.accuracy, "answered": one.answered}
+        values = {"accuracy": one.accuracy, "predicted": one.predicted}
         if raters[name].self_agreement.known:
             values["self_agreement"] = raters[name].self_agreement
             values["changed_items"] = raters[name].changed
@@ -237,7 +237,7 @@ def _figures(results: PredictionResults) -> tuple[Figure, ...]:
 
 def _accuracy_section(results: PredictionResults) -> Section:
     best = max(results.variants.values(), key=lambda one: one.accuracy.value)
-    columns = ["variant", "accuracy", "answered"]
+    columns = ["variant", "accuracy", "predicted"]
     raters = {each.name: each for each in results.raters.raters}
     repeated = any(each.self_agreement.known for each in raters.values())
     columns += ["self_agreement", "changed_items"] if repeated else []
@@ -245,7 +245,7 @@ def _accuracy_section(results: PredictionResults) -> Section:
     columns += ["overconfidence"] if confident else []
     rows: list[tuple[Cell, ...]] = []
     for name, one in results.variants.items():
-        row: list[Cell] = [name, one.accuracy, one.answered]
+        row: list[Cell] = [name, one.accuracy, one.predicted]
         row += [raters[name].self_agreement, raters[name].changed] if repeated else []
         row += [one.overconfidence] if confident else []
         rows.append(tuple(row))
@@ -255,18 +255,18 @@ def _accuracy_section(results: PredictionResults) -> Section:
     )  # fmt: skip
     chart = figures_chart(
         {quoted(name): one.accuracy for name, one in results.variants.items()},
-        "share of right answers",
+        "share of right predictions",
         "Accuracy",
         f"The largest class has {share(results.majority)} of the items.",
     )
     several = len(results.variants) > 1
     lead = (
         f"{quoted(best.name) + ' is the most accurate: it' if several else 'The predictions'} "
-        f"{'answers' if several else 'answer'} {percent(best.accuracy)} of {results.table.truth.size:,} items "
-        f"correctly; always answering the largest class would get {share(results.majority)}."
+        f"{'predicts' if several else 'get'} {percent(best.accuracy)} of {results.table.truth.size:,} items "
+        f"correctly; always predicting the largest class would get {share(results.majority)}."
     )
     picture = Picture(
-        "accuracy", "Accuracy", "Share of items answered correctly, with its interval.", spec_of(chart), sheet
+        "accuracy", "Accuracy", "Share of items predicted correctly, with its interval.", spec_of(chart), sheet
     )
     return Section("accuracy", "Accuracy", lead, (picture,), (sheet,))
 
@@ -282,7 +282,7 @@ def _confusion_section(results: PredictionResults) -> Section:
         if wrong.sum():
             true, said = np.unravel_index(int(wrong.argmax()), wrong.shape)
             pairs.append(
-                f"{quoted(table.classes[true])} answered as {quoted(table.classes[said])} ({wrong.max():,} times)"
+                f"{quoted(table.classes[true])} predicted as {quoted(table.classes[said])} ({wrong.max():,} times)"
             )
         order = np.argsort(-counts.sum(axis=1), kind="stable")[:MOST_CLASSES]
         order = order[counts.sum(axis=1)[order] > 0]
@@ -292,16 +292,18 @@ def _confusion_section(results: PredictionResults) -> Section:
                 (str(table.classes[code]), *(int(each) for each in counts[code])) for code in order
             ]
         else:
-            columns = ("true class", "items", "right", "most often answered instead")
+            columns = ("true class", "items", "right", "most often predicted instead")
             rows = [
                 (str(table.classes[code]), int(counts[code].sum()), float(counts[code, code] / counts[code].sum()),
                  str(table.classes[int(wrong[code].argmax())]) if wrong[code].any() else "")
                 for code in order
             ]  # fmt: skip
-        title = "True classes and answers" + (f" of {name}" if len(results.variants) > 1 else "")
-        note = "The most frequent answer to each item." if len(table.runs) > 1 else ""
+        title = "True classes and predictions" + (f" of {name}" if len(results.variants) > 1 else "")
+        note = "The most frequent prediction for each item." if len(table.runs) > 1 else ""
         sheets.append(Sheet(f"confusion/{name}", title, columns, tuple(rows), note))
-    lead = "Most frequent confusion: " + "; ".join(dict.fromkeys(pairs[:3])) + "." if pairs else "No answer is wrong."
+    lead = (
+        "Most frequent confusion: " + "; ".join(dict.fromkeys(pairs[:3])) + "." if pairs else "No prediction is wrong."
+    )
     return Section("confusion", "Confusion", lead, (), tuple(sheets))
 
 
@@ -315,8 +317,8 @@ def _runs_section(results: PredictionResults) -> Section:
     if again:
         worst = min(again, key=lambda each: each.self_agreement.value)
         sentences.append(
-            f"Asked again, {quoted(worst.name)} gives the same answer to {percent(worst.self_agreement)} of the items; "
-            f"in {counted(worst.n_runs, 'run')} it changed its answer to {percent(worst.changed)} of them."
+            f"Asked again, {quoted(worst.name)} predicts the same for {percent(worst.self_agreement)} of the items; "
+            f"in {counted(worst.n_runs, 'run')} it changed its prediction for {percent(worst.changed)} of them."
         )
     if len(results.variants) > 1:
         sentences.append(f"Two variants agree on {percent(raters.agreement)} of the items.")
@@ -345,7 +347,7 @@ def _runs_section(results: PredictionResults) -> Section:
         cells = zip(flips["item"], flips["rater"], flips["usual"], flips["value"])
         rows = [(str(item), str(rater), str(usual), float(value)) for item, rater, usual, value in cells]
         sheets.append(
-            Sheet("flips", "Items whose answer changes most", ("item", "variant", "usual answer", "two runs differ"),
+            Sheet("flips", "Items whose prediction changes most", ("item", "variant", "usual prediction", "runs differ"),
                   tuple(rows), f"The first {len(rows)} of {int((raters.items['value'] > 0).sum()):,}.")
         )  # fmt: skip
     pictures.append(
@@ -372,7 +374,7 @@ def _calibration_section(results: PredictionResults) -> Section:
         rows = _bins(table.confidence[place], table.labels[place] == table.truth)
         sheets.append(
             Sheet(f"calibration/{name}", f"Scores of {name}", ("score", "items", "mean score", "accuracy"), rows,
-                  "Ten bins of equally many answers. Calibrated: accuracy equals the mean score.", sort=False)
+                  "Ten bins of equally many predictions. Calibrated: accuracy equals the mean score.", sort=False)
         )  # fmt: skip
         sentences.append(
             f"{quoted(name)}: its mean score minus its accuracy is {100 * one.overconfidence.value:+.1f} points."
@@ -411,7 +413,7 @@ def _bins(confidence: Floats, right: Any) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _slices_section(results: PredictionResults) -> Section:
-    title = "Where answers are wrong"
+    title = "Where predictions are wrong"
     found = {name: one.slices for name, one in results.variants.items() if one.slices is not None}
     if not found:
         why = next((one.why_no_slices for one in results.variants.values()), "")

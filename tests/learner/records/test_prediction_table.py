@@ -8,7 +8,7 @@ import pytest
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.records.prediction_table import NO_ANSWER, normalised, prediction_table
+from classay.learner.records.prediction_table import NOTHING_PREDICTED, normalised, prediction_table
 from classay.tables.read import read_frame
 
 
@@ -95,9 +95,9 @@ def test_missing_answers_are_never_right_or_left_out():
     frame = pd.DataFrame({"id": [1, 2, 3] * 2, "run": [1] * 3 + [2] * 3, "y": [0, 1, 1] * 2})
     frame["pred"] = [0, 1, None, 0, 1, 1]
     record = Labelings.from_frame(frame, truth="y", item="id", run="run")
-    assert record.classes.tolist() == [NO_ANSWER, "0", "1"]
+    assert record.classes.tolist() == [NOTHING_PREDICTED, "0", "1"]
     assert record.accuracy().value == pytest.approx(5 / 6)
-    assert "1 of 6 answers are missing" in record.notes[0]
+    assert "1 of 6 predictions are missing" in record.notes[0]
     dropped = Labelings.from_frame(frame, truth="y", item="id", run="run", missing="drop")
     assert dropped.about["items"] == ["1", "2"]
     assert dropped.accuracy().value == 1.0
@@ -152,7 +152,7 @@ def test_json_lines(tmp_path):
     path.write_text('{"y": "a", "pred": "a", "meta": {"n": 1}}\n\n{"y": "b", "pred": null}\n')
     frame = read_frame(path)
     assert frame["meta"].tolist()[0] == '{"n": 1}'
-    assert Labelings.from_frame(frame, truth="y").classes.tolist() == [NO_ANSWER, "a", "b"]
+    assert Labelings.from_frame(frame, truth="y").classes.tolist() == [NOTHING_PREDICTED, "a", "b"]
     path.write_text('{"y": 1}\n[1]\n')
     with pytest.raises(InputError, match="line 2; expected an object"):
         read_frame(path)
@@ -168,7 +168,7 @@ def test_json_lines(tmp_path):
         ({}, {"prediction": "sad"}, "Did you mean said"),
         ({}, {"prediction": "run_*"}, "matches no column"),
         ({}, {"prediction": None}, "`prediction` is missing"),
-        ({}, {"missing": "skip"}, "expected one of 'answer', 'drop'"),
+        ({}, {"missing": "skip"}, "expected one of 'wrong', 'drop'"),
         ({}, {"wide": "rows"}, "expected one of 'variant', 'run'"),
         ({}, {"normalise": "yes"}, "expected True, False, or a dict"),
         ({}, {"prediction": ["said", "length"]}, "both `run` and `variant` are columns"),

@@ -24,7 +24,7 @@ EXAMPLES = """
 
     classay compare last.json report.json
 
-Files of predictions have one row per prediction. Their other columns are searched for regions in which changes gather.
+Files of predictions have one row per prediction. Other columns are searched for regions in which changes concentrate.
 With --refits, or several runs (--run) in the first file, changes are split into what a mere refit changes and what is
 beyond. Two reports are compared figure by figure. Exit code 1 with --fail: a regression is shown.
 """
@@ -51,7 +51,7 @@ def command(
     variant: columns_of.Variant = None,
     wide: columns_of.Wide = "run",
     normalise: columns_of.Normalise = False,
-    missing: columns_of.Missing = "answer",
+    missing: columns_of.Missing = "wrong",
     refits: str = typer.Option(None, metavar="FILE", help="More fits of the old version: what a mere refit changes."),
     metric: str = typer.Option("accuracy", help=f"Metric to compare besides accuracy: {', '.join(METRICS)}."),
     min_effect: float = typer.Option(0.0, help="Drop in accuracy that does not matter, such as 0.01."),

@@ -106,7 +106,7 @@ def command(
     score: columns_of.Score = None,
     wide: columns_of.Wide = "variant",
     normalise: columns_of.Normalise = False,
-    missing: columns_of.Missing = "answer",
+    missing: columns_of.Missing = "wrong",
     force: options.Force = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -143,7 +143,7 @@ class Labelings(Refits):
         groups: str | None = None,
         wide: str = "variant",
         normalise: bool | Mapping[str, str] = False,
-        missing: str = "answer",
+        missing: str = "wrong",
         classes: Iterable[Any] | None = None,
         name: str = "predictions",
     ) -> Labelings:
@@ -163,7 +163,7 @@ class Labelings(Refits):
         groups : column whose values group items that depend on each other
         wide : whether several prediction columns are 'variant's or 'run's; a column given for one leaves the other
         normalise : True to ignore case, spaces, and quotes or punctuation at the ends; a dict also replaces words
-        missing : 'answer' counts a missing answer as an answer that is never right; 'drop' leaves out the item
+        missing : 'wrong' counts a missing prediction as a class of its own, never right; 'drop' leaves out the item
         classes : all classes that could be answered, if some never occur here
 
         >>> votes = pd.DataFrame({"id": [1, 2, 1, 2], "try": [1, 1, 2, 2], "said": list("yyny"), "label": list("ynyn")})

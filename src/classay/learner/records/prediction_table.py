@@ -21,7 +21,7 @@ from ...expect import InputError, counted, nearest, one_of, shown
 from ...frames import pandas_of
 from ...splits import per_row
 
-NO_ANSWER = "(no answer)"
+NOTHING_PREDICTED = "(none)"
 """The class of a missing answer, where missing answers count as answers."""
 ABSENT = -1
 QUOTES = "\"'`*_.,;:!?()[]{}“”‘’«»"
@@ -67,12 +67,12 @@ def prediction_table(
     groups: str | None = None,
     wide: str = "variant",
     normalise: bool | Mapping[str, str] = False,
-    missing: str = "answer",
+    missing: str = "wrong",
     classes: Iterable[Any] | None = None,
 ) -> PredictionTable:
     """Sort a table of predictions into variants x runs x items; see `Labelings.from_frame` for the parameters."""
     rows = _frame(frame)
-    one_of(missing, "missing", ("answer", "drop"))
+    one_of(missing, "missing", ("wrong", "drop"))
     one_of(wide, "wide", ("variant", "run"))
     if not isinstance(normalise, (bool, Mapping)):
         raise InputError(f"`normalise` is {normalise!r}; expected True, False, or a dict from answers to classes.")
@@ -115,18 +115,20 @@ def prediction_table(
     items = places.items
     if gaps.any():
         count = f"{int(gaps.sum()):,} of {int(asked.sum()) * shape[2]:,}"
-        if missing == "answer":
-            names = np.append(names.astype(str), NO_ANSWER)
+        if missing == "wrong":
+            names = np.append(names.astype(str), NOTHING_PREDICTED)
             labels[gaps] = names.size - 1
             notes.append(
-                f"{count} answers are missing. They count as an answer of their own, {NO_ANSWER!r}, which is never "
-                "right; missing='drop' leaves out their items instead."
+                f"{count} predictions are missing. They count as a class of their own, {NOTHING_PREDICTED!r}, which is "
+                "never right; with missing='drop' their items do not count."
             )
         else:
             keep = ~gaps.any(axis=(0, 1))
             if not keep.any():
                 raise InputError("Every item lacks an answer in some run, so missing='drop' leaves nothing.")
-            notes.append(f"{count} answers are missing; {int((~keep).sum()):,} of {keep.size:,} items were left out.")
+            notes.append(
+                f"{count} predictions are missing; {int((~keep).sum()):,} of {keep.size:,} items were left out."
+            )
             labels, correct, items = labels[:, :, keep], correct[keep], items[keep]
             others = others[keep].reset_index(drop=True)
             group_codes = None if group_codes is None else group_codes[keep]

@@ -20,7 +20,7 @@ from ...frames import pandas_of
 from ...intervals import Estimate, around, share_around
 from ...result import PARTS, Result
 from ..records.labelings import Labelings
-from ..records.prediction_table import ABSENT, NO_ANSWER, PredictionTable, prediction_table
+from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, PredictionTable, prediction_table
 
 OVER = "over items"
 
@@ -278,7 +278,7 @@ def _with_key(ratings: Any, item: str | None, system: str | None) -> tuple[Any, 
 
 def _shares(table: PredictionTable) -> tuple[Floats, AnyInts]:
     """(K, n, C) shares of each rating in the runs of each rater at each item, and (K, n) runs that gave one."""
-    silent = np.flatnonzero(table.classes.astype(str) == NO_ANSWER)
+    silent = np.flatnonzero(table.classes.astype(str) == NOTHING_PREDICTED)
     count, _, items = table.labels.shape
     size = table.classes.size
     counts = np.zeros((count, items, size))
@@ -397,12 +397,16 @@ def _numbers(table: PredictionTable, values: Mapping[Any, float] | None) -> Floa
     """The number of each rating; NaN for no answer."""
     if values is not None:
         by_text = {str(key): float(value) for key, value in values.items()}
-        lacking = [str(name) for name in table.classes if str(name) not in by_text and str(name) != NO_ANSWER]
+        lacking = [str(name) for name in table.classes if str(name) not in by_text and str(name) != NOTHING_PREDICTED]
         if lacking:
             raise InputError(f"`values` lacks {shown(lacking, 4)}; expected a number for every rating.")
         return np.array([by_text.get(str(name), math.nan) for name in table.classes])
     numbers = pd.to_numeric(pd.Series(table.classes.astype(str)), errors="coerce").to_numpy(dtype=float)
-    words = [str(name) for name, number in zip(table.classes, numbers) if math.isnan(number) and str(name) != NO_ANSWER]
+    words = [
+        str(name)
+        for name, number in zip(table.classes, numbers)
+        if math.isnan(number) and str(name) != NOTHING_PREDICTED
+    ]
     if words:
         raise InputError(
             f"Ratings such as {words[0]!r} are not numbers, so systems have no score. Pass the number of each: "

@@ -14,7 +14,7 @@ from ..phrases import printed
 
 HIGHER_IS_BETTER = (
     "accuracy", "cv_accuracy", "stability", "stability_probes", "kappa", "bias", "accuracy_now", "accuracy_double",
-    "accuracy_tenfold", "answered", "self_agreement",
+    "accuracy_tenfold", "predicted", "self_agreement",
 )  # fmt: skip
 LOWER_IS_BETTER = ("dice", "slices", "suspects", "contradictions", "changed_items")
 WORSE, BETTER, CHANGED, SAME = "worse", "better", "changed", ""

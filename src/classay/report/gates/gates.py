@@ -31,7 +31,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
         "stochasticity",
         "seconds_per_fit",
         "slices",
-        "answered",
+        "predicted",
         "self_agreement",
         "changed_items",
         "overconfidence",
