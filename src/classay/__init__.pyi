@@ -88,6 +88,7 @@ from .report.assay import Assay as Assay
 from .report.assay import characterize as characterize
 from .report.document import Report as Report
 from .report.export.files import open_report as open_report
+from .report.gates.assert_gates import assert_gates as assert_gates
 
 __version__: str
 __all__: list[str]

@@ -58,6 +58,16 @@ class PredictionColumns:
     normalise: bool = False
     missing: str = "wrong"
 
+    def named(self) -> dict[str, Any]:
+        """The columns that were named, by role, as a check file has them."""
+        roles = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        usual = PredictionColumns()
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in roles.items()
+            if value != getattr(usual, name)
+        }
+
     def table(self, source: str | Path) -> tuple[PredictionTable, pd.DataFrame]:
         """The predictions in a file, and the file."""
         frame = read_frame(source)

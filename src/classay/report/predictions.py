@@ -70,7 +70,11 @@ class PredictionResults:
 
 
 def predictions_report(
-    table: PredictionTable, name: str = "predictions", command: str = "", random_state: int = 0
+    table: PredictionTable,
+    name: str = "predictions",
+    command: str = "",
+    random_state: int = 0,
+    columns: dict[str, Any] | None = None,
 ) -> Report:
     """A complete report on a table of predictions: accuracy, confusion, calibration, slices, runs and variants.
 
@@ -80,6 +84,7 @@ def predictions_report(
     name : name of the table, for the title
     command : the command that makes the report again
     random_state : seed of the search for slices
+    columns : the columns of the file, by role; kept in the settings
 
     """
     results = measured(table, name, random_state)
@@ -107,7 +112,7 @@ def predictions_report(
             _methods_section(results, random_state),
         ),
         failed={},
-        settings={"command": command, "seed": random_state, "items": int(table.truth.size), "versions": versions()},
+        settings={"command": command, "seed": random_state, "columns": columns or {}, "versions": versions()},
     )
 
 
@@ -347,7 +352,7 @@ def _runs_section(results: PredictionResults) -> Section:
         cells = zip(flips["item"], flips["rater"], flips["usual"], flips["value"])
         rows = [(str(item), str(rater), str(usual), float(value)) for item, rater, usual, value in cells]
         sheets.append(
-            Sheet("flips", "Items whose prediction changes most", ("item", "variant", "usual prediction", "runs differ"),
+            Sheet("flips", "Items that change most", ("item", "variant", "usual prediction", "runs differ"),
                   tuple(rows), f"The first {len(rows)} of {int((raters.items['value'] > 0).sum()):,}.")
         )  # fmt: skip
     pictures.append(

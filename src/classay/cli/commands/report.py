@@ -220,7 +220,9 @@ def _on_predictions(
     )
     for note in table.notes:
         console.say(note, quiet)
-    report = predictions_report(table, Path(data).name, shlex.join(["classay", *sys.argv[1:]]), seed)
+    report = predictions_report(
+        table, Path(data).name, shlex.join(["classay", *sys.argv[1:]]), seed, columns.named() | {"file": data}
+    )
     saved = [report.save(path, force=force) for path in paths]
     if mlflow is not None:
         console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
