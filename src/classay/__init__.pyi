@@ -42,6 +42,7 @@ from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.drift.verdict import Drift as Drift
 from .learner.drift.verdict import Update as Update
+from .learner.epochs import EpochPredictions as EpochPredictions
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets

@@ -57,10 +57,9 @@ def step(action: dict, place: int, folder: Path, **inputs: str) -> subprocess.Co
     environment = {name: values[text.split("inputs.")[1].rstrip("} ")] for name, text in own["env"].items()}
     paths = {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "summary")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", own["run"]],
-        cwd=folder, env={**os.environ, **environment, **paths, "PATH": path}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    everything = {**os.environ, **environment, **paths, "PATH": path}
+    shell = ["bash", "-eo", "pipefail", "-c", own["run"]]
+    return subprocess.run(shell, cwd=folder, env=everything, capture_output=True, text=True, check=False)
 
 
 def test_the_steps_of_the_action(classay, tmp_path, monkeypatch):
