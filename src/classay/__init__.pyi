@@ -89,6 +89,7 @@ from .report.assay import Assay as Assay
 from .report.assay import characterize as characterize
 from .report.document import Report as Report
 from .report.export.files import open_report as open_report
+from .report.export.skore_checks import skore_checks as skore_checks
 from .report.gates.assert_gates import assert_gates as assert_gates
 
 __version__: str

@@ -41,6 +41,8 @@ Missing = Annotated[
 ]
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".gz", ".bz2", ".xz", ".arff")
 REPORTS = (".json", ".html")
+MLFLOW = "mlflow:"
+"""Before the id of a run of MLflow that has a report."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def is_table(source: str | Path) -> bool:
 
 def is_report(source: str | Path) -> bool:
     """Whether a name is that of a report."""
-    return Path(source).suffix.lower() in REPORTS
+    return str(source).startswith(MLFLOW) or Path(source).suffix.lower() in REPORTS
 
 
 def record_of(source: str, columns: PredictionColumns, quiet: bool) -> tuple[Labelings, pd.DataFrame | None]:

@@ -11,7 +11,7 @@ from ...learner.versions.metrics import METRICS
 from ...regions.region import p_value_text
 from .. import console, options
 from .. import prediction_files as columns_of
-from ..prediction_files import PredictionColumns, is_report, record_of
+from ..prediction_files import MLFLOW, PredictionColumns, is_report, record_of
 
 EXAMPLES = """
 **Examples**
@@ -23,6 +23,8 @@ EXAMPLES = """
     classay compare champion.classay candidate.classay
 
     classay compare last.json report.json
+
+    classay compare mlflow:RUN1 mlflow:RUN2 --tracking-uri sqlite:///mlflow.db
 
 Files of predictions have one row per prediction. Other columns are searched for regions in which changes concentrate.
 With --refits, or several runs (--run) in the first file, changes are split into what a mere refit changes and what is
@@ -61,6 +63,7 @@ def command(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     charts: options.Charts = None,
+    tracking_uri: str = typer.Option(None, metavar="URI", help="MLflow store of mlflow:RUN. Default: as configured."),
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -70,7 +73,7 @@ def command(
     if is_report(old) != is_report(new):
         raise InputError(f"'{old}' and '{new}' are a report and something else; expected two reports, or none.")
     if is_report(old):
-        _compare_reports(old, new, as_json, fail, min_effect)
+        _compare_reports(old, new, tracking_uri, as_json, fail, min_effect)
         return
     named = PredictionColumns(
         truth, tuple(prediction or ()), item, run, variant, wide=wide, normalise=normalise, missing=missing
@@ -120,11 +123,16 @@ def _show(result: Comparison) -> None:
         out.print(note, markup=False)
 
 
-def _compare_reports(old: str, new: str, as_json: bool, fail: bool, min_effect: float) -> None:
+def _compare_reports(old: str, new: str, uri: str | None, as_json: bool, fail: bool, min_effect: float) -> None:
     from ...report.export.files import open_report
+    from ...report.export.mlflow_log import report_of_run
     from ...report.gates.against import changes_between
 
-    changes = changes_between(open_report(old), open_report(new), min_effect)
+    documents = [
+        report_of_run(each.removeprefix(MLFLOW), uri) if each.startswith(MLFLOW) else open_report(each)
+        for each in (old, new)
+    ]
+    changes = changes_between(documents[0], documents[1], min_effect)
     if as_json:
         console.write_json({"classay": __version__, "shown": changes.regression_shown, **changes.to_dict()})
     else:

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import typer
 
+from ... import __version__
 from ...report.export.files import open_report, ready, write
 from ...report.gates.check_file import read_check_file
 from ...report.gates.first_gates import first_gates
+from ...result import plain
 from .. import console, options
 
 EXAMPLES = """
 **Examples**
 
-    classay report credit.csv --target default -o report.json
-
     classay init report.json
 
-    classay check classay.toml
+    classay init report.html -o gates/credit.toml --force
 
-The file has gates that the report passes, each with what was measured beside it. Change the bounds to what you need.
+A first report comes from `classay report`, and `classay check` reads the file. It has gates that the report passes, each with what was measured beside it. Change the bounds to what you need.
 """
 
 
@@ -29,6 +29,7 @@ def command(
     report: Path = typer.Argument(..., metavar="REPORT", help="A first report, .json or .html."),
     output: Path = typer.Option(Path("classay.toml"), "--output", "-o", help="Check file to write (.toml)."),
     force: options.Force = False,
+    as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -37,5 +38,7 @@ def command(
     document = open_report(report)
     beside = os.path.relpath(report.expanduser().resolve(), target.resolve().parent)
     write(target, first_gates(document, Path(beside).as_posix()))
-    read_check_file(target)
+    check = read_check_file(target)
+    if as_json:
+        console.write_json({"classay": __version__, "file": str(target), "gates": plain(check.gates)})
     console.say(f"Saved {target}. Check it: classay check {target}", quiet)
