@@ -67,10 +67,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--part", choices=["tune", "report"], default="report")
+    parser.add_argument("--fits", default="", help="only these numbers of old and new fits, such as 10:1,5:5")
     arguments = parser.parse_args()
+    sizes = [tuple(map(int, each.split(":"))) for each in arguments.fits.split(",") if each] or SIZES
     base = {"tune": 1, "report": 2}[arguments.part]
     for world in (boundary_world, tree_world):
-        for old, new in SIZES:
+        for old, new in sizes:
             rates = new_rates(world, old, new, arguments.worlds, base)
             print(json.dumps({"world": world.__name__, "fits": f"{old} against {new}", **rates}), flush=True)
 

@@ -21,7 +21,8 @@ EXAMPLES = """
 
     classay init report.html -o gates/credit.toml --force
 
-A first report comes from `classay report`, and `classay check` reads the file. It has gates that the report passes, each with what was measured beside it. Change the bounds to what you need.
+A first report comes from `classay report`, and `classay check` reads the file. It has gates that the report passes,
+each with what was measured beside it. Change the bounds to what you need.
 """
 
 

@@ -165,7 +165,9 @@ def compare(
 
     Churn and its parts run from 0 to 1; 0: the same predictions. A difference above 0 means that new is better.
 
-    It misleads if the items are those a version was trained on, or if they were chosen because one version fails there.
+    It misleads if the items are those a version was trained on, or if they were chosen because one version fails there;
+    and if fits of both versions share a seed or training sample, as two epochs of one run do: they are then more alike
+    than a refit is. Fits must be independent of each other.
     The interval of the difference is over items, and over fits for versions that have several; with one fit each, it is
     about these two fits. `p_beyond` is exact if fits can be divided in 20 or more ways (5 against 5, or 1 against 19):
     under the hypothesis that only the seed or sample changed, each way is equally likely. With fewer fits it is

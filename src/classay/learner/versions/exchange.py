@@ -28,6 +28,8 @@ MOST_SPLITS = 500
 MOST_FITS = 19
 """Fits of each version that are exchanged."""
 MOST_COLUMNS = 40
+CAUTION = 1.5
+"""The largest difference of a fit is skewed to the right, so Student's t needs a wider spread (by simulation)."""
 
 
 class BoxFamily:
@@ -142,7 +144,7 @@ def _one_more(first: int, places: AnyInts, observed: float, largest) -> float:  
     if first < LEAST_FITS:
         return math.nan
     own = np.arcsinh([largest(np.delete(places[:first], each), places[each : each + 1]) for each in range(first)])
-    spread = float(np.std(own, ddof=1)) * (first - 1) / (first - 2)
+    spread = CAUTION * float(np.std(own, ddof=1)) * (first - 1) / (first - 2)
     gap = float(np.arcsinh(observed)) - float(own.mean())
     if spread == 0:
         return 1.0 if gap <= 0 else 0.5**first
