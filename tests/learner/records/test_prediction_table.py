@@ -138,6 +138,9 @@ def test_scores_of_the_answer_and_of_every_class():
     assert table.confidence[0, 0].tolist() == [0.9, 0.6, 0.8]
     assert table.class_scores[0, 0, 1].tolist() == [0.4, 0.6]
     assert table.columns.empty
+    record = Labelings.from_frame(frame, truth="y", score="p_*")
+    assert record.scores.probabilities
+    assert record.scores.values[0, 0, 1].tolist() == pytest.approx([0.4, 0.6])
     alone = prediction_table(frame.drop(columns="p_b"), truth="y", score="p_a")
     assert alone.class_scores is None
 

@@ -45,7 +45,7 @@ def test_pairs_are_used_where_they_are_known():
 
 def test_an_earlier_report_is_the_champion():
     before, now = report_with(tree=around(0.95, 0.01)), report_with(tree=around(0.80, 0.01))
-    gates = no_worse(now, before, 0.01)
+    gates = no_worse(0.01)
     verdict = check_pair_gates(now, gates, before)[0]
     assert (verdict.of, verdict.passed) == ("tree", False)
     assert check_pair_gates(before, gates, before)[0].passed

@@ -10,9 +10,10 @@ from typing import Any
 import typer
 
 from ... import __version__
-from ...estimators.spec import learner_from_text, learners_from_texts
+from ...estimators.spec import learner_from_text
 from ...expect import InputError
 from ...report.assay import characterize
+from ...report.default_learners import default_learners
 from ...report.document import Report
 from ...report.export.files import open_report, ready, write
 from ...report.gates import gates
@@ -20,7 +21,7 @@ from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknow
 from ...report.gates.gates import Verdict
 from ...report.gates.pair_gates import CANDIDATE, CHAMPION, Paired, check_pair_gates, no_worse
 from ...report.gates.paired import paired_learners, paired_variants
-from ...report.glossary import TERMS
+from ...report.glossary import term_of
 from ...report.phrases import printed
 from ...report.predictions import measured, predictions_report
 from ...result import plain
@@ -46,7 +47,8 @@ EXAMPLES = """
     target = "default"
     splits = 20            # as is; with budget = "2m", the number of fits depends on the machine
     seed = 0
-    gates = ["stability >= 0.9", "capacity.high <= 1.0", "data.suspects <= 10"]
+    metric = "roc_auc"     # what learners are compared by; accuracy by default
+    gates = ["retrain_change <= 0.05", "roc_auc >= 0.8", "data.suspects <= 10"]
     forbid = ["L102", "warning"]    # findings: codes or levels
 
     [learners]
@@ -55,6 +57,9 @@ EXAMPLES = """
     [learners.forest]
     learner = "RandomForestClassifier(n_estimators=50)"
     gates = ["accuracy >= 0.95"]
+
+`accuracy`, and any scorer of scikit-learn by its name, are cross-validated: fits on all rows but the fold, as you would
+ship it. `refit_accuracy` is that of refits on halves.
 
 A gate on two learners, "candidate.accuracy >= champion.accuracy - 0.01", fails only if a drop is shown. With --against,
 champion is the same learner in the earlier report. For predictions: [predictions] with file, truth and other columns.
@@ -96,7 +101,7 @@ def command(
     verdicts = gates.check_gates(document, check.gates, check.bans, learners)
     of_two = check.pair_gates
     if before is not None and not any({gate.one, gate.other} == {CANDIDATE, CHAMPION} for gate in of_two):
-        of_two = (*of_two, *no_worse(document, before, min_effect))
+        of_two = (*of_two, *no_worse(min_effect))
     verdicts += check_pair_gates(document, of_two, before, paired)
     if as_json:
         console.write_json(_as_json(check, verdicts, document))
@@ -133,10 +138,8 @@ def _report(
             )
         refuse_unknown_subjects(check, document)
         return document, [], None
-    if check.learners:
-        learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
-    else:
-        learners = learners_from_texts(options.USUAL, allow_import)
+    learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
+    learners = learners or default_learners(contrast=False)
     table = read_table(str(check.data), check.target)
     describe(table, quiet)
     try:
@@ -198,7 +201,7 @@ def _measured(each: Verdict) -> str:
         return f"{each.measured:.0f} found"
     if each.estimate is None:
         return ""
-    figure = printed(each.estimate, TERMS[each.figure])
+    figure = printed(each.estimate, term_of(each.figure))
     return "\n".join(part for part in (figure.text, figure.interval) if part)
 
 

@@ -7,7 +7,7 @@ import typer
 from ... import __version__
 from ...expect import InputError
 from ...learner.versions.compare import Comparison, compare
-from ...learner.versions.metrics import METRICS
+from ...learner.versions.confusion_metrics import METRICS
 from ...regions.region import p_value_text
 from .. import console, options
 from .. import prediction_files as columns_of

@@ -20,10 +20,10 @@ from ...result import Result, figures_frame
 from ..records.labelings import Labelings
 from ..stability.disagreement import as_frame
 from .changed_regions import changed_regions
+from .confusion_metrics import METRICS, metric_difference
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
 from .fit_differences import FitDifference, fit_difference
 from .matched import Matched, Version, between, matched, within
-from .metrics import METRICS, metric_difference
 
 ALPHA = 0.05
 FEW_FITS = (

@@ -13,7 +13,7 @@ from ..glossary import TERMS
 from ..phrases import printed
 
 HIGHER_IS_BETTER = (
-    "accuracy", "cv_accuracy", "stability", "stability_probes", "kappa", "bias", "accuracy_now", "accuracy_double",
+    "accuracy", "refit_accuracy", "stability", "stability_probes", "kappa", "bias", "accuracy_now", "accuracy_double",
     "accuracy_tenfold", "predicted", "self_agreement",
 )  # fmt: skip
 LOWER_IS_BETTER = ("dice", "slices", "suspects", "contradictions", "changed_items")

@@ -49,7 +49,7 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
     of_two = [pair_gate_from(text) for text in gates if is_pair_gate(text)]
     others = [gate_from(text) for text in gates if not _is_ban(text) and not is_pair_gate(text)]
     if before is not None:
-        of_two += no_worse(document, before, min_effect)
+        of_two += no_worse(min_effect)
     verdicts = check_gates(document, others, bans) + check_pair_gates(document, of_two, before, paired)
     failed = [each for each in verdicts if not each.passed]
     if failed:

@@ -12,7 +12,8 @@ from ...expect import InputError, nearest, shown
 from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
 from ..document import Report
-from .gates import Ban, Gate, ban_from, gate_from
+from ..metric import check_metric
+from .gates import FIGURES, Ban, Gate, ban_from, gate_from, metrics_of
 from .pair_gates import PairGate, is_pair_gate, pair_gate_from
 
 SETTINGS: dict[str, tuple[type, ...]] = {
@@ -22,11 +23,12 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "n_probes": (int,),
     "fold_rows": (int, str),
     "test_points": (int,),
+    "retrains": (int,),
     "test_size": (float,),
     "time_limit": (int, float),
 }
 """Settings with fixed numbers by default, the same on any machine; a budget chooses them by its speed."""
-ASSAY = ("data", "target", "budget", "seed", *SETTINGS)
+ASSAY = ("data", "target", "budget", "seed", "metric", *SETTINGS)
 PREDICTIONS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("file", "truth", "item", "run", "variant", "groups", "wide", "missing"), (str,)),
     **dict.fromkeys(("prediction", "score"), (str, list)),
@@ -143,6 +145,16 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     settings["random_state"] = _typed(content, "seed", int, 0)
     if "budget" in content:
         settings["budget"] = seconds_of(_typed(content, "budget", (str, int, float), None))
+    named = [_typed(content, "metric", str, None)] if "metric" in content else []
+    # Without a metric of its own, the report compares by its usual one; those of gates are added.
+    of_two = [gate.figure for gate in pair_gates if gate.figure not in FIGURES["learner"]]
+    metrics = dict.fromkeys([*named, *metrics_of(gates), *of_two])
+    for metric in metrics:
+        check_metric(metric)
+    if metrics:
+        settings["metric"] = list(metrics) if named else ["accuracy", *metrics]
+    if any(gate.subject == "classes" for gate in gates):
+        settings["more_classes"] = True
     data = _typed(content, "data", str, "")
     if data not in BUILT_IN and not data.startswith("openml:"):
         data = str(source.parent / Path(data).expanduser())

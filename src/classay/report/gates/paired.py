@@ -25,12 +25,12 @@ def paired_learners(results: Results) -> Paired:
         if first is None or second is None:
             return None
         whole = all(bool(each.labelings.present.all()) for each in (first, second))
-        if figure == "accuracy" and whole:
+        if figure == "refit_accuracy" and whole:
             return accuracy_difference(first, second, LEVEL)
         if figure == "stability" and whole:
             return stability_difference(first, second, LEVEL)
         held = [first.held_out, second.held_out]
-        if figure == "cv_accuracy" and held[0] is not None and held[1] is not None:
+        if figure == "accuracy" and held[0] is not None and held[1] is not None:
             if not np.array_equal(held[0].tested, held[1].tested):
                 return None
             rights = [each.right(results.data.codes) for each in held if each is not None]
