@@ -195,16 +195,7 @@ def command(
     for how, names in by_way.items():
         do = "does" if len(names) == 1 else "do"
         console.say(f"{expect.shown(names)} {do} not take this table as it is. Changed inside each fit: {how}.", quiet)
-    # The page last: it needs most memory, and the figures must not be lost with it.
-    saved = [report.save(path, force=True) for path in sorted(paths, key=lambda path: path.suffix.lower() == ".html")]
-    if mlflow is not None:
-        console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
-    if as_json:
-        console.write_json(document(report))
-    else:
-        _show(report)
-    for path in saved:
-        console.say(f"Saved {path.resolve()}", quiet)
+    _deliver(report, paths, mlflow, as_json, quiet)
     console.report_failures(report.failed)
     if report.settings["interrupted"]:
         console.error("Interrupted: the report covers only what had finished.")
@@ -239,7 +230,13 @@ def _on_predictions(
     report = predictions_report(
         table, Path(data).name, shlex.join(["classay", *sys.argv[1:]]), seed, columns.named() | {"file": data}
     )
-    saved = [report.save(path, force=force) for path in paths]
+    _deliver(report, paths, mlflow, as_json, quiet)
+
+
+def _deliver(report: Report, paths: list[Path], mlflow: str | None, as_json: bool, quiet: bool) -> None:
+    """Save the report, log it, and show its findings."""
+    # The page last: it needs most memory, and the figures must not be lost with it.
+    saved = [report.save(path, force=True) for path in sorted(paths, key=lambda path: path.suffix.lower() == ".html")]
     if mlflow is not None:
         console.say(f"Logged to MLflow: {mlflow_log.log_to_mlflow(report, mlflow or None)}", quiet)
     if as_json:
