@@ -1,122 +1,141 @@
-"""Files of predictions: the options that name their columns, and how a file or record becomes a record."""
+"""Files of a model's predictions: CSV, Parquet or npz, columns found by their names."""
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
+import numpy as np
 import pandas as pd
-import typer
+from numpy.typing import NDArray
 
-from ..expect import InputError, nearest, shown
-from ..learner.records.labelings import Labelings
-from ..learner.records.prediction_table import PredictionTable, prediction_table
-from ..learner.records.predictions import load
+from ..arrays import Floats, Ints
+from ..expect import InputError, shown
+from ..npz_files import expect_honest_sizes
 from ..tables.read import read_frame
-from . import console
 
-Truth = Annotated[
-    str | None, typer.Option("--truth", metavar="COLUMN", help="Column with the true class: DATA has predictions.")
-]
-Prediction = Annotated[
-    list[str] | None,
-    typer.Option("--prediction", metavar="COLUMN", help="Column of predictions, or a pattern: run_*. Repeat for more."),
-]
-Item = Annotated[str | None, typer.Option("--item", metavar="COLUMN", help="Column that names the item.")]
-Run = Annotated[str | None, typer.Option("--run", metavar="COLUMN", help="Column that names the repetition.")]
-Variant = Annotated[
-    str | None, typer.Option("--variant", metavar="COLUMN", help="Column that names the model or prompt.")
-]
-Score = Annotated[
-    list[str] | None,
-    typer.Option("--score", metavar="COLUMN", help="Score of the prediction, or of every class, such as p_*."),
-]
-Wide = Annotated[str, typer.Option("--wide", help="What several prediction columns are: variant or run.")]
-Normalise = Annotated[
-    bool, typer.Option("--normalise", help="Ignore case, spaces, and quotes or punctuation at the ends of predictions.")
-]
-Missing = Annotated[
-    str, typer.Option("--missing", help="Missing predictions: wrong (count as such) or drop (without these items).")
-]
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".gz", ".bz2", ".xz", ".arff")
-REPORTS = (".json", ".html")
-MLFLOW = "mlflow:"
-"""Before the id of a run of MLflow that has a report."""
+PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
+CONFIDENCE = ("confidence", "p_max", "max_probability", "probability", "score")
+PROBABILITIES = ("probabilities", "proba", "predict_proba", "y_proba")
+PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
 
 
 @dataclass(frozen=True)
-class PredictionColumns:
-    """The columns of a file of predictions, as the options name them."""
+class Predictions:
+    """The class that a model predicts for each row, and its probabilities and confidence, as far as they are known."""
 
-    truth: str | None = None
-    prediction: tuple[str, ...] = ()
-    item: str | None = None
-    run: str | None = None
-    variant: str | None = None
-    score: tuple[str, ...] = ()
-    groups: str | None = None
-    wide: str = "variant"
-    normalise: bool = False
-    missing: str = "wrong"
+    predicted: NDArray[Any]
+    probabilities: Floats | None = None
+    confidence: Floats | None = None
 
-    def named(self) -> dict[str, Any]:
-        """The columns that were named, by role, as a check file has them."""
-        roles = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        usual = PredictionColumns()
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in roles.items()
-            if value != getattr(usual, name)
-        }
+    @classmethod
+    def of_probabilities(
+        cls, shares: Floats, classes: NDArray[Any], predicted: NDArray[Any] | None = None
+    ) -> Predictions:
+        """From probabilities in the order of the classes."""
+        labels = classes[shares.argmax(axis=1)] if predicted is None else predicted
+        return cls(labels, shares, shares.max(axis=1))
 
-    def table(self, source: str | Path) -> tuple[PredictionTable, pd.DataFrame]:
-        """The predictions in a file, and the file."""
-        frame = read_frame(source)
-        if self.truth is None:
+
+def read_predictions(source: str, classes: NDArray[Any], rows: int, kept: Ints | None) -> Predictions:
+    """Read the predictions for rows of a table.
+
+    classes : the classes of the table, in order; rows : its number of rows; kept : where these are in its file, if some
+    were dropped. The file has one prediction for each row of the table's file, in the same order.
+    """
+    columns = _arrays(Path(source).expanduser()) if source.lower().endswith(".npz") else _columns(source, classes)
+    predicted, shares, confidence = columns
+    given = next(len(each) for each in columns if each is not None)
+    if given != rows:
+        if kept is None or given <= int(kept.max()):
+            raise InputError(f"{source} has {given} predictions but there are {rows} rows; they must match, in order.")
+        predicted, shares, confidence = (None if each is None else each[kept] for each in columns)
+    if shares is not None:
+        shares = _checked(source, shares, classes)
+    if predicted is None:
+        assert shares is not None
+        return Predictions.of_probabilities(shares, classes)
+    labels = _as_labels(np.asarray(predicted), classes)
+    if shares is not None:
+        return Predictions.of_probabilities(shares, classes, labels)
+    return Predictions(labels, None, None if confidence is None else np.asarray(confidence, dtype=float))
+
+
+Found = tuple[Any, Any, Any]
+"""Predicted classes, probabilities (rows, classes) and confidences; None for what a file does not have."""
+
+
+def _columns(source: str, classes: NDArray[Any]) -> Found:
+    frame = read_frame(source)
+    by_name = {str(name).strip().lower(): frame[name] for name in frame.columns}
+    predicted = next((by_name[name] for name in PREDICTED if name in by_name), None)
+    shares = None
+    for prefix in PREFIXES:
+        names = [f"{prefix}{each}".lower() for each in classes.tolist()]
+        if all(name in by_name and pd.api.types.is_numeric_dtype(by_name[name]) for name in names):
+            shares = np.column_stack([by_name[name].to_numpy(dtype=float) for name in names])
+            break
+    if predicted is None and shares is None:
+        if frame.shape[1] != 1:
             raise InputError(
-                f"'{source}' is a table; --truth must name the column of the true class. There are "
-                f"{shown(frame.columns, 12)}."
+                f"{source} has the columns {shown(frame.columns)}; expected one named `predicted` (or `prediction`, "
+                "`y_pred`), or a column of probabilities for each class, named as the class or `p_` and the class."
             )
-        given: dict[str, Any] = {
-            "truth": self.truth, "item": self.item, "run": self.run, "variant": self.variant, "groups": self.groups,
-            "wide": self.wide, "normalise": self.normalise, "missing": self.missing,
-        }  # fmt: skip
-        for option, name in (("truth", self.truth), ("item", self.item), ("run", self.run), ("variant", self.variant)):
-            if name is not None and name not in frame:
-                raise InputError(
-                    f"--{option} is {name!r}, which is not a column of '{source}'.{nearest(name, frame.columns)} There "
-                    f"are {shown(frame.columns, 12)}."
-                )
-        return prediction_table(
-            frame, prediction=list(self.prediction) or None, score=list(self.score) or None, **given
-        ), frame
+        predicted = frame.iloc[:, 0]
+    confidence = next((by_name[name] for name in CONFIDENCE if name in by_name), None)
+    if confidence is not None and not pd.api.types.is_numeric_dtype(confidence):
+        confidence = None
+    missing = 0 if predicted is None else int(predicted.isna().sum())
+    if missing:
+        raise InputError(f"{source}: {missing} of {len(frame)} predictions are missing. Fill or drop these rows.")
+    return tuple(None if each is None else np.asarray(each) for each in (predicted, shares, confidence))  # type: ignore[return-value]
 
 
-def is_table(source: str | Path) -> bool:
-    """Whether a name is that of a table, and not of a record or a report."""
-    return Path(source).suffix.lower() in TABLES
-
-
-def is_report(source: str | Path) -> bool:
-    """Whether a name is that of a report."""
-    return str(source).startswith(MLFLOW) or Path(source).suffix.lower() in REPORTS
-
-
-def record_of(source: str, columns: PredictionColumns, quiet: bool) -> tuple[Labelings, pd.DataFrame | None]:
-    """The record of a file of predictions or of a saved record, and the other columns of its items."""
-    name = Path(source).stem
-    if is_table(source):
-        table, _ = columns.table(source)
-        for note in table.notes:
-            console.say(f"{source}: {note}", quiet)
-        others = table.columns if table.columns.shape[1] else None
-        return Labelings.from_predictions(table, name), others
-    if not Path(source).expanduser().is_file():
+def _arrays(path: Path) -> Found:
+    if not path.is_file():
+        raise InputError(f"File not found: '{path}'.")
+    try:
+        expect_honest_sizes(path)
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name.lower(): file[name] for name in file.files if name.lower() in _known()}
+            names = list(file.files)
+    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be read ({error}); expected an .npz file made by np.savez.") from None
+    found = tuple(
+        next((arrays[name] for name in each if name in arrays), None) for each in (PREDICTED, PROBABILITIES, CONFIDENCE)
+    )
+    if found[0] is None and found[1] is None:
         raise InputError(
-            f"There is no file '{source}'; expected predictions ({', '.join(TABLES[:4])}), a record or a report."
+            f"{path} has the arrays {shown(names) or 'none'}; expected `predictions` (rows,) or `probabilities` (rows, "
+            "classes): np.savez(path, predictions=..., probabilities=...)."
         )
-    record = load(source)
-    if not isinstance(record, Labelings):
-        raise InputError(f"'{source}' is the record of a regressor; expected one of a classifier.")
-    return record, None
+    return found  # type: ignore[return-value]
+
+
+def _known() -> tuple[str, ...]:
+    return (*PREDICTED, *PROBABILITIES, *CONFIDENCE)
+
+
+def _checked(source: str, shares: Any, classes: NDArray[Any]) -> Floats:
+    table = np.asarray(shares, dtype=float)
+    if table.ndim != 2 or table.shape[1] != classes.size:
+        shape = " x ".join(map(str, table.shape))
+        raise InputError(f"{source}: probabilities are {shape}; expected a column for each of {classes.size} classes.")
+    if not np.isfinite(table).all() or (table < 0).any() or (np.abs(table.sum(axis=1) - 1) > 1e-2).any():
+        raise InputError(f"{source}: probabilities are missing, negative, or do not sum to 1 in each row.")
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def _as_labels(predicted: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Predictions in the spelling of the classes: 1.0 and "1" are the class 1. Others keep theirs."""
+    by_text = {str(each): each for each in classes.tolist()}
+    spelled = []
+    for each in predicted.tolist():
+        text = str(int(each)) if isinstance(each, float) and each.is_integer() else str(each)
+        spelled.append(by_text.get(str(each), by_text.get(text, each)))
+    if classes.dtype.kind in "iuf" and not all(isinstance(each, (int, float)) for each in spelled):
+        odd = [each for each in spelled if not isinstance(each, (int, float))]
+        raise InputError(f"Predictions such as {odd[0]!r} are not among the classes {shown(classes.tolist(), 5)}.")
+    return np.asarray(spelled) if classes.dtype.kind in "iufb" else np.asarray([str(each) for each in spelled])

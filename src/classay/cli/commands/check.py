@@ -27,7 +27,7 @@ from ...report.predictions import measured, predictions_report
 from ...result import plain
 from ...tables.read import read_table
 from .. import console, options
-from ..prediction_files import PredictionColumns
+from ..prediction_columns import PredictionColumns
 from ..records import describe
 
 EXAMPLES = """

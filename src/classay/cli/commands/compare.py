@@ -10,8 +10,8 @@ from ...learner.versions.compare import Comparison, compare
 from ...learner.versions.confusion_metrics import METRICS
 from ...regions.region import p_value_text
 from .. import console, options
-from .. import prediction_files as columns_of
-from ..prediction_files import MLFLOW, PredictionColumns, is_report, record_of
+from .. import prediction_columns as columns_of
+from ..prediction_columns import MLFLOW, PredictionColumns, is_report, record_of
 
 EXAMPLES = """
 **Examples**

@@ -24,7 +24,7 @@ from ...report.export.json_format import document
 from ...report.metric import check_metric
 from ...tables.read import read_table
 from .. import console, options
-from .. import prediction_files as columns_of
+from .. import prediction_columns as columns_of
 from ..network_assay import assay_all
 from ..network_options import AssayOptions, named_paths, one_architecture, read_shape
 from ..records import describe, of_rows
