@@ -59,7 +59,7 @@ def test_whole_runs_that_differ_need_more_runs():
     right = np.where(good, rng.random((1, 12, 400)) < 0.95, rng.random((1, 12, 400)) < 0.6)
     result = classay.repeats_needed(record(right), half_width=0.01)
     assert result.repeats.value > 20
-    few = classay.repeats_needed(record(right), share=0.9, half_width=0.01)
+    few = classay.repeats_needed(record(right), precision=0.2, half_width=0.01)
     assert few.items_for_half_width is None
     assert "Use more runs" in str(few)
 
