@@ -33,6 +33,9 @@ COMMANDS = {
         "report": "Report on learners and data on one page: findings first, then charts, then tables.",
         "check": "Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate "
         "fails.",
+        "init": "Write a commented check file with gates that a first report passes, to start from.",
+        "compare": "Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where it "
+        "got worse.",
     },
     "Learners": {
         "learner": "Measure the bias of learners, and how much their predictions vary with the data and by training "

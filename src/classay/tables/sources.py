@@ -6,10 +6,11 @@ Columns come as the source has them; what they mean is decided in `kinds`. Text 
 from __future__ import annotations
 
 import csv
+import json
 import warnings
 from http.client import HTTPException
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.error import HTTPError
 
 import numpy as np
@@ -80,7 +81,7 @@ def _from_openml(table_name: str) -> LoadedTable:
 
 
 def _from_file(path: Path, wanted: Wanted) -> LoadedTable:
-    kinds = "a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file"
+    kinds = "a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .jsonl, .arff or .npz file"
     if not path.exists():
         raise InputError(
             f"There is no file '{path}', and no built-in table of this name.{nearest(str(path), BUILT_IN)} "
@@ -94,6 +95,7 @@ def _from_file(path: Path, wanted: Wanted) -> LoadedTable:
     kind = (Path(path.stem) if compressed else path).suffix.lower()
     readers = {".csv": lambda path: from_text(path, wanted), ".tsv": lambda path: from_text(path, wanted)}
     readers[".arff"] = _from_arff
+    readers |= {".jsonl": _from_json_lines, ".ndjson": _from_json_lines}
     if not compressed:
         readers |= {".parquet": _from_parquet, ".npz": _from_npz}
     if kind not in readers:
@@ -160,6 +162,24 @@ def _from_parquet(path: Path) -> LoadedTable:
     frame = pd.read_parquet(path, engine="pyarrow")
     pyarrow.default_memory_pool().release_unused()  # what reading needed is as large as the table
     return LoadedTable(frame)
+
+
+def _from_json_lines(path: Path) -> LoadedTable:
+    """One JSON object per line; values that are lists or objects become JSON text."""
+    objects: list[dict[str, Any]] = []
+    with open_text(path, "utf-8-sig") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"'{path}' has no JSON in line {number} ({error}); expected one object.") from None
+            if not isinstance(row, dict):
+                raise InputError(f"'{path}' has {line.strip()[:40]!r} in line {number}; expected an object {{...}}.")
+            nested = {key: json.dumps(value) for key, value in row.items() if isinstance(value, (dict, list))}
+            objects.append(row | nested if nested else row)
+    return LoadedTable(pd.DataFrame(objects))
 
 
 def _from_npz(path: Path) -> LoadedTable:
