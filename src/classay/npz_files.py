@@ -1,13 +1,15 @@
-"""NumPy archives of users: what they declare is compared with what they contain before any memory is taken."""
+"""NumPy files of users: what they declare is compared with what they contain before any memory is taken."""
 
 from __future__ import annotations
 
 import math
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .expect import InputError, within
 
@@ -15,11 +17,16 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 def expect_honest_sizes(path: str | Path) -> None:
-    """Refuse an .npz file whose arrays declare more than they contain, or unpack to more than the limit.
+    """Refuse a NumPy file whose arrays declare more than they contain, or unpack to more than the limit.
 
     A few bytes can declare, or unpack to, more than the memory. Damage of other kinds is left to `numpy.load`.
     """
     if not zipfile.is_zipfile(path):
+        with open(path, "rb") as file:
+            declared = _declared_bytes(file)
+            contained = os.fstat(file.fileno()).st_size - file.tell()
+        if declared is not None and declared > contained:
+            raise InputError(f"{path} is damaged or hostile: it declares {declared:,} bytes and has {contained:,}.")
         return
     total = 0
     with zipfile.ZipFile(path) as archive:
@@ -32,6 +39,15 @@ def expect_honest_sizes(path: str | Path) -> None:
                     f"{path} is damaged or hostile: its array {member.filename!r} declares {declared:,} bytes and has "
                     f"{member.file_size:,}."
                 )
+
+
+def expect_numbers_or_text(array: NDArray[Any], name: str) -> None:
+    """Refuse arrays of raw bytes and of several fields: no learner can read them."""
+    if array.dtype.kind == "V":
+        raise InputError(
+            f"`{name}` has values of type {array.dtype}, raw bytes or several fields; expected numbers or text. Save "
+            "one array of numbers for each field."
+        )
 
 
 def _declared_bytes(file: Any) -> int | None:

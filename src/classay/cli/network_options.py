@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import expect
+from ..input_files import quoted
 
 if TYPE_CHECKING:
     from ..engine.store import Store
@@ -50,7 +52,7 @@ def named_paths(files: list[str]) -> dict[str, Path]:
         names = short_names(stems)
     else:
         names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
-    missing = [str(path) for path in paths if not path.exists()]
+    missing = [quoted(path) for path in paths if not os.path.exists(path)]
     if missing:
         raise expect.InputError(f"File not found: {expect.shown(missing)}. Is the path right?")
     return dict(zip(names, paths))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, shown
+from ..input_files import MissingFile, expect_file
 from .atomic_file import atomic_file
 
 SCHEMA = 1
@@ -145,14 +146,14 @@ def _zip_member(name: str) -> zipfile.ZipInfo:
 def _open_record(path: PathLike) -> Iterator[zipfile.ZipFile]:
     """Open a record. Whatever the libraries raise for a damaged or foreign file becomes a RecordError."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(expect_file(path, "a record, which is one file")) as archive:
             yield archive
     except RecordError:
         raise
-    except FileNotFoundError:
-        raise MissingRecord(f"There is no file {path}. Is the path right?") from None
-    except (IsADirectoryError, PermissionError) as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}. A record is one file.") from error
+    except MissingFile as error:
+        raise MissingRecord(str(error)) from None
+    except InputError as error:
+        raise RecordError(str(error)) from None
     except zipfile.BadZipFile as error:
         message = f"{path} is not a record of classay, or was truncated or altered ({error})."
         raise DamagedRecord(f"{message} Make the record again.") from error
@@ -261,7 +262,10 @@ def _pack_column(column: pd.Series[Any], name: str) -> tuple[Header, Arrays] | N
     kind = types.infer_dtype(column, skipna=True)
     values: NDArray[Any]
     if kind in ("string", "empty"):
-        values = np.array(["" if is_missing else str(value) for value, is_missing in zip(column, missing)], dtype=str)
+        texts = ["" if is_missing else str(value) for value, is_missing in zip(column, missing)]
+        if 4 * len(texts) * max(map(len, texts), default=0) > MOST_TABLE_BYTES:
+            return None  # an array has the width of its longest text in every row
+        values = np.array(texts, dtype=str)
     elif kind in ("boolean", "integer", "floating"):
         known = np.asarray(column[~missing].tolist())
         values = np.zeros(len(column), dtype=known.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import Ints
-from ..expect import InputError, counted, nearest, shown
+from ..expect import InputError, counted, nearest, shown, within
 from . import kinds
 from .audit import (
     ASKED,
@@ -163,6 +163,8 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
     if not frame.columns.is_unique:
         twins = frame.columns[frame.columns.duplicated()]
         raise InputError(f"{name!r} has columns with the same name ({shown(twins)}). Give each its own name.")
+    within(len(frame), "rows", f"The number of rows of {name!r}")
+    within(frame.shape[1], "columns", f"The number of columns of {name!r}")
     if frame.empty:
         raise InputError(f"{name!r} has a header ({shown(frame.columns)}) but no rows.")
     return frame

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -163,7 +163,7 @@ def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
     numbers = [part for value in k for part in value.split(",") if part.strip()]
     for word in words:
         parts = [part for part in word.split(",") if part.strip()]
-        if parts and all(_is_whole(part) for part in parts) and not Path(word).exists():
+        if parts and all(_is_whole(part) for part in parts) and not os.path.exists(word):
             numbers += parts
         else:
             sources.append(word)

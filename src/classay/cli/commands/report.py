@@ -102,6 +102,11 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Report on learners and data on one page: findings first, then charts, then tables."""
+    for option, value in (("--arch", arch), ("--builder", builder), ("--input", input)):
+        if value and not network:
+            raise expect.InputError(
+                f"{option} describes a network, but there is no --network. Add its file, or drop {option}."
+            )
     learners = learners_from_texts(learner or options.USUAL, allow_import)
     seconds = seconds_of(budget)
     all_splits = _by_learner(splits, "--splits", learners)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown
+from ...input_files import expect_file
 from ...npz_files import expect_honest_sizes
 
 if TYPE_CHECKING:
@@ -141,11 +142,7 @@ def read_state(path: str | Path, trust_pickle: bool = False) -> NetworkState:
 
 def file_kind(path: str | Path) -> str:
     """The kind of a file of weights: safetensors, NumPy, ONNX, Keras or torch."""
-    file = Path(path)
-    if not file.exists():
-        raise InputError(f"There is no file {path}. Is the path right?")
-    if not file.is_file():
-        raise InputError(f"{path} is a folder; expected one file of weights, such as model.safetensors.")
+    file = expect_file(path, "one file of weights, such as model.safetensors")
     if file.name.lower().endswith(FOREIGN):
         raise InputError(
             f"{path} is of an unsupported kind. Save the weights as safetensors, or as a NumPy file by "
@@ -227,7 +224,7 @@ def identity(value: Any) -> Any:
 def labels_beside(path: str | Path) -> tuple[str, ...]:
     """The names of classes in the `config.json` of Hugging Face beside a file of weights; none if there are none."""
     try:
-        config = json.loads(Path(path).with_name("config.json").read_text(encoding="utf-8"))
+        config = json.loads(expect_file(Path(path).with_name("config.json")).read_text(encoding="utf-8"))
         by_number = {int(number): str(label) for number, label in config["id2label"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ()  # there is no such file, or it is of another kind
