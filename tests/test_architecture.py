@@ -35,6 +35,7 @@ FLOORS = [
         "limits",
         "notes",
         "npz_files",
+        "input_files",
         "printable",
         "result",
         "notebook",

@@ -128,6 +128,67 @@ def test_very_long_paths(words, capsys, tmp_path, monkeypatch):
     assert "bug in classay" not in capsys.readouterr().err
 
 
+# Standard input
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    """Put bytes on standard input."""
+    from classay.tables import standard_input
+
+    monkeypatch.setattr(standard_input, "_folders", [])
+
+    def put(content):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return put
+
+
+ROWS = [f"{row % 7},{row % 5},{'uv'[row % 2]}" for row in range(60)]
+CSV = "\n".join(["a,b,y", *ROWS]).encode()
+
+
+def packed(write):
+    content = io.BytesIO()
+    write(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        CSV,
+        CSV.replace(b",", b"\t"),
+        gzip.compress(CSV),
+        packed(lambda file: np.savez(file, X=np.arange(120).reshape(60, 2), y=["u", "v"] * 30)),
+        b"@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute y {u,v}\n@data\n" + CSV[6:],
+    ],
+    ids=["csv", "tsv", "gz", "npz", "arff"],
+)
+def test_a_table_from_standard_input(content, standard_input):
+    standard_input(content)
+    table = read_table("-")
+    assert (table.name, table.X.shape, set(table.y)) == ("stdin", (60, 2), {"u", "v"})
+    with pytest.raises(InputError, match="named twice"):
+        read_table("-")
+
+
+def test_standard_input_that_is_empty_closed_or_too_long(standard_input, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(InputError, match="is not connected to a file"):
+        read_table("-")
+    monkeypatch.setenv("CLASSAY_LIMITS", "file_bytes=100")
+    standard_input(CSV)
+    with pytest.raises(InputError, match=r"size of standard input in bytes is .*; the limit is 100"):
+        read_table("-")
+
+
+def test_a_command_reads_standard_input(standard_input, capsys):
+    standard_input(CSV)
+    assert run(["data", "-", "--json"]) == 0
+    assert "stdin: 60 rows" in capsys.readouterr().err
+
+
 # What files declare and unpack to
 
 
@@ -203,7 +264,7 @@ def test_a_parquet_file_of_many_rows_in_few_bytes(tmp_path, monkeypatch):
     path = tmp_path / "table.parquet"
     pd.DataFrame({"a": np.zeros(200_000), "y": ["u", "v"] * 100_000}).to_parquet(path)
     monkeypatch.setenv("CLASSAY_LIMITS", "rows=1000")
-    with pytest.raises(InputError, match="number of rows of 'table.parquet' is 200,000; the limit is 1,000"):
+    with pytest.raises(InputError, match=r"number of rows of 'table.parquet' is 200,000; the limit is 1,000"):
         read_table(path)
     monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=1000000")
     with pytest.raises(InputError, match=r"unpacked size of .* in bytes is 3,200,000; the limit is 1,000,000"):

@@ -257,7 +257,7 @@ def _message(error: Exception) -> str:
         return f"{what}. Use fewer rows, columns or workers (--workers 1)."
     if _is_lack(error):
         return f"{error}. Free some space or close files, and run the same again."
-    if _is_of_path(error):
+    if isinstance(error, OSError) and _is_of_path(error):
         from ..input_files import quoted
 
         return f"{quoted(str(error.filename))} cannot be used: {error.strerror}. Choose another path."

@@ -11,8 +11,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Built-in name (iris, wine, breast_cancer, digits), file (CSV, TSV, gz, Parquet, ARFF, npz) or "
-        "openml:NAME.",
+        help="Built-in name (iris, wine, breast_cancer, digits), file (CSV, TSV, gz, Parquet, ARFF, npz), "
+        "openml:NAME, or - for standard input.",
     ),
 ]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column with the labels. Default: the last one.")]

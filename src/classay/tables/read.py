@@ -100,7 +100,7 @@ def read_table(
     """A table by built-in name, from a file, or from OpenML.
 
     source: one of `sources.BUILT_IN`; a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file (arrays X
-        and y); `openml:NAME` or `openml:ID`.
+        and y); `openml:NAME` or `openml:ID`; `-` for standard input.
     target: the column with the labels. Default: the one the source names, else the last, with a note.
     text: the column of texts to embed; never the target. Without it, a column of sentences is an error, unless there
         is nothing else to learn from.

@@ -18,18 +18,21 @@ import pandas as pd
 from ..expect import InputError, nearest, shown, within
 from ..input_files import expect_file
 from ..npz_files import expect_honest_sizes, expect_numbers_or_text
+from .standard_input import NAME, STANDARD_INPUT, copied
 from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
 
 BUILT_IN = ("iris", "wine", "breast_cancer", "digits")
 
 
 def load_source(source: str | Path, wanted: Wanted) -> tuple[str, LoadedTable]:
-    """The name of a table, and its content: `openml:NAME`, `openml:ID`, one of `BUILT_IN`, or a file."""
+    """The name of a table, and its content: `openml:NAME`, `openml:ID`, `-`, one of `BUILT_IN`, or a file."""
     text = str(source)
     if text.startswith("openml:"):
         return text, _from_openml(text.removeprefix("openml:"))
     if text in BUILT_IN:
         return text, _built_in(text)
+    if text == STANDARD_INPUT:
+        return NAME, _from_file(copied(), wanted)
     path = Path(source).expanduser()
     return path.name, _from_file(path, wanted)
 

@@ -229,7 +229,7 @@ def _rows(text: str | None, option: str) -> int | str | None:
 
 def _stem(data: str) -> str:
     """The name of the page: that of the data without folder and suffixes."""
-    name = Path(data.removeprefix("openml:")).name
+    name = "stdin" if data == "-" else Path(data.removeprefix("openml:")).name
     return name.split(".")[0] or "report"
 
 

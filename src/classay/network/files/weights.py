@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...expect import InputError, need, shown
+from ...expect import InputError, need, shown, within
 from ...input_files import expect_file
 from ...npz_files import expect_honest_sizes
 
@@ -33,6 +33,7 @@ CONVERT = (
     "If you trust it, load it and save only the weights: "
     '`torch.save(torch.load("{name}", weights_only=False){part}, "weights.pt")`'
 )
+DEEPEST = 50
 SAFE_TORCH = (2, 10)
 """The first torch whose reader of weights alone is not known to run code.
 
@@ -284,26 +285,47 @@ def _expect_safe_reader(version: str, path: Path) -> None:
         )
 
 
-def find_state_dict(content: Any, path: Path) -> tuple[dict[str, Tensor], list[str]]:
-    """The weights in what a training script saved: itself, or under one of the usual names."""
+def find_state_dict(
+    content: Any, path: Path, depth: int = 0, visited: set[int] | None = None
+) -> tuple[dict[str, Tensor], list[str]]:
+    """The weights in what a training script saved: itself, or under one of the usual names.
+
+    Mappings may contain each other: each is visited once, to a depth of `DEEPEST`.
+    """
     import torch
 
+    visited = set() if visited is None else visited
+    if id(content) in visited or depth > DEEPEST:
+        raise InputError(f"{path} contains itself, or is nested more than {DEEPEST} times; expected weights by name.")
+    visited.add(id(content))
     if not isinstance(content, Mapping):
         raise InputError(f"{path} contains a {type(content).__name__}; expected weights by name (a state dict).")
     own = {str(name): value for name, value in content.items() if isinstance(value, torch.Tensor)}
+    _expect_plain(own, path)
     if any(value.ndim >= 2 for value in own.values()):
         return own, []
     inner = {str(name): value for name, value in content.items() if isinstance(value, Mapping)}
     order = [*(name for name in NESTED if name in inner), *(name for name in inner if name not in NESTED)]
     for name in order:
         try:
-            tensors, notes = find_state_dict(inner[name], path)
+            tensors, notes = find_state_dict(inner[name], path, depth + 1, visited)
         except InputError:
             continue
         others = [other for other in order if other != name and other in NESTED]
         note = f"Of {path.name}, {name!r} was used" + (f"; it also has {shown(others)}." if others else ".")
         return tensors, [note, *notes]
     raise InputError(f"{path} contains no weights of two or more dimensions; it has {shown(content) or 'nothing'}.")
+
+
+def _expect_plain(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Refuse tensors without values of their own, and those that expand to more than the limit."""
+    size = 0
+    for name, tensor in tensors.items():
+        kind = "meta" if tensor.is_meta else "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
+        if kind != "strided":
+            how = "It has no values." if kind == "meta" else "Convert it by `.to_dense()` before saving."
+            raise InputError(f"{path} has a {kind} tensor {name!r}; expected dense tensors. {how}")
+        size = within(size + tensor.numel() * tensor.itemsize, "array_bytes", f"The size of the tensors of {path}")
 
 
 def without_wrappers(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
