@@ -45,7 +45,12 @@ Drop = Annotated[
 ]
 TestSize = Annotated[float, typer.Option(help="Share of the rows held out from every refit.")]
 Level = Annotated[float, typer.Option(help="Confidence level of intervals and bounds.")]
-Seed = Annotated[int, typer.Option("--seed", "-s", help="Random seed; the same seed gives the same results.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", "-s", help="Random seed. The same seed gives the same results on the same machine and versions."
+    ),
+]
 Workers = Annotated[int | None, typer.Option("--workers", "-w", help="Number of local workers. Default: one per core.")]
 Scheduler = Annotated[
     str | None,

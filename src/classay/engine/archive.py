@@ -9,11 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +23,14 @@ from pandas.api import types
 from ..expect import InputError, shown
 from ..input_files import MissingFile, expect_file
 from .atomic_file import atomic_file
+from .machine import machine, versions
 
 SCHEMA = 1
 HEADER = "header.json"
 RESERVED = ("format", "schema", "kind", "versions", "checksum")  # what the header contains besides the caller's content
 ADDRESS = "address"  # where in a store a record belongs; those outside of stores, and older ones, have none
+MACHINE = "machine"  # where it was made; older records do not say it
+OWN = (*RESERVED, ADDRESS, MACHINE)  # names that callers cannot use
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip archive can store
 
 Header = dict[str, Any]
@@ -60,11 +61,11 @@ def write(
 
     `address`: where in a store it belongs, so that it is not taken for another record when files are mixed up.
     """
-    taken = [name for name in (*RESERVED, ADDRESS) if name in header]
+    taken = [name for name in OWN if name in header]
     if taken:
         raise InputError(f"The header has {shown(taken)}, which every record has. Use other names.")
     checked = {name: _checked_array(name, array) for name, array in sorted(arrays.items())}
-    own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions()}
+    own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions(), MACHINE: machine()}
     own |= {} if address is None else {ADDRESS: address}
     text = to_json({**own, "checksum": checksum(checked), **header}, "The header of a record", indent=1)
     with atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -100,19 +101,6 @@ def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
         if array.nbytes:
             digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
-
-
-def versions() -> dict[str, str]:
-    """The versions of the packages that make a record."""
-
-    def installed(name: str) -> str:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return "unknown"
-
-    packages = {name: installed(name) for name in ("classay", "numpy", "scikit-learn")}
-    return {"python": platform.python_version(), **packages}
 
 
 def to_json(content: Mapping[str, Any], what: str, **options: Any) -> str:

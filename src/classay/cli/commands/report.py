@@ -43,7 +43,8 @@ EXAMPLES = """
 
 The budget is a deadline. Cross-validated fits on all rows come first, then rounds of 5, 10, 20 and 50 splits; a round
 starts only if it should end in time. The page is written after the first round and again after every other one. It
-shows the command that reproduces its figures.
+shows the command that reproduces its figures. With a budget, the seed alone does not: what is fitted depends on the
+speed of the machine.
 """
 SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points")
 MARKS = {"warning": ("bold red", "warning"), "note": ("yellow", "note"), "fine": ("green", "fine")}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats, Ints
 from ...engine import archive, store
+from ...engine.machine import versions as versions_here
 from ...expect import InputError, shown
 from ...intervals import Estimate
 from ...result import plain
@@ -171,7 +172,8 @@ def _another_learner(path: Path, header: dict[str, Any], now: dict[str, Any]) ->
     """Why a learner is not that of a file: its class, its parameters, or the versions of packages that set these."""
     saved, name = header["learner"], header["settings"]["name"]
     differing = shown(differences(saved, now), 4)
-    versions = {key: (value, archive.versions().get(key)) for key, value in header["versions"].items()}
+    here = versions_here()
+    versions = {key: (value, here.get(key)) for key, value in header["versions"].items()}
     changed = [f"{key} {then} (now {here})" for key, (then, here) in versions.items() if here not in (None, then)]
     own = (saved.get("version"), now.get("version"))
     if saved.get("class") == now.get("class") and own[0] != own[1] and not changed:
