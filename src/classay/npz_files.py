@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import struct
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,11 @@ from numpy.typing import NDArray
 
 from .expect import InputError, within
 
+UNREADABLE = (
+    *(OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, OverflowError, SyntaxError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
+)
+"""What NumPy and zipfile raise for a file that is damaged. RuntimeError: encrypted, or packed in an unknown way."""
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -56,5 +64,5 @@ def _declared_bytes(file: Any) -> int | None:
         version = np.lib.format.read_magic(file)
         shape, _, dtype = HEADERS.get(version, HEADERS[2, 0])(file)
         return math.prod(shape) * int(dtype.itemsize)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, KeyError, TypeError, SyntaxError):
+    except UNREADABLE:
         return None

@@ -14,7 +14,7 @@ from .. import expect
 from ..classes.ranks.ranks import Ranks
 from ..expect import InputError
 from ..input_files import expect_file
-from ..npz_files import expect_honest_sizes, expect_numbers_or_text
+from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
 
 SUFFIXES = (".npz", ".npy", ".classay")
 
@@ -75,7 +75,7 @@ def array(path: Path) -> Any:
     expect_file(path, "a file written by np.save")
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise _unreadable(path, error) from None
     if isinstance(loaded, np.lib.npyio.NpzFile):
         loaded.close()
@@ -94,7 +94,7 @@ def _arrays(path: Path) -> dict[str, Any]:
             return arrays or dict.fromkeys(file.files)
     except InputError:
         raise
-    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise _unreadable(path, error) from None
 
 
@@ -103,7 +103,7 @@ def _names(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as file:
             return [name.removesuffix(".npy") for name in file.namelist()]
-    except (OSError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise _unreadable(path, error) from None
 
 

@@ -167,6 +167,10 @@ def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None, address:
     lacking = [name for name in RESERVED if name not in header]
     if lacking:
         raise DamagedRecord(f"{path} is damaged: {HEADER} lacks {shown(lacking)}. Make the record again.")
+    kinds = {"schema": int, "kind": str, "versions": dict, "checksum": str}
+    wrong = [name for name, expected in kinds.items() if not isinstance(header[name], expected)]
+    if wrong:
+        raise DamagedRecord(f"{path} is damaged: {HEADER} has another {shown(wrong)} than records. Make it again.")
     if kind is not None and header["kind"] != kind:
         raise ForeignRecord(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
     if address is not None and header.get(ADDRESS, address) != address:

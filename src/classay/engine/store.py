@@ -34,6 +34,7 @@ from .archive import (
 from .machine import differences
 
 __all__ = [
+    "CANNOT_BE",
     "SCHEMA",
     "DamagedRecord",
     "DamagedRecordWarning",
@@ -206,7 +207,7 @@ CHUNK_FILE = re.compile(r"\d[\d+-]*" + re.escape(SUFFIX))
 TEMPORARY_FILE = re.compile(r"\.[\w.+-]+" + re.escape(SUFFIX) + r"\.[0-9a-f]{32}\.part")
 """The names of files while they are written."""
 ATTEMPTS = 5
-CANNOT_BE = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+CANNOT_BE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 """What the content of a record raises if it is not what is expected."""
 
 

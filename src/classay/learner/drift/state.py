@@ -146,8 +146,9 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
             )
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
         drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
-        return {**header["settings"], "probes": drawn}, state
-    except (KeyError, TypeError, ValueError) as error:
+        settings = {name: header["settings"][name] for name in (*SETTINGS, "random_state")}
+        return {**settings, "probes": drawn}, state
+    except store.CANNOT_BE as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error

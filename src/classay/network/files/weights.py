@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown, within
 from ...input_files import expect_file
-from ...npz_files import expect_honest_sizes
+from ...npz_files import UNREADABLE, expect_honest_sizes
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -163,7 +162,7 @@ def _from_numpy(path: Path) -> WeightFile:
             arrays = {name: file[name] for name in file.files}
     except InputError:
         raise
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
+    except UNREADABLE as error:  # TypeError: one array alone
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
     floating = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
     return WeightFile(

@@ -8,7 +8,6 @@ calibration the prior is Jeffreys', Beta(½, ½), which is worth one row.
 from __future__ import annotations
 
 import math
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from scipy import special
 from ...expect import InputError, shown
 from ...input_files import expect_file
 from ...intervals import Estimate, of_proportion
-from ...npz_files import expect_honest_sizes
+from ...npz_files import UNREADABLE, expect_honest_sizes
 from ..prototypes.walks import normalize_of
 from ..split.trace import frozen
 from .estimate import LEVEL
@@ -86,7 +85,7 @@ def read_labelled_rows(path: str | Path) -> LabelledRows:
             if pair is None:
                 raise InputError(f"{path} has arrays {shown(names) or 'none'}; expected x (inputs) and y (labels).")
             inputs, labels = (file[name] for name in pair)
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
+    except UNREADABLE as error:  # TypeError: one array alone
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
