@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -78,11 +79,12 @@ def read_shape(text: str) -> tuple[int, ...]:
     >>> read_shape("3x32x32"), read_shape("128")
     ((3, 32, 32), (128,))
     """
-    if not re.fullmatch(r"\s*\d+(\s*[x×X,]\s*\d+)*\s*", text):
-        raise expect.InputError(f"--input is {text!r}; expected the shape of one input, such as 3x32x32.")
+    if not re.fullmatch(r"\s*\d{1,9}(\s*[x×X,]\s*\d{1,9})*\s*", text):
+        raise expect.InputError(f"--input is {text[:80]!r}; expected the shape of one input, such as 3x32x32.")
     shape = tuple(int(side) for side in re.findall(r"\d+", text))
     if 0 in shape:
-        raise expect.InputError(f"--input is {text!r}; expected sides of at least 1.")
+        raise expect.InputError(f"--input is {text[:80]!r}; expected sides of at least 1.")
+    expect.within(4 * math.prod(shape), "array_bytes", "The size of one input (--input) in bytes")
     return shape
 
 
