@@ -37,6 +37,7 @@ FLOORS = [
         "npz_files",
         "input_files",
         "printable",
+        "private_apis",
         "result",
         "notebook",
         "frames",

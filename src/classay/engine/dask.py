@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..expect import InputError, counted, shown
+from ..private_apis import threads_by_worker
 from .machine import differences, machine
 
 CONNECT_TIMEOUT = 5.0  # seconds
@@ -86,7 +87,7 @@ def _threads_by_worker(client: Any, timeout: float) -> dict[str, int]:
     """Threads by worker. Waits for workers that are just being started."""
     deadline = time.monotonic() + timeout
     while True:
-        threads: dict[str, int] = client.sync(client.scheduler.ncores, workers=None, callback_timeout=timeout)
+        threads = threads_by_worker(client, timeout)
         if threads or time.monotonic() > deadline:
             return threads
         time.sleep(0.1)
