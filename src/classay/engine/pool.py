@@ -32,7 +32,7 @@ Reply = tuple[bool, Any]  # (True, result) or (False, Failure)
 IDLE_SECONDS = 60  # seconds after which waiting workers end
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
-_idle: list[tuple[int, int, Any]] = []  # the process that made it, its workers, the executor; at most one
+_idle: list[tuple[tuple[int, bool], int, Any]] = []  # who made it, its workers, the executor; at most one
 
 
 # Before modules are unloaded: after that, loky's executors cannot be closed without a message on stderr.
@@ -41,7 +41,7 @@ atexit.register(_idle.clear)
 
 def has_idle_pool(workers: int) -> bool:
     """Whether a pool of this size is waiting."""
-    return any(made_by == os.getpid() and size == workers for made_by, size, _ in _idle)
+    return any(made_by == _parent() and size == workers for made_by, size, _ in _idle)
 
 
 @contextmanager
@@ -56,14 +56,15 @@ def local_workers(workers: int) -> Iterator[Executor]:
     if is_broken(pool) or _idle:
         pool.shutdown(wait=True, kill_workers=True)
     else:
-        _idle.append((os.getpid(), workers, pool))
+        _idle.append((_parent(), workers, pool))
 
 
 def _take_idle(workers: int) -> Any:
     while _idle:
         made_by, size, pool = _idle.pop()
-        if made_by == os.getpid():  # a fork does not share its parent's workers
-            if size == workers and not is_broken(pool):
+        if made_by[0] == os.getpid():  # a fork does not share its parent's workers
+            # A worker that another thread starts would be killed when that thread ends: see `_end_with`.
+            if made_by == _parent() and size == workers and not is_broken(pool):
                 return pool
             pool.shutdown(wait=True)
     return None
