@@ -239,6 +239,14 @@ def answers(seed: int = 0) -> classay.Labelings:
     return classay.Labelings.from_arrays(labels, truth)
 
 
+def scored(seed: int = 0) -> classay.Labelings:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=60)
+    p = rng.beta(1 + truth, 2 - truth, size=(8, 3, 60))
+    names = np.array(["<b>no</b>", "yes"])
+    return classay.Labelings.from_arrays(names[(p > 0.5).astype(int)], names[truth], scores=p, name="<b>net</b>")
+
+
 def scores(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(8), 5)
@@ -313,6 +321,13 @@ EXAMPLES = {
         np.random.default_rng(0).normal(size=(30, 2)), np.random.default_rng(1).normal(size=(30, 3))
     ),
     "Extrapolation": lambda: classay.extrapolation(classay.accuracy_curve(*scores()), [4, 100]),
+    "Metrics": lambda: classay.metrics(scored()),
+    "ScoreVariance": lambda: classay.score_variance(scored()),
+    "Retraining": lambda: classay.retraining(
+        classay.Labelings.from_arrays(
+            np.random.default_rng(0).random((6, 2, 50)) < 0.2, [False, True] * 25, retrained=0.1, name="<b>net</b>"
+        )
+    ),
     "Orientation": lambda: classay.orientation(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": lambda: classay.complexity(
@@ -321,6 +336,18 @@ EXAMPLES = {
     ),
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
+    ),
+    "Importance": lambda: classay.importance(
+        GaussianNB(), load_iris(as_frame=True).data.rename(columns=lambda name: f"<b>{name}</b>"), load_iris().target
+    ),
+    "Leaks": lambda: classay.leaks(
+        pd.DataFrame({"age": np.arange(60) % 7, "<b>code</b>": list("ab") * 30}), list("xy") * 30
+    ),
+    "Dependence": lambda: classay.dependence(
+        pd.DataFrame({"<b>age</b>": np.random.default_rng(0).normal(size=60), "b": np.arange(60) % 7}), list("xy") * 30
+    ),
+    "Shift": lambda: classay.shift(
+        pd.DataFrame({"<b>age</b>": np.arange(40.0)}), pd.DataFrame({"<b>age</b>": np.arange(30.0) + 100})
     ),
     "Stability": lambda: classay.stability(answers()),
     "StabilityTable": lambda: classay.stabilities({"a": answers(0), "<b>c</b>": answers(1)}),

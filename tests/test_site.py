@@ -90,7 +90,7 @@ def test_every_figure_and_finding_is_told():
 
 
 def test_rooms_say_when_not_to_trust_them():
-    for name in ("orientation", "stability", "change", "data", "classes", "network", "report", "check"):
+    for name in ("orientation", "stability", "scores", "change", "data", "classes", "network", "report", "check"):
         assert "When not to trust it" in WRITTEN[f"{name}.md"], name
         assert "](pictures/" in WRITTEN[f"{name}.md"], f"{name} has no picture"
 

@@ -21,6 +21,7 @@ LIMITS = {
     "training_rows": 100_000_000,
     "workers": 10_000,
     "walks": 100_000,
+    "score_bytes": 2**30,
     # Files
     "file_bytes": 2**36,
     "rows": 100_000_000,
@@ -36,6 +37,7 @@ OF_MEMORY = {"array_bytes"}
 OF_PARAMETERS = {
     "Subsets(n)": "subsets",
     "HalfSplits(m)": "subsets",
+    "Retrain(n)": "subsets",
     "splits": "subsets",
     "repeats": "repeats",
     "holdouts": "holdouts",

@@ -30,8 +30,12 @@ TEXTS = {
     "refits-failed": "{count} of {refits} refits failed; see `failures`.",
     "probes-not-stored": "The probes are not stored (sparse, too large or of unusual types); the predictions on "
     "them are.",
+    "scores-not-kept": "Scores are not kept: they would take {bytes:,} bytes, and the limit is {limit:,} (score_bytes "
+    "in CLASSAY_LIMITS).",
+    "scores-missing": "{count} of {refits} refits gave no scores.",
     "subsets-run": "Interrupted: {count} of {subsets} subsets were run.",
     "values-not-measured": "Too little was done to measure anything at {subject}.",
+    "values-fitted-alone": "{subject} needs scores, which shared fits do not give: every value was fitted separately.",
     "learner-wrapped": "It does not take the table as it is; changed inside each fit: {subject}.",
     "refits-warned": "{count} of {refits} refits warned: {subject}",
     # of ranks

@@ -10,7 +10,7 @@ import pandas as pd
 import classay
 from classay import charts
 from classay.intervals import Estimate, exact
-from classay.report.document import Figure, Finding, Picture, Report, Section, Sheet, Unasked
+from classay.report.document import Figure, Finding, Picture, Recommendation, Report, Section, Sheet, Unasked
 
 LEARNERS = ("tree", "forest", "nearest")
 NASTY = (
@@ -157,6 +157,18 @@ def _made(names: tuple[str, ...], columns: tuple[str, ...], labels: tuple[str, .
             Section("classes", "Classes", "", absent="Left out: there are 2 classes; at least 5 are needed."),
         ),
         failed={"perceptron": "ValueError: it does not fit"},
+        verdict=Recommendation(
+            (f"Use {names[0]}.", "No other learner is shown to be more accurate."),
+            Sheet(
+                "verdict",
+                "The learners in three figures",
+                ("learner", "accuracy", "retrain_change", "fit_rows"),
+                tuple((name, table.accuracy[name], Estimate(0.05, 0.01, 0.09), 32) for name in names),
+                of=names,
+                sort=False,
+            ),
+            names[0],
+        ),
         settings={
             "budget": 60.0,
             "bought": "8 subsets of half the rows, 3 repeats",

@@ -2,6 +2,8 @@
 
 import ast
 import json
+import re
+from html.parser import HTMLParser
 from unittest.mock import patch
 
 import numpy as np
@@ -52,7 +54,7 @@ def test_every_figure_has_a_meaning_and_an_interval(assay):
     known = frame[frame["value"].notna()]
     assert (known["low"] <= known["value"] + 1e-9).all()
     assert (known["value"] <= known["high"] + 1e-9).all()
-    assert {"accuracy", "cv_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity"} <= set(
+    assert {"accuracy", "refit_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity"} <= set(
         frame["figure"]
     )
 
@@ -61,7 +63,7 @@ def test_the_document_is_plain_json(assay):
     text = json.dumps(assay.report.to_dict(), allow_nan=False)
     assert json.loads(text)["about"]["rows"] == 298
     assert [section.key for section in assay.report.sections] == [
-        "learners", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
+        "learners", "variation", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
     ]  # fmt: skip
 
 
@@ -406,3 +408,47 @@ def test_networks_have_a_section():
     assert made.report.figure("net", "within") == quality.within
     section = next(each for each in made.report.sections if each.key == "networks")
     assert section.sheets[0].rows[0][0] == "net"
+
+
+class _Visible(HTMLParser):
+    """The words of a page that are visible before anything is opened."""
+
+    HIDDEN = ("script", "style", "title")
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.stack = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("meta", "link", "br", "input", "img", "use", "path"):
+            return
+        given = dict(attrs)
+        shut = tag == "details" and "open" not in given
+        hidden = tag in self.HIDDEN or "popover" in given or "hidden" in (given.get("class") or "").split()
+        opened = tag == "tr" and "opens" in (given.get("class") or "").split()
+        self.stack.append((tag, shut, hidden or opened))
+
+    def handle_endtag(self, tag):
+        while self.stack and self.stack.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        tags = [tag for tag, _, _ in self.stack]
+        closed = [place for place, (_, shut, _) in enumerate(self.stack) if shut]
+        inside = closed and "summary" not in tags[closed[0] :]
+        if not inside and len(closed) < 2 and not any(hidden for _, _, hidden in self.stack):
+            self.words += data.split()
+
+
+def test_a_page_of_three_learners_shows_at_most_2500_words_before_anything_is_opened(mixed, tmp_path):
+    assay, _ = found(LEARNERS, *mixed, **FEW)
+    assert len(LEARNERS) >= 2
+    text = assay.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    shown = _Visible(text).words
+    assert 200 < len(shown) <= 2500
+    assert "Verdict" in shown
+    assert "Glossary" in shown
+    assert "Networks," not in shown  # a section without content is not there
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", text)
+    assert headings[0] == "Verdict"

@@ -43,6 +43,8 @@ COMMANDS = {
         "accuracy.",
         "stability": "Measure how repeatable learners are: how often two refits on different rows agree, and where "
         "they do not.",
+        "scores": "Measure metrics and calibration of learners, how far they move over refits, and what a retraining "
+        "changes.",
         "preference": "Measure which of two concepts learners prefer at equal evidence, and how much evidence changes "
         "that.",
         "drift": "Detect whether batches of data show a change of the process, or only the usual variation of the "

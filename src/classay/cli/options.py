@@ -25,6 +25,14 @@ Learners = Annotated[
         "tree=DecisionTreeClassifier. Repeat for more.",
     ),
 ]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        help="What to compare learners by: a scorer of scikit-learn, such as roc_auc or neg_log_loss. Default: "
+        "accuracy, or roc_auc where nearly all predictions are of one of two classes.",
+    ),
+]
 Text = Annotated[str | None, typer.Option("--text", metavar="COLUMN", help="Column of texts to use.")]
 TextModel = Annotated[str, typer.Option(help="Model that embeds texts: wordllama or minilm.")]
 TextCache = Annotated[Path | None, typer.Option(help="Folder to cache embedded texts in.")]
@@ -81,7 +89,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 USUAL = [
     "tree=DecisionTreeClassifier",
     "forest=RandomForestClassifier(n_estimators=50)",
-    "logistic regression=make_pipeline(StandardScaler(), LogisticRegression())",
+    "logistic regression=make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))",
     "nearest neighbours=make_pipeline(StandardScaler(), KNeighborsClassifier())",
 ]
 """The learners where no --learner is given."""

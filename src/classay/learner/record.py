@@ -20,19 +20,21 @@ from ..arrays import Ints
 from ..engine import archive
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import has_seed
+from ..estimators.scores import may_score
 from ..notes import Note
 from .fitting import checks
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
 from .fitting.cv_splits import Splits
 from .fitting.groups import ALONE
+from .fitting.retrain_scheme import Scheme
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
-from .fitting.schemes import Scheme
 from .fitting.stored_record import record_key, stored_record
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure
 from .records.labelings import LabelCodec, Labelings
 from .records.predictions import Predictions
+from .records.scores import KINDS, Scores, names_of
 
 OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the description of the whole
 
@@ -58,6 +60,7 @@ def record(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    scores: bool | str = "auto",
 ) -> Labelings | Predictions:
     """Refit a learner on random subsets of the data and record what each refit predicts on the same test points.
 
@@ -102,6 +105,9 @@ def record(
     cv : a scikit-learn splitter, a number of folds or index pairs, in place of `scheme`: see `Splits`
     X_test, y_test : a test part to use as it is; all rows of `X` are then the training part. Its rows are counted after
         those of `X`; `groups` has values for the rows of `X`, or for those of both
+    scores : whether to keep what refits score, probabilities or else decision values: 'auto' keeps them if the learner
+        has them and they take at most 1 GiB, True is an error if it has none, False keeps labels only. A record with
+        scores has another address in a store than one without
 
     Examples
     --------
@@ -131,7 +137,10 @@ def record(
         cv=cv,
         X_test=X_test,
         y_test=y_test,
+        scores=scores,
     )
+    if not may_score(setup.learner):  # its address in a store is then that of a record without scores
+        setup = replace(setup, scores=None)
     about = setup.about(name)
     kept_store, key, parts = None, "", None
     if store is not None:
@@ -157,6 +166,11 @@ def record(
         raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, state))
     notes = (*setup.notes, *more)
     labelings = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
+    if scores is True and isinstance(labelings, Labelings) and labelings.scores is None:
+        raise expect.InputError(
+            f"`scores` is True, but no refit of {labelings.name} gave scores. "
+            + " ".join(note for note in labelings.notes if "No scores" in note)
+        )
     # What a broken cluster left undone is not the learner's failure: the next call fits it.
     if kept_store is not None and not fits.interrupted and not fits.lost:
         kept_store.put(key, labelings.KIND, *labelings.to_file())
@@ -200,6 +214,9 @@ def gathered(
         notes.append(Note("refits-failed", count=failed, refits=refits_record.present.size))
     if bench.probes is not None and refits_record.probes is None:
         notes.append(Note("probes-not-stored"))
+    if isinstance(refits_record, Labelings) and refits_record.scores is not None:
+        without = int((refits_record.present & ~refits_record.scores.present).sum())
+        notes += [Note("scores-missing", count=without, refits=refits_record.present.size)] if without else []
     # The refit that showed a learner to be deterministic is not among the refits of the record.
     kept_refits = [
         of_refit for answer in answers.values() for of_refit in answer.warnings[: refits_record.present.shape[1]]
@@ -233,6 +250,7 @@ def _arrays(
     can_keep = bench.probes is not None and archive.pack_table(bench.probes, "probes") is not None
     probes = bench.probes if can_keep else None
     if isinstance(kind, LabelCodec):
+        scores, probe_scores = _scores(bench, answers, shape)
         return Labelings(
             on_test,
             kind.truth(bench.y[bench.test]),
@@ -246,6 +264,8 @@ def _arrays(
             failures=tuple(failures),
             groups=bench.groups,
             probe_groups=bench.probe_groups,
+            scores=scores,
+            probe_scores=probe_scores,
         )
     return Predictions(
         on_test,
@@ -260,3 +280,24 @@ def _arrays(
         groups=bench.groups,
         probe_groups=bench.probe_groups,
     )
+
+
+def _scores(
+    bench: Bench, answers: dict[int, SubsetAnswers], shape: tuple[int, int]
+) -> tuple[Scores | None, Scores | None]:
+    """Scores on test points and probes. If refits gave different kinds, those of the more frequent one are kept."""
+    given = {subset: answer.scores for subset, answer in answers.items() if answer.scores is not None}
+    form = bench.scores
+    if form is None or not given:
+        return None, None
+    counts = np.bincount(np.concatenate([each.kinds[: shape[1]] for each in given.values()]), minlength=len(KINDS))
+    kind = 1 + int(np.argmax(counts[1:]))
+    columns = names_of(form.classes, form.compact)
+    on_test = form.empty((*shape, bench.test.size))
+    on_probes = None if bench.probes is None else form.empty((*shape, bench.n_probes))
+    for subset, each in given.items():
+        refits = np.flatnonzero(each.kinds[: shape[1]] == kind)
+        on_test[subset, refits] = each.test[refits]
+        if on_probes is not None and each.probes is not None:
+            on_probes[subset, refits] = each.probes[refits]
+    return Scores(on_test, KINDS[kind], columns), None if on_probes is None else Scores(on_probes, KINDS[kind], columns)

@@ -17,6 +17,7 @@ import numpy as np
 from ..arrays import Ints
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import free_seeds
+from ..estimators.scores import may_score
 from ..inputs import take
 from ..notes import Note
 from .fitting import checks, provenance
@@ -147,8 +148,9 @@ class RecordRounds:
             self._about = self.setup.about(None)
         scheme = self._scheme(splits)
         own = {} if self.setup.own_points is None else {"own_points": self.setup.own_points}
+        silent = () if may_score(self.learners[name]) else ("scores",)
         return {
-            **self._about,
+            **{key: part for key, part in self._about.items() if key not in silent},
             "learner": {"name": name, **provenance.parameters(self.learners[name])},
             "scheme": {"kind": type(scheme).__name__, **asdict(scheme)},
             **own,

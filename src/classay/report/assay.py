@@ -16,18 +16,21 @@ from ..expect import InputError, counted, nearest
 from ..result import Result, plain
 from ..tables.audit import Audit, audit_frame
 from .budget import CHECK_SPLITS, BudgetSettings, seconds_of
+from .default_learners import CONTRAST, default_learners
 from .document import Finding, Report, Section
 from .figures import figures_of
 from .findings import findings_of
 from .groundwork import FitSettings
-from .measure import measure
+from .measure import Wanted, measure
+from .metric import check_metric
 from .results import LearnerResults, Results
 from .sections.audit import reading_section
 from .sections.classes_and_networks import classes_section, networks_section
 from .sections.data import data_section, slices_section
-from .sections.learners import disagreement_section, learners_section
+from .sections.learners import disagreement_section, learners_section, variation_section
 from .sections.methods import methods_section
-from .subjects import data_from, learners_from
+from .subjects import copies_together, data_from, learners_from
+from .verdict import verdict_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -88,6 +91,7 @@ def characterize(
     X: Any,
     y: ArrayLike,
     *,
+    metric: str | Sequence[str] | None = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
     groups: Any = None,
@@ -101,7 +105,9 @@ def characterize(
     n_probes: int | None = None,
     fold_rows: int | str | Mapping[str, int | str] | None = None,
     test_points: int | None = None,
+    retrains: int | None = None,
     test_size: float = 0.3,
+    more_classes: bool | None = None,
     random_state: int | None = 0,
     executor: Executor | int | None = None,
     store: str | Path | None = None,
@@ -120,8 +126,8 @@ def characterize(
     First, each learner is fitted once per cross-validation fold on all other rows. Then it is refitted in rounds on
     halves of a training part, and predicts the test part and the probes. From these predictions come accuracy,
     stability, bias, expressivity, capacity, stochasticity, kinship, slices with many errors, and where refits disagree.
-    From the rows alone come complexity, baseline and suspected labels. With 5 classes or more, the report also
-    forecasts the accuracy for more classes.
+    From the rows alone come complexity, baseline and suspected labels. With 20 classes or more, the report also
+    forecasts the accuracy for more classes. On top is a verdict: which learner, how sure that is, what to do next.
 
     A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
@@ -134,8 +140,11 @@ def characterize(
 
     Parameters
     ----------
-    learners : an unfitted scikit-learn classifier or Pipeline, a list of them, or a dict of names and learners. A
+    learners : an unfitted scikit-learn classifier or Pipeline, a list of them, or a dict of names and learners; None
+        for gradient boosting, a forest and logistic regression, with a tree and nearest neighbours for contrast. A
         learner gets the table as it is if it accepts it in a trial fit; otherwise columns are encoded for it
+    metric : what to compare learners by: a scorer of scikit-learn, such as roc_auc or neg_log_loss; of several, the
+        first. Default: accuracy, or roc_auc where nearly all predictions are of one of two classes
     X, y : rows (a DataFrame or an array) and labels
     X_test, y_test : rows and labels to test on, used as such; default: a share of `X`
     groups : a value per row, such as a patient; rows of a group are never on both sides of a split
@@ -150,7 +159,10 @@ def characterize(
     n_probes : number of points spread over the columns' ranges, on which refits are compared besides the test part
     fold_rows : number of rows for each of the five cross-validated fits, or "all"; or a dict of names and numbers
     test_points : most test points, and most rows with cross-validated predictions, drawn by class; default 20,000
+    retrains : number of training samples of nearly full size that share 90 % of their rows, to see what a retraining
+        changes; default: 10, or fewer if time is short; 0: none
     test_size : share of the rows held out from every refit
+    more_classes : whether to forecast the accuracy for more classes; default: from 20 classes on, True: from 5
     random_state : the seed of all random numbers
     executor : as in `classay.record`: an Executor, a number of local workers, or None for one per core
     store : a folder of records; fits found there are reused
@@ -174,8 +186,13 @@ def characterize(
 
     """
     seed = seeds.settle(random_state)
-    checked = learners_from(learners)
-    budget_settings = _budget_settings(budget, splits, repeats, size, n_probes, fold_rows, test_points, list(checked))
+    checked = learners_from(default_learners() if learners is None else learners)
+    metrics = tuple([metric] if isinstance(metric, str) else metric or ())
+    for each in metrics:
+        check_metric(each)
+    budget_settings = _budget_settings(
+        budget, splits, repeats, size, n_probes, fold_rows, test_points, retrains, list(checked)
+    )
     fit_settings = FitSettings(
         test_size=expect.fraction(test_size, "test_size"),
         seed=seed,
@@ -197,11 +214,16 @@ def characterize(
         X_test=X_test,
         y_test=y_test,
     )
-    data = replace(data, audit=audit_frame(X, y, name) if audit is None else audit)
+    data = copies_together(replace(data, audit=audit_frame(X, y, name) if audit is None else audit))
+    wanted = Wanted(
+        metrics=tuple(check_metric(each, data.classes.size) for each in metrics),
+        more_classes=more_classes,
+        contrast=frozenset(CONTRAST if learners is None else ()),
+    )
     last: Results | None = None
     try:
         for results in measure(
-            data, checked, networks or {}, budget_settings, fit_settings, command, each_round=on_round is not None
+            data, checked, networks or {}, budget_settings, fit_settings, command, on_round is not None, wanted
         ):
             last = results
             if on_round is not None and results.settings["preliminary"]:
@@ -223,6 +245,7 @@ def _budget_settings(
     n_probes: int | None,
     fold_rows: Any,
     test_points: int | None,
+    retrains: int | None,
     names: list[str],
 ) -> BudgetSettings:
     """Numbers that the budget decides or the user gives, checked."""
@@ -250,6 +273,7 @@ def _budget_settings(
         n_probes=None if n_probes is None else expect.whole(n_probes, "n_probes", at_least=1),
         fold_rows="all" if some_rows is None and fixed else _rows(some_rows, "fold_rows"),
         test_points=None if test_points is None else expect.whole(test_points, "test_points", at_least=10),
+        retrains=retrains if retrains is None or retrains == 0 else expect.whole(retrains, "retrains", at_least=2),
         splits_of=splits_of,
         fold_rows_of=rows_of,
     )
@@ -278,6 +302,17 @@ def report_of(results: Results) -> Report:
     """The document of all results."""
     data = results.data
     findings, unasked = findings_of(results)
+    sections = (
+        learners_section(results),
+        variation_section(results),
+        disagreement_section(results),
+        _once(data_section, results),
+        _once(slices_section, results),
+        classes_section(results),
+        networks_section(results),
+        reading_section(results),
+        methods_section(results),
+    )
     return Report(
         title=f"{data.name}: {counted(len(results.learners), 'learner')} assayed",
         about={
@@ -292,18 +327,10 @@ def report_of(results: Results) -> Report:
         findings=findings,
         unasked=unasked,
         figures=figures_of(results),
-        sections=(
-            learners_section(results),
-            disagreement_section(results),
-            _once(data_section, results),
-            _once(slices_section, results),
-            classes_section(results),
-            networks_section(results),
-            reading_section(results),
-            methods_section(results),
-        ),
+        sections=sections,
         failed=dict(results.failed),
         settings=plain(results.settings),
+        verdict=verdict_of(results, findings),
     )
 
 
@@ -325,9 +352,15 @@ def _notes(results: Results) -> list[str]:
             "done, until the budget ends."
         )
     losses = () if data.audit is None else data.audit.losses
+    copies = []
+    if data.copies_together:
+        copies.append(
+            f"{data.duplicates:,} of {data.codes.size:,} rows are copies of others. Copies are kept on one side of "
+            "every split: see D204."
+        )
     wrapped = [
         f"{name} does not take this table as it is. Changed inside each fit: {one.wrapped}."
         for name, one in results.learners.items()
         if one.wrapped
     ]
-    return list(dict.fromkeys([*first, *losses, *data.notes, *wrapped]))
+    return list(dict.fromkeys([*first, *losses, *data.notes, *copies, *wrapped]))

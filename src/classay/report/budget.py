@@ -26,7 +26,7 @@ TEST_POINTS = 20_000
 PROBES = 2000
 CHECK_SPLITS = 20
 """Splits of `classay check`, which does not depend on the speed of the machine."""
-ON_FOLDS, MOST_ON_FOLDS, FOLDS_END = 0.35, 0.5, 0.7
+ON_FOLDS, MOST_ON_FOLDS, FOLDS_END = 0.5, 0.7, 0.85
 """Share of the time that is left for cross-validated fits, the most that they get where some learners are slow, and the
 share of the budget at which they are ended."""
 ON_FIGURES = 0.15
@@ -46,9 +46,10 @@ TIMES = 4
 class BudgetSettings:
     """The time for a report, and the numbers that depend on it. What is None is left to the budget.
 
-    `splits` into halves, `repeats` refits on each, on `size` rows of the half, compared on `n_probes` probes; and
-    `fold_rows` rows for each cross-validated fit. Numbers of rows can be "all". `splits_of` and `fold_rows_of` are
-    those of single learners; 0 splits leave a learner out. Without a time (`seconds` is None) nothing is left open.
+    `splits` into halves, `repeats` refits on each, on `size` rows of the half, compared on `n_probes` probes;
+    `fold_rows` rows for each cross-validated fit; `retrains` training samples to retrain on. Numbers of rows can be
+    "all". `splits_of` and `fold_rows_of` are those of single learners; 0 splits leave a learner out. Without a time
+    (`seconds` is None) nothing is left open.
     """
 
     seconds: float | None = 120.0
@@ -58,6 +59,7 @@ class BudgetSettings:
     n_probes: int | None = None
     fold_rows: int | str | None = None
     test_points: int | None = None
+    retrains: int | None = None
     splits_of: Mapping[str, int] = field(default_factory=dict)
     fold_rows_of: Mapping[str, int | str] = field(default_factory=dict)
 

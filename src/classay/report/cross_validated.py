@@ -15,12 +15,15 @@ from .. import seeds
 from ..arrays import Floats, Ints, Mask
 from ..engine import work
 from ..estimators.adapters import short_name
-from ..estimators.scores import fit_scorer
+from ..estimators.fit import guard, turn
+from ..estimators.scores import Scorer, fit_scorer
 from ..expect import InputError
 from ..inputs import take
 from ..splits import NOTHING, PerRow, at_even_steps, fold_of_rows, sorted_by_class, train_rows_of_fold
 
 FOLDS = 5
+MOSTLY = 0.9
+"""Fits on this share of the available rows are as good as fits on all of them."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class HeldOut:
     """`labels[i]`: the class code that a fit without the fold of row `tested[i]` predicts; `scores` (n, c), if any.
 
     `rows` is the smallest number of rows of a fit, `available` what it could have been; `fit_seconds` and
-    `predict_seconds` are the times of a fit, and of the predictions for one row, on average.
+    `predict_seconds` are the times of a fit, and of the predictions for one row, on average. `probabilities` (n, c) are
+    those of `predict_proba`, if the learner has it.
     """
 
     labels: Ints
@@ -38,6 +42,12 @@ class HeldOut:
     available: int
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
+    probabilities: Floats | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether fits had nearly all rows that they could have."""
+        return self.rows >= MOSTLY * self.available
 
     def right(self, codes: Ints) -> Mask:
         """Which of the tested rows are predicted correctly, given the codes of all rows."""
@@ -96,6 +106,7 @@ class _FoldJob:
 class _FoldAnswers:
     labels: Ints
     scores: Floats | None
+    probabilities: Floats | None
     rows: int
     fit_seconds: float
     predict_seconds: float
@@ -160,22 +171,29 @@ def cross_validate(
 def _joined(folds: Folds, by_fold: dict[int, _FoldAnswers]) -> HeldOut:
     fold = folds.fold_of_row[folds.tested]
     labels = np.empty(folds.tested.size, dtype=np.int64)
-    scored = all(each.scores is not None for each in by_fold.values())
-    scores = np.empty((folds.tested.size, folds.classes.size)) if scored else None
     for number, each in by_fold.items():
-        here = fold == number
-        labels[here] = each.labels
-        if scores is not None:
-            scores[here] = each.scores
+        labels[fold == number] = each.labels
     return HeldOut(
         labels,
-        scores,
+        _by_class(folds, {number: each.scores for number, each in by_fold.items()}),
         min(each.rows for each in by_fold.values()),
         folds.tested,
         folds.available,
         float(np.mean([each.fit_seconds for each in by_fold.values()])),
         sum(each.predict_seconds for each in by_fold.values()) / folds.tested.size,
+        _by_class(folds, {number: each.probabilities for number, each in by_fold.items()}),
     )
+
+
+def _by_class(folds: Folds, by_fold: dict[int, Floats | None]) -> Floats | None:
+    """A number for every tested row and class, if every fold has them."""
+    fold = folds.fold_of_row[folds.tested]
+    joined = np.empty((folds.tested.size, folds.classes.size))
+    for number, values in by_fold.items():
+        if values is None:
+            return None
+        joined[fold == number] = values
+    return joined
 
 
 def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
@@ -200,13 +218,28 @@ def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
     labels = np.minimum(np.searchsorted(folds.classes, answered), folds.classes.size - 1)
     if (folds.classes[labels] != answered).any():
         raise InputError(f"{short_name(learner)} predicts labels that are not among the classes.")
-    scores = None
+    scores = probabilities = None
     if len(scorer.classes) == folds.classes.size:
         try:
             scores = scorer.scores(here)
         except InputError:
             scores = None
-    return _FoldAnswers(labels, scores, train.size, fitted - begin, time.perf_counter() - fitted)
+        probabilities = _probabilities(scorer, here)
+    return _FoldAnswers(labels, scores, probabilities, train.size, fitted - begin, time.perf_counter() - fitted)
+
+
+def _probabilities(scorer: Scorer, X: Any) -> Floats | None:
+    """What `predict_proba` gives, if the learner has it and these are probabilities."""
+    classifier = scorer.fitted.estimator
+    if not hasattr(classifier, "predict_proba"):
+        return None
+    try:
+        with turn, guard():
+            given = np.asarray(classifier.predict_proba(X), dtype=float)
+    except Exception:  # a learner may raise anything; its predictions stand
+        return None
+    fine = given.shape == (len(X), scorer.classes.size) and np.isfinite(given).all() and (given >= 0).all()
+    return given if fine else None
 
 
 def fewer(rows: Ints, codes: Ints, wanted: int, seed: int, *place: int) -> Ints:

@@ -22,10 +22,8 @@ from ..learner.stability.stability import stability
 from .cross_validated import HeldOut
 from .results import ClassesResults, DataResults, LearnerResults
 
-LEAST_CLASSES = 5
-"""Smallest number of classes for a forecast of more classes."""
-POINTS = 500
-"""With this many test points, regions of disagreement are searched among them; with fewer, among probes."""
+LEAST_CLASSES, ENOUGH_CLASSES = 5, 20
+"""Smallest number of classes for a forecast of more classes where it is asked for, and where it is not."""
 
 
 def learner_results(
@@ -49,10 +47,8 @@ def learner_results(
     on_probes = stability(labelings, on="probes") if labelings.has_probes else None
     regions = None
     try:
-        if labelings.truth.size >= POINTS or on_probes is None:
-            regions = steady.regions(test_rows, random_state=seed)
-        else:
-            regions = on_probes.regions(random_state=seed)
+        # Among test points, which are rows of the data: uniform probes lie where there may be no rows.
+        regions = steady.regions(test_rows, random_state=seed)
     except InputError as too_little:
         why["regions"] = str(too_little)
     return LearnerResults(
@@ -103,13 +99,24 @@ def complexity_of(data: DataResults, rows: Ints, seed: int, why: dict[str, str])
         return None
 
 
-def classes_of(data: DataResults, held_out: dict[str, HeldOut], why: dict[str, str]) -> ClassesResults | None:
-    """Forecast for more classes, of the best learner that gives scores."""
+def classes_of(
+    data: DataResults, held_out: dict[str, HeldOut], why: dict[str, str], wanted: bool | None = None
+) -> ClassesResults | None:
+    """Forecast for more classes, of the best learner that gives scores; `wanted`: also for fewer than 20 classes."""
     size = data.classes.size
+    if wanted is False:
+        why["classes"] = "it was not asked for"
+        return None
     if size < LEAST_CLASSES:
         why["classes"] = f"there are {size} classes; a forecast needs at least {LEAST_CLASSES}"
         return None
-    scored = {name: held for name, held in held_out.items() if held.scores is not None}
+    if size < ENOUGH_CLASSES and not wanted:
+        why["classes"] = f"there are {size} classes; below {ENOUGH_CLASSES} a forecast is made with --more-classes only"
+        return None
+    if held_out and not any(held.is_full for held in held_out.values()):
+        why["classes"] = "cross-validated fits had fewer than 90 % of the rows"
+        return None
+    scored = {name: held for name, held in held_out.items() if held.scores is not None and held.is_full}
     if not scored:
         why["classes"] = "no learner gives a score to every class"
         return None

@@ -16,7 +16,7 @@ from ..result import Result, plain
 if TYPE_CHECKING:
     import altair as alt
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON format; it grows when readers of the previous version would misread a file."""
 Cell = str | int | float | bool | Estimate | None
 
@@ -75,6 +75,26 @@ class Section:
     absent: str = ""
     group: str = ""
     """The learner or network that the section is about, if there is one section for each."""
+    folded: bool = False
+    """Whether the page shows only its title until it is opened."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show, and so no place for it on the page."""
+        return not (self.pictures or self.sheets or self.lead)
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to use, how sure that is, and what to do next: sentences, the table that shows it, and the learner."""
+
+    sentences: tuple[str, ...] = ()
+    table: Sheet | None = None
+    learner: str = ""
+
+
+OTHER_NAMES = {"cv_accuracy": "accuracy"}
+"""Earlier names of figures."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +104,7 @@ class Report(Result):
     `about` describes the data (name, rows, columns, target, classes); `findings` has the findings, most important
     first; `unasked` has the checks that do not apply; `figures` has every figure with its interval; `sections` is the
     body of the page; `failed` says why learners gave no results; `settings` has the numbers that the budget set, the
-    seed, versions and the command that reproduces the report.
+    seed, versions and the command that reproduces the report; `verdict` says which learner, how sure, what next.
     """
 
     title: str
@@ -95,6 +115,7 @@ class Report(Result):
     sections: tuple[Section, ...]
     failed: dict[str, str]
     settings: dict[str, Any]
+    verdict: Recommendation = field(default_factory=Recommendation)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -110,6 +131,7 @@ class Report(Result):
         """The estimate of one figure, as in report.figure("tree", "stability")."""
         from ..expect import InputError, nearest, shown
 
+        name = OTHER_NAMES.get(name, name)
         by_name = {each.name: each.estimate for each in self.figures if each.of == of}
         if not by_name:
             known = dict.fromkeys(each.of for each in self.figures)
@@ -173,8 +195,9 @@ class Report(Result):
         counts = {level: sum(each.level == level for each in self.findings) for level in LEVELS}
         first = " ".join(str(each) for each in self.warnings[:3])
         more = f" {len(self.warnings) - 3} more warnings." if len(self.warnings) > 3 else ""
+        verdict = "".join(f" {each}" for each in self.verdict.sentences)
         return (
-            f"{self.title}: {counted(counts['warning'], 'warning')}, {counted(counts['note'], 'note')}, "
+            f"{self.title}.{verdict} {counted(counts['warning'], 'warning')}, {counted(counts['note'], 'note')}, "
             f"{counted(counts['fine'], 'check')} passed. {first}{more}".rstrip()
         )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import Floats
 from ..intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
@@ -17,9 +18,12 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     """All figures, learners first."""
     figures: list[Figure] = []
     for name, learner in results.learners.items():
-        figures += [
-            Figure("learner", name, figure, value) for figure, value in learner_figures(learner, results.data).items()
-        ]
+        values = metric_figures(results, name) | learner_figures(learner, results.data)
+        figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
+    for name in results.scored:
+        if name not in results.learners:  # it had no time for refits
+            values = metric_figures(results, name)
+            figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
     if results.classes is not None:
         forecast, size = results.classes.forecast, results.data.classes.size
@@ -43,15 +47,28 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
+def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
+    """The metrics of one learner, from cross-validated fits on all rows, and the rows of a fit."""
+    metrics = {results.metric: results.scored, **results.more_metrics}
+    values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
+    one = results.learners.get(name)
+    held = one.held_out if one is not None else None
+    rows = results.scored[name].rows if held is None and name in results.scored else None if held is None else held.rows
+    return values if rows is None else {**values, "fit_rows": exact(rows, "count")}
+
+
 def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Estimate]:
     """The figures of one learner."""
     oriented, steady = learner.orientation, learner.stability
-    values = {"accuracy": steady.accuracy}
-    if learner.held_out is not None:
-        right = learner.held_out.right(data.codes)
-        values["cv_accuracy"] = of_proportion_by_group(right, data.groups_of(learner.held_out.tested))
+    values = {} if learner.held_out is None else {"accuracy": accuracy_of(learner, data)}
+    values["refit_accuracy"] = steady.accuracy
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
+    values["refit_spread"] = exact(float(_accuracies(learner).std(ddof=1)), "standard deviation over refits")
+    if learner.retraining is not None:
+        values["retrain_change"] = learner.retraining.change
+        values["retrain_by_seed"] = learner.retraining.by_seed
+    values["sample_change"] = changed_by_sample(learner)
     values["stability"] = steady.stability
     values["kappa"] = steady.kappa
     if learner.on_probes is not None:
@@ -66,6 +83,13 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     return values
 
 
+def accuracy_of(learner: LearnerResults, data: DataResults) -> Estimate:
+    """Cross-validated accuracy, of fits on all rows but the fold; that of refits on halves if there is none."""
+    if learner.held_out is None:
+        return learner.stability.accuracy
+    return of_proportion_by_group(learner.held_out.right(data.codes), data.groups_of(learner.held_out.tested))
+
+
 def gap(learner: LearnerResults) -> Estimate:
     """Accuracy on its own training rows minus accuracy on test points."""
     estimate = difference(learner.orientation.train_accuracy, learner.stability.accuracy, "over subsets and points")
@@ -76,22 +100,37 @@ def changed_by_randomness(learner: LearnerResults) -> Estimate:
     """Share of test points on which refits on the same rows differ."""
     if learner.labelings.deterministic:
         return exact(0.0, "no training randomness")
-    same = learner.stability.same_subset
-    return replace(same, value=1 - same.value, low=1 - same.high, high=1 - same.low)
+    return one_minus(learner.stability.same_subset)
+
+
+def _accuracies(learner: LearnerResults) -> Floats:
+    """The accuracy of every refit on the test points."""
+    record = learner.labelings
+    right = (record.labels == record.truth).mean(axis=2)
+    return np.asarray(right[record.present], dtype=float)
+
+
+def changed_by_sample(learner: LearnerResults) -> Estimate:
+    """Share of test points on which refits on disjoint halves differ."""
+    return one_minus(learner.stability.stability)
+
+
+def one_minus(share: Estimate) -> Estimate:
+    """The rest of a share."""
+    return replace(share, value=1 - share.value, low=1 - share.high, high=1 - share.low)
 
 
 def data_figures(results: Results) -> dict[str, Estimate]:
     """The figures of the rows."""
     data = results.data
     counts = np.bincount(data.codes)
-    contradictions, duplicates = data.repeated_rows
     values = {
         "rows": exact(data.codes.size, "count"),
         "columns": exact(data.X.shape[1], "count"),
         "classes": exact(data.classes.size, "count"),
         "majority_share": exact(counts.max() / counts.sum(), "of these rows"),
-        "contradictions": exact(contradictions, "count"),
-        "duplicates": exact(duplicates, "count"),
+        "contradictions": exact(data.contradicted_rows.sum(), "count"),
+        "duplicates": exact(data.duplicates, "count"),
     }
     if results.complexity is not None:
         values["baseline_accuracy"] = results.complexity.baseline_accuracy

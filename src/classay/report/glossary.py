@@ -22,17 +22,84 @@ class Term:
 TERMS: dict[str, Term] = {
     "accuracy": Term(
         "accuracy",
-        "Share of test points that a refit on half of the training part predicts correctly, mean over refits.",
+        "Share of all rows that a fit on the other folds, four fifths of the rows, predicts correctly.",
         "0 to 1, higher is better; compare it with the share of the largest class",
+        "share",
+        "report",
+    ),
+    "balanced_accuracy": Term(
+        "balanced accuracy",
+        "Mean of the recall of every class, cross-validated.",
+        "0 to 1, higher is better; 1/classes by chance",
+        "share",
+        "report",
+    ),
+    "roc_auc": Term(
+        "AUC",
+        "Probability that the score of a class is higher for a row of that class than for another row, "
+        "cross-validated; with more than two classes, the mean over classes.",
+        "0 to 1, higher is better; 0.5 by chance",
+        "share",
+        "report",
+    ),
+    "average_precision": Term(
+        "average precision",
+        "Area under the curve of precision against recall, cross-validated.",
+        "0 to 1, higher is better; the share of the class by chance",
+        "share",
+        "report",
+    ),
+    "neg_log_loss": Term(
+        "negative log loss",
+        "Mean log of the probability of the true class, cross-validated.",
+        "0 or less, higher is better",
+        "number",
+        "report",
+    ),
+    "neg_brier_score": Term(
+        "negative Brier score",
+        "Minus the mean squared error of the probabilities, cross-validated.",
+        "0 or less, higher is better",
+        "number",
+        "report",
+    ),
+    "retrain_change": Term(
+        "changes when retrained",
+        "Share of predictions that change when a tenth of the training rows is replaced and the learner fitted again.",
+        "0 to 1, lower is steadier",
         "share",
         "stability",
     ),
-    "cv_accuracy": Term(
-        "cross-validated accuracy",
-        "Share of all rows that a fit on the other folds predicts correctly.",
-        "0 to 1, higher is better; compare it with the baseline",
+    "retrain_by_seed": Term(
+        "of these, by the seed alone",
+        "Share of predictions that change when the learner is fitted again on the same rows of nearly full size.",
+        "0 to 1; 0: no training randomness",
         "share",
-        "data",
+        "stability",
+    ),
+    "sample_change": Term(
+        "changes with another half",
+        "Share of predictions that change when the learner is fitted on another half of the training part: 1 minus "
+        "stability.",
+        "0 to 1, lower is steadier; more than a retraining changes, as halves have no row in common",
+        "share",
+        "stability",
+    ),
+    "fit_rows": Term("rows fitted", "Rows of each cross-validated fit.", "0 or more", "count", "report"),
+    "refit_spread": Term(
+        "spread of accuracy over refits",
+        "Standard deviation of the accuracy of refits on the same test points: other halves of the training part, "
+        "other seeds.",
+        "0 or more; lower: one fit is like another",
+        "share",
+        "stability",
+    ),
+    "refit_accuracy": Term(
+        "accuracy of refits",
+        "Share of test points that a refit on half of the training part predicts correctly, mean over refits.",
+        "0 to 1, higher is better; lower than accuracy, as fits have fewer rows",
+        "share",
+        "stability",
     ),
     "train_accuracy": Term(
         "training accuracy",
@@ -295,3 +362,15 @@ TERMS: dict[str, Term] = {
         "data",
     ),
 }
+
+
+def term_of(figure: str) -> Term:
+    """The meaning of a figure: of the glossary, or of a scorer of scikit-learn.
+
+    >>> term_of("f1_macro").label
+    'f1 macro'
+    """
+    if figure in TERMS:
+        return TERMS[figure]
+    meaning = f"The scorer {figure} of scikit-learn, cross-validated."
+    return Term(figure.replace("_", " "), meaning, "higher is better", "number", "report")

@@ -19,6 +19,7 @@ from ..estimators.trial import ready
 from ..estimators.weights import expect_weights
 from ..expect import InputError
 from ..inputs import take
+from ..intervals import Estimate, of_proportion_by_group
 from ..learner.fitting.checks import Setup, prepare
 from ..learner.fitting.schemes import HalfSplits
 from .budget import (
@@ -44,11 +45,17 @@ from .pilot import speeds
 from .results import DataResults
 from .stages import Stages
 from .subjects import sampled
+from .suspicions import Suspicions, importance_of, suspicions_of
+from .traits import with_more_iterations
 
 MEASURED_ROWS = 50_000
 """Most rows whose complexity is measured; of a larger table, a sample."""
 LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
+COPIES, ON_COPIES = 0.005, 0.3
+"""Share of copied rows from which their effect is measured, and the share of the time that is left for it."""
+MORE_ITERATIONS = 10
+"""So many times the iterations are tried on one fold where fits did not converge."""
 ALONE, FIRST_PAGE = 8.0, 3.0
 """Seconds of work that are done in this process rather than in workers, and of the first page, on an idle machine."""
 
@@ -73,7 +80,8 @@ class FitSettings:
 class Groundwork:
     """What is done so far, by learner, and why not. `lay` does all of it.
 
-    `given` are the learners of the user, `learners` the same or wrapped; `load` is how much longer work takes here than
+    `given` are the learners of the user, `learners` the same or wrapped; `contrast` are those that nobody asked for,
+    which go first if time is short; `load` is how much longer work takes here than
     on an idle machine, as far as is known.
     """
 
@@ -81,6 +89,7 @@ class Groundwork:
     given: Mapping[str, Any]
     budget: BudgetSettings
     settings: FitSettings
+    contrast: frozenset[str] = frozenset()
     learners: dict[str, Any] = field(default_factory=dict)
     wrapped: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -93,6 +102,8 @@ class Groundwork:
     why: dict[str, str] = field(default_factory=dict)
     size: int | None = None
     load: float = 1.0
+    with_copies: tuple[str, HeldOut] | None = None
+    suspicions: Suspicions = field(default_factory=Suspicions)
 
     def __post_init__(self) -> None:
         data, settings = self.data, self.settings
@@ -116,7 +127,9 @@ class Groundwork:
         self._try_learners()
         self._time_learners()
         self._cross_validate()
+        self._cross_validate_with_copies()
         self._measure_rows()
+        self._check_data()
         self._choose_size()
 
     @property
@@ -267,6 +280,30 @@ class Groundwork:
             self.slices[name] = done.failed.get(name, "there are no cross-validated predictions")
         self.refuse_none()
 
+    def _cross_validate_with_copies(self) -> None:
+        """The same for the most accurate learner with copies of rows on both sides, which shows how much they help."""
+        if not self.data.copies_together or self.data.duplicates < COPIES * self.rows or not self.held_out:
+            return
+        best = max(self.held_out, key=lambda name: _accuracy(self.held_out[name], self.data))
+        held = self.held_out[best]
+        seconds = FOLDS * held.fit_seconds + held.tested.size * held.predict_seconds
+        if not self.budget.is_plan and seconds / self.workers > ON_COPIES * self.clock.left:
+            return
+        apart = replace(self.data.per_row, groups=None)
+        folds = Folds.of(self.folds.X, self.data.codes, self.data.classes, self.settings.seed, self.folds.tested, apart)
+        with self.stages.stage("Predictions with copies of rows on both sides"):
+            done = cross_validate(
+                {best: self.learners[best]},
+                folds,
+                {best: self.fold_rows.get(best)},
+                self.executor(seconds),
+                isolate=self.isolate,
+            )
+        if done.interrupted:
+            raise KeyboardInterrupt
+        if best in done.held_out:
+            self.with_copies = (best, done.held_out[best])
+
     def _choose_fold_rows(self) -> None:
         given, most = self.budget.fold_rows, self.folds.available
         self.fold_rows = dict.fromkeys(self.going, given if isinstance(given, int) else None)
@@ -304,11 +341,22 @@ class Groundwork:
                 if name in self.held_out:
                     self.slices[name] = slices_of(self.held_out[name], self.data, self.settings.seed)
 
+    def _check_data(self) -> None:
+        """Whether a column gives labels away, rows belong together, or the test part is unlike the training part."""
+        with self.stages.stage("Checks of the data"):
+            seed, seconds = self.settings.seed, math.inf if self.budget.is_plan else ON_COPIES * self.clock.left
+            checked = suspicions_of(self.data, self.setup.test, seed, self.settings.progress)
+            relied, why = importance_of(self.data, self.learners, self.held_out, seconds, seed)
+            self.suspicions = replace(
+                checked, importance=relied, why=checked.why | ({"importance": why} if why else {})
+            )
+
     def _choose_size(self) -> None:
         """Rows of each half: all, or as many as the first round can use."""
         if isinstance(self.budget.size, int):
             self.size = None if self.budget.size >= self.half else self.budget.size
         elif self.budget.size is None and self.speeds:
+            self._drop_contrast()
             rows, slow = size_for(
                 {name: self.speeds[name] for name in self.going if name in self.speeds},
                 self.clock.left - self.first_page,
@@ -324,6 +372,30 @@ class Groundwork:
                 self._leave_out(name, self.too_slow(name, what, 3 * seconds))
             self.refuse_none()
         self.setup = replace(self.setup, scheme=HalfSplits(SPLITS[0], self.size))
+
+    def _drop_contrast(self) -> None:
+        """Leave out what nobody asked for, if the first round would otherwise not end in time."""
+        asked = [name for name in self.going if name not in self.contrast]
+        seconds = self.refit_seconds(dict.fromkeys(self.going, SPLITS[0])) / self.workers
+        if asked and len(asked) < len(self.going) and seconds > 0.5 * (self.clock.left - self.first_page):
+            for name in set(self.going) - set(asked):
+                self._leave_out(name, "It was left out to stay within the budget.")
+                self.slow.append(name)
+
+    def more_iterations(self, name: str) -> Estimate | None:
+        """The share of predictions that ten times the iterations would change, on one fold; None if nobody can say."""
+        held, learner = self.held_out.get(name), with_more_iterations(self.learners[name], MORE_ITERATIONS)
+        if held is None or learner is None or held.rows < held.available:
+            return None
+        if not self.budget.is_plan and MORE_ITERATIONS * held.fit_seconds > 0.1 * self.clock.left:
+            return None
+        fold = self.folds.numbers[0]
+        here = self.folds.fold_of_row[self.folds.tested] == fold
+        one = replace(self.folds, tested=self.folds.tested[here])
+        done = cross_validate({name: learner}, one, executor=1).held_out.get(name)
+        if done is None:
+            return None
+        return of_proportion_by_group(done.labels != held.labels[here], self.data.groups_of(one.tested))
 
     def _leave_out(self, name: str, why: str) -> None:
         self.failed[name] = why

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..expect import InputError
+from ..intervals import Estimate
 from ..learner.rounds import RecordRounds
+from ..learner.scores.retrain_change import Retraining
 from ..network.quality.quality import NetworkQuality
+from ..notes import Note
 from .budget import AT_LATEST, SPLITS, BudgetSettings, next_round
+from .cross_validated import HeldOut
 from .derived import classes_of, kinship_of, learner_results
 from .groundwork import FitSettings, Groundwork
+from .metric import ACCURACY, RANKING, Scored, metric_for, scored
 from .reproduction import Fitted, settings_of
 from .results import DataResults, LearnerResults, Results
+from .retrained import retrained, samples_for
+from .traits import scales, votes_for_itself
 
 LEAST_SPLITS = 4
 """Fewest splits from which figures are made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is asked of the results: metrics, whether to forecast more classes, learners that are only a contrast.
+
+    The first of the metrics is what learners are compared by.
+    """
+
+    metrics: tuple[str, ...] = ()
+    more_classes: bool | None = None
+    contrast: frozenset[str] = frozenset()
 
 
 def measure(
@@ -26,21 +46,25 @@ def measure(
     settings: FitSettings,
     command: str | None = None,
     each_round: bool = False,
+    wanted: Wanted | None = None,
 ) -> Iterator[Results]:
     """All results of a report; with `each_round`, after every round of refits, the last ones being final.
 
     A learner that fails is left out; if all fail, that is an error.
     """
-    ground = Groundwork(data, learners, budget, settings)
+    wanted = wanted or Wanted()
+    ground = Groundwork(data, learners, budget, settings, wanted.contrast)
     ground.lay()
-    yield from _Rounds(ground, networks, command).run(each_round)
+    yield from _Rounds(ground, networks, command, wanted).run(each_round)
 
 
 class _Rounds:
     """Rounds of refits in a fixed order: each adds splits to those that are done."""
 
-    def __init__(self, ground: Groundwork, networks: Mapping[str, NetworkQuality], command: str | None) -> None:
-        self.ground, self.networks, self.command = ground, networks, command
+    def __init__(
+        self, ground: Groundwork, networks: Mapping[str, NetworkQuality], command: str | None, wanted: Wanted
+    ) -> None:
+        self.ground, self.networks, self.command, self.wanted = ground, networks, command, wanted
         self.budget, self.clock, self.stages = ground.budget, ground.clock, ground.stages
         self.records = RecordRounds(
             ground.setup,
@@ -51,6 +75,9 @@ class _Rounds:
             ground.isolate,
         )
         self.made: dict[str, tuple[int, LearnerResults]] = {}
+        self.iterated: dict[str, Estimate | None] = {}
+        self.retrainings: dict[str, Retraining] = {}
+        self.samples = 0
         self.kept: dict[tuple[str, ...], Any] = {}
         self.page_seconds: float | None = None
         self.test_table = ground.test_table
@@ -70,6 +97,8 @@ class _Rounds:
                 complete = self.records.grow(order, splits, self._stop(), "refits", in_turn=number == 1)
             ground.failed |= self.records.failed
             ground.refuse_none()
+            if number == 1 and complete:
+                self._retrain()
             if not complete or number == len(ladder):
                 break
             names = self._next(ladder[number], more, self.clock.passed - begin, each_round)
@@ -81,6 +110,21 @@ class _Rounds:
                 # With the time that the page took outside, until the next result was asked for.
                 self.page_seconds = self.clock.passed - begin
         yield self._results("")
+
+    def _retrain(self) -> None:
+        """What a retraining changes, of the learners that were asked for, as far as there is time."""
+        ground = self.ground
+        names = [name for name in ground.going if name not in self.wanted.contrast]
+        self.samples = samples_for(ground, names, self.clock.left - self._page())
+        if not self.samples:
+            return
+        with self.stages.stage("Retraining", f"{self.samples} samples that share most rows"):
+            for name in names:
+                found = retrained(ground, name, self.samples)
+                if isinstance(found, str):
+                    ground.why[f"retraining of {name}"] = found
+                else:
+                    self.retrainings[name] = found
 
     @property
     def _is_open(self) -> bool:
@@ -156,7 +200,14 @@ class _Rounds:
                 raise InputError(f"No learner gave results. {reasons}")
             akin = kinship_of({name: one.labelings for name, one in by_learner.items()}, seed, why)
             held = {name: one.held_out for name, one in by_learner.items() if one.held_out is not None}
-            classes = classes_of(ground.data, held, why)
+            classes = classes_of(ground.data, held, why, self.wanted.more_classes)
+            # Also of learners that had no time for refits: how accurate they are is known.
+            full = {name: each for name, each in ground.held_out.items() if each.is_full}
+            metric = metric_for(next(iter(self.wanted.metrics), None), full, ground.data)
+            by_metric = {
+                each: {name: found for name, one in full.items() if (found := self._scored(each, name, one))}
+                for each in dict.fromkeys((metric, *self.wanted.metrics, *_usual_metrics(ground.data)))
+            }
         return Results(
             data=ground.data,
             learners=by_learner,
@@ -164,32 +215,61 @@ class _Rounds:
             complexity=ground.complexity,
             classes=classes,
             networks=dict(self.networks),
-            failed=failed,
+            failed={name: reason for name, reason in failed.items() if name not in self.wanted.contrast},
             why=why,
             settings=self._settings(by_learner, preliminary),
             slow=tuple(name for name in failed if name in ground.slow),
             measured_rows=ground.measured,
             test_table=self.test_table,
             kept=self.kept,
+            with_copies=ground.with_copies,
+            suspicions=ground.suspicions,
+            metric=metric,
+            scored=by_metric.pop(metric),
+            more_metrics=by_metric,
+            contrast=self.wanted.contrast if set(by_learner) - self.wanted.contrast else frozenset(),
         )
+
+    def _scored(self, metric: str, name: str, held: HeldOut) -> Scored | None:
+        """The metric of a learner, computed once."""
+        key = (metric, name)
+        if key not in self.kept:
+            self.kept[key] = scored(metric, name, held, self.ground.data, self.ground.settings.seed)
+        found: Scored | None = self.kept[key]
+        return found
 
     def _learner(self, name: str, splits: int) -> LearnerResults:
         """The results of a learner, made once for each number of splits."""
         if name not in self.made or self.made[name][0] != splits:
-            ground = self.ground
+            ground, learner = self.ground, self.ground.learners[name]
+            results = learner_results(
+                name,
+                self.records.record(name),
+                ground.held_out.get(name),
+                ground.slices[name],
+                self.test_table,
+                ground.settings.seed,
+                ground.wrapped.get(name, ""),
+            )
             self.made[name] = (
                 splits,
-                learner_results(
-                    name,
-                    self.records.record(name),
-                    ground.held_out.get(name),
-                    ground.slices[name],
-                    self.test_table,
-                    ground.settings.seed,
-                    ground.wrapped.get(name, ""),
+                replace(
+                    results,
+                    votes_for_itself=votes_for_itself(learner),
+                    scales=scales(learner),
+                    more_iterations=self._more_iterations(results),
+                    retraining=self.retrainings.get(name),
                 ),
             )
         return self.made[name][1]
+
+    def _more_iterations(self, results: LearnerResults) -> Estimate | None:
+        """What more iterations would change, if fits did not converge; measured once."""
+        if not any(isinstance(note, Note) and "Convergence" in note.subject for note in results.labelings.notes):
+            return None
+        if results.name not in self.iterated:
+            self.iterated[results.name] = self.ground.more_iterations(results.name)
+        return self.iterated[results.name]
 
     def _unfinished(self, name: str, splits: int) -> str:
         if self.records.interrupted:
@@ -216,6 +296,7 @@ class _Rounds:
             test_points=ground.test_points,
             half=ground.half,
             test=ground.setup.test.size,
+            retrains=self.samples,
             fewer_splits=fewer,
             fewer_fold_rows=fewer_rows,
         )
@@ -227,7 +308,10 @@ class _Rounds:
             workers=ground.workers,
             learners=ground.given,
             wrapped=ground.wrapped,
-            given=[*ground.data.per_row.given, *(("X_test", "y_test") if ground.data.test is not None else ())],
+            given=[
+                *(name for name in ground.data.per_row.given if name != "groups" or not ground.data.copies_together),
+                *(("X_test", "y_test") if ground.data.test is not None else ()),
+            ],
             command=self.command,
             rows=ground.rows,
             half=ground.half,
@@ -238,3 +322,8 @@ class _Rounds:
             seconds=self.clock.passed,
             stages=dict(self.stages.seconds),
         )
+
+
+def _usual_metrics(data: DataResults) -> tuple[str, ...]:
+    """What a page shows besides the metric that was asked for, as far as it costs nothing."""
+    return (ACCURACY, RANKING) if data.classes.size == 2 else (ACCURACY,)

@@ -29,6 +29,7 @@ class Fitted:
     test_points: int
     half: int
     test: int
+    retrains: int = 0
     fewer_splits: Mapping[str, int] = field(default_factory=dict)
     fewer_fold_rows: Mapping[str, int] = field(default_factory=dict)
 
@@ -42,10 +43,12 @@ class Fitted:
             "n_probes": self.n_probes,
             "fold_rows": "all" if self.fold_rows is None else self.fold_rows,
             "test_points": self.test_points,
+            "retrains": self.retrains,
         }
 
     def in_words(self) -> str:
         """What was fitted, as a text."""
+        again = f"; {counted(self.retrains, 'retraining')} on samples of nearly full size" if self.retrains else ""
         rows = "all" if self.size is None else f"{self.size:,} of"
         folds = "" if self.fold_rows is None else f" on {self.fold_rows:,} rows each"
         fewer = _listed(f"{name}: {splits}" for name, splits in self.fewer_splits.items() if splits)
@@ -54,6 +57,7 @@ class Fitted:
             f"{counted(self.splits, 'split')} of the training part into halves{fewer}, "
             f"{counted(self.repeats, 'refit')} on {rows} {self.half:,} rows of each half, compared on {self.test:,} "
             f"test points and {self.n_probes:,} probes; {FOLDS} fits{folds}{fewer_rows} for cross-validated predictions"
+            f"{again}"
         )
 
     def call(self, seed: int, learners: list[str], given: Sequence[str], test_size: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +16,21 @@ from ..classes.information.information import Information
 from ..data.complexity import Complexity
 from ..data.slices import Slices
 from ..inputs import take
+from ..intervals import Estimate
 from ..learner.orientation.kinship import Kinship
 from ..learner.orientation.orientation import Orientation
 from ..learner.records.labelings import Labelings
+from ..learner.scores.retrain_change import Retraining
 from ..learner.stability.disagreement import DisagreementRegions
 from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
 from ..splits import NOTHING, PerRow
 from .cross_validated import HeldOut
+from .suspicions import Suspicions
 
 if TYPE_CHECKING:
     from ..tables.audit import Audit
+    from .metric import Scored
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class DataResults:
     """The rows as they were assayed: `codes` index `classes`; `notes` lists what was dropped or changed.
 
     `X` is the table as the page shows it, `given` what learners are fitted on: the same, or an array of numbers as the
-    user gave it. `per_row` has groups, times and weights. `audit` says how the data were read.
+    user gave it. `per_row` has groups, times and weights. `audit` says how the data were read. `copies_together` is
+    whether the groups are those of equal rows, which are then never on both sides of a split.
     """
 
     name: str
@@ -60,11 +65,18 @@ class DataResults:
     given: Any = None
     audit: Audit | None = None
     test: TestPart | None = None
+    copies_together: bool = False
 
     @property
     def labels(self) -> NDArray[Any]:
         """The label of each row."""
         return np.asarray(self.classes[self.codes])
+
+    @property
+    def rarer(self) -> int:
+        """Of two classes the rarer one, which curves are about; the second if both are as frequent."""
+        counts = np.bincount(self.codes)
+        return int(counts.size == 2 and counts[1] <= counts[0])
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -88,20 +100,39 @@ class DataResults:
         return np.asarray(pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False))
 
     @cached_property
-    def repeated_rows(self) -> tuple[int, int]:
-        """Rows that contradict an equal one beyond what a classifier could get right, and rows that are duplicates."""
-        pairs = pd.DataFrame({"row": self.row_hashes, "code": self.codes})
-        pairs = pairs.value_counts().rename("times").reset_index()
-        by_row = pairs.groupby("row")["times"]
-        return int((by_row.sum() - by_row.max()).sum()), int((pairs["times"] - 1).sum())
+    def duplicates(self) -> int:
+        """Rows that repeat an earlier one, including the label."""
+        return int(pd.DataFrame({"row": self.row_hashes, "code": self.codes}).duplicated().sum())
 
     @cached_property
     def contradicted_rows(self) -> NDArray[np.bool_]:
         """Which rows are equal in every column to a row with another label."""
-        if not self.repeated_rows[0]:
-            return np.zeros(self.codes.size, dtype=bool)
         labels = pd.DataFrame({"row": self.row_hashes, "code": self.codes}).groupby("row")["code"]
         return np.asarray(labels.transform("nunique") > 1)
+
+    @cached_property
+    def surely_wrong(self) -> int:
+        """Rows that any classifier gets wrong: of equal rows, all but those of their most frequent label."""
+        pairs = pd.DataFrame({"row": self.row_hashes, "code": self.codes})[self.contradicted_rows]
+        by_row = pairs.value_counts().groupby("row")
+        return int((by_row.sum() - by_row.max()).sum())
+
+    @cached_property
+    def chance_duplicates(self) -> int:
+        """Rows that would repeat an earlier one if the values of each column were shuffled within the classes.
+
+        About as many as there are: equal cases are frequent. Far fewer: rows were copied.
+        """
+        rng = np.random.default_rng(0)
+        by_class = [np.flatnonzero(self.codes == code) for code in range(self.classes.size)]
+        shuffled = np.zeros(self.codes.size, dtype=np.uint64)
+        for name in self.X.columns:
+            one = replace(self, X=self.X[[name]]).row_hashes
+            order = np.arange(self.codes.size)
+            for rows in by_class:
+                order[rows] = rng.permutation(rows)
+            shuffled = shuffled * np.uint64(1_000_003) + one[order]
+        return int(pd.DataFrame({"row": shuffled, "code": self.codes}).duplicated().sum())
 
 
 @dataclass(frozen=True)
@@ -109,6 +140,8 @@ class LearnerResults:
     """The results of one learner. What could not be measured is None, and `why` has the reason by name.
 
     `wrapped` says how the table is changed for the learner inside each fit; it is empty if the learner takes it as is.
+    `votes_for_itself` and `scales` are its traits; `more_iterations` is the share of predictions that ten times the
+    iterations change, where fits did not converge; `retraining` what a retraining changes.
     """
 
     name: str
@@ -121,6 +154,10 @@ class LearnerResults:
     slices: Slices | None = None
     why: dict[str, str] = field(default_factory=dict)
     wrapped: str = ""
+    votes_for_itself: bool = False
+    scales: bool = False
+    more_iterations: Estimate | None = None
+    retraining: Retraining | None = None
 
 
 @dataclass(frozen=True)
@@ -137,8 +174,10 @@ class Results:
     """All results. `failed` says why learners or networks gave no results, `why` the same for other measurements.
 
     `slow` has the learners among `failed` that only lacked time. `complexity` is that of `measured_rows`: all rows, or
-    a sample of a large table; `test_table` has the test points; `kept` what all rounds
-    of an assay share.
+    a sample of a large table; `test_table` has the test points; `kept` what all rounds of an assay share. `scored` has
+    the `metric` of each learner, from cross-validated fits on all rows, and `more_metrics` others by name; `contrast`
+    are the learners that nobody asked for. `with_copies` has a learner and its predictions from folds that ignore which
+    rows are copies. `suspicions` are the checks of the data.
     """
 
     data: DataResults
@@ -154,6 +193,12 @@ class Results:
     measured_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     test_table: pd.DataFrame = field(default_factory=pd.DataFrame)
     kept: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    with_copies: tuple[str, HeldOut] | None = None
+    metric: str = "accuracy"
+    scored: dict[str, Scored] = field(default_factory=dict)
+    more_metrics: dict[str, dict[str, Scored]] = field(default_factory=dict)
+    contrast: frozenset[str] = frozenset()
+    suspicions: Suspicions = field(default_factory=Suspicions)
 
     @property
     def measured(self) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -227,6 +228,24 @@ def _frame(rows: Any) -> pd.DataFrame:
 def _for_learners(rows: Any, frame: pd.DataFrame) -> Any:
     """What learners are fitted on: an array of numbers as it is, anything else as the table."""
     return rows if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf" else frame
+
+
+def copies_together(data: DataResults) -> DataResults:
+    """The data with equal rows as groups, if rows were copied: a copy of a test row must not be among training rows.
+
+    Rows count as copied if there are more than twice as many equal ones as chance gives. Nothing changes where groups,
+    times or test rows are given, or where a class has too few different rows for that.
+    """
+    given = data.per_row
+    if given.groups is not None or given.time is not None or data.test is not None or not data.duplicates:
+        return data
+    if data.duplicates <= 2 * data.chance_duplicates:
+        return data
+    _, groups = np.unique(data.row_hashes, return_inverse=True)
+    different = pd.DataFrame({"code": data.codes, "group": groups}).drop_duplicates()["code"].value_counts()
+    if different.min() < LEAST_OF_A_CLASS:
+        return data
+    return replace(data, per_row=replace(given, groups=groups.astype(np.int64)), copies_together=True)
 
 
 def in_order(codes: Ints, seed: int) -> Ints:

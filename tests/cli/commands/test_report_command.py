@@ -238,7 +238,7 @@ def test_ctrl_c_before_anything_is_done(typed, ovens, tmp_path, monkeypatch):
 
     monkeypatch.setattr(groundwork, "cross_validate", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--quiet")
-    assert code == console.PARTIAL
+    assert code == 130
     assert out == ""
     assert "Interrupted before there was any result." in err
     assert not list(tmp_path.iterdir())

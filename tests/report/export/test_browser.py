@@ -3,6 +3,7 @@
 Where a browser is missing these tests are skipped, unless CLASSAY_REQUIRE_BROWSER is set, as in CI.
 """
 
+import dataclasses
 import json
 import os
 import shutil
@@ -276,7 +277,7 @@ def test_a_definition_opens_by_press_key_and_hover_and_closes_by_escape(page):
     button.hover()
     note.wait_for(state="visible")
     button.click()
-    page.locator("h1").hover()
+    page.mouse.move(5, 5)
     page.wait_for_timeout(400)
     assert note.is_visible()  # a press keeps what hovering opened
     near, own = note.bounding_box(), button.bounding_box()
@@ -388,9 +389,31 @@ def test_axe_finds_nothing_serious(see, axe, name, scheme, width):
     assert not [each for each in told if each[0] in ("serious", "critical")], json.dumps(told, indent=1)
 
 
-def test_the_first_tab_skips_to_the_findings(see):
+def test_the_first_tab_skips_to_the_verdict(see):
     page = see().page
     page.keyboard.press("Tab")
-    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the findings"
+    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the verdict"
     page.keyboard.press("Enter")
-    assert page.evaluate("() => document.activeElement.id") == "findings"
+    assert page.evaluate("() => document.activeElement.id") == "verdict"
+
+
+@pytest.fixture(scope="module")
+def folded(folder):
+    """A page of which all sections are folded."""
+    sections = tuple(dataclasses.replace(each, folded=True) for each in sample_report().sections)
+    report = sample_report(sections=sections)
+    (folder / "folded.html").write_text(render(report), encoding="utf-8")
+
+
+def test_all_charts_are_drawn_without_scrolling_also_within_what_is_folded(see, folded):
+    page = see("folded").page
+    assert page.locator(".chart.drawn svg").count() == page.locator(".chart").count() == 3
+    assert page.locator(".fold .chart").count() > 0
+    assert page.evaluate("() => scrollY") == 0
+
+
+def test_a_link_opens_what_is_folded(see, folded):
+    page = see("folded").page
+    assert not page.locator("#data table").first.is_visible()
+    page.locator("nav a[href='#data']").click()
+    page.locator("#data table").first.wait_for(state="visible")

@@ -10,9 +10,9 @@ import pytest
 from gate_reports import small_report
 
 from classay.intervals import Estimate
-from classay.report.document import Figure, Finding, Picture, Report, Section, Sheet, Unasked
+from classay.report.document import Figure, Finding, Picture, Recommendation, Report, Section, Sheet, Unasked
 from classay.report.export import json_format as module
-from classay.report.export.json_format import document, schema
+from classay.report.export.json_format import document, report_from, schema
 
 jsonschema = pytest.importorskip("jsonschema")
 PUBLISHED = Path(module.__file__).parents[1] / "report.schema.json"
@@ -28,7 +28,7 @@ def test_a_report_is_as_the_schema_says(validator):
     validator.validate(json.loads(json.dumps(document(small_report()))))
 
 
-@pytest.mark.parametrize("kind", [Estimate, Figure, Finding, Picture, Section, Sheet, Unasked])
+@pytest.mark.parametrize("kind", [Estimate, Figure, Finding, Picture, Recommendation, Section, Sheet, Unasked])
 def test_every_field_is_described(kind):
     told = schema()["$defs"][kind.__name__]
     assert set(told["properties"]) == {field.name for field in dataclasses.fields(kind)}
@@ -39,7 +39,7 @@ def test_every_field_is_described(kind):
 def broken(name):
     content = document(small_report())
     if name == "schema":
-        return content | {"schema": 2}
+        return content | {"schema": 3}
     if name == "missing":
         del content["figures"]
     if name == "level":
@@ -64,3 +64,11 @@ def test_null_stands_for_unknown_and_no_limit(validator):
 
 def test_the_published_file_is_this_schema():
     assert json.loads(PUBLISHED.read_text()) == schema(), f"run `classay schema > {PUBLISHED}`"
+
+
+def test_a_report_of_the_first_schema_keeps_what_its_figures_meant():
+    content = document(small_report()) | {"schema": 1}
+    content["figures"].append({**content["figures"][0], "name": "cv_accuracy"})
+    read = report_from(content)
+    named = [each.name for each in read.figures if each.of == "tree"]
+    assert named == ["refit_accuracy", "stability", "capacity", "accuracy"]

@@ -81,7 +81,8 @@ def test_every_finding_is_there_with_all_it_says(sample):
     assert sample.words.index("is far less stable") < sample.words.index("Two labels look wrong")
     assert sample.words.index("Two labels look wrong") < sample.words.index("Checks passed (1)")
     assert "1 warning 1 note 1 check passed" in sample.words
-    assert "Not checked: C301 More classes ( there are 2 classes; at least 5 are needed )." in sample.words
+    assert "Not checked (1)" in sample.words
+    assert "C301 More classes: there are 2 classes; at least 5 are needed ." in sample.words
 
 
 def test_level_is_said_in_words_and_not_by_colour_alone(sample):
@@ -90,15 +91,30 @@ def test_level_is_said_in_words_and_not_by_colour_alone(sample):
     assert "Passed: Better than guessing" in sample.words
 
 
-def test_every_section_comes_in_order_and_absent_ones_say_why(sample):
+def test_every_section_comes_in_order_and_empty_ones_not_at_all(sample):
     report = sample_report()
     assert [found["id"] for found in sample.all("section")] == [
-        "findings", "learners", "data", "slices", "classes", "figures", "settings", "terms"
+        "verdict", "findings", "learners", "data", "slices", "figures", "settings", "terms"
     ]  # fmt: skip
-    places = [sample.words.index(each.lead or each.absent) for each in report.sections]
+    places = [sample.words.index(each.lead) for each in report.sections if not each.is_empty]
     assert places == sorted(places)
     linked = {found["href"] for found in sample.all("a")}
-    assert {"#findings", "#learners", "#classes", "#settings"} <= linked
+    assert {"#verdict", "#findings", "#learners", "#settings"} <= linked
+    assert "#classes" not in linked
+
+
+def test_the_verdict_stands_before_the_findings_with_its_table(sample):
+    verdict = sample_report().verdict
+    for sentence in verdict.sentences:
+        assert sample.words.index(sentence) < sample.words.index("1 warning 1 note")
+    assert sample.words.index("rows fitted") < sample.words.index("1 warning 1 note")
+
+
+def test_a_folded_section_shows_only_its_title():
+    folded = Section("data", "How hard are the rows? (complexity)", "A lead.", folded=True)
+    text = render(sample_report(sections=(folded,)))
+    assert '<details class="fold"><summary><h2 id="data-title">' in text
+    assert "How hard are the rows? (complexity)" in Outline(text).words
 
 
 def test_a_section_may_say_why_something_is_missing_and_still_show_a_table():
@@ -143,7 +159,7 @@ def test_columns_of_users_are_not_taken_for_figures_of_ours(sample):
 
 
 def test_failed_learners_are_named_with_why(sample):
-    assert "No results for 1 learner or network." in sample.words
+    assert "1 learner or network not fully measured." in sample.words
     assert "perceptron ValueError: it does not fit" in sample.words
 
 
@@ -330,7 +346,7 @@ def test_spans_share_one_scale_and_leave_out_what_is_unknown():
 
 
 def test_sections_of_one_key_get_addresses_of_their_own():
-    twice = tuple(Section(key, "T", "", absent="none") for key in ("net", "net", "findings", "<&>", "Net 2"))
+    twice = tuple(Section(key, "T", "a lead") for key in ("net", "net", "findings", "<&>", "Net 2"))
     found = [one["id"] for one in Outline(render(dataclasses.replace(EMPTY, sections=twice))).all("section")]
     assert len(set(found)) == len(found) == 9
 

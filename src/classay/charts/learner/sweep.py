@@ -23,7 +23,7 @@ MOST_POINTS = 60
 ENTROPIES = ("expressivity", "capacity", "stochasticity")
 ACCURACIES = {"training rows": "train_accuracy", "test points": "accuracy"}
 MAPPED = {"test accuracy": "accuracy", "capacity": "capacity", "stochasticity": "stochasticity"}
-KINDS: Kinds = {"all": (), "bias": (), "entropy": (), "accuracy": (), "map": ("metric",)}
+KINDS: Kinds = {"all": (), "bias": (), "entropy": (), "accuracy": (), "metric": (), "map": ("metric",)}
 MAP_KINDS: Kinds = {**KINDS, "all": ("metric",)}
 """The kinds of a sweep over two parameters, whose default is the map."""
 
@@ -34,6 +34,7 @@ def draw_sweep(sweep: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelM
     if kind == "map" or (kind == "all" and len(sweep.parameters) == 2):
         return sweep_map(sweep, **options)
     charts = {"bias": sweep_bias, "entropy": sweep_entropies, "accuracy": sweep_accuracies}
+    charts |= {"metric": sweep_metric} if sweep.metric or kind == "metric" else {}
     return charts[kind](sweep) if kind in charts else theme.beside(*(chart(sweep) for chart in charts.values()))
 
 
@@ -86,6 +87,22 @@ def sweep_accuracies(sweep: Sweep) -> alt.LayerChart:
         for label, name in ACCURACIES.items()
     }
     return _chart(sweep, lines, "accuracy", alt.Axis(tickCount=6), "Accuracy", "Between the lines: the train–test gap.")
+
+
+def sweep_metric(sweep: Sweep) -> alt.LayerChart:
+    """Draw the metric that was asked for along the parameter."""
+    if not sweep.metric_estimates:
+        raise InputError("This sweep has no metric beside accuracy; sweep with metric='roc_auc', for example.")
+    known = [each for each in sweep.metric_estimates.values() if each.known]
+    ends = [end for each in known for end in (each.low, each.high, each.value) if np.isfinite(end)] or [0.0, 1.0]
+    return _chart(
+        sweep,
+        {sweep.metric: (sweep.metric_estimates, (min(ends), max(ends)))},
+        printable(sweep.metric.replace("_", " ")),
+        alt.Axis(tickCount=6),
+        f"{printable(sweep.metric.replace('_', ' '))} on test points",
+        "Mean over refits.",
+    )
 
 
 def sweep_map(sweep: Sweep, metric: str = "test accuracy") -> alt.LayerChart:

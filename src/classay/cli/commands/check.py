@@ -10,15 +10,16 @@ from typing import Any
 import typer
 
 from ... import __version__
-from ...estimators.spec import learner_from_text, learners_from_texts
+from ...estimators.spec import learner_from_text
 from ...expect import InputError
 from ...report.assay import characterize
+from ...report.default_learners import default_learners
 from ...report.document import Report
 from ...report.export.files import open_report, ready, write
 from ...report.gates import gates
 from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknown_subjects
 from ...report.gates.gates import Verdict
-from ...report.glossary import TERMS
+from ...report.glossary import term_of
 from ...report.phrases import printed
 from ...result import plain
 from ...tables.read import read_table
@@ -40,7 +41,8 @@ EXAMPLES = """
     target = "default"
     splits = 20            # as is; with budget = "2m", the number of fits depends on the machine
     seed = 0
-    gates = ["stability >= 0.9", "capacity.high <= 1.0", "data.suspects <= 10"]
+    metric = "roc_auc"     # what learners are compared by; accuracy by default
+    gates = ["retrain_change <= 0.05", "roc_auc >= 0.8", "data.suspects <= 10"]
     forbid = ["L102", "warning"]    # findings: codes or levels
 
     [learners]
@@ -49,6 +51,9 @@ EXAMPLES = """
     [learners.forest]
     learner = "RandomForestClassifier(n_estimators=50)"
     gates = ["accuracy >= 0.95"]
+
+`accuracy`, and any scorer of scikit-learn by its name, are cross-validated: fits on all rows but the fold, as you would
+ship it. `refit_accuracy` is that of refits on halves.
 
 A gate uses the end of the interval that makes it harder to pass, unless it names .value, .low or .high. Exit codes: 0
 all gates passed, 1 a gate failed, 2 an error in the file, 3 a learner without gates failed, 130 interrupted.
@@ -113,10 +118,8 @@ def _report(
             )
         refuse_unknown_subjects(check, document)
         return document, []
-    if check.learners:
-        learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
-    else:
-        learners = learners_from_texts(options.USUAL, allow_import)
+    learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
+    learners = learners or default_learners(contrast=False)
     table = read_table(str(check.data), check.target)
     describe(table, quiet)
     try:
@@ -166,7 +169,7 @@ def _measured(each: Verdict) -> str:
         return f"{each.measured:.0f} found"
     if each.estimate is None:
         return ""
-    figure = printed(each.estimate, TERMS[each.figure])
+    figure = printed(each.estimate, term_of(each.figure))
     return "\n".join(part for part in (figure.text, figure.interval) if part)
 
 

@@ -41,7 +41,8 @@ def command(
     files: list[str] = typer.Argument(
         ...,
         metavar="FILE",
-        help="Weights: torch (a state dict) or safetensors; with --weights-only also ONNX and npz.",
+        help="Weights: torch (a state dict), safetensors, or ONNX (with onnx2torch); with --weights-only also "
+        "Keras and npz.",
     ),
     arch: str = typer.Option(None, help="Architecture: timm:NAME or torchvision:NAME, with arguments in parentheses."),
     builder: str = typer.Option(

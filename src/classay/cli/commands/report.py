@@ -16,10 +16,12 @@ from ...estimators.spec import learners_from_texts
 from ...network.quality.quality import NetworkQuality
 from ...report.assay import characterize
 from ...report.budget import seconds_of
+from ...report.default_learners import default_learners
 from ...report.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready
 from ...report.export.json_format import document
+from ...report.metric import check_metric
 from ...tables.read import read_table
 from .. import console, options
 from ..network_assay import assay_all
@@ -46,7 +48,9 @@ starts only if it should end in time. The page is written after the first round 
 shows the command that reproduces its figures. With a budget, the seed alone does not: what is fitted depends on the
 speed of the machine.
 """
-SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points")
+SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points", "--retrains")
+NOT_REPEATED = ("--store",)
+"""Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
 MARKS = {"warning": ("bold red", "warning"), "note": ("yellow", "note"), "fine": ("green", "fine")}
 
 
@@ -54,6 +58,7 @@ def command(
     data: options.Data,
     target: options.Target = None,
     learner: options.Learners = None,
+    metric: options.Metric = None,
     output: list[Path] = typer.Option(
         None, "--output", "-o", help="File to save to: .html, .json or .md. Repeat for more. Default: NAME.html."
     ),
@@ -64,7 +69,7 @@ def command(
     test: options.TestFile = None,
     drop: options.Drop = None,
     budget: str = typer.Option(
-        "2m", help="Time for everything, such as 90s, 2m or 1h. It sets the next five options, unless given."
+        "2m", help="Time for everything, such as 90s, 2m or 1h. It sets the next seven options, unless given."
     ),
     splits: list[str] = typer.Option(
         None,
@@ -82,6 +87,9 @@ def command(
     test_points: int = typer.Option(
         None, help="Most test points, and most rows with cross-validated predictions. Default: 20000."
     ),
+    retrains: int = typer.Option(
+        None, help="Number of samples of nearly full size to retrain on: what a retraining changes. 0: none."
+    ),
     network: list[Path] = typer.Option(None, "--network", help="Network weights to include. Repeat for more."),
     arch: str = typer.Option(
         None, help="Architecture of the network: timm:NAME or torchvision:NAME, with arguments in parentheses."
@@ -91,6 +99,9 @@ def command(
     ),
     input: str = typer.Option(None, "--input", help="Shape of one input of the network, such as 3x32x32."),
     test_size: options.TestSize = 0.3,
+    more_classes: bool = typer.Option(
+        False, "--more-classes", help="Forecast the accuracy for more classes with fewer than 20 classes too."
+    ),
     seed: options.Seed = 0,
     workers: options.Workers = None,
     time_limit: options.TimeLimit = None,
@@ -108,7 +119,9 @@ def command(
             raise expect.InputError(
                 f"{option} describes a network, but there is no --network. Add its file, or drop {option}."
             )
-    learners = learners_from_texts(learner or options.USUAL, allow_import)
+    learners = learners_from_texts(learner, allow_import) if learner else default_learners()
+    if metric is not None:
+        check_metric(metric)
     seconds = seconds_of(budget)
     all_splits = _by_learner(splits, "--splits", learners)
     all_fold_rows = _by_learner(fold_rows, "--fold-rows", learners)
@@ -132,10 +145,12 @@ def command(
         prepared_library()
     try:
         assay = characterize(
-            learners,
+            learners if learner else None,
             table.X,
             table.y,
             **of_rows(table),
+            metric=metric,
+            more_classes=more_classes or None,
             networks=networks,
             budget=seconds,
             splits=all_splits,
@@ -144,6 +159,7 @@ def command(
             n_probes=n_probes,
             fold_rows=all_fold_rows,
             test_points=test_points,
+            retrains=retrains,
             test_size=test_size,
             random_state=seed,
             executor=workers,
@@ -235,15 +251,15 @@ def _stem(data: str) -> str:
 
 
 def _typed() -> str:
-    """The command as typed, without the options that the budget sets, which are added again later."""
+    """The command as typed, without its store, and without what the budget sets, which is added again later."""
     kept: list[str] = []
     skip = False
     for part in sys.argv[1:]:
         if skip:
             skip = False
-        elif part in (*SET_BY_BUDGET, "-r"):
+        elif part in (*SET_BY_BUDGET, *NOT_REPEATED, "-r"):
             skip = True
-        elif not part.startswith(tuple(f"{option}=" for option in SET_BY_BUDGET)):
+        elif not part.startswith(tuple(f"{option}=" for option in (*SET_BY_BUDGET, *NOT_REPEATED))):
             kept.append(part)
     return shlex.join(["classay", *kept, *([] if "--force" in kept else ["--force"])])
 
@@ -251,6 +267,8 @@ def _typed() -> str:
 def _show(report: Report) -> None:
     """Findings on the terminal, warnings first; the page has the rest."""
     out = console.out()
+    for sentence in report.verdict.sentences:
+        out.print(Text(sentence, "bold"))
     fine = [each for each in report.findings if each.level == "fine"]
     for each in report.findings:
         if each.level == "fine":

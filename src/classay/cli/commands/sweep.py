@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,9 +15,11 @@ from ...engine.store import StoreFull
 from ...estimators.plain_parameters import expect_plain_setting
 from ...estimators.spec import learners_from_texts
 from ...estimators.trial import ready
+from ...intervals import Estimate
 from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.orientation import usual_threshold
+from ...learner.scores.scorers import needs_of
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
@@ -34,9 +37,12 @@ EXAMPLES = """
 
     classay sweep eeg.csv --learner DecisionTreeClassifier --param max_depth --values 1:70:5 --learner KNeighborsClassifier --param n_neighbors --values 1:200:5
 
+    classay sweep churn.csv --learner RandomForestClassifier --param max_depth --values 2:20:3 --metric roc_auc
+
     classay sweep eeg.csv --learner SVC --param C --values 1e-2:1e2:log5 --param gamma --values 0.01,0.1,1 --charts charts/
 """  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
+UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
 COLUMNS = [
     "test\naccuracy",
     "train\naccuracy",
@@ -81,6 +87,10 @@ def command(
         5, help="Number of test points per holdout; their predictions are counted together."
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
+    metric: str | None = typer.Option(
+        None,
+        help="Metric beside accuracy: roc_auc, brier, balanced_accuracy, or any scikit-learn scorer of classifiers.",
+    ),
     share_paths: bool = typer.Option(
         True, help="Reuse fits across values where results stay the same, exactly or in distribution."
     ),
@@ -111,7 +121,10 @@ def command(
         "progress": not quiet,
         "time_limit": time_limit,
         "share_paths": share_paths,
+        "metric": metric,
     }
+    if metric is not None:
+        needs_of(metric)  # refuses an unknown name before the data are read
     for plan in plans.values():
         checked = grid(plan.learner, *plan.arguments)  # refuses an unknown parameter before any fit
         for name, each in zip(checked.parameters, checked.values) if not allow_import else ():
@@ -222,15 +235,17 @@ def _value_table(one: Sweep) -> Any:
             [
                 ", ".join(map(_as_text, value)) if len(one.parameters) > 1 else _as_text(value),
                 console.figure(o.accuracy, 3),
+                *([console.figure(one.metric_estimates.get(value, UNKNOWN), 3)] if one.metric else []),
                 console.figure(o.train_accuracy, 3),
                 *(console.figure(entropy) for entropy in entropies),
                 console.figure(o.bias[threshold], 3),
             ]
         )
     hidden = len(one.values) - len(rows)
+    metric = ["test\n" + one.metric.replace("_", " ")] if one.metric else []
     return console.table(
         f"{one.learner} along {' x '.join(one.parameters)}",
-        [", ".join(one.parameters), *COLUMNS, f"bias at\n{threshold} of {holdout_size}"],
+        [", ".join(one.parameters), COLUMNS[0], *metric, *COLUMNS[1:], f"bias at\n{threshold} of {holdout_size}"],
         rows,
         f"{hidden} more values are in --json and --charts." if hidden else "",
     )
@@ -251,7 +266,7 @@ def _as_json(
 ) -> dict[str, Any]:
     """Everything, as JSON; the figures of each learner as the rows of its tidy frame."""
     scheme = settings["scheme"]
-    kept = ("repeats", "test_size", "holdout_size", "holdouts", "time_limit", "share_paths")
+    kept = ("repeats", "test_size", "holdout_size", "holdouts", "time_limit", "share_paths", "metric")
     return {
         "classay": __version__,
         "data": table_as_json(table),
@@ -269,6 +284,8 @@ def _as_json(
                 "figures": plain(one.to_frame().astype(object).where(lambda frame: frame.notna(), None)),
                 "gap_correlation": plain(one.gap_correlation),
                 "plugin_gap_correlation": plain(one.plugin_gap_correlation),
+                "metric": one.metric or None,
+                "metric_spread": {str(value): plain(each) for value, each in one.metric_spread.items()},
                 "paths": plain(one.paths),
                 "failed": plain(one.failed),
                 "seconds": plain(sum(float(np.nansum(each.seconds)) for each in one.records.values())),
@@ -285,6 +302,8 @@ def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
     """The charts of each learner, numbered."""
     by_name: dict[str, Any] = {}
     for number, one in enumerate(sweeps.values(), 1):
-        kinds = ("bias", "entropy", "accuracy") if len(one.parameters) == 1 else ("map",)
+        kinds = ["bias", "entropy", "accuracy"] if len(one.parameters) == 1 else ["map"]
+        if one.metric_estimates and len(one.parameters) == 1:
+            kinds.append("metric")
         by_name |= {f"sweep_{number}_{kind}": one.plot(kind=kind) for kind in kinds}
     return by_name

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.store import Chunks, Store
+from ..records.scores import KINDS, RefitScores
 from .provenance import DRAWING
 from .task import Bench, SubsetAnswers
 
@@ -55,6 +56,10 @@ def packed(
     arrays = {name: np.stack([getattr(one, name) for one in answers]) for name in ("test", "quality", "seconds")}
     if answers[0].probes is not None:
         arrays["probes"] = np.stack([one.probes for one in answers if one.probes is not None])
+    known = next((one.scores for one in answers if one.scores is not None), None)
+    if known is not None:
+        scored = [(one.scores or known.missing(len(one.seconds))).arrays() for one in answers]
+        arrays |= {name: np.stack([each[name] for each in scored]) for name in scored[0]}
     header = {
         "errors": [[[repeat, why] for repeat, why in sorted(one.errors.items())] for one in answers],
         "warnings": [[sorted(each) for each in one.warnings] for one in answers],
@@ -77,10 +82,18 @@ def unpacked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[l
             {int(repeat): str(why) for repeat, why in errors},
             [set(each) for each in warned],
             bool(drew),
+            _unpacked_scores(arrays, place),
         )
         for place, (errors, warned, drew) in enumerate(zip(header["errors"], header["warnings"], header["drew"]))
     ]
     return answers, [set(each) for each in header["said"]]
+
+
+def _unpacked_scores(arrays: dict[str, NDArray[Any]], place: int) -> RefitScores | None:
+    if "scores" not in arrays or not arrays["score_kinds"][place].any():
+        return None
+    probes = arrays["probe_scores"][place] if "probe_scores" in arrays else None
+    return RefitScores(arrays["scores"][place], probes, arrays["score_kinds"][place])
 
 
 def open_chunks(
@@ -110,14 +123,26 @@ def _checked(
 ) -> tuple[list[SubsetAnswers], list[set[str]]]:
     """What `unpacked` gives, if it can be the predictions of these refits on these data."""
     refits = len(place[1])
-    shapes = {"test": (values, refits, bench.test.size), "quality": (values, refits), "seconds": (values, refits)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "test": (values, refits, bench.test.size),
+        "quality": (values, refits),
+        "seconds": (values, refits),
+    }
     if bench.probes is not None:
         shapes["probes"] = (values, refits, bench.n_probes)
+    if bench.scores is not None and "scores" in arrays:
+        shapes |= {"scores": (*shapes["test"], bench.scores.width), "score_kinds": (values, refits)}
+        if bench.probes is not None:
+            shapes["probe_scores"] = (*shapes["probes"], bench.scores.width)
     found = {name: array.shape for name, array in arrays.items()}
     if found != shapes:
         raise ValueError(f"its arrays have shapes {found}, expected {shapes}")
     if not all(bench.codec.holds(arrays[name]) for name in shapes if name in ("test", "probes")):
         raise ValueError("its predictions are out of range")
+    if "scores" in arrays and not np.isin(arrays["score_kinds"], range(len(KINDS))).all():
+        raise ValueError("its scores are of an unknown kind")
+    if any(arrays[name].dtype != np.float32 for name in ("scores", "probe_scores") if name in arrays):
+        raise ValueError("its scores are not 32-bit numbers")
     if any((arrays[name] < 0).any() for name in ("quality", "seconds")):
         raise ValueError("it has numbers below 0")
     answers, said = unpacked(header, arrays)

@@ -14,9 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from ... import expect, seeds
+from ... import expect, limits, seeds
 from ...arrays import Ints
 from ...estimators.adapters import free_seeds, kind_of
+from ...estimators.scores import may_score
 from ...estimators.weights import expect_weights
 from ...expect import InputError, shown
 from ...frames import pandas_of
@@ -26,10 +27,12 @@ from ...splits import NOTHING, PerRow
 from ..records.base import Codec
 from ..records.labelings import LabelCodec
 from ..records.predictions import NumberCodec
+from ..records.scores import ScoreForm
 from . import parts, provenance
 from .cv_splits import Splits, SplitSubsets
 from .probes import probes as drawn_probes
-from .schemes import HalfSplits, Scheme, Subsets
+from .retrain_scheme import Retrain, Scheme
+from .schemes import HalfSplits, Subsets
 from .task import Bench
 
 
@@ -60,6 +63,7 @@ class Setup:
     per_row: PerRow = NOTHING
     given_test: int | None = None
     probe_rows: Ints | None = None
+    scores: ScoreForm | None = None
 
     @property
     def test_groups(self) -> Ints | None:
@@ -87,6 +91,7 @@ class Setup:
             per_row=self.per_row,
             given_test=self.given_test,
             test=self.test,
+            scores=self.scores,
         )
 
     def draw(self) -> tuple[list[Ints], list[Note]]:
@@ -114,6 +119,7 @@ class Setup:
             weights=self.per_row.weights,
             groups=self.test_groups,
             probe_groups=self.probe_groups,
+            scores=self.scores,
         )
 
 
@@ -135,6 +141,7 @@ def prepare(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    scores: bool | str = "auto",
 ) -> Setup:
     """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
     wanted = checked_scheme(scheme, cv)
@@ -161,6 +168,8 @@ def prepare(
         drawn = wanted
     drawn.check(codes[train], rows.take(train))
     probing = None if probes is None else drawn_probes(probes, n_probes, X, test, seed)
+    points = test.size + (0 if probing is None else int(probing.rows.shape[0]))
+    form, of_scores = _score_form(scores, learner, codec, drawn.n * repeats, points)
     return Setup(
         learner=learner,
         X=X,
@@ -177,13 +186,40 @@ def prepare(
         test_size=test_size if given is None and (by_cv is None or by_cv.pairs is None) else None,
         seed=seed,
         time_limit=time_limit,
-        notes=(*of_learner, *of_data, *of_parts),
+        notes=(*of_learner, *of_data, *of_parts, *of_scores),
         per_row=rows,
         given_test=None if given is None else test.size,
+        scores=form,
     )
 
 
-def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
+def _score_form(
+    wanted: Any, learner: Any, codec: Codec, refits: int, points: int
+) -> tuple[ScoreForm | None, list[Note]]:
+    """How scores are kept, if at all, and notes about that. `wanted`: "auto", True or False."""
+    if not isinstance(wanted, (bool, np.bool_)) and wanted != "auto":
+        raise InputError(f"`scores` is {wanted!r}; expected 'auto', True or False.")
+    if not isinstance(codec, LabelCodec):
+        if wanted is True:
+            raise InputError(f"`scores` is True, but {type(learner).__name__} is a regressor: its values are kept.")
+        return None, []
+    if wanted is False:
+        return None, []
+    form = ScoreForm(codec.classes)
+    size = form.bytes_of(refits, points)
+    if wanted is True:
+        if not may_score(learner):
+            raise InputError(
+                f"`scores` is True, but {type(learner).__name__} has neither predict_proba nor decision_function. Use "
+                "a classifier that has one (such as SVC(probability=True)), or scores=False."
+            )
+        expect.within(size, "score_bytes", "The size of all scores, in bytes,")
+    elif size > (most := limits.limit_of("score_bytes")):
+        return None, [Note("scores-not-kept", bytes=size, limit=most)]
+    return form, []
+
+
+def checked_scheme(scheme: Any, cv: Any) -> Scheme | Splits:
     """The scheme, from `scheme` or from `cv`."""
     if cv is not None:
         if scheme is not None:
@@ -191,8 +227,8 @@ def checked_scheme(scheme: Any, cv: Any) -> Subsets | HalfSplits | Splits:
         return cv if isinstance(cv, Splits) else Splits(cv)
     if scheme is None:
         return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Splits)):
-        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...) or Splits(cv).")
+    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Splits)):
+        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Splits(cv).")
     return scheme
 
 

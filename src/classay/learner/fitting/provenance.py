@@ -20,8 +20,9 @@ from ...estimators.weights import weight_requests
 from ...expect import InputError
 from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
+from ..records.scores import ScoreForm
 from .cv_splits import SplitSubsets
-from .schemes import Scheme
+from .retrain_scheme import Scheme
 
 FIRST_HOME = {
     "classay.estimators.encoder": "classay.encoding",
@@ -47,12 +48,15 @@ def everything(
     per_row: PerRow = NOTHING,
     given_test: int | None = None,
     test: Ints | None = None,
+    scores: ScoreForm | None = None,
 ) -> dict[str, Any]:
     """The provenance of a record. What was not given is not in it, so that the addresses of older records last."""
     of_rows: dict[str, Any] = {name: {"fingerprint": fingerprint(part)} for name, part in per_row.given.items()}
     of_rows |= weighted(per_row, learner)
     if given_test is not None:
         of_rows["test"] = {"kind": "given", "rows": given_test}
+    if scores is not None:
+        of_rows["scores"] = {"form": "compact" if scores.compact else "full"}
     return {
         "learner": {"name": name or short_name(learner), **_value(learner)},
         "scheme": _scheme(scheme, test),

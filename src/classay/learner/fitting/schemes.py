@@ -168,6 +168,3 @@ class HalfSplits:
             crowded = int(np.argmax(np.bincount(codes[kept])))
             kept[np.flatnonzero(codes[kept] == crowded)[0]] = half[codes[half] == code][0]
         return np.sort(kept), bool(absent.size)
-
-
-Scheme = Subsets | HalfSplits

@@ -21,9 +21,11 @@ from ... import seeds
 from ...arrays import Floats, Ints
 from ...engine import work
 from ...estimators.adapters import as_given, numbered
-from ...estimators.fit import fit_once, fresh_copy, guard, turn
+from ...estimators.fit import Fitted, fit_once, fresh_copy, guard, turn
+from ...estimators.scores import labels_and_scores
 from ...inputs import is_sparse, take
 from ..records.base import Codec
+from ..records.scores import KINDS, Float32s, RefitScores, ScoreForm
 from .groups import FitGroup, with_settings
 
 SubsetTask = tuple[int, Ints, tuple[int, ...]]  # subset, its training rows, its refits
@@ -35,7 +37,8 @@ class Bench:
     """What every refit needs, sent once to each worker. `free` are the seeds that refits vary.
 
     A refit predicts at most `own_points` of its training rows, at even steps; None: all of them. `weights` are those of
-    all rows; `groups` and `probe_groups` those of test points and probes, for the record.
+    all rows; `groups` and `probe_groups` those of test points and probes, for the record. `scores` is how scores are
+    kept; None: not at all.
     """
 
     learner: Any
@@ -51,6 +54,7 @@ class Bench:
     weights: Floats | None = None
     groups: Ints | None = None
     probe_groups: Ints | None = None
+    scores: ScoreForm | None = None
 
     @property
     def n_probes(self) -> int:
@@ -83,6 +87,7 @@ class SubsetAnswers:
     errors: dict[int, str]
     warnings: list[set[str]]
     drew: bool = False
+    scores: RefitScores | None = None
 
     @classmethod
     def empty(cls, bench: Bench, refits: int) -> SubsetAnswers:
@@ -100,14 +105,16 @@ class SubsetAnswers:
     def same_twice(self) -> bool:
         """Whether the first two refits agree on everything; not if they drew from numpy's global generator.
 
-        On few points random predictions may well agree twice.
+        On few points random predictions may well agree twice. Scores, if there are any, may differ by rounding only.
         """
         if self.drew:
             return False
         arrays = [self.test, self.quality]
         if self.probes is not None:
             arrays.append(self.probes)
-        return not self.errors and all(np.array_equal(array[0], array[1]) for array in arrays)
+        if self.errors or not all(np.array_equal(array[0], array[1]) for array in arrays):
+            return False
+        return self.scores is None or _near_twice(self.scores)
 
     def joined(self, more: SubsetAnswers) -> SubsetAnswers:
         """With the refits of the same subset from another task."""
@@ -122,7 +129,33 @@ class SubsetAnswers:
             self.errors | more.errors,
             self.warnings + more.warnings,
             self.drew or more.drew,
+            self._joined_scores(more),
         )
+
+    def _joined_scores(self, more: SubsetAnswers) -> RefitScores | None:
+        known = self.scores or more.scores
+        if known is None:
+            return None
+
+        def of(answers: SubsetAnswers) -> RefitScores:
+            return answers.scores or known.missing(len(answers.seconds))
+
+        return of(self).joined(of(more))
+
+
+SAME_SCORE = 1e-4
+"""Scores that differ by less, relative to the largest, are those of the same classifier, computed in another order."""
+
+
+def _near_twice(scores: RefitScores) -> bool:
+    arrays = [scores.test] + ([] if scores.probes is None else [scores.probes])
+    if scores.kinds[0] != scores.kinds[1]:
+        return False
+    for one, other in (array[:2] for array in arrays):
+        largest = max(float(np.nanmax(np.abs(one), initial=0.0)), 1e-300)
+        if not np.allclose(one, other, rtol=0.0, atol=SAME_SCORE * largest, equal_nan=True):
+            return False
+    return True
 
 
 @dataclass
@@ -174,6 +207,10 @@ def refit(bench: Bench, task: SubsetTask) -> SubsetAnswers:
 def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> SubsetAnswers:
     questions = _Questions.of(bench, rows)
     answers = SubsetAnswers.empty(bench, len(refits))
+    kept = None
+    if bench.scores is not None:
+        probes = None if bench.probes is None else bench.n_probes
+        kept = RefitScores.empty(bench.scores, len(refits), bench.test.size, probes)
     for place, repeat in enumerate(refits):
         # A fresh copy for each refit, because a learner may write into its inputs.
         X_train, y_train, X_asked = take(bench.X, rows), bench.y[rows], take(bench.X, questions.rows)
@@ -183,19 +220,58 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> Su
                 limit = work.time_limit(bench.time_limit)
                 states = bench.random_states(subset, repeat)
                 fitted = fit_once(bench.learner, X_train, y_train, states, limit, bench.weights_of(rows))
-                predicted = bench.codec.read(fitted.predict(X_asked), questions.rows.size)
+                on_test = _Answered.of(bench, fitted, X_asked, bench.test.size, bench.test)
+                predicted = bench.codec.read(on_test.labels, questions.rows.size)
+                on_probes = None
                 if answers.probes is not None:
-                    answers.probes[place] = bench.codec.read(fitted.predict(bench.probes.copy()), bench.n_probes)
+                    on_probes = _Answered.of(bench, fitted, bench.probes.copy(), bench.n_probes)
+                    answers.probes[place] = bench.codec.read(on_probes.labels, bench.n_probes)
                 answers.drew |= watched.drew()
+            problem = _keep_scores(kept, place, on_test, on_probes)
             answers.test[place] = predicted[: bench.test.size]
             answers.quality[place] = bench.codec.fit_quality(
                 predicted[bench.test.size :], questions.truth, questions.times
             )
-            answers.warnings[place] = set(watched.warnings())
+            answers.warnings[place] = {*watched.warnings(), *([f"No scores: {problem}"] if problem else [])}
         except Exception as error:  # a learner may raise anything; the others go on
             answers.errors[repeat] = f"{type(error).__name__}: {error}"
         answers.seconds[place] = time.perf_counter() - begin
+    if kept is not None and kept.kinds.any():
+        answers.scores = kept
     return answers
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """Labels that a fitted learner predicts, and scores of the first rows, if they are kept: or why not."""
+
+    labels: NDArray[Any]
+    kind: str = ""
+    scores: Float32s | None = None
+    problem: str = ""
+
+    @classmethod
+    def of(cls, bench: Bench, fitted: Fitted, X: Any, scored: int, rows: Ints | None = None) -> _Answered:
+        """`rows` are the row numbers of the first rows, whose true classes are known."""
+        if bench.scores is None:
+            return cls(fitted.predict(X))
+        labels, scores = labels_and_scores(fitted, X, scored)
+        if isinstance(scores, str):
+            return cls(labels, problem=scores)
+        try:
+            truth = None if rows is None else bench.codec.truth(bench.y[rows])
+            return cls(labels, scores.kind, bench.scores.read(scores, truth))
+        except ValueError as error:
+            return cls(labels, problem=str(error))
+
+
+def _keep_scores(kept: RefitScores | None, place: int, test: _Answered, probes: _Answered | None) -> str:
+    """Store the scores of one refit; if there are none, say why, if there is anything to say."""
+    problem = test.problem or ("" if probes is None else probes.problem)
+    if kept is None or test.scores is None or problem or (probes is not None and probes.kind != test.kind):
+        return problem
+    kept.keep(place, KINDS.index(test.kind), test.scores, None if probes is None else probes.scores)
+    return ""
 
 
 def fit_group(job: FitJob, task: GroupTask) -> GroupAnswers:
@@ -276,6 +352,7 @@ def _fit_alone(
     )
     if answers.probes is not None and alone.probes is not None:
         answers.probes[place] = alone.probes[0]
+    # A path predicts labels only, so values that share fits have no scores, and neither has one that was fitted alone.
     answers.errors.update(alone.errors)
     answers.drew |= alone.drew
     answers.warnings[place] = alone.warnings[0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
 from ...engine import archive, store
-from ...expect import InputError
+from ...expect import InputError, fraction
 from ...notes import notes_from_json, notes_to_json
 
 LEAST_SHARE = 0.8
@@ -114,13 +114,13 @@ class Refits(ABC):
         """What intervals of means over refits and points are over."""
         return over(self.groups_of(on))
 
-    def chosen(self, pairs: bool = False) -> tuple[AnyInts, AnyInts]:
+    def chosen(self, pairs: bool = False, there: NDArray[np.bool_] | None = None) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.
 
         With `pairs`, subsets 2i and 2i + 1 are kept or dropped together. Raises InputError if fewer than 80 % of the
-        refits are present: the rest may not be a fair sample.
+        refits are present: the rest may not be a fair sample. `there`: which count as present; default: all that are.
         """
-        there = self.present
+        there = self.present if there is None else there
         if there.mean() < LEAST_SHARE:
             raise InputError(
                 f"{int((~there).sum())} of {there.size} refits of {self.name} are missing"
@@ -161,6 +161,10 @@ class Refits(ABC):
     def own_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that only this kind of record has."""
 
+    def own_header(self) -> dict[str, Any]:
+        """What the header says of this kind of record only."""
+        return {}
+
     def to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Header and arrays, as the store keeps them."""
         arrays: dict[str, NDArray[Any]] = {
@@ -178,6 +182,7 @@ class Refits(ABC):
             "interrupted": self.interrupted,
             "notes": notes_to_json(self.notes),
             "failures": [[failure.subset, failure.refit, failure.error] for failure in self.failures],
+            **self.own_header(),
         }
         packed = None if self.probes is None else archive.pack_table(self.probes, "probes")
         if packed is not None:
@@ -211,13 +216,20 @@ def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> di
     }
 
 
-def from_arrays(name: str, n_subsets: int, halves: bool, probing: NDArray[Any] | None) -> dict[str, Any]:
+def from_arrays(
+    name: str, n_subsets: int, halves: bool, probing: NDArray[Any] | None, retrained: float | None = None
+) -> dict[str, Any]:
     """The provenance of a record made from arrays."""
     about: dict[str, Any] = {"learner": {"name": name}, "source": "arrays"}
     if halves:
         if n_subsets % 2:
             raise InputError(f"`halves` is True, but there are {n_subsets} subsets; expected two per split.")
         about["scheme"] = {"kind": "HalfSplits", "m": n_subsets // 2}
+    if retrained is not None:
+        if halves:
+            raise InputError("`halves` and `retrained` are both given; subsets are halves or samples of a retraining.")
+        replaced = fraction(retrained, "retrained", why="It is the share of the rows that a retraining replaces.")
+        about["scheme"] = {"kind": "Retrain", "n": n_subsets, "replaced": replaced}
     if probing is not None:
         about["probes"] = {"kind": "given", "rows": int(probing.shape[2])}
     return about

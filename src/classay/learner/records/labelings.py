@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from ...intervals import Estimate, around, by_group, crossed_standard_error, dra
 from ...splits import per_row
 from . import base
 from .base import Failure, Refits, common_fields
-from .validity import expect_classes, expect_valid
+from .scores import Scores, scores_from_arrays, scores_from_file
+from .validity import expect_classes, expect_scores, expect_valid
 
 MISSING = -1
 
@@ -30,7 +31,9 @@ class Labelings(Refits):
     the probes themselves are None if they cannot be stored: sparse, too large, or of unusual types.
     `train_rows[k]` and `test_rows` are row numbers of the data. `about` is the provenance of the record: learner and
     parameters, scheme, seed, fingerprint of the data, versions. `groups[i]` is the group of test point i, if there are
-    groups: intervals are then over groups. Make one with `classay.record` or `from_arrays`.
+    groups: intervals are then over groups. `scores` are the probabilities or decision values of the same refits on the
+    test points, `probe_scores` those on the probes; None if they were not kept. Make one with `classay.record` or
+    `from_arrays`.
     """
 
     labels: AnyInts
@@ -49,6 +52,8 @@ class Labelings(Refits):
     about: dict[str, Any] = field(default_factory=dict)
     groups: AnyInts | None = None
     probe_groups: AnyInts | None = None
+    scores: Scores | None = None
+    probe_scores: Scores | None = None
 
     KIND = "labelings"
 
@@ -65,6 +70,10 @@ class Labelings(Refits):
         probes: Any = None,
         halves: bool = False,
         groups: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        probe_scores: ArrayLike | None = None,
+        score_kind: str | None = None,
+        retrained: float | None = None,
     ) -> Labelings:
         """Labelings from predictions of any system, in any language.
 
@@ -74,6 +83,10 @@ class Labelings(Refits):
         probe_labels : (K, R, p) or (K, p) predictions of the same refits on probes; probes : the rows of these.
         halves : whether subsets 2i and 2i + 1 are disjoint halves of one split, as in `HalfSplits`.
         groups : (n,) the group of each point, if points of a group depend on each other.
+        scores, probe_scores : scores of the same refits, with one more axis for classes, in the order of `classes`
+        (sorted, if not given); of two classes, also the score of the second one without that axis. score_kind :
+        'probability' or 'decision'; default: probabilities if they are from 0 to 1 and sum to 1 over classes.
+        retrained : the share of training rows in which any two subsets differ, as in `Retrain`.
 
         >>> answers = [["spam", "ham", "ham"], ["spam", "spam", "ham"]]
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
@@ -113,6 +126,15 @@ class Labelings(Refits):
             raise InputError(f"There is 1 class ({known[0].item()!r}) in `labels` and `y_true`; at least 2 are needed.")
         unknown = np.full(answers.shape[:2], np.nan)
         codes = LabelCodec(known)
+        order = None if classes is None else _array(classes, "classes")
+        if order is not None and order.size != known.size:
+            order = None  # repeated, so they do not name columns
+        scored = None if scores is None else scores_from_arrays(scores, "scores", answers, known, order, score_kind)
+        on_probes = None
+        if probe_scores is not None:
+            if probing is None or scored is None:
+                raise InputError("`probe_scores` are given without `scores` or `probe_labels`; both are needed too.")
+            on_probes = scores_from_arrays(probe_scores, "probe_scores", probing, known, order, scored.kind)
         return cls(
             labels=codes.truth(answers),
             truth=codes.truth(truth),
@@ -123,8 +145,10 @@ class Labelings(Refits):
             test_rows=np.arange(truth.size),
             probe_labels=None if probing is None else codes.truth(probing),
             probes=probes,
-            about=base.from_arrays(name, len(answers), halves, probing),
+            about=base.from_arrays(name, len(answers), halves, probing, retrained),
             groups=per_row(groups, rows=truth.size).groups,
+            scores=scored,
+            probe_scores=on_probes,
         )
 
     def answers(self, on: str = "test") -> AnyInts:
@@ -139,6 +163,41 @@ class Labelings(Refits):
     def has_probes(self) -> bool:
         """Whether refits predicted probes."""
         return self.probe_labels is not None
+
+    def scored(self, on: str = "test") -> tuple[Labelings, Scores]:
+        """The record and its scores without gaps: of the refits that are `chosen` among those with scores.
+
+        The labels are those of the same refits.
+        """
+        given = self.scores if one_of(on, "on", ["test", "probes"]) == "test" else self.probe_scores
+        if given is None:
+            raise InputError(
+                f"The record of {self.name} has no scores on the {'test points' if on == 'test' else 'probes'}. Record "
+                "with scores=True, or pass scores to `Labelings.from_arrays`; the learner needs predict_proba or "
+                "decision_function."
+            )
+        smaller = self.taken(*self.chosen(there=self.present & given.present))
+        kept = smaller.scores if on == "test" else smaller.probe_scores
+        assert kept is not None
+        return smaller, kept
+
+    def taken(self, subsets: AnyInts, refits: AnyInts) -> Labelings:
+        """The record of some subsets (K',) and some refits of each (K', R')."""
+        every = np.arange(self.labels.shape[1])
+        if np.array_equal(subsets, np.arange(len(self.labels))) and (refits == every).all():
+            return self
+        rows = subsets[:, None]
+        return replace(
+            self,
+            labels=self.labels[rows, refits],
+            train_accuracy=self.train_accuracy[rows, refits],
+            seconds=self.seconds[rows, refits],
+            train_rows=tuple(self.train_rows[subset] for subset in subsets) if self.train_rows else (),
+            probe_labels=None if self.probe_labels is None else self.probe_labels[rows, refits],
+            failures=(),
+            scores=None if self.scores is None else self.scores.take(subsets, refits),
+            probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
+        )
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -186,7 +245,16 @@ class Labelings(Refits):
             "classes": self.classes,
             "train_accuracy": self.train_accuracy,
         }
-        return arrays if self.probe_labels is None else {**arrays, "probe_labels": self.probe_labels}
+        more = {
+            "probe_labels": self.probe_labels,
+            "scores": None if self.scores is None else self.scores.values,
+            "probe_scores": None if self.probe_scores is None else self.probe_scores.values,
+        }
+        return arrays | {name: part for name, part in more.items() if part is not None}
+
+    def own_header(self) -> dict[str, Any]:
+        """Of which kind its scores are."""
+        return {} if self.scores is None else {"scores": self.scores.header()}
 
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labelings:
@@ -197,10 +265,15 @@ class Labelings(Refits):
             classes=arrays["classes"],
             train_accuracy=arrays["train_accuracy"],
             probe_labels=arrays.get("probe_labels"),
+            scores=scores_from_file(header.get("scores"), arrays.get("scores"), arrays["classes"]),
+            probe_scores=scores_from_file(header.get("scores"), arrays.get("probe_scores"), arrays["classes"]),
             **common_fields(header, arrays),
         )
         expect_classes(record.classes)
         expect_valid(record, LabelCodec(record.classes), record.train_accuracy, record.probe_labels)
+        for scores, answers in ((record.scores, record.labels), (record.probe_scores, record.probe_labels)):
+            if scores is not None:
+                expect_scores(scores, answers, record.classes.size)
         if (record.train_accuracy > 1).any():
             raise ValueError("accuracy on the training rows is above 1")
         return record

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Codec, Refits
+from .scores import Scores
 
 
 def expect_valid(record: Refits, codec: Codec, quality: NDArray[Any], probing: NDArray[Any] | None) -> None:
@@ -53,6 +54,19 @@ def expect_classes(classes: NDArray[Any]) -> None:
     """Raise a ValueError if these cannot be the classes of a record."""
     _expect(classes.ndim == 1 and classes.size > 0, f"classes have shape {classes.shape}")
     _expect(np.unique(classes).size == classes.size, "classes are repeated")
+
+
+def expect_scores(scores: Scores, answers: NDArray[Any] | None, classes: int) -> None:
+    """Raise a ValueError if these cannot be the scores of the refits that gave `answers`."""
+    values = scores.values
+    _expect(answers is not None and values.shape[:3] == answers.shape, f"scores have shape {values.shape}")
+    _expect(values.ndim == 4 and values.shape[3] == len(scores.columns), f"scores have shape {values.shape}")
+    _expect(values.dtype == np.float32 and not np.isinf(values).any(), "scores are not finite 32-bit numbers")
+    numbers, codes = (values[..., :4], values[..., 4:]) if scores.compact else (values, values[..., :0])
+    _expect(not scores.probabilities or not ((numbers < 0) | (numbers > 1)).any(), "probabilities are out of range")
+    known = codes[~np.isnan(codes)]
+    whole = not ((known < 0) | (known >= classes) | (known != np.floor(known))).any()
+    _expect(bool(whole), "classes of scores are out of range")
 
 
 def _expect(holds: bool, problem: str) -> None:

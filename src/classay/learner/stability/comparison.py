@@ -231,7 +231,9 @@ def stability_by_size(
         "X_test": X_test,
         "y_test": y_test,
     }
-    setup = checks.prepare(learner, X, y, HalfSplits(splits), 1, test_size, None, seed, None, n_probes, **per_row)
+    setup = checks.prepare(
+        learner, X, y, HalfSplits(splits), 1, test_size, None, seed, None, n_probes, scores=False, **per_row
+    )
     wanted = _sizes(sizes, setup, splits)
     by_size: list[Stability] = []
     notes: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
@@ -20,6 +20,8 @@ from ...result import PARTS, Result, plain
 from ..fitting.groups import ALONE, is_numeric
 from ..orientation.orientation import Orientation, usual_threshold
 from ..records.labelings import Labelings
+from ..scores.metrics import Metrics, RefitSpread
+from ..scores.scorers import LOWER_IS_BETTER
 
 LEAST_VALUES, FEW_VALUES = 3, 8
 
@@ -64,7 +66,8 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
 
     `gap_correlation` is that of stochasticity with the gap between training and test accuracy, over values;
     `plugin_gap_correlation` the same with the paper's estimate of stochasticity. `paths` says how values were fitted,
-    `failed` which could not be, and why.
+    `failed` which could not be, and why. `metric` is the metric that was asked for beside accuracy: by value, its
+    estimate (`metric_estimates`) and how far it moves over refits (`metric_spread`).
     """
 
     learner: str
@@ -78,14 +81,21 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
     failed: dict[Any, str]
     interrupted: bool
     notes: tuple[str, ...]
+    metric: str = ""
+    metric_estimates: dict[Any, Estimate] = field(default_factory=dict)
+    metric_spread: dict[Any, RefitSpread] = field(default_factory=dict)
 
     def to_frame(self, raw: bool = False) -> pd.DataFrame:
         """One row per value and metric: learner, parameter, value, metric, threshold, estimate, low, high, level, kind.
 
-        Metrics are those of `Orientation.to_frame`, and `gap`, training minus test accuracy. Two parameters add
-        `parameter_2` and `value_2`. `raw`: one row per value, metric and holdout, with the plain estimates.
+        Metrics are those of `Orientation.to_frame`, `gap`, training minus test accuracy, and the metric asked for. Two
+        parameters add `parameter_2` and `value_2`. `raw`: one row per value, metric and holdout, with the plain
+        estimates.
         """
-        tables = [self._raw(one) if raw else _figures(one) for one in self.orientations.values()]
+        tables = [
+            self._raw(one) if raw else _figures(one, self.metric, self.metric_estimates.get(value))
+            for value, one in self.orientations.items()
+        ]
         for value, table in zip(self.orientations, tables):
             self._place(table, value)
         return pd.concat(tables, ignore_index=True)
@@ -102,9 +112,7 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; for records, their provenance and failures."""
         content = {
-            field.name: plain(getattr(self, field.name))
-            for field in dataclasses.fields(self)
-            if field.name != "records"
+            each.name: plain(getattr(self, each.name)) for each in dataclasses.fields(self) if each.name != "records"
         }
         content["records"] = {
             str(value): {"about": plain(one.about), "failures": plain(one.failures), "notes": list(one.notes)}
@@ -142,6 +150,11 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         best = max(orientations, key=lambda value: orientations[value].accuracy.value)
         first, last = next(iter(orientations)), list(orientations)[-1]
         text = f"test accuracy is best at {_shown(best)}, {orientations[best].accuracy}"
+        known = {value: each for value, each in self.metric_estimates.items() if each.known}
+        if known:
+            top = max(known, key=lambda value: known[value].value * (-1 if self.metric in LOWER_IS_BETTER else 1))
+            spread = self.metric_spread[top]
+            text += f"; {self.metric} is best at {_shown(top)}, {known[top]} (90 % of refits {spread})"
         if len(orientations) == 1:
             return (
                 f"{text}; capacity {orientations[best].capacity}, stochasticity "
@@ -211,6 +224,8 @@ def summed_up(
     failed: dict[Any, str],
     interrupted: bool,
     notes: tuple[str, ...],
+    metric: str = "",
+    metrics: dict[Any, Metrics] | None = None,
 ) -> Sweep:
     """A sweep from what was measured at each value; a text there says why it could not be measured."""
     orientations = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
@@ -230,14 +245,24 @@ def summed_up(
         failed=failed,
         interrupted=interrupted,
         notes=notes,
+        metric=metric,
+        metric_estimates={value: one[metric] for value, one in (metrics or {}).items() if value in orientations},
+        metric_spread={
+            value: one.refit_spread[metric] for value, one in (metrics or {}).items() if value in orientations
+        },
     )
 
 
-def _figures(one: Orientation) -> pd.DataFrame:
+def _figures(one: Orientation, metric: str, estimate: Estimate | None) -> pd.DataFrame:
     table = one.to_frame().rename(columns={"figure": "metric", "value": "estimate"})
-    gap = difference(one.train_accuracy, one.accuracy)
-    row = {"metric": "gap", **{"estimate" if part == "value" else part: getattr(gap, part) for part in PARTS}}
-    table = pd.concat([table, pd.DataFrame([row])], ignore_index=True).astype({"threshold": "Int64"})
+    more = {"gap": difference(one.train_accuracy, one.accuracy)}
+    if estimate is not None and metric != "accuracy":
+        more[metric] = estimate
+    rows = [
+        {"metric": name, **{"estimate" if part == "value" else part: getattr(each, part) for part in PARTS}}
+        for name, each in more.items()
+    ]
+    table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True).astype({"threshold": "Int64"})
     return table[["metric", "threshold", "estimate", "low", "high", "level", "kind"]]
 
 

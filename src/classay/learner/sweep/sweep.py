@@ -13,16 +13,19 @@ from numpy.typing import ArrayLike
 from ... import expect
 from ...engine import work
 from ...engine.store import Store, StoreFull
+from ...estimators.scores import may_score
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import prepare
 from ..fitting.cv_splits import Splits
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
+from ..fitting.retrain_scheme import Scheme
 from ..fitting.runner import FitRunner, GroupProgress
-from ..fitting.schemes import Scheme
 from ..orientation.orientation import Orientation, draw_holdouts, orientation
 from ..record import gathered, most_common
 from ..records.labelings import LabelCodec, Labelings
+from ..scores.metrics import Metrics, metrics
+from ..scores.scorers import LABELS, needs_of
 from .result import PathUse, Sweep, summed_up
 from .store import SweepStore
 
@@ -54,6 +57,7 @@ def sweep(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    metric: str | None = None,
 ) -> Sweep:
     """Measure how a learner's bias, expressivity, capacity, stochasticity and accuracy change along a parameter.
 
@@ -84,6 +88,8 @@ def sweep(
     share_paths : whether values may share fits; False fits value by value
     name : display name of the learner; default: its class and the parameters that are not default
     groups, time, sample_weight, cv, X_test, y_test : as in `record`; with weights, no fits are shared
+    metric : a metric beside accuracy, by its name in `metrics` or that of a scikit-learn scorer, such as 'roc_auc'.
+        Shared fits give labels only: with a metric of scores, values are fitted one by one
 
     Examples
     --------
@@ -98,6 +104,12 @@ def sweep(
     Pang-Naylor, Chen & Montañez, Model Characterization with Inductive Orientation Vectors, Tables 2 and 4.
 
     """
+    scored = metric is not None and needs_of(metric) != LABELS
+    if scored and hasattr(learner, "fit") and not may_score(learner):
+        raise expect.InputError(
+            f"`metric` is {metric!r}, which needs scores, and {type(learner).__name__} has neither predict_proba nor "
+            "decision_function. Use a metric of labels, such as balanced_accuracy, or another learner."
+        )
     setup = prepare(
         learner,
         X,
@@ -115,6 +127,7 @@ def sweep(
         cv=cv,
         X_test=X_test,
         y_test=y_test,
+        scores=scored,
     )
     if not isinstance(setup.codec, LabelCodec):
         raise expect.InputError(
@@ -125,7 +138,7 @@ def sweep(
     expect.fraction(level, "level")
     settings = grid(setup.learner, param_name, param_range)
     # Paths do not know weights.
-    share = bool(share_paths) and setup.per_row.weights is None and can_join(setup.X, setup.probes)
+    share = bool(share_paths) and not scored and setup.per_row.weights is None and can_join(setup.X, setup.probes)
     together = fit_groups(settings, share)
     about = setup.about(name)
     label = about["learner"]["name"]
@@ -166,6 +179,8 @@ def sweep(
             notes.append(Note("text", str(full)))
     points = settings.points
     records = {point: records[point] for point in points if point in records}
+    if scored and share_paths and any(group.path is not None for group in fit_groups(settings, True)):
+        notes.append(Note("values-fitted-alone", str(metric)))
     return summed_up(
         learner=label,
         parameters=settings.names,
@@ -175,7 +190,22 @@ def sweep(
         failed={point: failed[point] for point in points if point in failed},
         interrupted=fits.interrupted,
         notes=tuple(notes),
+        metric=metric or "",
+        metrics={} if metric is None else _metrics(records, metric, level),
     )
+
+
+def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[Any, Metrics]:
+    """The metric at each value where it can be computed."""
+    found = {}
+    for point, record in records.items():
+        try:
+            one = metrics(record, metric, level=level)
+        except expect.InputError:
+            continue
+        if metric in one.estimates:
+            found[point] = one
+    return found
 
 
 def _warnings(states: list[GroupProgress]) -> list[Note]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...expect import InputError, nearest, need, shown
 from .head_search import head_candidates, likely_classes
-from .weights import NetworkState, StoredArray, labels_beside, read_state
+from .onnx import load_onnx_network
+from .weights import NetworkState, StoredArray, file_kind, labels_beside, read_state
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -44,10 +45,11 @@ def load_network(
     allow_import: bool = False,
     trust_pickle: bool = False,
 ) -> LoadedNetwork:
-    """Load a network: an architecture by name, with the weights of a torch or safetensors file.
+    """Load a network: an architecture by name, with the weights of a torch or safetensors file; or an ONNX file.
 
     No code of the file is run. Names and shapes of the weights must match the architecture; mismatches are listed. A
-    common prefix of all names (`module.`, `model.`) is removed if that makes them match.
+    common prefix of all names (`module.`, `model.`) is removed if that makes them match. An ONNX file contains its
+    architecture, and is converted by onnx2torch.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ def load_network(
     trust_pickle : read a torch file that contains more than weights, which can run any code
 
     """
+    if file_kind(path) == "ONNX" and arch is None:
+        return LoadedNetwork(Path(path), load_onnx_network(Path(path)), (), labels_beside(path))
     state = read_state(path, trust_pickle)
     if arch is None:
         if state.network is None:

@@ -1,19 +1,26 @@
-"""The head of an ONNX file, found in its graph by walking back from the outputs. Nothing is run.
+"""The head of an ONNX file, found in its graph by walking back from the outputs, without running anything.
+
+The whole network, as a torch module, is made by onnx2torch where that is installed.
 
 A file may be malformed or hostile: every node is visited at most once, and what cannot be read is an InputError.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, nearest, need, shown, within
 from .head_search import HeadWeights, as_head
+
+if TYPE_CHECKING:
+    from torch import nn
 
 Array = NDArray[Any]
 AFTER = {"Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity"}
@@ -201,7 +208,31 @@ def attribute(node: Any, name: str, default: Any) -> Any:
     return default if match is None else helper.get_attribute_value(match)
 
 
+def load_onnx_network(path: Path) -> nn.Module:
+    """The network of an ONNX file as a torch module, in evaluation mode."""
+    need("torch", f"Reading {path}")
+    model = _read_model(path)
+    within(len(model.graph.node), "graph_nodes", "The number of nodes of the graph")
+    if importlib.util.find_spec("onnx2torch") is None:
+        raise InputError(
+            f"{path} is an ONNX file. To measure the whole network, onnx2torch converts it: pip install onnx2torch. "
+            "For the head alone, --weights-only."
+        )
+    try:
+        network: nn.Module = importlib.import_module("onnx2torch").convert(model)
+    except Exception as error:  # an operator that it does not know, or a library that does not fit torch
+        first = str(error).strip().split("\n")[0][:300]
+        raise InputError(
+            f"onnx2torch cannot convert {path} ({type(error).__name__}: {first}). For the head alone, --weights-only."
+        ) from None
+    return network.float().eval()
+
+
 def _read_graph(path: Path) -> OnnxGraph:
+    return OnnxGraph(_read_model(path).graph)
+
+
+def _read_model(path: Path) -> Any:
     need("onnx", f"Reading {path}")
     import onnx
 
@@ -214,7 +245,7 @@ def _read_graph(path: Path) -> OnnxGraph:
         raise InputError(f"{path} cannot be read as an ONNX file ({type(error).__name__}: {first}).") from None
     if not model.graph.node:
         raise InputError(f"{path} cannot be read as an ONNX file: it has no graph.")
-    return OnnxGraph(model.graph)
+    return model
 
 
 def _dequantized(parts: list[Array | None], axis: int) -> Array:

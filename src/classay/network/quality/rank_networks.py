@@ -97,10 +97,9 @@ def rank_networks(
 ) -> Ranking:
     """Put networks into one table, best first, with ties where nothing separates them.
 
-    With labelled rows (`X` and `y`, as in `network_quality`) two networks are separated if the interval of the
-    difference of their accuracies excludes 0. Without, they are separated if their scores are so far apart that such an
-    order was right for at least 80 % of pairs on data sets left out of the calibration. By any other figure nothing is
-    separated.
+    With labelled rows (`X` and `y`, as in `network_quality`) two networks are separated if the intervals of their
+    accuracies do not overlap. Without, they are separated if their scores are so far apart that such an order was right
+    for at least 80 % of pairs on data sets left out of the calibration. By any other figure nothing is separated.
 
     If true accuracies are given, Spearman's rank correlation of every figure with them shows which figure to trust on
     networks like these; its interval is Fisher's, with the standard error of Bonett & Wright, √((1 + ρ²/2)/(n − 3)).

@@ -44,7 +44,17 @@ def report_from(content: Any) -> Report:
             "Install a later classay."
         )
     report: Report = _read(Report, content, "")
-    return report
+    return report if version > 1 else _from_first(report)
+
+
+def _from_first(report: Report) -> Report:
+    """A report of schema 1, in which `accuracy` was that of refits on halves, and `cv_accuracy` what it is now."""
+    names = {"accuracy": "refit_accuracy", "cv_accuracy": "accuracy"}
+    figures = tuple(
+        dataclasses.replace(each, name=names.get(each.name, each.name)) if each.subject == "learner" else each
+        for each in report.figures
+    )
+    return dataclasses.replace(report, figures=figures)
 
 
 def fields_of(kind: type) -> dict[str, Any]:
@@ -157,7 +167,7 @@ def schema() -> dict[str, Any]:
     Later versions may add other keys; readers of this version can ignore them.
 
     >>> sorted(schema()["$defs"])
-    ['Estimate', 'Figure', 'Finding', 'Picture', 'Section', 'Sheet', 'Unasked']
+    ['Estimate', 'Figure', 'Finding', 'Picture', 'Recommendation', 'Section', 'Sheet', 'Unasked']
     """
     kinds: dict[str, Any] = {}
     own = _object(Report, kinds)

@@ -56,6 +56,8 @@ def render(report: Report) -> str:
             level: [one for one in report.findings if one.level == level] for level in ("warning", "note", "fine")
         },
         "slugs": _slugs(report),
+        # What has nothing to show has no place on the page; the document says why.
+        "shown": [(place, each) for place, each in enumerate(report.sections) if not each.is_empty],
         "names": names,
         "texts": texts,
         "settings": plain(report.settings),
@@ -211,7 +213,9 @@ def _slugs(report: Report) -> list[str]:
     taken: dict[str, None] = {}
     for number, section in enumerate(report.sections, start=1):
         slug = re.sub("[^a-z0-9]+", "-", section.key.lower()).strip("-") or "section"
-        taken[slug if slug not in {*taken, "findings", "figures", "settings", "terms"} else f"{slug}-{number}"] = None
+        taken[
+            slug if slug not in {*taken, "verdict", "findings", "figures", "settings", "terms"} else f"{slug}-{number}"
+        ] = None
     return list(taken)
 
 

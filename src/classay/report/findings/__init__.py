@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
+from dataclasses import replace
 from importlib import import_module
 
 from ..document import LEVELS, Finding, Unasked
@@ -39,7 +40,12 @@ RULES = _rules()
 
 
 def findings_of(results: Results) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:
-    """All findings, warnings first and then by code, and the checks that do not apply."""
+    """All findings, warnings first and then by code, and the checks that do not apply.
+
+    Learners that are only a contrast are not asked anything.
+    """
+    asked = {name: one for name, one in results.learners.items() if name not in results.contrast}
+    results = replace(results, learners=asked)
     judge = Judge.of_report(len(results.learners), len(results.networks))
     findings: list[Finding] = []
     unasked: list[Unasked] = []

@@ -3,8 +3,9 @@
 - *A warning when:* The upper end of the accuracy forecast for ten times the classes is below half of the present
   accuracy.
 - *A note when:* The upper end is below the present accuracy.
-- *Fine when:* The upper end is not below the present accuracy.
-- *Not checked when:* There are fewer than 5 classes, or no scores that allow a forecast.
+- *Fine when:* The interval reaches the present accuracy.
+- *Not checked when:* There are fewer than 20 classes (5, if it is asked for by `--more-classes`), fits had fewer than
+  90 % of the rows, or there are no scores that allow a forecast.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from ..document import Finding, Unasked
 from ..phrases import percent, quoted, share
 from ..results import Results
-from .rules import Judge, Outcome
+from .rules import Judge, Outcome, fit_size
 
 CODE = "C401"
 TITLE = "More classes"
@@ -29,11 +30,10 @@ def check(results: Results, judge: Judge) -> Outcome:
     now, later = forecast.curve.at(size), forecast.estimates[-1]
     if not later.known:
         return Unasked(CODE, TITLE, "these scores allow no forecast")
-    high = judge.widened(later).high
-    if high < HALF * now.value:
+    if judge.widened(later).high < HALF * now.value:
         level, title = "warning", "Ten times the classes would halve accuracy"
         action = "Plan for it: use richer features, or a first step that narrows down the classes."
-    elif high < now.value:
+    elif later.high < now.value:
         level, title = "note", "More classes cost accuracy"
         action = "It is a forecast for classes like these" + (
             "; the section on classes shows how accurate such forecasts were here."
@@ -48,11 +48,18 @@ def check(results: Results, judge: Judge) -> Outcome:
             level=level,
             of="classes",
             title=title,
-            sentence=f"With equal weight for every class, {quoted(results.classes.learner)} predicts {percent(now)} "
-            f"correctly among {size} classes; the forecast for {10 * size:,} classes of the same kind is "
-            f"{percent(later)}, where chance is {share(0.1 / size)}.",
+            sentence=f"With equal weight for every class, {quoted(results.classes.learner)}{_size(results)} predicts "
+            f"{percent(now)} correctly among {size} classes; the forecast for {10 * size:,} classes of the same kind "
+            f"is {percent(later)}, where chance is {share(0.1 / size)}.",
             value=later,
             reference=f"with {size} classes {percent(now)}",
             action=action,
         )
     ]
+
+
+def _size(results: Results) -> str:
+    """The rows of the fits behind the forecast."""
+    assert results.classes is not None
+    one = results.learners.get(results.classes.learner)
+    return "" if one is None or one.held_out is None else f" ({fit_size(one.held_out)})"

@@ -1,11 +1,12 @@
-"""Are there more suspected labels than the overlap of the classes explains?
+"""Are there more suspected labels than the distance rule gives by itself?
 
 - *A warning when:* The best learner also contradicts clearly more of the suspected labels than twice what overlap of
   the classes would give: the tail of a logistic distribution with the mean and spread of the margins of each class,
   with a Poisson test of the count.
-- *A note when:* There are suspected labels, but no more than overlap of the classes explains.
+- *A note when:* There are suspected labels, but no more than the distance rule misplaces anyway.
 - *Fine when:* No label is suspected.
-- *Not checked when:* There is no baseline, or there are no cross-validated predictions.
+- *Not checked when:* There is no baseline, there are no cross-validated predictions, or a column gives the label away
+  (D205).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ ALLOWANCE = 2.0
 def check(results: Results, judge: Judge) -> Outcome:
     """One finding: how many labels are suspected, and whether they are too many."""
     held = {name: learner.held_out for name, learner in results.learners.items() if learner.held_out is not None}
+    if results.suspicions.leak:
+        return Unasked(CODE, TITLE, "a column gives the label away (D205): labels that it contradicts are no surprise")
     if results.complexity is None or not held:
         return Unasked(CODE, TITLE, results.why.get("complexity", "there are no cross-validated predictions"))
     data, measured = results.data, results.measured
@@ -44,7 +47,7 @@ def check(results: Results, judge: Judge) -> Outcome:
     places = np.searchsorted(measured, tested)
     seen, expected = expected_suspects(results.complexity, data.codes[measured], places, contradicts)
     suspects = int(suspected(results.complexity)[places].sum())
-    reference = f"overlap of the classes: about {expected:,.0f}"
+    reference = f"misplaced by the distance rule anyway: about {expected:,.0f}"
     if judge.more_than(seen, ALLOWANCE * expected):
         return [_warning(suspects, seen, expected, tested.size, best, reference)]
     return [_note(suspects, seen, tested.size, best, reference) if suspects else _fine(reference)]
@@ -84,7 +87,7 @@ def _warning(suspects: int, seen: int, expected: float, rows: int, best: str, re
         of="data",
         title=TITLE,
         sentence=f"{suspects:,} of {rows:,} rows look like another class than their label. {quoted(best)} also "
-        f"contradicts {seen:,} of these labels, where overlap of the classes would give about {expected:,.0f}.",
+        f"contradicts {seen:,} of these labels, where the distance rule alone would misplace about {expected:,.0f}.",
         value=exact(suspects, "count"),
         reference=reference,
         action="Check the rows below, likeliest first, and correct wrong labels before you tune anything.",
@@ -98,8 +101,8 @@ def _note(suspects: int, seen: int, rows: int, best: str, reference: str) -> Fin
         of="data",
         title=TITLE,
         sentence=f"{suspects:,} of {rows:,} rows look like another class than their label; {quoted(best)} "
-        f"{f'also contradicts {seen:,}' if seen else 'contradicts none'} of these labels. Overlap of the classes "
-        "explains this number.",
+        f"{f'also contradicts {seen:,}' if seen else 'contradicts none'} of these labels. These are no more than "
+        "the distance rule misplaces anyway, where classes overlap or have another shape than it expects.",
         value=exact(suspects, "count"),
         reference=reference,
         action="Check the first of them; most are hard rows with the right label.",

@@ -18,21 +18,22 @@ TITLE = "Contradictory rows"
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One note on contradictory rows, or one finding that no row repeats another."""
-    contradictory, duplicate = results.data.repeated_rows
-    rows = results.data.codes.size
+    data = results.data
+    contradictory = int(data.contradicted_rows.sum())
     if contradictory:
-        return [_contradictory(contradictory, rows)]
-    return [] if duplicate else [_fine(rows)]
+        return [_contradictory(contradictory, data.surely_wrong, data.codes.size)]
+    return [] if data.duplicates else [_fine(data.codes.size)]
 
 
-def _contradictory(contradictory: int, rows: int) -> Finding:
+def _contradictory(contradictory: int, wrong: int, rows: int) -> Finding:
     return Finding(
         code=CODE,
         level="note",
         of="data",
         title=TITLE,
-        sentence=f"{contradictory:,} of {rows:,} rows are equal in every column to rows with another label: no "
-        f"classifier can predict more than {share(1 - contradictory / rows)} of the rows correctly.",
+        sentence=f"{contradictory:,} of {rows:,} rows are equal in every column to a row with another label. Any "
+        f"classifier predicts at least {wrong:,} of them wrongly: none can be right on more than "
+        f"{share(1 - wrong / rows)} of the rows.",
         value=exact(contradictory, "count"),
         reference="0: no contradictions",
         action="Is a column missing that separates them, or are labels wrong?",

@@ -1,37 +1,48 @@
-"""Does a learner memorise rows, although another is as accurate without it?
+"""Does a learner fit its own rows more closely than it needs to?
 
-- *A warning when:* Another learner is not shown to be less accurate (95 %), and both its train–test gap and its
-  expressivity are smaller (the whole intervals of the differences).
+- *A warning when:* Another learner is at least as accurate, and both its train–test gap and its expressivity are
+  smaller (the whole intervals of the differences).
 - *A note when:* There is no other learner, its gap is above 0, and so is its stochasticity.
 - *Fine when:* Neither holds for any learner.
+- *Not checked when:* Every learner predicts a training row by a vote in which the row takes part itself, such as
+  forests and nearest neighbours: their accuracy on training rows says nothing.
 """
 
 from __future__ import annotations
 
 from ...intervals import difference
-from ..document import Finding
-from ..figures import gap
-from ..phrases import bits, percent, points, quoted, share
+from ..document import Finding, Unasked
+from ..figures import accuracy_of, changed_by_randomness, changed_by_sample, gap
+from ..phrases import percent, points, quoted, share
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome, not_less_accurate
 
 CODE = "L104"
 TITLE = "Memorising"
 BASIS = "refits"
+EXACTLY = 0.995
+"""From this training accuracy on, a learner fits its rows exactly."""
 
 
 def check(results: Results, judge: Judge) -> Outcome:
     """One finding per learner that memorises, or one that none does."""
+    asked = [one for one in results.learners.values() if gap(one).known and not one.votes_for_itself]
+    if not asked:
+        return Unasked(CODE, TITLE, "training rows vote for themselves in every learner, as in forests and neighbours")
     findings = []
-    for learner in results.learners.values():
-        if not gap(learner).known:
-            continue
-        better = [other for other in not_less_accurate(learner, results) if _varies_less(learner, other, judge)]
+    for learner in asked:
+        better = [
+            other
+            for other in not_less_accurate(learner, results)
+            if _varies_less(learner, other, judge)
+            and accuracy_of(other, results.data).value >= accuracy_of(learner, results.data).value
+        ]
         if better:
-            findings.append(_needlessly(learner, max(better, key=lambda each: each.stability.accuracy.value)))
+            best = max(better, key=lambda each: accuracy_of(each, results.data).value)
+            findings.append(_needlessly(learner, best, results))
         elif len(results.learners) == 1 and _clearly(learner, judge):
             findings.append(_alone(learner))
-    return findings or [_fine(results)]
+    return findings or [_fine(asked)]
 
 
 def _varies_less(learner: LearnerResults, other: LearnerResults, judge: Judge) -> bool:
@@ -52,18 +63,20 @@ def _clearly(learner: LearnerResults, judge: Judge) -> bool:
     )
 
 
-def _needlessly(learner: LearnerResults, other: LearnerResults) -> Finding:
+def _needlessly(learner: LearnerResults, other: LearnerResults, results: Results) -> Finding:
     return Finding(
         code=CODE,
         level="warning",
         of=learner.name,
         title=TITLE,
-        sentence=f"{_gap_in_words(learner)}. {quoted(other.name)} is not measurably less accurate on new rows, with a "
-        f"gap of {points(gap(other))} and {bits(other.orientation.expressivity)}.",
+        sentence=f"{_gap_in_words(learner)} {quoted(other.name)} fits its own rows less closely (a gap of "
+        f"{points(gap(other))}), changes fewer predictions ({percent(changed_by_sample(other))} with another sample), "
+        f"and is at least as accurate ({share(accuracy_of(other, results.data).value)} compared with "
+        f"{share(accuracy_of(learner, results.data).value)}, cross-validated).",
         value=gap(learner),
         reference=f"{other.name}: {points(gap(other))}",
-        action=f"It memorises rows. Use {quoted(other.name)}, or regularise this one: less depth, fewer steps, more "
-        "neighbours, whichever it has.",
+        action=f"Use {quoted(other.name)}, or regularise this one: less depth, fewer steps, a stronger penalty, "
+        "whichever it has.",
     )
 
 
@@ -73,7 +86,7 @@ def _alone(learner: LearnerResults) -> Finding:
         level="note",
         of=learner.name,
         title=TITLE,
-        sentence=f"{_gap_in_words(learner)}.",
+        sentence=_gap_in_words(learner),
         value=gap(learner),
         reference="no gap: 0",
         action="Compare it with a simpler learner: if that is as accurate, this one memorises rows.",
@@ -81,19 +94,21 @@ def _alone(learner: LearnerResults) -> Finding:
 
 
 def _gap_in_words(learner: LearnerResults) -> str:
-    oriented = learner.orientation
-    random = oriented.stochasticity
+    trained = learner.orientation.train_accuracy.value
+    closely = (
+        "fits its training rows exactly" if trained >= EXACTLY else f"predicts {share(trained)} of its training rows"
+    )
+    seed = changed_by_randomness(learner)
+    by_seed = "" if learner.labelings.deterministic else f"Another seed changes {percent(seed)} of its predictions; a"
     return (
-        f"It predicts {share(oriented.train_accuracy.value)} of its own training rows correctly and "
-        f"{percent(learner.stability.accuracy)} of new rows, a gap of {points(gap(learner))}; its predictions vary by "
-        f"{bits(oriented.expressivity)}"
-        + (f", of which training randomness gives {random.value:.2f}" if random.known and random.value > 0.005 else "")
+        f"It {closely} and {percent(learner.stability.accuracy)} of new rows, a gap of {points(gap(learner))}. "
+        f"{by_seed or 'A'}nother training sample changes {percent(changed_by_sample(learner))}"
+        f"{'' if by_seed else ' of its predictions'}."
     )
 
 
-def _fine(results: Results) -> Finding:
-    several = len(results.learners) > 1
-    widest = max(results.learners.values(), key=lambda each: gap(each).value if gap(each).known else -1.0)
+def _fine(asked: list[LearnerResults]) -> Finding:
+    widest = max(asked, key=lambda each: gap(each).value)
     return Finding(
         code=CODE,
         level="fine",
@@ -101,8 +116,8 @@ def _fine(results: Results) -> Finding:
         title="No unnecessary memorising",
         sentence="No learner fits its own rows more closely than another that is as accurate; the widest train–test "
         f"gap is that of {quoted(widest.name)}, {points(gap(widest))}."
-        if several
-        else f"Its train–test gap is {points(gap(widest))}.",
+        if len(asked) > 1
+        else f"The train–test gap of {quoted(widest.name)} is {points(gap(widest))}.",
         value=gap(widest),
-        reference=f"{len(results.learners)} learners compared" if several else "no gap: 0",
+        reference=f"{len(asked)} learners compared" if len(asked) > 1 else "no gap: 0",
     )

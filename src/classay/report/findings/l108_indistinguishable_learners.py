@@ -1,7 +1,8 @@
 """Do two learners predict the same?
 
 - *A note when:* The distance between the predictions of two learners is no more than chance gives.
-- *Fine when:* All learners predict differently.
+- *Not reported when:* All learners predict differently, or predictions are nearly constant, so that equal ones show
+  little.
 - *Not checked when:* There are fewer than two learners with comparable refits.
 """
 
@@ -11,8 +12,9 @@ from ...intervals import exact
 from ...learner.orientation.kinship import Kinship
 from ..document import Finding, Unasked
 from ..phrases import quoted
+from ..ranking import nearly_constant
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome
+from .rules import Judge, Outcome
 
 CODE = "L108"
 TITLE = "Indistinguishable learners"
@@ -20,15 +22,20 @@ BASIS = "refits"
 
 
 def check(results: Results, judge: Judge) -> Outcome:
-    """One note per pair that is indistinguishable, or one finding that all differ."""
+    """One note per pair that is indistinguishable."""
     kin = results.kinship
     if kin is None:
         return Unasked(CODE, TITLE, results.why.get("kinship", "it needs at least 2 learners"))
     distance, chance = kin.jensen_shannon, kin.floor["jensen_shannon"]
-    findings = [
-        _alike(results, kin, a, b) for a in range(len(kin.names)) for b in range(a) if distance[a, b] <= chance[a, b]
+    varied = [
+        name in results.learners and not nearly_constant(results.learners[name].labelings.labels) for name in kin.names
     ]
-    return findings or [_fine(kin)]
+    return [
+        _alike(results, kin, a, b)
+        for a in range(len(kin.names))
+        for b in range(a)
+        if distance[a, b] <= chance[a, b] and varied[a] and varied[b]
+    ]
 
 
 def _alike(results: Results, kin: Kinship, a: int, b: int) -> Finding:
@@ -46,20 +53,4 @@ def _alike(results: Results, kin: Kinship, a: int, b: int) -> Finding:
         value=exact(float(distance), "of these refits"),
         reference=f"chance alone: {chance:.2f}",
         action=f"On the evidence of these refits, one of them is enough; {quoted(faster)} is faster.",
-    )
-
-
-def _fine(kin: Kinship) -> Finding:
-    distances = kin.jensen_shannon
-    # Adding 2 rules out the distance of a learner to itself, which is 0.
-    a, b = divmod(int((distances + 2 * (distances <= 0)).argmin()), len(kin.names))
-    return Finding(
-        code=CODE,
-        level="fine",
-        of=EVERYONE,
-        title="All learners predict differently",
-        sentence=f"The most similar are {quoted(kin.names[a])} and {quoted(kin.names[b])}, at a Jensen–Shannon "
-        f"distance of {distances[a, b]:.2f}.",
-        value=exact(float(distances[a, b]), "of these refits"),
-        reference=f"chance alone: {kin.floor['jensen_shannon'][a, b]:.2f}",
     )

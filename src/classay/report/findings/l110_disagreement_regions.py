@@ -2,12 +2,15 @@
 
 - *A note when:* A region was found with one half of the refits and points and confirmed with the other half (q ≤ .05).
 - *Fine when:* No region stands out for any learner.
-- *Not checked when:* There are too few points or refits to search regions.
+- *Not checked when:* There are too few test points or refits to search regions.
+- *Judged by:* Regions are searched among test points, which are rows of the data. One with more than half of them is
+  stated by the rest.
 """
 
 from __future__ import annotations
 
 from ...learner.stability.disagreement import DisagreementRegions
+from ...regions.region import Region
 from ..document import Finding, Unasked
 from ..phrases import joined, percent, quoted, share
 from ..results import Results
@@ -40,11 +43,23 @@ def _region(clear: dict[str, DisagreementRegions]) -> Finding:
         level="note",
         of=name,
         title=TITLE,
-        sentence=f"Where {first.condition}, two refits differ on {percent(first.rate)} of the {clear[name].on}, "
-        f"compared with {share(first.rest_rate)} elsewhere.{more}",
+        sentence=f"{_in_words(first, clear[name].on)}{more}",
         value=first.rate,
         reference=f"elsewhere {share(first.rest_rate)}",
-        action="Expect changed predictions there after the next refit; more rows from this region would help most.",
+        action="Expect changed predictions there after the next refit.",
+    )
+
+
+def _in_words(region: Region, on: str) -> str:
+    """The region; or, if it has more than half of the points, what lies outside it."""
+    if region.share > 0.5:
+        return (
+            f"Outside of {region.condition} ({share(1 - region.share)} of the {on}), two refits differ on only "
+            f"{share(region.rest_rate)} of the {on}, compared with {percent(region.rate)} within."
+        )
+    return (
+        f"Where {region.condition} ({share(region.share)} of the {on}), two refits differ on {percent(region.rate)} of "
+        f"the {on}, compared with {share(region.rest_rate)} elsewhere."
     )
 
 

@@ -6,7 +6,7 @@ wrong: `Judge` has that level.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from ...intervals import (
     of_mean,
 )
 from ...learner.stability.agreement import agreement
+from ..cross_validated import MOSTLY, HeldOut
 from ..document import Finding, Unasked
 from ..results import LearnerResults, Results
 
@@ -32,9 +33,6 @@ ERROR = 0.03
 """Probability of any wrong warning from the comparisons of a page (Bonferroni)."""
 SLICE_ERROR = 0.02
 """The same for slices, over all learners and their slices."""
-
-MOSTLY = 0.9
-"""Fits on this share of the available rows are as good as fits on all of them."""
 
 Outcome = list[Finding] | Unasked
 """What a rule returns: its findings, if any, or why it could not be checked."""
@@ -116,20 +114,48 @@ def not_less_accurate(learner: LearnerResults, results: Results) -> list[Learner
 def difference_over_rows(
     one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None = None
 ) -> Estimate:
-    """How much more often one is right than the other, over all rows; with groups, over groups."""
-    difference = one.astype(float) - other.astype(float)
+    """The mean of one minus that of the other, such as how much more often one is right; with groups, over groups."""
+    return mean_over_rows(one.astype(float) - other.astype(float), level, groups)
+
+
+def mean_over_rows(values: NDArray[Any], level: float, groups: NDArray[Any] | None = None) -> Estimate:
+    """The mean of a value per row; with groups, its interval is over groups."""
     if groups is None:
-        return of_mean(difference, level, "over rows")
-    table = by_group(difference[None, :], groups)
-    return around(float(difference.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
+        return of_mean(values, level, "over rows")
+    table = by_group(values[None, :], groups)
+    return around(float(values.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
 
 
-def few_rows(learner: LearnerResults) -> str:
-    """A remark if cross-validated fits used clearly fewer rows than available; otherwise empty."""
-    held = learner.held_out
-    if held is None or held.rows >= MOSTLY * held.available:
-        return ""
-    return f" (fitted on {held.rows:,} rows to stay within the budget)"
+def fit_size(held: HeldOut) -> str:
+    """How many rows the fits of a figure had, such as fits on 2,088 rows."""
+    return f"fits on {held.rows:,} rows"
+
+
+def full_folds(results: Results) -> dict[str, HeldOut]:
+    """The cross-validated predictions of learners whose fits had nearly all rows: with fewer, it is another learner."""
+    return {
+        name: learner.held_out
+        for name, learner in results.learners.items()
+        if learner.held_out is not None and learner.held_out.is_full
+    }
+
+
+def without_full_folds(results: Results, code: str, title: str) -> Unasked:
+    """Why a check that needs fits on nearly all rows cannot be made."""
+    held = [one.held_out for one in results.learners.values() if one.held_out is not None]
+    if not held:
+        return Unasked(code, title, "there are no cross-validated predictions")
+    most = max(held, key=lambda each: each.rows)
+    return Unasked(
+        code,
+        title,
+        f"cross-validated fits had {most.rows:,} of {most.available:,} rows; use a larger budget or --fold-rows all",
+    )
+
+
+def every_learner(asked: Mapping[str, Any], results: Results) -> str:
+    """The learners of a statement on all that could be asked."""
+    return "Every learner" if len(asked) == len(results.learners) else "Every learner with fits on all rows"
 
 
 def limited(finding: Finding, basis: str, results: Results) -> Finding:

@@ -4,10 +4,11 @@
   than the learner's own scores predict (p at most .02, shared by all learners and the slices tested), and the scores
   predict less than half of the difference to the other rows. How errors depend on scores is learnt from the first half.
 - *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the scores
-  reflect it.
+  reflect it; or they are the same everywhere, so that they cannot predict anything.
 - *Fine when:* No slice was found, or none was confirmed, for any learner.
-- *Not checked when:* There are no cross-validated predictions, or too few rows or errors to search
-  slices.
+- *Not checked when:* Fits had fewer than 90 % of the rows, or there are too few rows or errors to search slices.
+- *Not reported when:* A slice has fewer than 20 errors; or the scores predict most of it and predictions are nearly
+  constant, as errors are then the rows of a rare class.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
 from ..phrases import joined, percent, quoted, share
+from ..ranking import EVENTS, nearly_constant
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome
+from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, without_full_folds
 
 CODE = "S301"
 TITLE = "Errors concentrate in a slice"
 BASIS = "folds"
+ALWAYS = 0.99
+"""A learner that is equally certain of this share of its predictions is always certain."""
 
 
 class _LearnerSlice(NamedTuple):
@@ -48,23 +52,24 @@ class _LearnerSlice(NamedTuple):
 
 def check(results: Results, judge: Judge) -> Outcome:
     """At most one warning and one note, for the most accurate learner concerned; the section has the others."""
+    held_out = full_folds(results)
+    if not held_out:
+        return without_full_folds(results, CODE, TITLE)
     searched = {
-        name: (learner.slices, learner.held_out)
-        for name, learner in results.learners.items()
-        if learner.slices is not None and learner.held_out is not None
+        name: (slices, held) for name, held in held_out.items() if (slices := results.learners[name].slices) is not None
     }
     if not searched:
         return Unasked(CODE, TITLE, next(iter(results.learners.values())).why.get("slices", ""))
     unpredicted, predicted = [], []
     for name, (slices, held) in searched.items():
         errors = excess_errors(slices, held, ~held.right(results.data.codes), results.data.groups_of(held.tested))
-        pairs = list(zip(slices.slices, errors))
+        pairs = [pair for pair in zip(slices.slices, errors) if pair[0].size * pair[0].error_rate.value >= EVENTS]
         most = judge.slice_p(len(slices.tested))
         clear = [pair for pair in pairs if pair[1].p_value <= most and _mostly_unpredicted(*pair)]
         if clear:
             worst = max(clear, key=lambda pair: pair[1].least)
             unpredicted.append(_LearnerSlice(name, held, *worst, len(pairs) - 1))
-        elif pairs:
+        elif pairs and not nearly_constant(held.labels):
             sharpest = max(pairs, key=lambda pair: pair[0].error_rate.low - pair[0].rest_rate)
             predicted.append(_LearnerSlice(name, held, *sharpest, len(pairs) - 1))
     findings = []
@@ -82,7 +87,7 @@ def _mostly_unpredicted(slice_: Slice, excess: ExcessErrors) -> bool:
 
 def _warning(slices: list[_LearnerSlice], results: Results) -> Finding:
     first = _of_most_accurate(slices, results)
-    scores = f"Its own scores predict {share(first.excess.rate)} there"
+    scores = _certain(first.held) or f"Its own scores predict {share(first.excess.rate)} there"
     return Finding(
         code=CODE,
         level="warning",
@@ -100,7 +105,8 @@ def _note(slices: list[_LearnerSlice], results: Results) -> Finding:
     first = _of_most_accurate(slices, results)
     unsure = _mostly_unpredicted(first.slice, first.excess)
     known = "which these rows do not contradict" if unsure else "most of the difference"
-    scores = f"Its own scores predict {share(first.excess.rate)} there, {known}"
+    certain = _certain(first.held)
+    scores = certain or f"Its own scores predict {share(first.excess.rate)} there, {known}"
     return Finding(
         code=CODE,
         level="note",
@@ -109,9 +115,21 @@ def _note(slices: list[_LearnerSlice], results: Results) -> Finding:
         sentence=_sentence(first, scores, slices, results),
         value=first.slice.error_rate,
         reference=f"elsewhere {share(first.slice.rest_rate)}",
-        action="These rows are hard and its scores reflect it; review low-score predictions, or add a column that "
+        action="Check these rows, and add a column that separates the classes."
+        if certain
+        else "These rows are hard and its scores reflect it; review low-score predictions, or add a column that "
         "separates the classes.",
     )
+
+
+def _certain(held: HeldOut) -> str:
+    """Why scores cannot predict errors, if they cannot."""
+    if held.scores is None:
+        return "It gives no scores that could predict this"
+    certain = certainty(held)
+    if (certain >= certain.max() - 1e-9).mean() >= ALWAYS:
+        return "It is always certain, so its scores cannot warn you"
+    return ""
 
 
 def _of_most_accurate(slices: list[_LearnerSlice], results: Results) -> _LearnerSlice:
@@ -121,14 +139,12 @@ def _of_most_accurate(slices: list[_LearnerSlice], results: Results) -> _Learner
 def _sentence(first: _LearnerSlice, scores: str, slices: list[_LearnerSlice], results: Results) -> str:
     here = first.slice
     elsewhere = f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere"
-    if first.held.scores is None:
-        scores = "It gives no scores that could predict this"
     more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
     others = [quoted(each.learner) for each in slices if each is not first]
     too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
     return (
         f"Where {here.condition} ({here.size:,} of {first.held.tested.size:,} rows), {percent(here.error_rate)} of "
-        f"its predictions are wrong, {elsewhere}. {scores}.{more}{too}"
+        f"its predictions are wrong ({fit_size(first.held)}), {elsewhere}. {scores}.{more}{too}"
     )
 
 

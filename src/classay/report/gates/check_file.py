@@ -13,7 +13,8 @@ from ...input_files import expect_file
 from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
 from ..document import Report
-from .gates import Ban, Gate, ban_from, gate_from
+from ..metric import check_metric
+from .gates import Ban, Gate, ban_from, gate_from, metrics_of
 
 SETTINGS: dict[str, tuple[type, ...]] = {
     "splits": (int,),
@@ -22,11 +23,12 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "n_probes": (int,),
     "fold_rows": (int, str),
     "test_points": (int,),
+    "retrains": (int,),
     "test_size": (float,),
     "time_limit": (int, float),
 }
 """Settings with fixed numbers by default, the same on any machine; a budget chooses them by its speed."""
-ASSAY = ("data", "target", "budget", "seed", *SETTINGS)
+ASSAY = ("data", "target", "budget", "seed", "metric", *SETTINGS)
 KEYS = (*ASSAY, "report", "gates", "forbid", "learners", "networks")
 WORDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "a table"}
 
@@ -119,6 +121,15 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     settings["random_state"] = _typed(content, "seed", int, 0)
     if "budget" in content:
         settings["budget"] = seconds_of(_typed(content, "budget", (str, int, float), None))
+    named = [_typed(content, "metric", str, None)] if "metric" in content else []
+    # Without a metric of its own, the report compares by its usual one; those of gates are added.
+    metrics = dict.fromkeys([*named, *metrics_of(gates)])
+    for metric in metrics:
+        check_metric(metric)
+    if metrics:
+        settings["metric"] = list(metrics) if named else ["accuracy", *metrics]
+    if any(gate.subject == "classes" for gate in gates):
+        settings["more_classes"] = True
     data = _typed(content, "data", str, "")
     if data not in BUILT_IN and not data.startswith("openml:"):
         data = str(source.parent / Path(data).expanduser())

@@ -10,15 +10,21 @@ from xml.etree import ElementTree as xml
 
 from ...expect import InputError, counted, nearest, shown
 from ...intervals import Estimate
-from ..document import LEVELS, Report
+from ..document import LEVELS, OTHER_NAMES, Report
 from ..findings import RULES
-from ..glossary import TERMS
+from ..glossary import term_of
+from ..metric import is_metric
 from ..phrases import number
 
 FIGURES: dict[str, tuple[str, ...]] = {
     "learner": (
         "accuracy",
-        "cv_accuracy",
+        "retrain_change",
+        "retrain_by_seed",
+        "sample_change",
+        "refit_accuracy",
+        "refit_spread",
+        "fit_rows",
         "train_accuracy",
         "gap",
         "stability",
@@ -127,12 +133,12 @@ def gate_from(text: object, of: str = "", subject: str = "learner") -> Gate:
         alike = nearest(about, FIGURES) if not of else ""
         others = f"one of {', '.join(FIGURES)}" if not of else f"only figures of a {subject}"
         raise InputError(f"The gate {_short(text)} is about {about!r}; expected {others}.{alike}")
-    name = match["figure"]
-    if name not in FIGURES[about]:
+    name = OTHER_NAMES.get(match["figure"], match["figure"])
+    if name not in FIGURES[about] and not (about == "learner" and is_metric(name)):
         raise InputError(
             f"The gate {_short(text)} names {name!r}, which is not a figure of {_a(about)}.{_hint(name, about)}"
         )
-    if match["sign"] == "==" and TERMS[name].form != "count":
+    if match["sign"] == "==" and term_of(name).form != "count":
         raise InputError(
             f"The gate {_short(text)} uses ==, which is only for counts; {name} is not a count. Use >= or <=."
         )
@@ -154,6 +160,12 @@ def ban_from(text: object, of: str = "") -> Ban:
             f"{nearest(str(text), (*RULES, *FORBIDDABLE))} The codes are {shown(RULES, 40)}."
         )
     return Ban(str(text), of)
+
+
+def metrics_of(gates: Iterable[Gate]) -> list[str]:
+    """The metrics that gates name and a report has only if it is asked for them."""
+    named = [gate.figure for gate in gates if gate.subject == "learner" and gate.figure not in FIGURES["learner"]]
+    return list(dict.fromkeys(named))
 
 
 def check_gates(
@@ -212,6 +224,8 @@ def _unmeasured_verdict(gate: Gate, of: str, report: Report) -> Verdict:
         why = "no network was given"
     elif gate.subject == "learner" and of not in report.learners:
         why = "it was not fitted" + (": interrupted" if report.settings.get("interrupted") else "")
+    elif gate.figure not in FIGURES[gate.subject]:
+        why = f"the report has no {gate.figure}: make it with --metric {gate.figure}, by a learner with probabilities"
     else:
         why = f"there is no such figure: {_reason(gate, report)}"
     return Verdict(of, gate.text, gate.figure, None, gate.end, math.nan, False, math.nan, why)
@@ -261,7 +275,7 @@ def _a(subject: str) -> str:
 
 
 def _number(value: float, gate: Gate) -> str:
-    text = number(value, TERMS[gate.figure].form)
+    text = number(value, term_of(gate.figure).form)
     # A margin is always shown as a number, however small.
     return text if "<" not in text and ">" not in text else f"{value:.2g}"
 

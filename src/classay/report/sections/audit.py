@@ -14,7 +14,7 @@ def reading_section(results: Results) -> Section:
     """Each column with its type, use and why; then what was renamed, dropped, or changed for single learners."""
     audit = results.data.audit
     if audit is None:
-        return Section("reading", "How the data were read", "", absent="there is no reading audit")
+        return Section("reading", "How the data were read", "", absent="there is no reading audit", folded=True)
     left_out = [quoted(each.name) for each in audit.columns if each.use == "left out"]
     unparsed = sum(each.unparsed for each in audit.columns)
     lead = f"{audit.rows:,} of {audit.rows_read:,} rows were used, with {counted(len(audit.columns), 'column')}."
@@ -30,7 +30,9 @@ def reading_section(results: Results) -> Section:
         else " Every learner takes this table as it is."
     )
     sheets = [_columns(results), _changes(results, wrapped), _classes(results)]
-    return Section("reading", "How the data were read", lead, (), tuple(sheet for sheet in sheets if sheet.rows))
+    return Section(
+        "reading", "How the data were read", lead, (), tuple(sheet for sheet in sheets if sheet.rows), folded=True
+    )
 
 
 def _columns(results: Results) -> Sheet:

@@ -19,13 +19,14 @@ from .data import cell
 from .learners import spec_of
 
 MOST_PAIRS = 20
+TITLE = "How accurate with more classes?"
 
 
 def classes_section(results: Results) -> Section:
     """The forecast for more classes."""
     classes = results.classes
     if classes is None:
-        return Section("classes", "More classes", "", absent=results.why.get("classes", ""))
+        return Section("classes", TITLE, "", absent=results.why.get("classes", ""), folded=True)
     forecast, size = classes.forecast, results.data.classes.size
     forecasts = [f"{percent(each)} among {k:,}" for k, each in zip(forecast.k, forecast.estimates) if each.known]
     lead = (
@@ -45,7 +46,7 @@ def classes_section(results: Results) -> Section:
         _named(spec_of(charts.extrapolation_chart(forecast)), classes.learner),
         sheet,
     )
-    return Section("classes", "More classes", lead, (picture,))
+    return Section("classes", TITLE, lead, (picture,), folded=True)
 
 
 def _named(spec: dict[str, Any], learner: str) -> dict[str, Any]:
@@ -72,7 +73,9 @@ def _back_test(forecast: Extrapolation, size: int) -> str:
 def networks_section(results: Results) -> Section:
     """What can be measured of networks without data."""
     if not results.networks:
-        return Section("networks", "Networks", "", absent="no network was given (--network)")
+        return Section(
+            "networks", "Networks, by their weights alone", "", absent="no network was given (--network)", folded=True
+        )
     names = ("estimate", "structure", "converged", "within", "between", "row_spread")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -111,7 +114,7 @@ def networks_section(results: Results) -> Section:
         "From architecture and weights alone. Without labelled rows the accuracy of a network cannot be known; these "
         "figures show whether it is trained at all, and which classes it finds similar."
     )
-    return Section("networks", "Networks", lead, pictures, (sheet,))
+    return Section("networks", "Networks, by their weights alone", lead, pictures, (sheet,), folded=True)
 
 
 def _figures(name: str, net: NetworkQuality) -> Sheet:

@@ -19,13 +19,16 @@ from ..results import DataResults, LearnerResults, Results
 from .learners import spec_of
 
 MOST_CLASSES, MOST_ROWS = 50, 20
+TITLE, SLICES = "How hard are the rows? (complexity)", "Where do errors concentrate? (slices)"
 
 
 def data_section(results: Results) -> Section:
     """Classes, hardest rows with their content, suspected labels."""
     data, complexity = results.data, results.complexity
     if complexity is None:
-        return Section("data", "Data", "", (), (_classes(results),), absent=results.why.get("complexity", ""))
+        return Section(
+            "data", TITLE, "", (), (_classes(results),), absent=results.why.get("complexity", ""), folded=True
+        )
     suspects = complexity.suspects()
     lead = (
         f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes."
@@ -67,7 +70,7 @@ def data_section(results: Results) -> Section:
             f"The likeliest {min(MOST_ROWS, len(suspects))} of {len(suspects):,}." if len(suspects) else "None.",
         ),
     )
-    return Section("data", "Data", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
+    return Section("data", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
 
 
 def _sampled(results: Results) -> str:
@@ -173,7 +176,7 @@ def slices_section(results: Results) -> Section:
     searched = {name: one for name, one in results.learners.items() if one.slices is not None}
     if not searched:
         why = next(iter(results.learners.values())).why.get("slices", "there are no cross-validated predictions")
-        return Section("slices", "Where errors concentrate", "", absent=why)
+        return Section("slices", SLICES, "", absent=why, folded=True)
     sheets = [_slices(results, name, one) for name, one in searched.items()]
     none = [quoted(sheet.key.removeprefix("slices/")) for sheet in sheets if not sheet.rows]
     lead = (
@@ -189,7 +192,7 @@ def slices_section(results: Results) -> Section:
     if filled:
         name, one = max(filled, key=lambda item: _accuracy(results, item[1]))
         pictures = (_picture(name, one),)
-    return Section("slices", "Where errors concentrate", lead, pictures, tuple(sheet for sheet in sheets if sheet.rows))
+    return Section("slices", SLICES, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
 
 
 def _picture(name: str, one: LearnerResults) -> Picture:

@@ -8,18 +8,19 @@ from typing import Any
 import altair as alt
 
 from ... import charts
+from ...charts.style.theme import labels
 from ...expect import counted
-from ...intervals import Estimate
 from ...learner.orientation.orientation import usual_threshold
 from ...learner.stability.comparison import stabilities
+from ..curves import Curve, calibration, confusion, precision_recall, roc
 from ..document import Cell, Picture, Section, Sheet
-from ..figures import learner_figures
+from ..figures import learner_figures, metric_figures
+from ..glossary import term_of
 from ..phrases import joined, percent, quoted
 from ..results import LearnerResults, Results
 
-OVERVIEW = (
-    "accuracy", "cv_accuracy", "stability", "kappa", "bias", "capacity", "stochasticity", "gap", "seconds_per_fit",
-)  # fmt: skip
+MOST_CLASSES = 30
+"""With more classes, no confusion matrix is drawn."""
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -31,43 +32,149 @@ def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def sheet_of(key: str, title: str, names: Sequence[str], results: Results, note: str = "") -> Sheet:
     """Figures of all learners, one row per learner."""
-    unknown = Estimate(float("nan"), float("nan"), float("nan"), kind="unknown")
     rows: list[tuple[Cell, ...]] = []
     for name, one in results.learners.items():
-        values = learner_figures(one, results.data)
-        rows.append((name, *(values.get(figure, unknown) for figure in names)))
+        values = metric_figures(results, name) | learner_figures(one, results.data)
+        rows.append((name, *(values.get(figure) for figure in names)))
     return Sheet(key, title, ("learner", *names), tuple(rows), note, tuple(results.learners))
 
 
 def learners_section(results: Results) -> Section:
-    """The overview, and charts that compare the learners."""
-    learners = results.learners
-    oriented = next(iter(learners.values())).orientation
-    threshold = usual_threshold(oriented.holdout_size)
+    """What decides between learners: the metric with its interval, what refits change, seconds; then curves."""
+    shown = list(dict.fromkeys((results.metric, "accuracy", *results.more_metrics)))
+    known = any(one.retraining is not None for one in results.learners.values())
+    retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
+    names = (*shown, "refit_spread", *retrained, "seconds_per_fit")
+    sizes = sorted({one.held_out.rows for one in results.learners.values() if one.held_out is not None})
+    fits = f"{joined([f'{rows:,}' for rows in sizes])} rows" if sizes else "no rows"
+    metrics = joined([term_of(name).label for name in shown])
     overview = sheet_of(
         "overview",
         "Learners side by side",
-        OVERVIEW,
+        names,
+        results,
+        f"{metrics[0].upper()}{metrics[1:]}: cross-validated, fits on {fits}. {_refits_in_words(results)} Small "
+        "numbers: 95 % interval.",
+    )
+    return Section("learners", "Learners side by side", "", _curves(results), (overview,))
+
+
+def _refits_in_words(results: Results) -> str:
+    """What refits were fitted on."""
+    size, half = results.settings.get("size", "all"), results.settings.get("half")
+    rows = size if isinstance(size, int) else half
+    known = f" of {rows:,} rows" if isinstance(rows, int) else ""
+    return f"Refit spread: from refits on random halves{known}."
+
+
+def _curves(results: Results) -> tuple[Picture, ...]:
+    """Calibration, ROC and precision against recall of the learners that were asked for, and a confusion matrix."""
+    asked = {name: one for name, one in results.learners.items() if name not in results.contrast}
+    short = dict(zip(results.learners, labels(list(results.learners))))
+    two = results.data.classes.size == 2
+    positive = quoted(results.data.classes[results.data.rarer])
+    what = f"class {positive}" if two else "the predicted class"
+    band = "Bands: nine of ten refits."
+    drawn = [
+        (
+            "calibration",
+            "Are its probabilities right? (calibration)",
+            f"Share of rows of {what} by the probability that each learner gave it; on the diagonal they agree. {band}",
+            calibration,
+            ("predicted probability", f"share of {what}"),
+            True,
+        ),
+        (
+            "roc",
+            f"How many of class {positive} are found, at which false alarms? (ROC)",
+            f"Share of class {positive} found by the share of other rows taken for it; the diagonal is chance. {band}",
+            roc,
+            ("false alarms", "found"),
+            True,
+        ),
+        (
+            "precision",
+            f"How many of those taken for class {positive} are? (precision and recall)",
+            f"Share of the rows taken for class {positive} that are of it, by the share of them that are found. {band}",
+            precision_recall,
+            ("found (recall)", "right (precision)"),
+            False,
+        ),
+    ]
+    pictures = []
+    for key, title, text, curve, (across, up), diagonal in drawn:
+        curves = [found for one in asked.values() if (found := curve(one, results.data)) is not None]
+        if not curves:
+            continue
+        rows = [row for each in curves for row in each.rows(short[each.learner])]
+        names = [short[name] for name in results.learners]
+        chart = charts.curves_with_bands(rows, names, across, up, title, diagonal=diagonal)
+        pictures.append(Picture(key, title, text, spec_of(chart), _points(key, title, curves)))
+    return (*pictures, *_confusion(results))
+
+
+def _points(key: str, title: str, curves: list[Curve]) -> Sheet:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (each.learner, *(round(float(value), 4) for value in point))
+        for each in curves
+        for point in zip(each.x, each.y, each.low, each.high)
+    )
+    columns = ("learner", "across", "up", "low end of the band", "high end of the band")
+    return Sheet(key, title, columns, rows, "", tuple(str(row[0]) for row in rows))
+
+
+def _confusion(results: Results) -> tuple[Picture, ...]:
+    """Of the learner that the verdict names, or the most accurate one."""
+    data = results.data
+    held = {name: one.held_out for name, one in results.learners.items() if one.held_out is not None}
+    if not held or data.classes.size > MOST_CLASSES:
+        return ()
+    best = max(
+        held,
+        key=lambda name: (
+            (name in results.scored, results.scored[name].estimate.value) if name in results.scored else (False, 0.0)
+        ),
+    )
+    matrix = confusion(held[best], data)
+    names = [str(label) for label in data.classes]
+    title = f"Which classes does {best} confuse? (confusion matrix)"
+    text = (
+        f"Rows by class and cross-validated prediction; fits on {held[best].rows:,} rows. Shades: share of the class."
+    )
+    rows = tuple((names[a], names[b], int(matrix[a, b])) for a in range(len(names)) for b in range(len(names)))
+    sheet = Sheet("confusion", title, ("class", "prediction", "rows"), rows)
+    return (Picture("confusion", title, text, spec_of(charts.confusion_of_rows(matrix, names, title)), sheet),)
+
+
+def variation_section(results: Results) -> Section:
+    """How much predictions vary over refits, and why; which learners predict alike."""
+    learners = results.learners
+    oriented = next(iter(learners.values())).orientation
+    threshold = usual_threshold(oriented.holdout_size)
+    table = stabilities({name: one.stability for name, one in learners.items()})
+    variation = sheet_of(
+        "variation",
+        "Refits in figures",
+        ("refit_accuracy", "stability", "kappa", "bias", "expressivity", "capacity", "stochasticity", "dice", "gap"),
         results,
         f"Bias: at least {threshold} of {oriented.holdout_size} test predictions right, beyond chance. Bits: for the "
-        f"predictions on {oriented.holdout_size} test points. Small numbers: 95 % interval.",
+        f"predictions on {oriented.holdout_size} test points.",
     )
-    table = stabilities({name: one.stability for name, one in learners.items()})
     pictures = [
         Picture(
             "plane",
             "Accuracy against stability",
-            "How often each learner is right, and how often two refits of it predict the same. Best is top right.",
+            f"How often refits on {_trained(results)} are right, and how often two of them predict the same. Best is "
+            "top right.",
             spec_of(charts.stability_plane(table)),
             sheet_of(
-                "plane", "Accuracy and stability", ("accuracy", "stability", "kappa", "stability_probes"), results
+                "plane", "Accuracy and stability", ("refit_accuracy", "stability", "kappa", "stability_probes"), results
             ),
         ),
         Picture(
             "expressivity",
-            "Why predictions vary",
-            "How much the predictions of each learner vary over refits, split into the part that depends on the "
-            "training sample (capacity) and the part due to training randomness (stochasticity).",
+            "How much do predictions change with the training sample (capacity), and with the seed (stochasticity)?",
+            "How much the predictions of each learner vary over refits (expressivity), split into both parts.",
             spec_of(charts.expressivity_chart(*(one.orientation for one in learners.values()))),
             sheet_of("split", "Bits by source", ("expressivity", "capacity", "stochasticity", "dice"), results),
         ),
@@ -83,27 +190,25 @@ def learners_section(results: Results) -> Section:
             kin.names,
         )
         drawn = charts.kinship_heatmap(kin) if len(kin.names) < 3 else charts.kinship_map(kin)
-        pictures.append(Picture("kinship", "Which learners predict alike", str(kin), spec_of(drawn), distances))
-    best = max(learners.values(), key=lambda one: one.stability.accuracy.value)
+        title = "Which learners predict alike? (kinship)"
+        pictures.append(Picture("kinship", title, str(kin), spec_of(drawn), distances))
     steady = max(learners.values(), key=lambda one: one.stability.stability.value)
     lead = (
-        f"{quoted(best.name)} is the most accurate: trained on {_trained(results)}, it predicts "
-        f"{percent(best.stability.accuracy)} of the test points correctly. "
+        f"From refits on {_trained(results)}. {quoted(steady.name)} is the most stable: two of its refits agree on "
+        f"{percent(steady.stability.stability)} of the test points."
     )
-    lead += "It is also the most stable: " if best is steady else f"{quoted(steady.name)} is the most stable: "
-    lead += f"two of its refits agree on {percent(steady.stability.stability)} of the points."
-    if len(learners) == 1:
-        lead = (
-            f"Trained on {_trained(results)}, {quoted(best.name)} predicts {percent(best.stability.accuracy)} of the "
-            f"test points correctly; two refits agree on {percent(best.stability.stability)} of them."
-        )
-    return Section("learners", "Learners", lead, tuple(pictures), (overview,))
+    title = "How much do predictions change over refits? (stability, capacity, stochasticity)"
+    return Section("variation", title, lead, tuple(pictures), (variation,), folded=True)
 
 
 def _trained(results: Results) -> str:
     """The rows on which refits were trained."""
-    size = results.settings.get("size", "all")
-    return "half of the training part" if size == "all" else f"{size:,} rows"
+    size, half = results.settings.get("size", "all"), results.settings.get("half")
+    known = f" ({half:,} rows)" if isinstance(half, int) else ""
+    return f"half of the training part{known}" if size == "all" else f"{size:,} rows"
+
+
+TITLE = "Where do refits disagree?"
 
 
 def disagreement_section(results: Results) -> Section:
@@ -115,18 +220,16 @@ def disagreement_section(results: Results) -> Section:
             continue
         sheets.append(_regions(name, one))
     if not sheets:
-        return Section("disagreement", "Where refits disagree", "", absent=" ".join(dict.fromkeys(lacking)))
+        return Section("disagreement", TITLE, "", absent=" ".join(dict.fromkeys(lacking)), folded=True)
     empty = [name for name, one in results.learners.items() if one.regions is not None and not one.regions.regions]
-    on = next(one.regions.on for one in results.learners.values() if one.regions is not None)
-    spread = " (points spread evenly over the range of every column)" if on == "uniform probes" else ""
     lead = (
-        f"Ranges and categories in which two refits disagree more often than elsewhere, on {on}{spread}: "
+        "Ranges and categories in which two refits disagree more often than elsewhere, on the test points: "
         "found with half of the refits and points, confirmed with the other half."
     )
     if empty:
         lead += f" For {joined([quoted(name) for name in empty])} no region stands out."
     filled = tuple(sheet for sheet in sheets if sheet.rows)
-    return Section("disagreement", "Where refits disagree", lead, _plane(results), filled)
+    return Section("disagreement", TITLE, lead, _plane(results), filled, folded=True)
 
 
 def _regions(name: str, one: LearnerResults) -> Sheet:
@@ -147,12 +250,10 @@ def _regions(name: str, one: LearnerResults) -> Sheet:
 def _plane(results: Results) -> tuple[Picture, ...]:
     """The least stable learner with a region of two numeric columns, drawn on them."""
     for name, one in sorted(results.learners.items(), key=lambda item: item[1].stability.stability.value):
-        if one.regions is None or one.on_probes is None or not one.regions.regions:
+        if one.regions is None or not one.regions.regions:
             continue
-        source = one.on_probes if one.regions.on != one.stability.on else one.stability
         try:
-            rows = None if source is one.on_probes else results.test_table
-            drawn = charts.disagreement_plane(source, X=rows, regions=one.regions)
+            drawn = charts.disagreement_plane(one.stability, X=results.test_table, regions=one.regions)
         except ValueError:
             continue
         text = f"Where refits of {name} disagree, on the two columns that show it best."

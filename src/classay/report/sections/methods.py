@@ -38,7 +38,7 @@ def methods_section(results: Results) -> Section:
         rows += [(f"{name} was wrapped", one.wrapped)] if one.wrapped else []
         rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
     sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
-    return Section("methods", "Methods and settings", lead, (), (sheet,))
+    return Section("methods", "Methods and settings", lead, (), (sheet,), folded=True)
 
 
 def _slow(results: Results) -> str:

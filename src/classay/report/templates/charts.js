@@ -1,5 +1,5 @@
 "use strict";
-// Charts: drawn when they come near the viewport, the rest when the browser is idle. The library is loaded for the first.
+// Charts: all are drawn one after another, those near the viewport first, also within what is folded: print needs them.
 (() => {
   const waiting = new Set(document.querySelectorAll(".chart"));
   if (!waiting.size) return;
@@ -31,7 +31,8 @@
       const picture = sections[chart.dataset.section].pictures[chart.dataset.picture];
       // The page shows the title, has its own colours, and accepts no options from a chart.
       const { $schema, title, config, usermeta, ...spec } = picture.spec;
-      if (spec.hconcat && chart.parentElement.clientWidth < 700) {
+      // A folded section has no width of its own.
+      if (spec.hconcat && (chart.parentElement.clientWidth || document.querySelector("main").clientWidth) < 700) {
         spec.vconcat = spec.hconcat;
         delete spec.hconcat;
       }
@@ -64,15 +65,17 @@
     (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => draw(entry.target)),
     { rootMargin: "300px" },
   );
-  const idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 50));
+  // By timers and not when the browser is idle: a page that is printed or captured at once never is.
   const rest = () => {
     const next = waiting.values().next().value;
-    if (next) draw(next).then(() => idle(rest));
+    if (next) draw(next).then(() => setTimeout(rest));
   };
-  // After the first paint, which the library must not delay.
-  requestAnimationFrame(() => setTimeout(() => {
+  const begin = () => {
     waiting.forEach((chart) => near.observe(chart));
-    idle(rest);
-  }));
+    setTimeout(rest);
+  };
+  // After the first paint, which the library must not delay. A hidden page has none.
+  if (document.visibilityState === "hidden") begin();
+  else requestAnimationFrame(() => setTimeout(begin));
   addEventListener("beforeprint", () => waiting.forEach(draw));
 })();

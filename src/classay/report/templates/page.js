@@ -108,6 +108,16 @@
     });
   }
 
+  // A link into what is folded opens it.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    const fold = target && (target.querySelector(":scope > .fold") ?? target.closest(".fold"));
+    if (fold) fold.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  document.querySelectorAll("nav a").forEach((link) => link.addEventListener("click", () => setTimeout(unfold)));
+  unfold();
+
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];

@@ -1,0 +1,344 @@
+"""Scores over refits: metrics and their spread, calibration, ROC and precision-recall curves, the confusion matrix."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from ...expect import InputError
+from ...learner.scores.metrics import Metrics
+from ...learner.scores.retrain_change import Retraining
+from ...learner.scores.score_variance import ScoreVariance
+from ..kinds import Kinds, check_kind, without_options
+from ..style import theme
+from ..style.parts import figures_chart, histogram
+from ..style.theme import cut, estimate_text, figure, printable, within
+
+KINDS: Kinds = {
+    "figures": (),
+    "spread": (),
+    "calibration": (),
+    "roc": (),
+    "precision_recall": (),
+    "confusion": (),
+}
+SIDE, WIDTH, STEP = 300, 320, 30
+CAME_TRUE = "share that came true"
+
+
+def draw_metrics(metrics: Metrics, kind: str = "figures", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: figures (metrics with interval and refits), spread (every refit), calibration, roc, precision_recall,
+    confusion.
+    """
+    check_kind(kind, KINDS, options)
+    if kind == "spread":
+        return refit_spread_chart(metrics)
+    if kind == "calibration":
+        return calibration_chart(metrics)
+    if kind == "confusion":
+        return confusion_chart(metrics)
+    if kind in ("roc", "precision_recall"):
+        return curve_over_refits(metrics, kind)
+    return metrics_chart(metrics)
+
+
+def metrics_chart(metrics: Metrics) -> alt.LayerChart:
+    """Draw each metric: a point, its interval as a line, and the range of 90 % of the refits as a bar behind it."""
+    rows = []
+    for name, estimate in _between_0_and_1(metrics).items():
+        low, high = within(estimate, 0.0, 1.0)
+        spread = metrics.refit_spread[name]
+        ends = (estimate.value, estimate.value) if math.isnan(spread.sd) else (spread.low, spread.high)
+        rows.append(
+            {
+                "name": _label(name),
+                "value": min(max(estimate.value, 0.0), 1.0),
+                "low": low,
+                "high": high,
+                "from": max(ends[0], 0.0),
+                "to": min(ends[1], 1.0),
+                "figure": figure(estimate.value, ".3f"),
+                "value_text": estimate_text(estimate),
+                "refits_text": str(spread),
+            }
+        )
+    if not rows:
+        raise InputError("No metric here lies between 0 and 1, so there is nothing to draw on one axis.")
+    base = theme.chart_of(rows).encode(
+        y=alt.Y(
+            "name:N",
+            title=None,
+            scale=alt.Scale(domain=[row["name"] for row in rows]),
+            axis=alt.Axis(ticks=False, domain=False),
+        ),
+        tooltip=theme.tooltips(name="metric", value_text="value", refits_text="90 % of refits"),
+    )
+    layers: list[Any] = [
+        base.mark_bar(height=12, color=theme.COLOURS[0], opacity=0.25).encode(x=_unit("from", "value"), x2="to:Q"),
+        base.mark_rule(style="interval").encode(x=_unit("low", "value"), x2="high:Q"),
+        base.mark_point(size=55, filled=True, opacity=1, color=theme.COLOURS[0]).encode(x=_unit("value", "value")),
+        base.mark_text(style="name", align="left").encode(x=alt.value(WIDTH + 8), text="figure:N"),
+    ]
+    level = next(iter(metrics.estimates.values())).level
+    return theme.finished(
+        layers,
+        WIDTH,
+        alt.Step(STEP),
+        theme.titled(
+            f"{cut(metrics.learner)}: metrics, and how they move over refits",
+            f"Lines: {level:.0%} intervals for other rows and samples like these. Bars: 90 % of the refits on these "
+            f"{metrics.n_points:,} test points. Brier score and calibration error (ece): lower is better.",
+            width=WIDTH + 140,
+        ),
+    )
+
+
+def refit_spread_chart(metrics: Metrics) -> alt.LayerChart:
+    """Draw the metric of every refit as a tick, and their mean as a point."""
+    rows, means = [], []
+    for name, estimate in _between_0_and_1(metrics).items():
+        raw = metrics.per_refit[name]
+        # At most 200 ticks: more cannot be told apart.
+        flat = raw[np.isfinite(raw)]
+        some = np.unique(np.linspace(0, flat.size - 1, min(flat.size, 200)).round().astype(int))
+        rows += [
+            {"name": _label(name), "value": min(max(value, 0.0), 1.0), "value_text": figure(value)}
+            for value in flat[some].tolist()
+        ]
+        means.append({"name": _label(name), "value": min(max(estimate.value, 0.0), 1.0),
+                      "value_text": f"mean {figure(estimate.value)}"})  # fmt: skip
+    names = [row["name"] for row in means]
+    y = alt.Y("name:N", title=None, scale=alt.Scale(domain=names), axis=alt.Axis(ticks=False, domain=False))
+    tips = theme.tooltips(name="metric", value_text="value")
+    layers: list[Any] = [
+        theme.chart_of(rows)
+        .mark_tick(thickness=1.2, size=16, color=theme.COLOURS[0], opacity=0.45)
+        .encode(x=_unit("value", "value of one refit"), y=y, tooltip=tips),
+        theme.chart_of(means)
+        .mark_point(size=60, filled=True, opacity=1, color=theme.COLOURS[1])
+        .encode(x=_unit("value", "value of one refit"), y=y, tooltip=tips),
+    ]
+    return theme.finished(
+        layers,
+        WIDTH,
+        alt.Step(STEP),
+        theme.titled(
+            f"{cut(metrics.learner)}: every refit",
+            f"{metrics.n_subsets} training samples x {metrics.n_refits}, each a tick, on the same {metrics.n_points:,} "
+            "test points; the point is their mean.",
+            width=WIDTH + 140,
+        ),
+    )
+
+
+def calibration_chart(metrics: Metrics) -> alt.LayerChart:
+    """Draw predicted probabilities against what came true, with a band over refits."""
+    shape = metrics.calibration
+    if shape is None:
+        raise InputError("There is no calibration here: it needs probabilities, and all metrics (names=None).")
+    rows: list[theme.Row] = [
+        {
+            **{str(name): float(part) for name, part in row.items()},
+            "text": f"{figure(row['predicted'])} predicted, {figure(row['observed'])} came true "
+            f"({figure(row['low'])} to {figure(row['high'])} over refits), {row['rows']:.0f} rows",
+        }
+        for row in shape.bins.to_dict("records")
+    ]
+    x, y = _unit("predicted", f"predicted: {cut(shape.of, 60)}"), _up("observed", CAME_TRUE)
+    bins = theme.chart_of(rows)
+    layers: list[Any] = [
+        _diagonal(),
+        bins.mark_area(opacity=0.18, color=theme.COLOURS[0]).encode(
+            x=x, y=_up("low", "share that came true"), y2="high:Q"
+        ),
+        bins.mark_line(color=theme.COLOURS[0], strokeWidth=2).encode(x=x, y=y),
+        bins.mark_point(color=theme.COLOURS[0], filled=True, size=45, opacity=1).encode(
+            x=x, y=y, tooltip=theme.tooltips(text="bin")
+        ),
+    ]
+    error = metrics.estimates.get("ece")
+    said = "" if error is None else f"Calibration error {figure(error.value)}; perfect scores would show "
+    floor = shape.floor
+    return theme.finished(
+        layers,
+        SIDE,
+        SIDE,
+        theme.titled(
+            f"{cut(metrics.learner)}: do its probabilities come true?",
+            f"{said}{figure(floor.value)} ({figure(floor.low)} to {figure(floor.high)}) with as many rows. "
+            "Band: 90 % of the refits. Dashed: perfect.",
+            width=SIDE + 60,
+        ),
+    )
+
+
+def curve_over_refits(metrics: Metrics, kind: str = "roc") -> alt.LayerChart:
+    """Draw the ROC or the precision-recall curve: the mean over refits, and a band of 90 % of them."""
+    curve = metrics.curve(kind)
+    roc = kind == "roc"
+    across = "false positive rate" if roc else "recall"
+    up = "true positive rate (recall)" if roc else "precision"
+    rows: list[theme.Row] = [
+        {
+            **{str(name): float(part) for name, part in row.items()},
+            "text": f"{figure(row['value'])} ({figure(row['low'])} to {figure(row['high'])} over refits)",
+            "at": figure(row["x"]),
+        }
+        for row in curve.to_dict("records")
+    ]
+    lines = theme.chart_of(rows)
+    layers: list[Any] = [
+        *([_diagonal()] if roc else []),
+        lines.mark_area(opacity=0.2, color=theme.COLOURS[0]).encode(
+            x=_unit("x", across), y=_up("low", up), y2="high:Q"
+        ),
+        lines.mark_line(color=theme.COLOURS[0], strokeWidth=2).encode(
+            x=_unit("x", across), y=_up("value", up), tooltip=theme.tooltips(at=across, text=up)
+        ),
+    ]
+    name = "roc_auc" if roc else "average_precision"
+    known = metrics.estimates.get(name)
+    said = "" if known is None else f"{_label(name)} {estimate_text(known)}. "
+    of = f"Positive: {cut(metrics.positive)}. " if metrics.positive else "Mean over classes, each against the rest. "
+    return theme.finished(
+        layers,
+        SIDE,
+        SIDE,
+        theme.titled(
+            f"{cut(metrics.learner)}: {'ROC curve' if roc else 'precision and recall'} over refits",
+            f"{said}{of}Band: 90 % of the refits.",
+            width=SIDE + 60,
+        ),
+    )
+
+
+def confusion_chart(metrics: Metrics) -> alt.LayerChart:
+    """Draw the confusion matrix: the share of each true class that is predicted as each class."""
+    names = theme.labels(list(metrics.classes))
+    short = dict(zip(metrics.classes, names))
+    several = len(names) <= 12
+    rows: list[theme.Row] = []
+    for row in metrics.confusion.to_dict("records"):
+        value = float(row["value"])
+        known = math.isfinite(value)
+        ends = "" if math.isnan(row["low"]) else f" ({row['low']:.0%} to {row['high']:.0%})"
+        rows.append(
+            {
+                "true": short[str(row["true"])],
+                "predicted": short[str(row["predicted"])],
+                "value": value if known else None,
+                "figure": f"{value:.0%}" if known and several else "",
+                "text": f"{value:.1%}{ends} of the true class, {row['rows']:.1f} rows" if known else "no test rows",
+                "dark": bool(known and value > 0.55),
+            }
+        )
+    size = SIDE if len(names) < 8 else min(28 * len(names), 600)
+    axis = alt.Axis(ticks=False, domain=False, labelAngle=-40 if len(names) > 3 else 0)
+    base = theme.chart_of(rows).encode(
+        x=alt.X("predicted:N", title="predicted", scale=alt.Scale(domain=names), axis=axis),
+        y=alt.Y("true:N", title="true", scale=alt.Scale(domain=names), axis=alt.Axis(ticks=False, domain=False)),
+        tooltip=theme.tooltips(true="true", predicted="predicted", text="share"),
+    )
+    fill = alt.Color("value:Q", scale=alt.Scale(domain=[0, 1], range=["#f4f7fa", theme.COLOURS[0]]), legend=None)
+    ink = alt.condition("datum.dark", alt.value("white"), alt.value("#2b333d"))
+    layers: list[Any] = [
+        base.mark_rect().encode(color=fill),
+        base.mark_text(fontSize=12).encode(text="figure:N", color=ink),
+    ]
+    return theme.finished(
+        layers,
+        size,
+        size,
+        theme.titled(
+            f"{cut(metrics.learner)}: what is taken for what",
+            "Share of the rows of each true class, mean over refits; the tooltip has the interval.",
+            width=size + 80,
+        ),
+    )
+
+
+def _between_0_and_1(metrics: Metrics) -> dict[str, Any]:
+    """Metrics that share an axis; log loss, for example, has no upper end."""
+    wanted = {
+        name: each
+        for name, each in metrics.estimates.items()
+        if each.known and name not in ("log_loss", "cost", "reliability", "resolution") and 0 <= each.value <= 1
+    }
+    whole = {name: each for name, each in wanted.items() if "[" not in name}
+    # Of many classes, single ones would fill the page.
+    return wanted if len(metrics.classes) <= 4 else whole or wanted
+
+
+def _label(name: str) -> str:
+    figure_, _, of = name.partition("[")
+    text = figure_.replace("_", " ")
+    return f"{text} of {cut(of.removesuffix(']'), 20)}" if of else text
+
+
+def _unit(field: str, title: str) -> alt.X:
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
+
+
+def _up(field: str, title: str) -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=6))
+
+
+def _diagonal() -> Any:
+    ends: list[theme.Row] = [{"at": 0.0, "is": 0.0}, {"at": 1.0, "is": 1.0}]
+    line = theme.chart_of(ends).mark_line(style="reference", strokeDash=[4, 3], strokeWidth=1, color="#9aa5b1")
+    return line.encode(x=alt.X("at:Q"), y=alt.Y("is:Q"))
+
+
+# Where the variance of scores comes from, and what a retraining changes.
+
+
+VARIANCE_KINDS: Kinds = {"both": (), "figures": (), "histogram": ()}
+
+
+def draw_variance(variance: ScoreVariance, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
+    """Kinds: both (shares of the two sources, histogram of the spread over points), either alone."""
+    check_kind(kind, VARIANCE_KINDS, options)
+    logit = " (logit)" if variance.scale == "logit" else ""
+    shares = figures_chart(
+        {"training sample": variance.share_sample, "training randomness": variance.share_randomness},
+        "share of the variance",
+        f"{cut(variance.learner)}: where the variance of its scores comes from",
+        f"Standard deviation over refits: {figure(variance.spread)}{logit}, mean over {variance.n_points:,} test "
+        f"points. Lines: {variance.total.level:.0%} intervals over training samples.",
+    )
+    spread = np.sqrt(np.maximum(variance.per_point["total"].to_numpy(dtype=float), 0.0))
+    most = float(np.quantile(spread, 0.99)) or 1.0
+    points = histogram(
+        spread,
+        (0.0, most * 1.05),
+        f"standard deviation of the score over refits{logit}",
+        float(spread.mean()),
+        "How far a row's score moves",
+        "The last bar includes all that move further.",
+    )
+    if kind == "both":
+        return theme.beside(shares, points)
+    return shares if kind == "figures" else points
+
+
+@without_options
+def draw_retraining(retraining: Retraining) -> alt.LayerChart:
+    """Draw the share of predictions that a retraining changes: in all, by the seed, by the rows, and in each class."""
+    figures = {
+        "all": retraining.change,
+        "by another seed": retraining.by_seed,
+        "by new rows": retraining.by_rows,
+    }
+    if len(retraining.by_class) <= 12:
+        figures |= {f"among {cut(name, 20)}": each for name, each in retraining.by_class.items()}
+    return figures_chart(
+        figures,
+        "share of predictions that change",
+        f"{printable(cut(retraining.learner))}: a retraining changes {retraining.change.value:.1%}",
+        f"{retraining.replaced:.0%} of {retraining.train_rows:,} training rows replaced. Lines: "
+        f"{retraining.change.level:.0%} intervals over data sets like this one.",
+    )

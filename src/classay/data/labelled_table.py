@@ -1,0 +1,134 @@
+"""A table and its labels as the checks of a data set take them, and predictions for rows by fits that have not seen
+them.
+
+The checks (`leaks`, `dependence`, `shift`) compare one learner with itself on other columns, other folds or other
+labels. So any learner will do: by default a forest, which needs no scaling and finds rules of every shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ..arrays import Floats, Ints
+from ..estimators.encoder import encoded, kind_of_column, numbers
+from ..estimators.scores import fit_scorer
+from ..expect import InputError, shown
+from ..frames import pandas_of
+from ..inputs import at_least_two, encode, is_sparse, names_of_columns
+from ..inputs import labels as labels_of
+from ..splits import per_row
+
+TREES = 30
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """The columns as given, the code of each row's class, the classes, and groups as codes or None."""
+
+    X: pd.DataFrame
+    codes: Ints
+    classes: NDArray[Any]
+    groups: Ints | None = None
+
+    def take(self, rows: Ints) -> LabelledTable:
+        """Some of the rows, in this order."""
+        groups = None if self.groups is None else self.groups[rows]
+        return LabelledTable(self.X.iloc[rows].reset_index(drop=True), self.codes[rows], self.classes, groups)
+
+    def without(self, columns: list[Any]) -> LabelledTable:
+        """The table without some columns."""
+        return LabelledTable(self.X.drop(columns=columns), self.codes, self.classes, self.groups)
+
+
+def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
+    """Rows as a DataFrame with its own row numbers, without texts; columns without names are x0, x1, …"""
+    if is_sparse(X):
+        raise InputError(
+            f"`{name}` is a sparse matrix; expected a DataFrame or array. Use {name}.toarray() if it fits."
+        )
+    rows = pandas_of(X, name)
+    if not isinstance(rows, pd.DataFrame):
+        array = np.asarray(rows)
+        if array.ndim != 2:
+            raise InputError(f"`{name}` has shape {array.shape}; expected a table of (rows, columns).")
+        rows = pd.DataFrame(array, columns=list(names_of_columns(array, array.shape[1])))
+    if 0 in rows.shape:
+        raise InputError(f"`{name}` has shape {rows.shape}; expected at least one row and one column.")
+    if not rows.columns.is_unique:
+        twins = rows.columns[rows.columns.duplicated()].unique()
+        raise InputError(f"`{name}` has several columns with the same name ({shown(twins)}). Give each its own name.")
+    rows = rows.rename(columns=str).reset_index(drop=True)
+    texts = [column for column in rows.columns if kind_of_column(rows[column]) == "text"]
+    if len(texts) == rows.shape[1]:
+        raise InputError(f"`{name}` has texts only; expected a column of numbers or categories. Embed texts first.")
+    return rows.drop(columns=texts)
+
+
+def labelled_table(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) -> LabelledTable:
+    """Checked rows, labels and groups; at least `least` rows and two classes."""
+    rows = table_of_rows(X)
+    values = labels_of(y, "y", len(rows))
+    classes = np.unique(values)
+    at_least_two(classes)
+    if len(rows) < least:
+        raise InputError(f"`X` has {len(rows)} rows; at least {least} are needed. Add rows.")
+    return LabelledTable(rows, encode(values, classes), classes, per_row(groups, rows=len(rows)).groups)
+
+
+def usual_learner(learner: Any, X: pd.DataFrame) -> Any:
+    """The learner as given, or a forest; encoded where the table needs it."""
+    if learner is None:
+        from sklearn.ensemble import RandomForestClassifier
+
+        learner = RandomForestClassifier(TREES)
+    return encoded(learner, X)
+
+
+def predicted(
+    table: LabelledTable, learner: Any, fold_of_row: Ints, seed: int, tick: Callable[[], None] | None = None
+) -> Ints:
+    """The code that a fit without the fold of a row predicts for it. A fold that leaves one class predicts that."""
+    ready = usual_learner(learner, table.X)
+    codes = np.empty(table.codes.size, dtype=np.int64)
+    for fold in np.unique(fold_of_row):
+        here = np.flatnonzero(fold_of_row == fold)
+        rest = np.flatnonzero(fold_of_row != fold)
+        known = np.unique(table.codes[rest])
+        if known.size < 2:
+            codes[here] = known[0] if known.size else 0
+            continue
+        fitted = fit_scorer(ready, table.X.iloc[rest], table.classes[table.codes[rest]], seed, int(fold))
+        codes[here] = encode(fitted.predict(table.X.iloc[here]), table.classes)
+        if tick is not None:
+            tick()
+    return codes
+
+
+def as_points(X: pd.DataFrame) -> Floats:
+    """The rows as numbers, missing values by medians, categories as indicators."""
+    return np.asarray(numbers(X).to_numpy(dtype=float))
+
+
+def class_weights(codes: Ints, size: int) -> Floats:
+    """A weight for each row with which every class that is present counts the same; their mean is 1."""
+    counts = np.bincount(codes, minlength=size)
+    return np.asarray(codes.size / (np.count_nonzero(counts) * counts[codes]), dtype=float)
+
+
+def row_hashes(X: pd.DataFrame) -> Ints:
+    """A number for each row, the same for rows that are equal in every column."""
+    # Objects of any kind are hashed as text, numbers as floats: 1 and 1.0 are equal.
+    columns = {}
+    for place, name in enumerate(X.columns):
+        values = X[name]
+        plain = values.dtype.kind in "iufb" if isinstance(values.dtype, np.dtype) else False
+        columns[place] = values.astype(float) if plain else values.map(str)
+    hashes = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False)
+    return np.asarray(hashes).view(np.int64)

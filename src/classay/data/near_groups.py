@@ -1,0 +1,113 @@
+"""Groups of rows that are much nearer to each other than to all others, such as the visits of one patient.
+
+Rows drawn one by one from a smooth distribution have no such groups: the (j+1)-th nearest row is r_{j+1}/r_j times as
+far as the j-th, and (r_{j+1}/r_j)^{-jd} is uniform on [0, 1], where d is the local dimension. A ratio that this makes
+improbable is a gap, and the rows before it are the row's group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ..arrays import Floats, Ints
+from .nearness import Points, distances, even_sample, nearest_ranks
+
+LARGEST = 48
+"""Most neighbours in a group."""
+QUERIES = 800
+IMPROBABLE = 0.01
+"""A gap is as large as this share of rows has by chance, over all ranks."""
+SHARE, EXCESS, ERRORS = 0.1, 0.05, 4.0
+"""Share of rows that must have a gap; this share times how much more often neighbours before the gap share the label
+than those behind it; and how many standard errors that must be."""
+OFTEN, LEAST_VALUES = 0.2, 50
+"""A column is continuous if no value has a larger share of the rows than this, and it has at least so many values."""
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """For each query: its nearest rows, the number of them before its gap (0: none), and agreement of both sides."""
+
+    nearest: Ints
+    sizes: Ints
+    drops: Floats
+
+
+def continuous_columns(rows: Floats) -> list[int]:
+    """The columns in which rows hardly ever have the same value: only these can say that rows are near."""
+    kept = []
+    for place in range(rows.shape[1]):
+        _, counts = np.unique(rows[:, place], return_counts=True)
+        if counts.size >= min(LEAST_VALUES, len(rows) // 4) and counts.max() <= OFTEN * len(rows):
+            kept.append(place)
+    return kept
+
+
+def near_groups(points: Points, codes: Ints, groups: Ints | None, seed: int) -> Ints | None:
+    """The group of each row, or None if few rows have one or its rows do not share labels more than the next ones.
+
+    `points` has different rows only. Groups that are given are left out: rows of the same one are never compared.
+    """
+    ranks = min(2 * LARGEST + 10, len(points) // 4)
+    queries = even_sample(codes, QUERIES, seed)
+    if ranks < 8 or points.shape[1] == 0:
+        return None
+    gaps = _gaps(points, codes, queries, groups, ranks)
+    if gaps is None:
+        return None
+    has = gaps.sizes > 0
+    drops = gaps.drops[has]
+    if has.mean() < SHARE or drops.size < 20:
+        return None
+    error = float(drops.std(ddof=1)) / np.sqrt(drops.size)
+    if drops.mean() < max(EXCESS / has.mean(), ERRORS * error):
+        return None
+    everything = _gaps(points, codes, np.arange(len(points)), groups, ranks)
+    return None if everything is None else _joined(everything)
+
+
+def _joined(gaps: _Gaps) -> Ints:
+    """Rows that are before each other's gap are in one group; a row without a gap is taken to have a usual one."""
+    usual = int(np.median(gaps.sizes[gaps.sizes > 0]))
+    groups = _linked(gaps.nearest, np.where(gaps.sizes > 0, gaps.sizes, usual))
+    # Where rows crowd, links form chains: then only clear gaps count.
+    return groups if np.bincount(groups).max() <= 4 * LARGEST else _linked(gaps.nearest, gaps.sizes)
+
+
+def _linked(nearest: Ints, sizes: Ints) -> Ints:
+    rows = len(sizes)
+    before = np.arange(nearest.shape[1]) < sizes[:, None]
+    one, other = np.repeat(np.arange(rows), sizes), nearest[before]
+    links = sparse.csr_array((np.ones(one.size, dtype=np.int8), (one, other)), shape=(rows, rows))
+    _, names = connected_components(links.multiply(links.T), directed=False)
+    return np.asarray(names, dtype=np.int64)
+
+
+def _gaps(points: Points, codes: Ints, queries: Ints, groups: Ints | None, ranks: int) -> _Gaps | None:
+    found = [nearest_ranks(table, ranks) for _, table in distances(points, queries, groups)]
+    nearest, away = (np.concatenate(parts) for parts in zip(*found))
+    if not np.isfinite(away).all():
+        return None
+    away = np.maximum(away, 1e-12)
+    # The dimension from the farther half of the ranks, where groups no longer matter.
+    middle = ranks // 2
+    growth = np.log(away[:, -1] / away[:, middle - 1]).mean() / np.log(ranks / middle)
+    dimension = 1 / max(float(growth), 0.02)
+    rank = np.arange(1, middle + 1)
+    ratios = np.log(away[:, 1 : middle + 1] / away[:, :middle])
+    # One group is never a class, nor a large part of the rows.
+    own = np.bincount(codes)[codes[queries]]
+    most = np.minimum(min(LARGEST, len(points) // 20), own // 4)
+    chance = np.where(rank <= most[:, None], -ratios * rank * dimension, 0.0)
+    gap = chance.argmin(axis=1)
+    is_gap = chance[np.arange(queries.size), gap] < np.log(IMPROBABLE / middle)
+    sizes = np.where(is_gap, gap + 1, 0)
+    alike = np.cumsum(codes[nearest] == codes[queries, None], axis=1)
+    before = alike[np.arange(queries.size), gap] / (gap + 1)
+    last = np.minimum(2 * (gap + 1) + 4, ranks - 1)
+    behind = (alike[np.arange(queries.size), last] - alike[np.arange(queries.size), gap]) / (last - gap)
+    return _Gaps(nearest, sizes, before - behind)

@@ -1,0 +1,268 @@
+"""`shift`: is the test part like the training part, and are rows in both?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from .. import seeds
+from ..arrays import Floats, Ints
+from ..engine.progress import Progress
+from ..estimators.encoder import as_levels, as_numbers, kind_of_column
+from ..estimators.fit import guard
+from ..expect import InputError, shown
+from ..intervals import Estimate, around, of_proportion, within_limits
+from ..result import PARTS, Result
+from ..splits import PerRow, fold_of_rows, per_row
+from .labelled_table import FOLDS, as_points, row_hashes, table_of_rows
+
+MOST_ROWS = 2_500
+"""Rows of each part that are told apart; of a larger one, a sample."""
+TREES = 60
+UNLIKE = 0.6
+"""The parts are unlike if the AUC is at least this, and its interval above 0.5 at the level below."""
+LEVEL = 0.999
+COLUMN_P = 0.001
+"""A column is named as a cause if its p-value, times the number of columns, is below this."""
+COPIES = 0.01
+"""A test part is contaminated from this share of rows with a copy in the training part, above what is usual there."""
+
+
+@dataclass(frozen=True)
+class ShiftedColumn:
+    """How one column differs: the Kolmogorov–Smirnov distance of numbers, or the total variation of categories.
+
+    0: the same; 1: no value in common. `p_value` is corrected for the number of columns. `train` and `test` say what is
+    typical: the median, or the most frequent value of those that differ.
+    """
+
+    column: str
+    distance: float
+    p_value: float
+    train: str
+    test: str
+
+
+@dataclass(frozen=True)
+class Shift(Result, chart="data.checks:shift_chart"):
+    """Result of `shift`: `auc` is how well a forest tells test rows from training rows; 0.5: it cannot.
+
+    `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
+    equal a training row in every column, `usual_copies` the share of training rows that equal another training row.
+    """
+
+    auc: Estimate
+    columns: tuple[ShiftedColumn, ...]
+    copies: Estimate
+    usual_copies: float
+    n_train: int
+    n_test: int
+    seed: int
+
+    @property
+    def unlike(self) -> bool:
+        """Whether test rows are unlike training rows."""
+        return self.auc.known and self.auc.value >= UNLIKE and self.auc.low > 0.5
+
+    @property
+    def contaminated(self) -> bool:
+        """Whether clearly more test rows have a copy in the training part than training rows have among themselves."""
+        return self.copies.low > self.usual_copies and self.copies.value >= self.usual_copies + COPIES
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: auc, copies, usual_copies, and the distance of each column that differs."""
+        rows = [
+            {"figure": name, "column": ""} | {part: getattr(getattr(self, name), part) for part in PARTS}
+            for name in ("auc", "copies")
+        ]
+        rows.append({"figure": "usual_copies", "column": "", "value": self.usual_copies})
+        rows += [{"figure": "distance", "column": each.column, "value": each.distance} for each in self.columns]
+        return pd.DataFrame(rows, columns=["figure", "column", *PARTS])
+
+    def __str__(self) -> str:
+        parts = [f"a forest tells test rows from training rows with an AUC of {self.auc:.2f} (0.5: not at all)"]
+        if self.columns:
+            named = [f"{each.column} ({each.train} in training, {each.test} in test)" for each in self.columns[:3]]
+            parts.append(f"columns that differ: {'; '.join(named)}")
+        parts.append(f"{self.copies.value:.1%} of {self.n_test:,} test rows equal a training row")
+        return f"The test part is {'unlike' if self.unlike else 'like'} the training part: {', '.join(parts)}."
+
+
+def shift(
+    X_train: Any,
+    X_test: Any,
+    *,
+    groups: Any = None,
+    random_state: int | np.random.Generator | None = 0,
+    progress: bool = False,
+) -> Shift:
+    """Say whether test rows are unlike training rows, by which columns, and how many are in both parts.
+
+    A forest is trained to tell the two parts apart, cross-fitted; copies of a row stay in one fold. AUC = P(score of
+    a test row > score of a training row): 0.5 if they are alike, 1 if they have nothing in common. The parts are
+    *unlike* from an AUC of 0.6 whose 99.9 % interval is above 0.5. Then each column is compared alone:
+    Kolmogorov–Smirnov distance of numbers, total variation of categories.
+
+    Rows in both parts make a test too easy. They count as *contamination* if clearly more test rows have a copy in the
+    training part than training rows have among themselves, so that tables in which equal rows are usual are not
+    mistaken for it.
+
+    It misleads if rows of a part belong together: the forest then recognises the patient or the day; pass `groups`. A
+    shift that matters to no prediction counts as much as one that does. Labels are not compared.
+
+    Parameters
+    ----------
+    X_train, X_test : rows of both parts, with the same columns
+    groups : a value per row of both parts, training rows first; rows of a group are then in one fold
+    random_state : seed of folds, samples and fits
+    progress : show a progress bar on stderr
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> train, test = (pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc")) for _ in range(2))
+    >>> shift(train, test).unlike
+    False
+    >>> moved = shift(train, test.assign(b=test["b"] + 1))
+    >>> moved.unlike, moved.columns[0].column
+    (True, 'b')
+
+    """
+    train, test = table_of_rows(X_train, "X_train"), table_of_rows(X_test, "X_test")
+    missing = [name for name in train.columns if name not in test]
+    if missing or test.shape[1] != train.shape[1]:
+        other = [name for name in test.columns if name not in train]
+        raise InputError(
+            f"`X_train` and `X_test` have different columns ({shown([*missing, *other], 4)}); expected the same ones."
+        )
+    test = test[list(train.columns)]
+    for name, part in (("X_train", train), ("X_test", test)):
+        if len(part) < 2 * FOLDS:
+            raise InputError(f"`{name}` has {len(part)} rows; at least {2 * FOLDS} are needed.")
+    seed = seeds.settle(random_state)
+    codes = per_row(groups, rows=len(train) + len(test)).groups
+    hashes = row_hashes(pd.concat([train, test], ignore_index=True))
+    copies, usual = _copies(hashes, len(train))
+    causes = tuple(
+        sorted((each for each in _compared(train, test) if each.p_value < COLUMN_P), key=lambda each: -each.distance)
+    )
+    return Shift(
+        auc=_auc(train, test, hashes, codes, seed, progress),
+        columns=causes,
+        copies=copies,
+        usual_copies=usual,
+        n_train=len(train),
+        n_test=len(test),
+        seed=seed,
+    )
+
+
+def _copies(hashes: Ints, n_train: int) -> tuple[Estimate, float]:
+    """Share of test rows with a copy in the training part, and of training rows with a copy among themselves."""
+    train, test = hashes[:n_train], hashes[n_train:]
+    _, codes, counts = np.unique(train, return_inverse=True, return_counts=True)
+    copied = int(np.isin(test, train).sum())
+    return of_proportion(copied, test.size, LEVEL), float((counts[codes] > 1).mean())
+
+
+def _auc(
+    train: pd.DataFrame, test: pd.DataFrame, hashes: Ints, groups: Ints | None, seed: int, progress: bool
+) -> Estimate:
+    """How well a forest tells the parts apart, rows of a group and copies of a row left out together."""
+    generator = seeds.generator(seed, "parts")
+    sizes = (len(train), len(test))
+    kept = [np.sort(generator.permutation(size)[:MOST_ROWS]) for size in sizes]
+    rows = np.concatenate([kept[0], sizes[0] + kept[1]])
+    part = np.repeat([0, 1], [kept[0].size, kept[1].size])
+    points = as_points(pd.concat([train.iloc[kept[0]], test.iloc[kept[1]]], ignore_index=True))
+    together = np.unique(hashes[rows] if groups is None else groups[rows], return_inverse=True)[1]
+    if min(np.unique(together[part == each]).size for each in (0, 1)) < 2:
+        return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
+    folds = fold_of_rows(part, FOLDS, seed, PerRow(groups=together))
+    scores = np.full(part.size, np.nan)
+    from sklearn.ensemble import RandomForestClassifier
+
+    with Progress(FOLDS, "test rows against training rows", progress) as bar:
+        for fold in range(int(folds.max()) + 1):
+            here, rest = folds == fold, folds != fold
+            if np.unique(part[rest]).size < 2:
+                continue
+            (state,) = seeds.integers(seed, "two samples", fold, count=1)
+            forest = RandomForestClassifier(
+                TREES, min_samples_leaf=3, class_weight="balanced", random_state=state, n_jobs=1
+            )
+            with guard():
+                scores[here] = forest.fit(points[rest], part[rest]).predict_proba(points[here])[:, 1]
+            bar.advance()
+    known = ~np.isnan(scores)
+    return _area(scores[known], part[known], None if groups is None else together[known])
+
+
+def _area(scores: Floats, part: Ints, groups: Ints | None) -> Estimate:
+    """AUC with its interval over rows (DeLong), or over groups."""
+    ranks = stats.rankdata(scores)
+    one, other = part == 1, part == 0
+    if not one.any() or not other.any():
+        return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
+    # Placement of each row among those of the other part.
+    placed = np.empty(scores.size)
+    placed[one] = (ranks[one] - stats.rankdata(scores[one])) / other.sum()
+    placed[other] = 1 - (ranks[other] - stats.rankdata(scores[other])) / one.sum()
+    value = float(placed[one].mean())
+    variance, fewest = 0.0, np.inf
+    for which in (one, other):
+        away = placed[which] - value
+        if groups is not None:
+            codes = np.unique(groups[which], return_inverse=True)[1]
+            away = np.bincount(codes, away) * (int(codes.max()) + 1) / away.size
+        fewest = min(fewest, away.size)
+        variance += float((away**2).sum() / max(away.size - 1, 1)) / away.size
+    kind = "over rows" if groups is None else "over groups"
+    return within_limits(around(value, float(np.sqrt(variance)), LEVEL, kind, int(fewest)), 0.0, 1.0)
+
+
+def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
+    """Each column that is not text, with its distance and the p-value times the number of columns."""
+    made = []
+    for name in train.columns:
+        both = pd.concat([train[name], test[name]], ignore_index=True)
+        kind = kind_of_column(both)
+        if kind == "text":
+            continue
+        compare = _numbers if kind == "number" else _categories
+        distance, p_value, typical = compare(both, len(train))
+        made.append(ShiftedColumn(str(name), distance, min(p_value * train.shape[1], 1.0), *typical))
+    return made
+
+
+def _numbers(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:
+    values = as_numbers(both)
+    one, other = values[:n_train], values[n_train:]
+    gone = np.isnan(one).mean() - np.isnan(other).mean()
+    one, other = one[~np.isnan(one)], other[~np.isnan(other)]
+    if not one.size or not other.size:
+        return float(abs(gone)), 0.0 if gone else 1.0, ("missing", "missing")
+    test = stats.ks_2samp(one, other, method="asymp")
+    typical = (f"median {np.median(one):.3g}", f"median {np.median(other):.3g}")
+    return float(test.statistic), float(test.pvalue), typical
+
+
+def _categories(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:
+    codes, names = as_levels(both)
+    counts = np.stack([np.bincount(part, minlength=len(names)) for part in (codes[:n_train], codes[n_train:])])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    away = shares[0] - shares[1]
+    most = int(np.abs(away).argmax())
+    # Rare values share a cell, as the test of counts needs about five in each.
+    enough = counts.sum(axis=0) >= 10
+    table = counts[:, enough]
+    if not enough.all():
+        table = np.column_stack([table, counts[:, ~enough].sum(axis=1)])
+    table = table[:, table.sum(axis=0) > 0]
+    p_value = float(stats.chi2_contingency(table).pvalue) if table.shape[1] > 1 else 1.0
+    typical = (f"{shares[0, most]:.0%} {names[most]}", f"{shares[1, most]:.0%} {names[most]}")
+    return float(np.abs(away).sum() / 2), p_value, typical

@@ -1,0 +1,255 @@
+"""`Scores`: the probability or decision value that every refit gave to the classes, beside its labels.
+
+Up to `MOST_FULL` classes, all scores are kept: 4 bytes a class and prediction. With more classes, the record is
+compact: the score of the true class, the three best classes and their scores, 28 bytes a prediction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...arrays import AnyInts
+from ...estimators.scores import DECISION, PROBABILITY, SUM_REACH, ClassScores
+from ...expect import InputError, one_of
+
+MOST_FULL = 20
+"""Up to this number of classes the scores of all classes are kept."""
+COMPACT = ("true", "top 1", "top 2", "top 3", "class 1", "class 2", "class 3")
+"""Columns of a compact record: scores of the true and the three best classes, and the codes of the latter."""
+KINDS = ("", PROBABILITY, DECISION)
+"""What a refit gave, by code: nothing, probabilities, or decision values."""
+
+Float32s = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of K subsets x R refits on n points.
+
+    `values[k, r, i, c]` is the score of class c of the record's `classes`, as 32-bit floats; `kind` is "probability"
+    (0 to 1, sum 1 over classes) or "decision" (any number, higher is more likely; of two classes, the second has the
+    negative of the first). A missing refit is NaN. A class that a subset did not have has probability 0, and a decision
+    value of NaN. `columns` names the last axis: the classes, or `COMPACT` where there are more than 20 of them.
+    """
+
+    values: Float32s
+    kind: str
+    columns: tuple[str, ...]
+
+    @property
+    def compact(self) -> bool:
+        """Whether only the true and the three best classes are kept."""
+        return self.columns == COMPACT
+
+    @property
+    def probabilities(self) -> bool:
+        """Whether these are probabilities."""
+        return self.kind == PROBABILITY
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """(K, R): which refits gave scores."""
+        first = self.values[:, :, 0, 1:2] if self.compact else self.values[:, :, 0]
+        return np.asarray(~np.isnan(first).all(axis=2))
+
+    @property
+    def positive(self) -> Float32s:
+        """(K, R, n): the score of the second of two classes."""
+        if self.values.shape[3] != 2:
+            raise InputError(f"The record has {len(self.columns)} classes; a positive class needs two.")
+        return self.values[..., 1]
+
+    def true(self, truth: AnyInts) -> Float32s:
+        """(K, R, n): the score of the true class."""
+        if self.compact:
+            return self.values[..., 0]
+        true: Float32s = np.take_along_axis(self.values, truth.astype(np.intp)[None, None, :, None], axis=3)[..., 0]
+        return true
+
+    def top(self) -> tuple[AnyInts, Float32s]:
+        """(K, R, n): the class with the highest score, the first of equals, and that score."""
+        if self.compact:
+            codes: AnyInts = np.nan_to_num(self.values[..., 4], nan=-1.0).astype(np.int64)
+            return codes, self.values[..., 1]
+        known = np.where(np.isnan(self.values), -np.inf, self.values)
+        best: AnyInts = known.argmax(axis=3)
+        return best, np.take_along_axis(self.values, best[..., None], axis=3)[..., 0]
+
+    def margin(self) -> Float32s:
+        """(K, R, n): the highest score minus the second highest."""
+        if self.compact:
+            return self.values[..., 1] - self.values[..., 2]
+        known = np.where(np.isnan(self.values), -np.inf, self.values)
+        ordered = np.partition(known, -2, axis=3)
+        margin: Float32s = ordered[..., -1] - ordered[..., -2]
+        return margin
+
+    def take(self, subsets: AnyInts, refits: AnyInts) -> Scores:
+        """Those of some subsets (K',) and some refits of each (K', R')."""
+        return replace(self, values=self.values[subsets[:, None], refits])
+
+    def expect_probabilities(self, purpose: str) -> None:
+        """Refuse decision values where probabilities are needed."""
+        if not self.probabilities:
+            raise InputError(
+                f"{purpose} needs probabilities, and the learner gives decision values, which have no unit. Wrap it in "
+                "CalibratedClassifierCV, or set probability=True where it has that."
+            )
+
+    def expect_full(self, purpose: str) -> None:
+        """Refuse a compact record where the scores of all classes are needed."""
+        if self.compact:
+            raise InputError(
+                f"{purpose} needs the scores of all classes; with more than {MOST_FULL} classes the record has those "
+                "of the true and the three best classes only."
+            )
+
+    def header(self) -> dict[str, Any]:
+        """What a file keeps beside the values."""
+        return {"kind": self.kind, "columns": "compact" if self.compact else "classes"}
+
+
+def names_of(classes: NDArray[Any], compact: bool) -> tuple[str, ...]:
+    """Names of the last axis."""
+    return COMPACT if compact else tuple(str(each) for each in classes.tolist())
+
+
+def scores_from_file(header: Any, values: NDArray[Any] | None, classes: NDArray[Any]) -> Scores | None:
+    """Scores from what a file keeps; None if it has none, as older ones. A ValueError says what cannot be."""
+    if values is None:
+        return None
+    if not isinstance(header, dict) or header.get("kind") not in KINDS[1:]:
+        raise ValueError("it does not say of which kind its scores are")
+    if header.get("columns") not in ("compact", "classes"):
+        raise ValueError("it does not say what the columns of its scores are")
+    return Scores(values, str(header["kind"]), names_of(classes, header["columns"] == "compact"))
+
+
+# How refits keep scores
+
+
+@dataclass(frozen=True)
+class ScoreForm:
+    """How the scores of one refit are kept: those of all `classes`, or compact."""
+
+    classes: NDArray[Any]
+
+    @property
+    def compact(self) -> bool:
+        """Whether only the true and the three best classes are kept."""
+        return bool(self.classes.size > MOST_FULL)
+
+    @property
+    def width(self) -> int:
+        """Numbers per prediction."""
+        return len(COMPACT) if self.compact else int(self.classes.size)
+
+    def bytes_of(self, refits: int, points: int) -> int:
+        """Memory of so many refits on so many points."""
+        return 4 * self.width * refits * points
+
+    def empty(self, shape: tuple[int, ...]) -> Float32s:
+        """Scores that are all missing."""
+        return np.full((*shape, self.width), np.nan, dtype=np.float32)
+
+    def read(self, scored: ClassScores, truth: AnyInts | None) -> Float32s:
+        """The scores (n, width) of one refit; `truth` are the true classes, None of points that have none."""
+        codes = np.searchsorted(self.classes, scored.classes)
+        if (codes >= self.classes.size).any() or (self.classes[codes] != scored.classes).any():
+            raise ValueError("it scores classes that the data do not have")
+        absent = 0.0 if scored.kind == PROBABILITY else np.nan
+        full = np.full((len(scored.values), self.classes.size), absent)
+        full[:, codes] = scored.values
+        if not self.compact:
+            return full.astype(np.float32)
+        rows = np.arange(len(full))
+        # Stable, so that of equal scores the first class counts as the best.
+        best = np.argsort(np.where(np.isnan(full), np.inf, -full), axis=1, kind="stable")[:, :3]
+        true = np.full(len(full), np.nan) if truth is None else full[rows, truth]
+        return np.column_stack([true, np.take_along_axis(full, best, axis=1), best]).astype(np.float32)
+
+
+@dataclass
+class RefitScores:
+    """Scores of some refits of one subset, on test points and probes; `kinds` are codes into `KINDS`."""
+
+    test: Float32s
+    probes: Float32s | None
+    kinds: NDArray[np.int8]
+
+    @classmethod
+    def empty(cls, form: ScoreForm, refits: int, points: int, probes: int | None) -> RefitScores:
+        """Those of refits that gave none."""
+        on_probes = None if probes is None else form.empty((refits, probes))
+        return cls(form.empty((refits, points)), on_probes, np.zeros(refits, dtype=np.int8))
+
+    def missing(self, refits: int) -> RefitScores:
+        """As many refits without scores, in the same form."""
+        test = np.full((refits, *self.test.shape[1:]), np.nan, dtype=np.float32)
+        probes = None if self.probes is None else np.full((refits, *self.probes.shape[1:]), np.nan, dtype=np.float32)
+        return RefitScores(test, probes, np.zeros(refits, dtype=np.int8))
+
+    def keep(self, place: int, kind: int, test: Float32s, probes: Float32s | None) -> None:
+        """Store the scores of one refit."""
+        self.kinds[place] = kind
+        self.test[place] = test
+        if self.probes is not None and probes is not None:
+            self.probes[place] = probes
+
+    def joined(self, more: RefitScores) -> RefitScores:
+        """With those of further refits."""
+        probes = None
+        if self.probes is not None and more.probes is not None:
+            probes = np.concatenate([self.probes, more.probes])
+        return RefitScores(np.concatenate([self.test, more.test]), probes, np.concatenate([self.kinds, more.kinds]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """By the names that files use."""
+        probes = {} if self.probes is None else {"probe_scores": self.probes}
+        return {"scores": self.test, "score_kinds": self.kinds, **probes}
+
+
+# Scores from elsewhere
+
+
+def scores_from_arrays(
+    scores: ArrayLike, name: str, answers: NDArray[Any], classes: NDArray[Any], order: NDArray[Any] | None, kind: Any
+) -> Scores:
+    """Scores of predictions (K, R, n), given as (…, C), or of two classes as one number each, that of the second.
+
+    `order` has the classes of the columns, if they are not in order; without a `kind`, numbers from 0 to 1 that sum to
+    1 over classes are probabilities.
+    """
+    try:
+        values = np.asarray(scores, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`{name}` is not an array of numbers ({error}). All rows must be equally long.") from error
+    shape = values.shape
+    kind = None if kind is None else one_of(kind, "score_kind", KINDS[1:])
+    least, most = (values.min(), values.max()) if values.size else (0.0, 0.0)
+    if classes.size == 2 and values.ndim in (2, 3) and shape in (answers.shape, (len(answers), answers.shape[2])):
+        kind = kind or (PROBABILITY if least >= 0 and most <= 1 else DECISION)
+        values = np.stack([1 - values if kind == PROBABILITY else -values, values], axis=-1)
+    values = values[:, None] if values.ndim == 3 and answers.shape[1] == 1 else values
+    if values.shape != (*answers.shape, classes.size):
+        raise InputError(
+            f"`{name}` has shape {shape} but there are {answers.shape[0]} subsets, {answers.shape[1]} refits, "
+            f"{answers.shape[2]} points and {classes.size} classes; expected (subsets, refits, points, classes), or "
+            "for two classes (subsets, refits, points)."
+        )
+    if not np.isfinite(values).all():
+        raise InputError(f"`{name}` has values that are missing or infinite; every point needs a finite number.")
+    if order is not None:
+        values = values[..., np.argsort(order)]
+    sums = bool((np.abs(values.sum(axis=-1) - 1) <= SUM_REACH).all()) and least >= 0 and most <= 1
+    if kind == PROBABILITY and not sums:
+        raise InputError(
+            f"`{name}` are given as probabilities but are not all from 0 to 1 with a sum of 1 over classes. Normalise "
+            "them, or pass score_kind='decision'."
+        )
+    kind = kind or (PROBABILITY if sums else DECISION)
+    return Scores(values.astype(np.float32), kind, names_of(classes, compact=False))

@@ -1,0 +1,488 @@
+"""`metrics`: the usual metrics of a classifier, each with its interval and with how far it moves over refits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import InitVar, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import expect
+from ...arrays import Floats, Ints
+from ...expect import InputError, counted, shown
+from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_proportion, share_around
+from ...result import PARTS, Result
+from ..records.labelings import Labelings, expect_record
+from ..records.scores import Scores
+from .curves import refit_curves
+from .pointwise import confusion_counts, count_figures, log_losses, precisions, squared_errors
+from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
+from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
+from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, needs_of, quiet
+from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
+
+LEAST_EVENTS = 5
+"""With fewer test rows of a class, the interval of what is measured on them alone is withheld."""
+LIMITS = {"ece": (0.0, 1.0), "reliability": (-1.0, 1.0), "resolution": (-1.0, 1.0)}
+MOST_CELLS = 30
+"""With more classes, the confusion matrix has no intervals."""
+
+ALL = "usual"
+"""In place of a name: all that are computed by default."""
+HEADLINES = ("roc_auc", "balanced_accuracy", "accuracy", "brier")
+Values = dict[str, tuple[Estimate, Floats]]  # by name: the estimate, and the values of all refits (K, R)
+
+
+@dataclass(frozen=True)
+class RefitSpread:
+    """How far a metric moves when the learner is refitted: standard deviation, and the range of 90 % of the refits."""
+
+    sd: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats) -> RefitSpread:
+        """Of the metric of all refits."""
+        known = values[np.isfinite(values)]
+        if known.size < 2:
+            return cls(math.nan, math.nan, math.nan)
+        low, high = np.quantile(known, [0.05, 0.95])
+        return cls(float(known.std(ddof=1)), float(low), float(high))
+
+    def __str__(self) -> str:
+        return "unknown" if math.isnan(self.sd) else f"{self.low:.3g} to {self.high:.3g}"
+
+
+@dataclass(frozen=True)
+class Metrics(Result, chart="learner.scores:draw_metrics"):
+    """The result of `metrics`: by name, an interval (`estimates`), the spread over refits, and the raw values.
+
+    `estimates[name]` is the mean over refits; `refit_spread[name]` how far single refits are apart; `per_refit[name]`
+    (K, R) their values. Names with a class, such as "recall[spam]", are of that class. `confusion` has a row for each
+    true and predicted class: mean number of rows per refit, share of the true class with its interval. `calibration`
+    compares probabilities with what came true. `skipped` says which metrics could not be computed, and why.
+    """
+
+    learner: str
+    on: str
+    scores: str
+    classes: tuple[str, ...]
+    positive: str
+    n_points: int
+    n_subsets: int
+    n_refits: int
+    threshold: float
+    estimates: dict[str, Estimate]
+    refit_spread: dict[str, RefitSpread]
+    per_refit: dict[str, Floats]
+    confusion: pd.DataFrame
+    calibration: Calibration | None
+    skipped: dict[str, str]
+    notes: tuple[str, ...]
+    record: InitVar[Labelings]
+
+    def __post_init__(self, record: Labelings) -> None:
+        # Not a field: all predictions do not belong in to_dict().
+        object.__setattr__(self, "_record", record)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.estimates:
+            why = self.skipped.get(name)
+            raise InputError(
+                f"There is no {name!r} here{f': {why}' if why else ''}. There are {shown(self.estimates, 20)}."
+            )
+        return self.estimates[name]
+
+    def curve(self, kind: str = "roc") -> pd.DataFrame:
+        """The ROC curve ('roc') or the precision-recall curve ('precision_recall') over refits: see `refit_curves`."""
+        record, scores = self._record.scored()  # type: ignore[attr-defined]
+        return refit_curves(record, scores, kind)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per metric: learner, on, figure, class, value, low, high, level, kind, and the spread over refits."""
+        rows = []
+        for name, estimate in self.estimates.items():
+            figure, _, of = name.partition("[")
+            spread = self.refit_spread[name]
+            rows.append(
+                {
+                    "learner": self.learner,
+                    "on": self.on,
+                    "figure": figure,
+                    "class": of.removesuffix("]") or None,
+                    **{part: getattr(estimate, part) for part in PARTS},
+                    "refit_sd": spread.sd,
+                    "refit_low": spread.low,
+                    "refit_high": spread.high,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        first: list[str] = [name for name in HEADLINES if name in self.estimates]
+        first = first or [name for name in self.estimates if "[" not in name]
+        parts = [f"{name.replace('_', ' ')} {self.estimates[name]}, refits {self.refit_spread[name]}" for name in first]
+        text = (
+            f"{self.learner}: {'; '.join(parts)}. Means over {self.n_subsets} training samples x {self.n_refits} "
+            f"{'refit' if self.n_refits == 1 else 'refits'} on {self.n_points} {self.on}; the interval is for other "
+            "rows and samples like these, 'refits' the range of 90 % of the refits."
+        )
+        if self.positive:
+            text += f" The positive class is {self.positive}; decisions at {self.threshold:.3g}."
+        if self.calibration is not None and "ece" in self.estimates:
+            error, floor = self.estimates["ece"], self.calibration.floor
+            beyond = error.value > floor.high
+            text += (
+                f" Expected calibration error {error.value:.3g}; perfectly calibrated scores would show "
+                f"{floor.value:.3g} ({floor.low:.3g} to {floor.high:.3g}) with as many rows: "
+                f"{'it is miscalibrated' if beyond else 'no sign of miscalibration'}."
+            )
+        for name, why in self.skipped.items():
+            text += f" No {name}: {why}"
+        return " ".join([text, *self.notes])
+
+
+def metrics(
+    labelings: Labelings,
+    names: str | Iterable[str] | None = None,
+    threshold: float | None = None,
+    cost: Any = None,
+    level: float = 0.95,
+) -> Metrics:
+    """Measure the usual metrics of a classifier, and how far each moves when the learner is refitted.
+
+    Each metric is computed by scikit-learn for every refit on the test points. Its value is the mean over refits. Its
+    interval is over training samples drawn like these and over test rows like these (over groups, if the record has
+    them): the variance over subsets plus that over test points, from leaving out one of 20 blocks of points at a time.
+    It does not cover another data set to draw the samples from. `refit_spread` is the range of single refits on the
+    same test points: what you would see if you retrained, apart from other test rows.
+
+    By default: accuracy, balanced accuracy, F1 and Matthews' coefficient; from scores, area under the ROC curve and
+    average precision (of two classes those of the second; of more, the mean over classes, each against the rest);
+    from probabilities, log loss, Brier score with its reliability (0 is best) and resolution (higher is better), and
+    the expected calibration error. Recall and precision of each class, and the confusion matrix.
+
+    It misleads where a class has few test rows: below 5, its intervals are withheld. The calibration error is never 0:
+    compare it with `calibration.floor`, what perfectly calibrated scores would show. Scores are stored with 32 bits, so
+    log loss takes a probability of 0 as about 1e-7. Decision values have no log loss, Brier score or calibration.
+
+    Parameters
+    ----------
+    labelings : what `record` returned; without scores, only metrics of labels are computed
+    names : metrics to compute, by their names here or those of scikit-learn's scorers ('f1_macro'); 'usual' stands for
+        all that are computed by default
+    threshold : of two classes, decide for the second from this score on; default: the learner's own predictions
+    cost : of two classes, a pair (cost of a false positive, of a false negative): decide at the threshold that costs
+        least on the test points, and report the cost, cross-fitted
+    level : confidence level of the intervals
+
+    Examples
+    --------
+    >>> import classay
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> labelings = classay.record(GaussianNB(), *load_breast_cancer(return_X_y=True), classay.Subsets(10), executor=1)
+    >>> m = metrics(labelings)
+    >>> round(m["roc_auc"].value, 2), m.refit_spread["roc_auc"].sd < 0.02
+    (0.98, True)
+
+    """
+    expect.fraction(level, "level")
+    record = expect_record(labelings, "labelings")
+    names = names if names is None or isinstance(names, str) else list(names)
+    chosen = _chosen(names)
+    if threshold is not None and cost is not None:
+        raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
+    if threshold is not None or cost is not None:
+        expect_two(record, "`threshold`" if cost is None else "`cost`")
+    if record.scores is None:
+        if threshold is not None or cost is not None:
+            record.scored()  # says what is missing
+        smaller, scores = record.taken(*record.chosen()), None
+    else:
+        smaller, scores = record.scored()
+    blocks = RowBlocks.of(smaller.truth.size, smaller.groups)
+    work = _Work(smaller, scores, blocks, level)
+    usual = math.nan if scores is None or not scores.probabilities else 0.5
+    at = usual
+    if threshold is not None and scores is not None:
+        at = expect_threshold(threshold, scores)
+        work = work.decided(at)
+    extra: Values = {}
+    if cost is not None and scores is not None:
+        pair = costs_of(cost)
+        cheapest = cheapest_threshold(scores, smaller.truth, pair, blocks_of_points(blocks, smaller.truth.size))
+        at = cheapest.threshold
+        work = work.decided(at)
+        extra["cost"] = work.cost(pair, cheapest.cost)
+    return work.result(chosen, names is None or ALL in names, at, extra)
+
+
+def _chosen(names: str | Iterable[str] | None) -> list[str]:
+    if names is None:
+        return list(USUAL)
+    listed = [names] if isinstance(names, str) else list(names)
+    if ALL in listed:
+        listed = [*USUAL, *(name for name in listed if name != ALL)]
+    listed = list(dict.fromkeys(listed))
+    if not listed:
+        raise InputError(
+            "`names` is empty; expected metrics, such as ['roc_auc', 'brier'], or None for the usual ones."
+        )
+    for name in listed:
+        needs_of(name)
+    return listed
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A record without gaps, and how its metrics are computed."""
+
+    record: Labelings
+    scores: Scores | None
+    blocks: RowBlocks
+    level: float
+
+    def decided(self, threshold: float) -> _Work:
+        """With decisions at a threshold in place of the learner's own predictions."""
+        assert self.scores is not None
+        labels = (self.scores.positive >= threshold).astype(self.record.labels.dtype)
+        return replace(self, record=replace(self.record, labels=labels))
+
+    def cost(self, pair: tuple[float, float], cross_fitted: float) -> tuple[Estimate, Floats]:
+        """Mean cost per row of the decisions; its value is cross-fitted, its interval that of the decisions."""
+        truth, labels = self.record.truth, self.record.labels
+        costs = pair[0] * ((labels == 1) & (truth == 0)) + pair[1] * ((labels == 0) & (truth == 1))
+        per_refit = costs.mean(axis=2)
+        table = by_group(costs.mean(axis=1), self.record.groups)
+        draws = draws_of(table, self.record.groups)
+        error = crossed_standard_error(table)
+        limits = (0.0, max(pair) + 0.0)
+        estimate = interval(cross_fitted, error, draws - 1, limits, self.level, self.record.over(), 0)
+        return estimate, per_refit
+
+    def result(self, chosen: list[str], everything: bool, threshold: float, extra: Values) -> Metrics:
+        """All of it. `everything`: also calibration, and recall and precision of each class."""
+        record, scores = self.record, self.scores
+        able, skipped = self._able(chosen)
+        values = self._values(able)
+        values = {name: values[name] for name in able}
+        notes = list(record.notes)
+        shape: Calibration | None = None
+        if everything:
+            if scores is not None and scores.probabilities:
+                more, shape = self._calibration()
+                values |= more
+            values |= self._by_class()
+        values |= extra
+        if record.groups is not None and shape is not None:
+            notes.append("Rows of a group depend on each other, so the floor of the calibration error is too low.")
+        counts = np.bincount(record.truth, minlength=record.classes.size)
+        few = [str(record.classes[code]) for code in np.flatnonzero(counts < LEAST_EVENTS)]
+        if few:
+            notes.append(f"Fewer than {LEAST_EVENTS} test rows: {shown(few, 5)}; intervals of these are withheld.")
+        return Metrics(
+            learner=record.name,
+            on="test points",
+            scores="none" if scores is None else scores.kind,
+            classes=tuple(str(each) for each in record.classes.tolist()),
+            positive=str(record.classes[1]) if record.classes.size == 2 else "",
+            n_points=record.truth.size,
+            n_subsets=record.labels.shape[0],
+            n_refits=record.labels.shape[1],
+            threshold=threshold,
+            estimates={name: estimate for name, (estimate, _) in values.items()},
+            refit_spread={name: RefitSpread.of(raw) for name, (_, raw) in values.items()},
+            per_refit={name: raw for name, (_, raw) in values.items()},
+            confusion=self._confusion(),
+            calibration=shape,
+            skipped=skipped,
+            notes=tuple(notes),
+            record=record,
+        )
+
+    def _able(self, chosen: list[str]) -> tuple[list[str], dict[str, str]]:
+        """Metrics that can be computed, and why others cannot."""
+        able, skipped = [], {}
+        for name in chosen:
+            needs = needs_of(name)
+            if needs == LABELS:
+                able.append(name)
+            elif self.scores is None:
+                skipped[name] = "the record has no scores."
+            elif needs == PROBABILITIES and not self.scores.probabilities:
+                skipped[name] = "it needs probabilities, and the learner gives decision values."
+            elif self.scores.compact and name != "log_loss":
+                skipped[name] = "with more than 20 classes, the record does not have the scores of all classes."
+            elif not self.scores.compact and np.isnan(self.scores.values).any():
+                skipped[name] = "some refits were not trained on all classes."
+            else:
+                able.append(name)
+        return able, skipped
+
+    def _values(self, names: list[str]) -> Values:
+        """The metrics of these names."""
+        values: Values = {}
+        record, scores = self.record, self.scores
+        if "accuracy" in names:
+            values["accuracy"] = record.accuracy("test", self.level), record.test_accuracy
+        if "log_loss" in names and scores is not None:
+            values["log_loss"] = self._mean(log_losses(scores, record.truth), np.inf)
+        if "brier" in names and scores is not None:
+            values["brier"] = self._mean(squared_errors(scores, record.truth), 1.0 if record.classes.size == 2 else 2.0)
+        values |= self._of_counts()
+        by_refit = {name: metric_named(name) for name in names if name not in USUAL or name in BY_REFIT}
+        return values | self._by_refit(by_refit)
+
+    def _mean(self, losses: Floats, most: float) -> tuple[Estimate, Floats]:
+        """A mean over points of losses (K, R, n) of 0 or more: the interval on the log scale."""
+        table = by_group(losses.mean(axis=1), self.record.groups)
+        value, error = float(losses.mean()), crossed_standard_error(table)
+        kind, draws = self.record.over(), draws_of(table, self.record.groups)
+        if value == 0:
+            return Estimate(0.0, 0.0, most, self.level, "unknown: there is no loss at all"), losses.mean(axis=2)
+        reach = min(around(0.0, error / value, self.level, kind, draws).high, 700.0)
+        low, high = value * math.exp(-reach), min(value * math.exp(reach), most)
+        return Estimate(value, low, high, self.level, kind), losses.mean(axis=2)
+
+    def _of_counts(self) -> Values:
+        """Balanced accuracy, F1 and Matthews' coefficient."""
+        every, left_out, some = self._counts
+        figures, without = count_figures(every), count_figures(left_out)
+        counts = np.bincount(self.record.truth, minlength=self.record.classes.size)
+        events = int(counts.min()) if counts.size == 2 else int(counts.sum())
+        limits = {"balanced_accuracy": (0.0, 1.0), "f1": (0.0, 1.0), "matthews": (-1.0, 1.0)}
+        return {name: self._interval(figures[name], without[name], some, limits[name], events) for name in figures}
+
+    @cached_property
+    def _counts(self) -> tuple[Ints, Ints, Ints]:
+        """Confusion matrices of all refits, and of the first refit of some subsets without each block of points."""
+        truth, labels, classes = self.record.truth, self.record.labels, self.record.classes.size
+        some = sampled_subsets(len(labels))
+        left_out = [confusion_counts(truth[kept], labels[some, 0][:, kept], classes) for kept in self.blocks.kept]
+        return confusion_counts(truth, labels, classes), np.stack(left_out, axis=1), some
+
+    def _by_refit(self, metrics_: dict[str, Metric]) -> Values:
+        if not metrics_:
+            return {}
+        scores = self.scores
+        full = scores is not None and not scores.compact
+        probabilities = scores is not None and scores.probabilities
+
+        def compute(subset: int, refit: int, points: Ints | None) -> Floats:
+            given = scores.values[subset, refit] if full and scores is not None else None
+            labels = self.record.labels[subset, refit]
+            answers = Answers(self.record.truth, labels, given, probabilities, self.record.classes.size)
+            answers = answers if points is None else answers.take(points)
+            return np.array([_value(metric, answers) for metric in metrics_.values()])
+
+        counts = np.bincount(self.record.truth, minlength=self.record.classes.size)
+        events = int(counts.min()) if counts.size == 2 else int(counts.sum())
+        return self._computed(compute, {name: (each.low, each.high) for name, each in metrics_.items()}, events)
+
+    def _computed(
+        self,
+        compute: Callable[[int, int, Ints | None], Floats],
+        limits: dict[str, tuple[float, float]],
+        events: int,
+    ) -> Values:
+        """Metrics that `compute` gives for single refits, in the order of `limits`."""
+        with quiet():
+            subsets, refits = self.record.labels.shape[:2]
+            every, left_out, some = refit_metrics(compute, subsets, refits, self.blocks)
+        return {
+            name: self._interval(every[place], left_out[place], some, range_, events)
+            for place, (name, range_) in enumerate(limits.items())
+        }
+
+    def _interval(
+        self, raw: Floats, left_out: Floats, some: Ints, range_: tuple[float, float], events: int
+    ) -> tuple[Estimate, Floats]:
+        """The mean over refits `raw` (K, R), its interval from what is left out; withheld with too few `events`."""
+        known = np.isfinite(raw)
+        value = float(raw[known].mean()) if known.mean() >= 0.8 else math.nan
+        error, freedom = math.nan, 1.0
+        if events >= LEAST_EVENTS and known.any(axis=1).all():
+            error, freedom = standard_error(raw, left_out, raw[some, 0])
+        return interval(value, error, freedom, range_, self.level, self.record.over(), events), raw
+
+    def _calibration(self) -> tuple[Values, Calibration]:
+        assert self.scores is not None
+        probabilities, outcomes = judged(self.scores, self.record.truth)
+        edges = bin_edges(probabilities)
+
+        def compute(subset: int, refit: int, points: Ints | None) -> Floats:
+            some = slice(None) if points is None else points
+            return calibration_figures(probabilities[subset, refit][some], outcomes[subset, refit][some], edges)
+
+        values = self._computed(compute, LIMITS, self.record.truth.size)
+        two = self.record.classes.size == 2
+        of = f"probability of {self.record.classes[1]}" if two else "probability of the predicted class"
+        return values, calibration(probabilities, outcomes, edges, of, self.level)
+
+    def _by_class(self) -> Values:
+        """Recall and precision of each class."""
+        names = [str(each) for each in self.record.classes.tolist()]
+        values: Values = {f"recall[{name}]": self._recall(code) for code, name in enumerate(names)}
+        every, left_out, some = self._counts
+        precision, without = precisions(every), precisions(left_out)
+        predicted = every.sum(axis=-2).mean(axis=(0, 1))
+        for code, name in enumerate(names):
+            events = int(predicted[code])
+            values[f"precision[{name}]"] = self._interval(
+                precision[..., code], without[..., code], some, (0.0, 1.0), events
+            )
+        return values
+
+    def _recall(self, code: int) -> tuple[Estimate, Floats]:
+        here = np.flatnonzero(self.record.truth == code)
+        if not here.size:
+            empty = np.full(self.record.labels.shape[:2], math.nan)
+            return Estimate(math.nan, 0.0, 1.0, self.level, "undefined: no test rows"), empty
+        right = self.record.labels[:, :, here] == code
+        return self._share(right.mean(axis=1), here), right.mean(axis=2)
+
+    def _share(self, table: Floats, points: Ints) -> Estimate:
+        """The mean of a table of subsets x points of one class, as a share."""
+        value = float(table.mean())
+        if points.size < LEAST_EVENTS:
+            return Estimate(value, 0.0, 1.0, self.level, f"unknown: {counted(points.size, 'test row')}")
+        groups = None if self.record.groups is None else self.record.groups[points]
+        kind = self.record.over()
+        units = points.size if groups is None else np.unique(groups).size
+        if units < 2 or np.ptp(table) == 0:
+            rare = of_proportion(round(value * units), units, self.level)
+            return Estimate(value, min(rare.low, value), max(rare.high, value), self.level, kind)
+        grouped = by_group(table, groups)
+        return share_around(value, crossed_standard_error(grouped), self.level, kind, min(grouped.shape))
+
+    def _confusion(self) -> pd.DataFrame:
+        record = self.record
+        names = [str(each) for each in record.classes.tolist()]
+        rows = []
+        for code, name in enumerate(names):
+            here = np.flatnonzero(record.truth == code)
+            for other, predicted in enumerate(names):
+                hits = record.labels[:, :, here] == other
+                row: dict[str, Any] = {"true": name, "predicted": predicted, "rows": float(hits.sum(axis=2).mean())}
+                if here.size and len(names) <= MOST_CELLS:
+                    share = self._share(hits.mean(axis=1), here)
+                    row |= {"value": share.value, "low": share.low, "high": share.high}
+                else:
+                    value = float(hits.mean()) if here.size else math.nan
+                    row |= {"value": value, "low": math.nan, "high": math.nan}
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def _value(metric: Metric, answers: Answers) -> float:
+    """One metric of one refit; NaN where it is undefined, such as the AUC of one class."""
+    try:
+        return metric.compute(answers)
+    except ValueError:
+        return math.nan

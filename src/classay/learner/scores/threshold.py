@@ -1,0 +1,91 @@
+"""Decisions at a threshold: what they cost, and the threshold at which they cost least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import AnyInts, Floats
+from ...expect import InputError
+from ..records.labelings import Labelings
+from ..records.scores import Scores
+
+CANDIDATES = 200
+FORMS = "a pair (cost of a false positive, cost of a false negative)"
+
+
+@dataclass(frozen=True)
+class CheapestThreshold:
+    """The threshold at which decisions cost least, and the mean cost per row there and at the usual threshold.
+
+    `cost` is cross-fitted: the threshold is chosen on one half of the points and its cost counted on the other.
+    """
+
+    threshold: float
+    cost: float
+    usual: float
+    usual_cost: float
+
+
+def costs_of(cost: Any) -> tuple[float, float]:
+    """What a false positive and a false negative cost."""
+    try:
+        pair = tuple(float(each) for each in cost)
+    except (TypeError, ValueError):
+        pair = ()
+    if len(pair) != 2 or not all(0 <= each < np.inf for each in pair) or not any(pair):
+        raise InputError(f"`cost` is {cost!r}; expected {FORMS}, numbers from 0 up, such as (1, 5).")
+    return pair[0], pair[1]
+
+
+def expect_threshold(threshold: Any, scores: Scores) -> float:
+    """A threshold on the score of the second class."""
+    is_number = isinstance(threshold, (int, float, np.integer, np.floating)) and not isinstance(threshold, bool)
+    if not is_number or not np.isfinite(threshold) or (scores.probabilities and not 0 < threshold < 1):
+        expected = "a probability between 0 and 1" if scores.probabilities else "a finite decision value"
+        raise InputError(f"`threshold` is {threshold!r}; expected {expected}.")
+    return float(threshold)
+
+
+def expect_two(record: Labelings, purpose: str) -> None:
+    """Refuse more than two classes."""
+    if record.classes.size != 2:
+        raise InputError(
+            f"{purpose} is for two classes, and the record has {record.classes.size}. Leave it out, or merge classes."
+        )
+
+
+def cheapest_threshold(scores: Scores, truth: AnyInts, cost: Any, blocks: AnyInts) -> CheapestThreshold:
+    """The threshold that costs least over all refits and test points; `blocks` assigns points to two halves.
+
+    At equal cost, the one nearest to the usual threshold. For calibrated probabilities it is near fp/(fp + fn).
+    """
+    false_positive, false_negative = costs_of(cost)
+    positive = scores.positive
+    usual = 0.5 if scores.probabilities else 0.0
+    candidates = np.unique(np.append(np.quantile(positive, np.linspace(0, 1, CANDIDATES)), usual))
+
+    def total(points: NDArray[np.bool_], at: Floats) -> Floats:
+        negatives = np.sort(positive[:, :, points & (truth == 0)], axis=None)
+        positives = np.sort(positive[:, :, points & (truth == 1)], axis=None)
+        wrong = false_positive * (negatives.size - np.searchsorted(negatives, at))
+        wrong = wrong + false_negative * np.searchsorted(positives, at)
+        per_row: Floats = wrong / max(int(points.sum()) * positive.shape[0] * positive.shape[1], 1)
+        return per_row
+
+    def least(points: NDArray[np.bool_]) -> float:
+        costs = total(points, candidates)
+        ties = candidates[costs <= costs.min() * (1 + 1e-12) + 1e-15]
+        return float(ties[np.argmin(np.abs(ties - usual))])
+
+    every = np.ones(truth.size, dtype=bool)
+    halves = [blocks % 2 == half for half in (0, 1)]
+    crossed = sum(
+        float(total(rest, np.array([least(half)]))[0]) * float(rest.mean())
+        for half, rest in (halves, halves[::-1])
+        if half.any() and rest.any()
+    )
+    return CheapestThreshold(least(every), crossed, usual, float(total(every, np.array([usual]))[0]))

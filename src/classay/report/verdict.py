@@ -1,0 +1,211 @@
+"""The verdict on top of a report: which learner, how sure that is, and what to do next, in two or three sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..expect import counted
+from ..intervals import Estimate
+from .document import Cell, Finding, Recommendation, Sheet
+from .figures import changed_by_sample
+from .glossary import term_of
+from .metric import ACCURACY, RANKING, Scored, rows_to_decide
+from .phrases import number, points, quoted, share
+from .results import Results
+
+LEVEL = 0.95
+A_FEW = 0.01
+"""Up to this share of rows, suspected labels can be looked at one by one."""
+HOPELESS = 50
+"""More than this many times the rows are not worth collecting: in practice the learners are equal."""
+
+
+def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
+    """What to use, how sure that is, and what to do next, with the table that shows it."""
+    scored = list(results.scored.values())
+    if not scored:
+        return Recommendation(("No learner can be recommended: there are no cross-validated predictions.",), None, "")
+    choice = _choice(results, scored)
+    sentences = [_which(choice, results, findings), *_how_sure(choice, results), *_next(choice, results, findings)]
+    return Recommendation(tuple(sentences), _table(results), choice.learner)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The learner to use; `leads` are by how much it is better than each other, at a level that all share.
+
+    `best` has the best metric; it is the same, unless that one is behind by less than a standard error and changes
+    least when it is retrained.
+    """
+
+    learner: str
+    best: Scored
+    own: Scored
+    leads: dict[str, Estimate]
+    steadiest: bool
+
+    @property
+    def undecided(self) -> dict[str, Estimate]:
+        """The others that are not shown to be worse."""
+        return {name: lead for name, lead in self.leads.items() if lead.low <= 0}
+
+
+def _choice(results: Results, scored: list[Scored]) -> _Choice:
+    best = max(scored, key=lambda each: each.estimate.value)
+    # What nobody asked for is not retrained, and cannot be the one that changes least.
+    asked = [each for each in scored if each.learner not in results.contrast]
+    changes = {each.learner: _change(each.learner, results) for each in asked}
+    # The one-standard-error rule: of those that are as good as the best one, the one that changes least.
+    near = [each for each in asked if each is best or _within_one_error(best.ahead_of(each))] or [best]
+    own = min(near, key=lambda each: (changes.get(each.learner, 1.0), -each.estimate.value))
+    level = 1 - (1 - LEVEL) / max(len(scored) - 1, 1)
+    leads = {each.learner: own.ahead_of(each, level) for each in scored if each is not own}
+    known = len(changes) > 1 and max(changes.values()) < math.inf
+    steadiest = known and changes.get(own.learner) == min(changes.values())
+    return _Choice(own.learner, best, own, leads, steadiest)
+
+
+def _within_one_error(lead: Estimate) -> bool:
+    return lead.value <= (lead.high - lead.low) / 4
+
+
+def _change(name: str, results: Results) -> float:
+    """What changes when it is retrained; if that is not known of all learners asked for, with another half."""
+    one = results.learners.get(name)
+    if one is None:
+        return math.inf
+    known = one.retraining is not None and _is_retrained(results)
+    return one.retraining.change.value if known and one.retraining else changed_by_sample(one).value
+
+
+def _is_retrained(results: Results) -> bool:
+    """Whether it is known of all learners that were asked for what a retraining changes."""
+    asked = [one for name, one in results.learners.items() if name not in results.contrast]
+    return bool(asked) and all(one.retraining is not None for one in asked)
+
+
+def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
+    useless = {each.of for each in findings if (each.code, each.level) == ("L101", "warning")}
+    if useless.issuperset(results.scored):
+        return "Use none of them as it is: none is shown to be better than always predicting the largest class."
+    if len(results.scored) == 1:
+        figure = _in_words(choice.own.estimate, results.metric)
+        return f"{quoted(choice.learner)} reaches {figure} (fits on {choice.own.rows:,} rows)."
+    return f"Use {quoted(choice.learner)}."
+
+
+def _how_sure(choice: _Choice, results: Results) -> list[str]:
+    """Whether it is shown to be better than the others, and how many rows would show it."""
+    change = _change(choice.learner, results)
+    when = "it is retrained" if _is_retrained(results) else "it is fitted on another half of the rows"
+    retrained = f"{100 * change:.0f} of 100 rows" if change >= 0.01 else f"{share(change)} of rows"
+    if len(results.scored) == 1:
+        if choice.learner not in results.learners:
+            return []
+        return [f"When {when}, the predictions for {retrained} change."]
+    better = "more accurate" if results.metric == ACCURACY else "better"
+    if not choice.undecided:
+        name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
+        sure = f"It is shown to be {better} than every other learner (than {quoted(name)} by {_lead(lead, results)})"
+    else:
+        rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
+        rivals = {name: value for name, value in rivals.items() if name not in results.contrast} or rivals
+        name = max(rivals, key=lambda each: rivals[each])
+        flipped = _flipped(choice.leads[name])
+        sure = f"No other learner is shown to be {better} ({quoted(name)} {_lead(flipped, results, signed=True)})"
+    least = " least" if choice.steadiest else ""
+    sentences = [f"{sure}."]
+    if choice.learner in results.learners:
+        sentences = [f"{sure}. Its predictions change{least} when {when} ({retrained})."]
+    if choice.undecided:
+        sentences.append(_rows_needed(choice, name, results))
+    return sentences
+
+
+def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:
+    """That it cannot be decided, and how many rows would."""
+    lead = choice.own.ahead_of(results.scored[rival], LEVEL)
+    rows = results.data.codes.size
+    needed = rows_to_decide(lead, rows)
+    which = f"Which of {quoted(choice.learner)} and {quoted(rival)} is better cannot be decided with these rows"
+    if not math.isfinite(needed) or needed > HOPELESS * rows:
+        return f"{which}, nor with {HOPELESS} times as many: take them as equal."
+    if needed <= rows:
+        return f"{which}: the difference is at the edge of what they can show."
+    return f"{which}: if the difference is what it seems, about {_rounded(needed)} would show it (80 % power)."
+
+
+def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> list[str]:
+    """The first thing to do."""
+    warnings = [each for each in findings if each.level == "warning" and each.of not in results.contrast]
+    concerned = [each for each in warnings if each.of not in results.learners or each.of == choice.learner]
+    if concerned:
+        more = f", the first of {counted(len(concerned), 'warning')}" if len(concerned) > 1 else ""
+        return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
+    suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
+    # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
+    count = 0 if suspects is None else int(suspects.value.value)
+    judged = results.metric != RANKING and choice.learner in results.learners
+    if judged and 0 < count <= A_FEW * results.data.codes.size:
+        return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
+    return []
+
+
+def _table(results: Results) -> Sheet:
+    """The metric, what changes when it is retrained, and the rows of the fits."""
+    retrained = _is_retrained(results)
+    rows: list[tuple[Cell, ...]] = [
+        (name, each.estimate, _cell(name, results, retrained), each.rows)
+        for name, each in sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
+    ]
+    return Sheet(
+        "verdict",
+        "The learners in three figures",
+        ("learner", results.metric, "retrain_change" if retrained else "sample_change", "fit_rows"),
+        tuple(rows),
+        "",
+        tuple(str(row[0]) for row in rows),
+        sort=False,
+    )
+
+
+def _cell(name: str, results: Results, retrained: bool) -> Estimate | None:
+    one = results.learners.get(name)
+    if one is None:
+        return None
+    if not retrained:
+        return changed_by_sample(one)
+    return None if one.retraining is None else one.retraining.change
+
+
+def _flipped(lead: Estimate) -> Estimate:
+    return Estimate(-lead.value, -lead.high, -lead.low, lead.level, lead.kind)
+
+
+def _is_share(metric: str) -> bool:
+    return term_of(metric).form == "share"
+
+
+def _lead(lead: Estimate, results: Results, signed: bool = False) -> str:
+    plus = "+" if signed and lead.value >= 0 else ""
+    if _is_share(results.metric):
+        unit = "points" if results.metric == ACCURACY else f"points of {term_of(results.metric).label}"
+        return plus + points(lead).replace("points (", f"{unit}, ").rstrip(")")
+    return f"{plus}{lead.value:.3f}, {lead.low:.3f} to {lead.high:.3f}".replace("-", "−")
+
+
+def _in_words(estimate: Estimate, metric: str) -> str:
+    value, low, high = (number(each, "share") for each in (estimate.value, estimate.low, estimate.high))
+    return f"{term_of(metric).label} {value} ({low} to {high})"
+
+
+def _rounded(rows: float) -> str:
+    """A number of rows as people say it: two digits."""
+    digits = max(len(f"{rows:.0f}") - 2, 0)
+    return f"{math.ceil(rows / 10**digits) * 10**digits:,} rows"
+
+
+def _small(title: str) -> str:
+    return title[:1].lower() + title[1:]

@@ -1,0 +1,122 @@
+"""Columns that give the label away, tables computed by hand, and what must not be mistaken for a leak."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from suspect_worlds import leak, leak_category, mixed_categories, plain
+
+import classay
+from classay.data.labelled_table import labelled_table
+from classay.data.leaks import _Search, looks_like
+from classay.data.one_column import predicted_by_column
+
+
+def test_skill_by_hand():
+    table = labelled_table(pd.DataFrame({"x": np.arange(40)}), [0] * 20 + [1] * 20)
+    search = _Search(table, None, "label", 0)
+    assert search.skill(table.codes).value == pytest.approx(1)
+    half = np.array([0] * 20 + [0, 1] * 10)  # recalls 1 and 1/2: balanced accuracy 3/4
+    assert search.skill(half).value == pytest.approx(0.5)
+    assert search.skill(np.zeros(40, dtype=int)).value == pytest.approx(0)
+    assert search.skill(table.codes).low < 1
+
+
+def test_a_value_predicts_the_class_that_it_had_in_other_folds():
+    column, codes = pd.Series(list("aabbccdd")), np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    folds = np.array([0, 1] * 4)
+    assert predicted_by_column(column, codes, 2, folds, 0).tolist() == codes.tolist()
+
+
+def test_missing_may_be_what_tells():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    column = pd.Series(np.where(y == 1, np.nan, rng.normal(size=200)))
+    predicted = predicted_by_column(column, y, 2, np.arange(200) // 2 % 5, 0)
+    assert (predicted == y).all()
+
+
+@pytest.mark.parametrize("world", [leak, leak_category])
+def test_a_planted_leak_is_found_and_nothing_else(world):
+    made = world(0)
+    (found,) = classay.leaks(made["X"], made["y"]).found
+    assert found.column == made["X"].columns[-1]
+    assert found.skill.value > 0.9
+    assert found.others.value < 0.8
+
+
+@pytest.mark.parametrize("world", [plain, mixed_categories])
+def test_no_leak_where_none_is(world):
+    made = world(0)
+    result = classay.leaks(made["X"], made["y"])
+    assert result.found == ()
+    assert str(result).startswith("No column gives the label away")
+
+
+def test_an_easy_task_is_no_leak():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    result = classay.leaks(X, y)
+    assert result.columns[0].skill.value > 0.9
+    assert result.found == result.suspects == ()
+
+
+def test_two_perfect_columns_do_not_hide_each_other():
+    made = plain(0)
+    X = made["X"].assign(one=made["y"], two=np.where(made["y"] == 1, "yes", "no"))
+    assert {each.column for each in classay.leaks(X, made["y"]).found} == {"one", "two"}
+
+
+def test_names_like_the_target_need_less():
+    assert looks_like("default_code", "default")
+    assert looks_like("Age", "age group")
+    assert not looks_like("x", "y")
+    assert not looks_like("balance", "lance")
+    made, rng = plain(1), np.random.default_rng(0)
+    follows = np.where(rng.random(made["y"].size) < 0.9, made["y"], 1 - made["y"])
+    table = made["X"][["m4", "m5"]]
+    by_name = {
+        name: classay.leaks(table.assign(**{name: follows}), made["y"], target="churn").columns[0].level
+        for name in ("is_churn", "other")
+    }
+    assert by_name == {"is_churn": "leak", "other": "suspect"}
+
+
+def test_order_and_scale_of_columns_do_not_matter():
+    made = leak(1)
+    X = made["X"]
+    one, other = classay.leaks(X, made["y"]), classay.leaks((3 * X + 1)[X.columns[::-1]], made["y"])
+    skills = [{each.column: each.skill.value for each in result.columns} for result in (one, other)]
+    assert skills[0] == pytest.approx(skills[1])
+
+
+def test_same_seed_same_result():
+    made = leak(2)
+    results = [classay.leaks(made["X"], made["y"], random_state=3) for _ in range(2)]
+    pd.testing.assert_frame_equal(results[0].to_frame(), results[1].to_frame())
+
+
+def test_very_many_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 150)))
+    y = (X[0] + X[1] + rng.normal(size=300) > 0).to_numpy()
+    X[149] = y * 2.0
+    result = classay.leaks(X, y)
+    assert len(result.columns) == 100
+    assert [each.column for each in result.found] == ["149"]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "match"),
+    [
+        (np.ones((30, 2)), [0] * 30, "1 class"),
+        (sparse.eye(30), [0, 1] * 15, "sparse"),
+        (np.ones((10, 2)), [0, 1] * 5, "at least 20"),
+        (np.ones(30), [0, 1] * 15, "shape"),
+        (np.ones((30, 0)), [0, 1] * 15, "at least one"),
+        (pd.DataFrame([[1, 2]] * 30, columns=["a", "a"]), [0, 1] * 15, "same name"),
+    ],
+)
+def test_mistakes_are_refused(X, y, match):
+    with pytest.raises(classay.InputError, match=match):
+        classay.leaks(X, y)

@@ -1,0 +1,111 @@
+"""Test rows unlike training rows, or among them: areas and distances by hand, and against scikit-learn and SciPy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+from suspect_worlds import contaminated, duplicates, mixed_categories, shifted_test
+
+import classay
+from classay.data.labelled_table import row_hashes
+from classay.data.shift import _area
+
+
+def parts(world):
+    return world["X"], world["X_test"]
+
+
+def test_area_by_hand():
+    area = _area(np.array([1.0, 2, 3, 4]), np.array([0, 1, 0, 1]), None)
+    assert area.value == pytest.approx(0.75)
+
+
+def test_area_against_scikit_learn_with_ties():
+    rng = np.random.default_rng(0)
+    part = rng.integers(2, size=300)
+    scores = np.round(rng.normal(size=300) + 0.5 * part, 1)
+    assert _area(scores, part, None).value == pytest.approx(roc_auc_score(part, scores))
+    # Groups of one row each are rows.
+    by_group = _area(scores, part, np.arange(300))
+    assert by_group.low == pytest.approx(_area(scores, part, None).low)
+
+
+def test_interval_of_the_area_covers():
+    truth, inside = stats.norm.cdf(0.5 / np.sqrt(2)), 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        part = np.repeat([0, 1], [60, 80])
+        area = _area(rng.normal(size=140) + 0.5 * part, part, None)
+        # At the level of 99.9 %, brought back to 95 %.
+        ratio = stats.t.ppf(0.975, 59) / stats.t.ppf(0.9995, 59)
+        inside += abs(area.value - truth) <= ratio * (area.high - area.value)
+    assert 0.91 <= inside / 200 <= 0.99
+
+
+def test_a_shifted_column_is_named():
+    result = classay.shift(*parts(shifted_test(0)))
+    assert result.unlike
+    assert not result.contaminated
+    assert [each.column for each in result.columns] == ["m4"]
+    assert "unlike" in str(result)
+
+
+def test_a_category_that_is_new():
+    made = mixed_categories(0)
+    X, X_test = parts(made)
+    result = classay.shift(X, X_test.assign(job=np.where(X_test["job"] == "clerk", "pilot", X_test["job"])))
+    assert result.unlike
+    assert result.columns[0].column == "job"
+    assert result.columns[0].train.endswith(("clerk", "pilot"))
+
+
+def test_rows_in_both_parts():
+    result = classay.shift(*parts(contaminated(0)))
+    assert result.contaminated
+    assert not result.unlike
+    assert result.copies.value == pytest.approx(0.1, abs=0.02)
+    assert result.usual_copies == pytest.approx(0)
+
+
+def test_equal_rows_that_are_usual_are_no_contamination():
+    result = classay.shift(*parts(duplicates(0)))
+    assert result.copies.value > 0.9
+    assert not result.contaminated
+    assert not result.unlike
+
+
+def test_copies_by_hand():
+    train = pd.DataFrame({"a": [1, 1, *range(2, 12)], "b": ["x"] * 12})
+    test = pd.DataFrame({"b": ["x"] * 10, "a": [1.0, 2.0, 50, 51, 52, 53, 54, 55, 56, 57]})
+    result = classay.shift(train, test)
+    assert result.copies.value == pytest.approx(0.2)
+    assert result.usual_copies == pytest.approx(2 / 12)
+
+
+def test_whole_numbers_equal_floats():
+    one, other = pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1.0, 2.5]})
+    same = row_hashes(one) == row_hashes(other)
+    assert same.tolist() == [True, False]
+
+
+def test_other_patients_are_no_shift_if_they_are_given():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 10)
+    X = rng.normal(size=(60, 4))[patient] + 0.05 * rng.normal(size=(600, 4))
+    train, test = X[patient < 40], X[patient >= 40]
+    assert classay.shift(train, test).auc.value > 0.9  # it recognises the patient
+    assert not classay.shift(train, test, groups=patient).unlike
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "match"),
+    [
+        (pd.DataFrame({"a": range(20)}), pd.DataFrame({"b": range(20)}), "different columns"),
+        (np.ones((20, 2)), np.ones((5, 2)), "at least 10"),
+        (np.ones((20, 2)), np.ones((20, 3)), "different columns"),
+    ],
+)
+def test_mistakes_are_refused(train, test, match):
+    with pytest.raises(classay.InputError, match=match):
+        classay.shift(train, test)

@@ -1,0 +1,94 @@
+"""Metrics of cross-validated predictions: scikit-learn's values, intervals that hold, and paired differences."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from classay import InputError
+from classay.report.cross_validated import HeldOut
+from classay.report.findings.rules import difference_over_rows, mean_over_rows
+from classay.report.metric import check_metric, metric_for, scored
+from classay.report.ranking import nearly_constant, placements, ranks_by_row
+from classay.report.subjects import data_from
+
+
+def held(probability):
+    rows = np.arange(probability.size)
+    table = np.column_stack([1 - probability, probability])
+    return HeldOut((probability > 0.5).astype(np.int64), table, rows.size, rows, rows.size, probabilities=table)
+
+
+def world(seed, n=300, share=0.3, shift=1.2):
+    """Labels, and two probabilities that know something of them."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(np.int64)
+    shared = rng.normal(size=n)
+    scores = [1 / (1 + np.exp(-(shift * y + 0.7 * shared + 0.7 * rng.normal(size=n)))) for _ in range(2)]
+    return y, *scores
+
+
+@pytest.fixture(scope="module")
+def data():
+    y, *_ = world(0)
+    return data_from(np.arange(300.0)[:, None], y)
+
+
+def test_values_are_those_of_scikit_learn(data):
+    y, one, _ = world(0)
+    for name, function in (("roc_auc", roc_auc_score), ("average_precision", average_precision_score)):
+        assert scored(name, "one", held(one), data).estimate.value == pytest.approx(function(y, one))
+    assert placements(one, y == 1).mean() == pytest.approx(roc_auc_score(y, one))
+    assert ranks_by_row(held(one), y).mean() == pytest.approx(roc_auc_score(y, one))
+
+
+def test_blocks_and_placements_give_the_same_interval(data):
+    y, one, other = world(0)
+    blocks = [scored("roc_auc", "", held(each), data) for each in (one, other)]
+    rows = [placements(each, y == 1) for each in (one, other)]
+    by_rows = mean_over_rows(rows[0], 0.95)
+    assert blocks[0].estimate.low == pytest.approx(by_rows.low, abs=0.012)
+    paired = difference_over_rows(*rows, 0.95)
+    assert blocks[0].ahead_of(blocks[1]).high == pytest.approx(paired.high, abs=0.012)
+    # Paired, as both have half of their noise in common.
+    alone = by_rows.high - by_rows.low
+    assert paired.high - paired.low < 1.2 * alone
+
+
+def test_auc_and_difference_are_covered_over_worlds():
+    y, one, other = world(0, 40_000)
+    truth = roc_auc_score(y, one)
+    inside = level = 0
+    for seed in range(1, 201):
+        y, one, other = world(seed)
+        rows = [placements(each, y == 1) for each in (one, other)]
+        estimate, paired = mean_over_rows(rows[0], 0.95), difference_over_rows(*rows, 0.95)
+        inside += estimate.low <= truth <= estimate.high
+        level += paired.low <= 0 <= paired.high
+    least = stats.binom.ppf(0.001, 200, 0.95)
+    assert inside >= least
+    assert level >= least
+
+
+def test_a_metric_that_is_none_is_refused_before_any_fit():
+    with pytest.raises(InputError, match=r"expected a scorer of scikit-learn.*Did you mean roc_auc"):
+        check_metric("roc_auk")
+    with pytest.raises(InputError, match="expected a scorer"):
+        check_metric("r2")
+    assert check_metric("f1", 5) == "f1"
+
+
+def test_ranking_is_the_metric_where_nearly_all_predictions_are_equal(data):
+    rare = held(np.full(300, 0.1))
+    assert nearly_constant(rare.labels)
+    assert metric_for(None, {"rare": rare}, data) == "roc_auc"
+    assert metric_for("f1", {"rare": rare}, data) == "f1"
+    assert metric_for(None, {"one": held(world(0)[1])}, data) == "accuracy"
+
+
+def test_a_metric_without_what_it_needs_is_not_made_up(data):
+    y, one, _ = world(0)
+    rows = np.arange(300)
+    labels_only = HeldOut((one > 0.5).astype(np.int64), None, 300, rows, 300)
+    assert scored("neg_log_loss", "", labels_only, data) is None
+    assert ranks_by_row(labels_only, y) is None

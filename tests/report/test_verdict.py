@@ -1,0 +1,84 @@
+"""The verdict says which learner, how sure that is, and what to do next; never more than the rows show."""
+
+import numpy as np
+import pytest
+from planted import Rule, found, gaussians, not_drawn, table
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from classay import characterize
+from classay.intervals import Estimate
+from classay.report.default_learners import CONTRAST
+from classay.report.metric import rows_to_decide
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn():
+    with not_drawn():
+        yield
+
+
+def words(assay):
+    return " ".join(assay.report.verdict.sentences)
+
+
+def test_a_learner_that_is_shown_to_be_better_is_named():
+    X, y = gaussians(400, apart=4)
+    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
+    assay, _ = found({"nearest": KNeighborsClassifier(1), "bayes": GaussianNB()}, X, y)
+    assert assay.report.verdict.learner == "bayes"
+    assert "Use bayes. It is shown to be more accurate than every other learner (than nearest by " in words(assay)
+    assert "cannot be decided" not in words(assay)
+    assert str(assay).startswith("data: 2 learners assayed. Use bayes.")
+
+
+def test_of_equally_accurate_ones_the_steadier_is_used_and_that_it_is_not_decided_is_said():
+    X = table()
+    learners = {"fickle": Rule(fickle=True), "steady": Rule()}
+    assay, _ = found(learners, X, X["x0"] > 0, retrains=4)
+    assert assay.report.verdict.learner == "steady"
+    assert "No other learner is shown to be more accurate (fickle " in words(assay)
+    assert "Its predictions change least when it is retrained (0.0" in words(assay)
+    assert "cannot be decided with these rows" in words(assay)
+    table_ = assay.report.verdict.table
+    assert table_.columns == ("learner", "accuracy", "retrain_change", "fit_rows")
+    assert [row[3] for row in table_.rows] == [480, 480]
+    assert assay.report.figure("fickle", "retrain_change").value == pytest.approx(0.18, abs=0.04)
+
+
+def test_equal_learners_are_taken_as_equal():
+    X, y = gaussians(200, apart=2)
+    assay, _ = found({"one": GaussianNB(), "two": GaussianNB()}, X, y)
+    assert "nor with 50 times as many: take them as equal." in words(assay)
+
+
+def test_no_learner_is_recommended_where_there_is_nothing_to_learn():
+    X = table(400)
+    y = np.where(np.random.default_rng(1).random(400) < 0.7, "yes", "no")
+    assay, _ = found({"nearest": KNeighborsClassifier(), "always": DummyClassifier()}, X, y)
+    assert words(assay).startswith("Use none of them as it is")
+
+
+def test_one_learner_alone_has_its_figure_and_the_rows_of_its_fits():
+    X, y = gaussians(200, apart=3)
+    assay, _ = found({"bayes": GaussianNB()}, X, y, metric="neg_log_loss")
+    assert words(assay).startswith("bayes reaches negative log loss −0.")
+    assert "(fits on 160 rows)" in words(assay)
+    assert assay.report.figure("bayes", "neg_log_loss").value < 0
+
+
+def test_what_nobody_asked_for_is_only_a_contrast():
+    X, y = gaussians(200, apart=2)
+    assay = characterize(
+        None, X, y, splits=4, repeats=1, size="all", fold_rows="all", retrains=0, n_probes=50, executor=1
+    )
+    assert {"boosting", "forest", "logistic regression", *CONTRAST} <= set(assay.learners)
+    assert not {each.of for each in assay.findings if each.level != "fine"} & set(CONTRAST)
+    assert assay.report.verdict.learner not in CONTRAST
+
+
+def test_rows_to_decide_by_the_usual_formula():
+    # A difference of 1 with a standard error of 1 from 100 rows: (1.96 + 0.84)² times as many.
+    assert rows_to_decide(Estimate(1.0, 1 - 1.959964, 1 + 1.959964), 100) == pytest.approx(785, abs=1)
+    assert rows_to_decide(Estimate(0.0, -1, 1), 100) == np.inf
