@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from classay import limits
 from classay.cli.commands.classes import split_sizes
+from classay.cli.commands.drift import natural
 from classay.cli.network_options import read_normalization, read_shape, read_time
 from classay.estimators.spec import learners_from_texts, regressor_from_text
 from classay.expect import within
@@ -75,6 +76,7 @@ LANGUAGES = {
         ["timm:resnet18", "torchvision:resnet18(num_classes=3)", "timm:vit(depth=2, a='b')"],
         ["timm", "torchvision", "os", ":", "system", ".", "__import__"],
     ),
+    "file name": (natural, ["batch10.csv", "2026-01-02.csv"], ["9", "batch", "."]),
     "limits": (limit_in, ["subsets=5", "rows=10,columns=3"], ["subsets", "=", "cell_characters"]),
 }
 """Name -> the reader, texts that are in order, and words of the language."""

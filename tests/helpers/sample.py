@@ -84,7 +84,6 @@ FRAGMENTS = (
         "\u2028",
         "\u202e",
         "\u200b",
-        "\ud83d\udc69",
         "\x00",
         "\x1b[31m",
         "\ufffe",

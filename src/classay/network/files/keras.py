@@ -98,7 +98,7 @@ def _in_order(arrays: dict[str, Any], order: list[str]) -> list[str]:
 
     def key(name: str) -> tuple[Any, ...]:
         layer = name.split("/")[0]
-        numbers = tuple(int(digits) for digits in re.findall(r"\d+", layer))
+        numbers = tuple(int(digits) for digits in re.findall(r"\d{1,18}", layer))
         return (places.get(layer, -1), numbers)
 
     return sorted(arrays, key=key)
