@@ -51,7 +51,7 @@ COMMANDS = {
         "learner.",
     },
     "Data": {
-        "data": "Measure how hard each row is, the accuracy that any classifier should beat, and which labels to "
+        "data": "Measure how hard each row is, the accuracy to beat and whether a model beats it, and which labels to "
         "check.",
         "slices": "Find where errors concentrate: ranges and categories of one or two columns, tested on held-out "
         "rows.",

@@ -204,8 +204,8 @@ TERMS: dict[str, Term] = {
     ),
     "suspects": Term(
         "suspected labels",
-        "Rows that look like another class as clearly as rows of that class do.",
-        "0 or more; they include hard rows with correct labels",
+        "Rows whose label is probably wrong, listed so that about one in ten of them is right after all.",
+        "0 or more; a row to check, not a verdict",
         "count",
         "data",
     ),

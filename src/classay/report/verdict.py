@@ -108,7 +108,8 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
-        sure = f"It is shown to be {better} than every other learner (than {quoted(name)} by {_lead(lead, results)})"
+        others = f"every other learner{_measured(results)}"
+        sure = f"It is shown to be {better} than {others} (than {quoted(name)} by {_lead(lead, results)})"
     else:
         rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
         rivals = {name: value for name, value in rivals.items() if name not in results.contrast} or rivals
@@ -122,6 +123,12 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
+
+
+def _measured(results: Results) -> str:
+    """That some learners are not among those compared."""
+    lacking = [name for name in results.failed if name not in results.scored]
+    return " measured" if lacking else ""
 
 
 def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:

@@ -21,7 +21,8 @@ from ..npz_files import expect_honest_sizes, expect_numbers_or_text
 from .standard_input import NAME, STANDARD_INPUT, copied
 from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
 
-BUILT_IN = ("iris", "wine", "breast_cancer", "digits")
+BUILT_IN = ("iris", "wine", "breast_cancer", "digits", "random")
+RANDOM_ROWS, RANDOM_COLUMNS, RANDOM_VALUES = 2000, 4, 100
 
 
 def load_source(source: str | Path, wanted: Wanted) -> tuple[str, LoadedTable]:
@@ -38,6 +39,8 @@ def load_source(source: str | Path, wanted: Wanted) -> tuple[str, LoadedTable]:
 
 
 def _built_in(name: str) -> LoadedTable:
+    if name == "random":
+        return _random()
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
@@ -45,6 +48,17 @@ def _built_in(name: str) -> LoadedTable:
         return LoadedTable(bunch.frame, "target")
     names = np.asarray(bunch.target_names, dtype=object)
     return LoadedTable(bunch.data.assign(target=names[bunch.target.to_numpy()]), "target")
+
+
+def _random() -> LoadedTable:
+    """Labels that no column has anything to do with, as in figures 15 and 16 of the paper on orientation vectors.
+
+    2,000 rows of four whole numbers from 0 to 99 and one of two labels, all drawn evenly; always the same rows.
+    """
+    generator = np.random.default_rng(0)
+    numbers = generator.integers(RANDOM_VALUES, size=(RANDOM_ROWS, RANDOM_COLUMNS))
+    frame = pd.DataFrame(numbers, columns=[f"x{place + 1}" for place in range(RANDOM_COLUMNS)])
+    return LoadedTable(frame.assign(target=generator.integers(2, size=RANDOM_ROWS)), "target")
 
 
 def _from_openml(table_name: str) -> LoadedTable:

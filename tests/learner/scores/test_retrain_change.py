@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -96,3 +97,13 @@ def test_a_class_with_few_rows_has_no_interval():
     labels = np.random.default_rng(0).integers(2, size=(4, 1, 50))
     r = retraining(Labelings.from_arrays(labels, [1] * 3 + [0] * 47, retrained=0.1))
     assert (r.by_class["1"].low, r.by_class["1"].high) == (0, 1)
+
+
+def test_regions_where_predictions_change():
+    rng = np.random.default_rng(0)
+    heat = np.arange(600) / 600
+    changing = (heat < 0.25) & (rng.random((16, 1, 600)) < 0.5)
+    r = retraining(Labelings.from_arrays(changing, [False, True] * 300, retrained=0.1))
+    found = r.regions(pd.DataFrame({"heat": heat, "hue": rng.random(600)}))
+    assert found.regions
+    assert "heat" in str(found.regions[0].condition)

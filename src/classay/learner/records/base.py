@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -102,6 +103,22 @@ class Refits(ABC):
         return bool(self.about.get("scheme", {}).get("kind") == "HalfSplits")
 
     @property
+    def two_fold(self) -> bool:
+        """Whether there is no test part: each half is tested on the other half of all rows."""
+        return self.about.get("test_size") == 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether subsets are fresh samples of a source, and not subsets of one table."""
+        return bool(self.about.get("scheme", {}).get("fresh", False))
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the halves were dealt by class, as they were before there was a choice."""
+        scheme = self.about.get("scheme", {})
+        return self.halves and bool(scheme.get("stratify", self.about.get("source") != "arrays"))
+
+    @property
     def probe_kind(self) -> str:
         """How the probes were drawn: uniform, marginal, data, or given."""
         return str((self.about.get("probes") or {}).get("kind", "given"))
@@ -113,6 +130,10 @@ class Refits(ABC):
     def over(self, on: str = "test") -> str:
         """What intervals of means over refits and points are over."""
         return over(self.groups_of(on))
+
+    def over_rows(self) -> str:
+        """What the interval of accuracy is over: subsets of these rows, or fresh samples."""
+        return f"{'of data like these' if self.fresh else 'of these training rows'}, {self.over()}"
 
     def chosen(self, pairs: bool = False, there: NDArray[np.bool_] | None = None) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.
@@ -137,9 +158,36 @@ class Refits(ABC):
 
     def complete(self, on: str = "test", pairs: bool = False) -> NDArray[Any]:
         """(K', R', n) predictions without gaps, of the refits that are `chosen`."""
+        if on == "test" and self.two_fold:
+            raise InputError(
+                "The record has no test part (test_size=0): every row is a training row of one half. Only accuracy is "
+                "measured on the other half; for all else use on='probes', or record with a test part."
+            )
+        return self._without_gaps(on, pairs)
+
+    def _without_gaps(self, on: str, pairs: bool) -> NDArray[Any]:
         subsets, refits = self.chosen(pairs)
         answers = self.answers(on)
         return answers if self.present.all() else answers[subsets[:, None], refits]
+
+    def on_unseen_rows(self, figure: Callable[[NDArray[Any]], NDArray[Any]]) -> Floats:
+        """(units, n): a figure of predictions, mean over refits, on test points: of each subset, or, without a test
+        part, of each split: at every row that of the half that was not fitted on it (two-fold cross-validation).
+        """
+        by_subset: Floats = figure(self._without_gaps("test", self.two_fold)).mean(axis=1)
+        if not self.two_fold:
+            return by_subset
+        subsets, _ = self.chosen(pairs=True)
+        fitted_on = np.stack([np.isin(self.test_rows, self.train_rows[subset]) for subset in subsets[::2]])
+        return np.where(fitted_on, by_subset[1::2], by_subset[::2])
+
+    def mean_of_unseen(self, values: NDArray[Any]) -> Floats:
+        """(K, R): the mean over test points of a figure of each refit, without rows that it was fitted on."""
+        if not self.two_fold:
+            means: Floats = values.mean(axis=2)
+            return means
+        others = [~np.isin(self.test_rows, rows) for rows in self.train_rows]
+        return np.stack([own[:, unseen].mean(axis=1) for own, unseen in zip(values, others)])
 
     def by_refit(self, **figures: Floats) -> pd.DataFrame:
         """One row per refit: subset, refit, figures, seconds, error."""

@@ -208,24 +208,24 @@ class Labelings(Refits):
     @property
     def test_accuracy(self) -> Floats:
         """(K, R): share of test points that each refit predicts correctly; NaN if it is missing."""
-        right = (self.labels == self.truth).mean(axis=2)
-        return np.where(self.present, right, np.nan)
+        return np.where(self.present, self.mean_of_unseen(self.labels == self.truth), np.nan)
 
     def accuracy(self, part: str = "test", level: float = 0.95) -> Estimate:
         """Mean accuracy over refits on the `test` or `train` rows, with an interval.
 
-        On test points the interval is over subsets and points (groups, if the record has them), on training rows over
-        subsets. Accuracy on training rows is NaN if it was not recorded.
+        On test points the interval is over subsets of these training rows, and over points (groups, if the record has
+        them): for new rows, but not for refits on another training part. On training rows it is over subsets. Accuracy
+        on training rows is NaN if it was not recorded.
         """
         if one_of(part, "part", ["test", "train"]) == "train":
             by_subset = pd.DataFrame(self.train_accuracy).mean(axis=1).dropna().to_numpy()
             if not by_subset.size:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
-        right = (self.complete() == self.truth).mean(axis=1)
+        right = self.on_unseen_rows(lambda labels: labels == self.truth)
         table = by_group(right, self.groups)
         draws = draws_of(table, self.groups)
-        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over(), draws)
+        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over_rows(), draws)
         return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:
