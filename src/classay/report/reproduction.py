@@ -1,4 +1,4 @@
-"""What was fitted, in words and as settings, and the command that reproduces a report to the last bit."""
+"""What was fitted, in words and as settings, and the command that reproduces a report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..engine.archive import versions
+from ..engine.machine import machine, versions
 from ..expect import counted
 from .budget import BudgetSettings
 from .cross_validated import FOLDS
@@ -120,7 +120,7 @@ def settings_of(
         "seed": seed,
         **more,
         "versions": versions(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}, {workers} workers",
+        "machine": ", ".join([*machine().values(), f"Python {platform.python_version()}", f"{workers} workers"]),
         "learners": {name: " ".join(repr(one).split()) for name, one in learners.items()},
         **({"wrapped": dict(wrapped)} if wrapped else {}),
         "command": made,
