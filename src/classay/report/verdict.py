@@ -32,7 +32,8 @@ def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
     choice = _choice(results, scored)
     spoiled = [each for each in findings if each.level == "warning" and each.code in SPOIL]
     if spoiled:
-        return Recommendation((_not_yet(spoiled[0]), spoiled[0].action), _table(results), choice.learner)
+        sentences = [_not_yet(spoiled[0]), _which(choice, results, findings), *_how_sure(choice, results)]
+        return Recommendation(tuple(sentences), _table(results), choice.learner)
     sentences = [_which(choice, results, findings), *_how_sure(choice, results), *_next(choice, results, findings)]
     return Recommendation(tuple(sentences), _table(results), choice.learner)
 
@@ -94,7 +95,7 @@ def _is_retrained(results: Results) -> bool:
 def _not_yet(spoiled: Finding) -> str:
     """That no learner can be recommended while the figures of all are too good."""
     why = f"{_small(spoiled.title)} ({spoiled.code})"
-    return f"Choose no learner yet: {why}, so that the figures on this page promise too much."
+    return f"Choose no learner yet: {why}, so that the figures on this page promise too much. By them alone:"
 
 
 def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
