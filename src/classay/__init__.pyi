@@ -102,7 +102,7 @@ from .learner.stability.disagreement import disagreement_regions as disagreement
 from .learner.stability.stability import RegressionStability as RegressionStability
 from .learner.stability.stability import Stability as Stability
 from .learner.stability.stability import stability as stability
-from .learner.sweep.comparison import SweepComparison as SweepComparison
+from .learner.sweep.best_value import SweepComparison as SweepComparison
 from .learner.sweep.correlations import GapCorrelations as GapCorrelations
 from .learner.sweep.correlations import gap_correlations as gap_correlations
 from .learner.sweep.result import Sweep as Sweep

@@ -16,6 +16,8 @@ from .phrases import number, points, quoted, share
 from .results import Results
 
 LEVEL = 0.95
+SPOIL = ("D205", "D206")
+"""Warnings that make the figures of every learner too good."""
 A_FEW = 0.01
 """Up to this share of rows, suspected labels can be looked at one by one."""
 HOPELESS = 50
@@ -28,6 +30,9 @@ def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
     if not scored:
         return Recommendation(("No learner can be recommended: there are no cross-validated predictions.",), None, "")
     choice = _choice(results, scored)
+    spoiled = [each for each in findings if each.level == "warning" and each.code in SPOIL]
+    if spoiled:
+        return Recommendation((_not_yet(spoiled[0]), spoiled[0].action), _table(results), choice.learner)
     sentences = [_which(choice, results, findings), *_how_sure(choice, results), *_next(choice, results, findings)]
     return Recommendation(tuple(sentences), _table(results), choice.learner)
 
@@ -84,6 +89,12 @@ def _is_retrained(results: Results) -> bool:
     """Whether it is known of all learners that were asked for what a retraining changes."""
     asked = [one for name, one in results.learners.items() if name not in results.contrast]
     return bool(asked) and all(one.retraining is not None for one in asked)
+
+
+def _not_yet(spoiled: Finding) -> str:
+    """That no learner can be recommended while the figures of all are too good."""
+    why = f"{_small(spoiled.title)} ({spoiled.code})"
+    return f"Choose no learner yet: {why}, so that the figures on this page promise too much."
 
 
 def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:

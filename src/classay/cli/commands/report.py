@@ -48,7 +48,8 @@ EXAMPLES = """
 
 The budget is a deadline. Cross-validated fits on all rows come first, then rounds of 5, 10, 20 and 50 splits; a round
 starts only if it should end in time. The page is written after the first round and again after every other one. It
-shows the command that reproduces its figures.
+shows the command that reproduces its figures. With a budget, the seed alone does not: what is fitted depends on the
+speed of the machine.
 """
 SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points", "--retrains")
 NOT_REPEATED = ("--store",)
@@ -125,6 +126,11 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Report on learners and data on one page: findings first, then charts, then tables."""
+    for option, value in (("--arch", arch), ("--builder", builder), ("--input", input)):
+        if value and not network:
+            raise expect.InputError(
+                f"{option} describes a network, but there is no --network. Add its file, or drop {option}."
+            )
     if truth is not None:
         named = columns_of.PredictionColumns(
             truth, tuple(prediction or ()), item, run, variant, tuple(score or ()), groups, wide, normalise, missing
@@ -293,7 +299,7 @@ def _rows(text: str | None, option: str) -> int | str | None:
 
 def _stem(data: str) -> str:
     """The name of the page: that of the data without folder and suffixes."""
-    name = Path(data.removeprefix("openml:")).name
+    name = "stdin" if data == "-" else Path(data.removeprefix("openml:")).name
     return name.split(".")[0] or "report"
 
 

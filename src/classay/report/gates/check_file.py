@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...expect import InputError, nearest, shown
+from ...input_files import expect_file
 from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
 from ..document import Report
@@ -60,14 +61,14 @@ class CheckFile:
 
 def read_check_file(path: str | Path) -> CheckFile:
     """Read a check file. Paths in it are relative to its folder; errors suggest the nearest valid name."""
-    source = Path(path).expanduser()
+    source = expect_file(Path(path).expanduser(), "a check file")
     try:
-        content = tomllib.loads(source.read_text(encoding="utf-8"))
+        content = tomllib.loads(source.read_text(encoding="utf-8-sig"))  # editors of Windows write a mark
     except OSError as problem:
         raise InputError(f"{str(source)!r} cannot be read ({problem.strerror}); expected a check file.") from None
     except (UnicodeDecodeError, RecursionError):
         raise InputError(f"{str(source)!r} is not valid TOML in UTF-8.") from None
-    except tomllib.TOMLDecodeError as problem:
+    except ValueError as problem:  # of TOML, or a number of more than 4,300 digits
         raise InputError(f"{str(source)!r} is not valid TOML: {problem}.") from None
     try:
         return _check_file(source, content)
