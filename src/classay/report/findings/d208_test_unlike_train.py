@@ -44,7 +44,8 @@ def _warning(measured: Shift) -> Finding:
         level="warning",
         of="data",
         title=TITLE,
-        sentence=f"A forest distinguishes test rows from training rows with an AUC of {_auc(measured)}. {cause} Figures on "
+        sentence=f"A forest distinguishes test rows from training rows with an AUC of {_auc(measured)}. {cause} "
+        "Figures on "
         "the test part are about other rows than learners were trained on.",
         value=measured.auc,
         reference="0.5: alike",
