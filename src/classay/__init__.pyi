@@ -61,6 +61,7 @@ from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.drift.verdict import Drift as Drift
 from .learner.drift.verdict import Update as Update
+from .learner.epochs import EpochPredictions as EpochPredictions
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
@@ -101,11 +102,17 @@ from .learner.stability.disagreement import disagreement_regions as disagreement
 from .learner.stability.stability import RegressionStability as RegressionStability
 from .learner.stability.stability import Stability as Stability
 from .learner.stability.stability import stability as stability
-from .learner.sweep.comparison import SweepComparison as SweepComparison
+from .learner.sweep.best_value import SweepComparison as SweepComparison
 from .learner.sweep.correlations import GapCorrelations as GapCorrelations
 from .learner.sweep.correlations import gap_correlations as gap_correlations
 from .learner.sweep.result import Sweep as Sweep
 from .learner.sweep.sweep import sweep as sweep
+from .learner.versions.compare import Comparison as Comparison
+from .learner.versions.compare import compare as compare
+from .learner.versions.judges import Judges as Judges
+from .learner.versions.judges import judges as judges
+from .learner.versions.repeats import Repeats as Repeats
+from .learner.versions.repeats import repeats_needed as repeats_needed
 from .network.prototypes.prototypes import prototypes as prototypes
 from .network.prototypes.record import Prototypes as Prototypes
 from .network.quality.features import FeatureQuality as FeatureQuality
@@ -120,6 +127,8 @@ from .report.assay import Assay as Assay
 from .report.assay import characterize as characterize
 from .report.document import Report as Report
 from .report.export.files import open_report as open_report
+from .report.export.skore_checks import skore_checks as skore_checks
+from .report.gates.assert_gates import assert_gates as assert_gates
 
 __version__: str
 __all__: list[str]

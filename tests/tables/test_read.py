@@ -80,7 +80,7 @@ def test_all_built_in_names_are_tested():
 
 def test_an_unknown_name_suggests_the_nearest():
     refused("iriss", "no file 'iriss'.*Did you mean iris.*breast_cancer, digits")
-    refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .* or openml:NAME")
+    refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .*openml:NAME, or - for")
 
 
 # Text files

@@ -107,3 +107,17 @@ def test_regions_where_predictions_change():
     found = r.regions(pd.DataFrame({"heat": heat, "hue": rng.random(600)}))
     assert found.regions
     assert "heat" in str(found.regions[0].condition)
+
+
+def test_intervals_hold_the_change():
+    """A quick version of the simulation in tests/long: data sets differ in how often predictions change."""
+    rng = np.random.default_rng(3)
+    hits, rates = 0, []
+    found = []
+    for _ in range(60):
+        rate = rng.beta(20, 180)
+        flips = rng.random((8, 1, 300)) < rate * rng.beta(20, 20, size=(8, 1, 1)) * 2
+        found.append(retraining(Labelings.from_arrays(flips, [False, True] * 150, retrained=0.1)).change)
+        rates.append(found[-1].value)
+    hits = sum(each.low <= np.mean(rates) <= each.high for each in found)
+    assert hits >= 52

@@ -11,7 +11,7 @@ from ...expect import InputError, one_of, whole
 from ...intervals import Estimate, exact
 from ...learner.fitting.groups import is_numeric
 from ...learner.orientation.orientation import Orientation, usual_threshold
-from ...learner.sweep.comparison import SweepComparison, in_words
+from ...learner.sweep.best_value import SweepComparison, in_words
 from ...learner.sweep.correlations import GapCorrelations
 from ...learner.sweep.result import Sweep
 from ..kinds import Kinds, check_kind, without_options

@@ -20,7 +20,7 @@ from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.orientation import usual_threshold
 from ...learner.scores.scorers import needs_of
-from ...learner.sweep.comparison import expect_weights
+from ...learner.sweep.best_value import expect_weights
 from ...learner.sweep.presets import PRESETS
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep

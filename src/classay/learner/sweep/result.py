@@ -22,7 +22,7 @@ from ..orientation.orientation import Orientation, usual_threshold
 from ..records.labelings import Labelings
 from ..scores.metrics import Metrics, RefitSpread
 from ..scores.scorers import LOWER_IS_BETTER
-from .comparison import SweepComparison, compared
+from .best_value import SweepComparison, compared
 
 LEAST_VALUES, FEW_VALUES = 3, 8
 

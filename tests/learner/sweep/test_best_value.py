@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.sweep.comparison import compared, utility_table
+from classay.learner.sweep.best_value import compared, utility_table
 
 
 def paired(seed, flips, n_subsets=30, n_points=80, shared=0.3):
