@@ -1,7 +1,8 @@
 """Is the test part unlike the training part?
 
-- *A warning when:* A forest separates test rows from training rows with an AUC of 0.6 or more, cross-fitted, and the
-  99.9 % interval is above 0.5. Columns that differ by themselves are named (p, times the number of columns, below .001).
+- *A warning when:* A forest distinguishes test rows from training rows with an AUC of 0.6 or more, cross-fitted, and
+  the 99.9 % interval is above 0.5. Columns that differ by themselves are named (p, times the number of columns, below
+  .001).
 - *Fine when:* It is not.
 - *Not checked when:* No test part was given.
 """
@@ -43,7 +44,8 @@ def _warning(measured: Shift) -> Finding:
         level="warning",
         of="data",
         title=TITLE,
-        sentence=f"A forest separates test rows from training rows with an AUC of {_auc(measured)}. {cause} Figures on "
+        sentence=f"A forest distinguishes test rows from training rows with an AUC of {_auc(measured)}. {cause} "
+        "Figures on "
         "the test part are about other rows than learners were trained on.",
         value=measured.auc,
         reference="0.5: alike",
@@ -58,7 +60,7 @@ def _fine(measured: Shift) -> Finding:
         level="fine",
         of="data",
         title="The test part is like the training part",
-        sentence=f"A forest separates test rows from training rows with an AUC of {_auc(measured)}.",
+        sentence=f"A forest distinguishes test rows from training rows with an AUC of {_auc(measured)}.",
         value=measured.auc,
         reference="0.5: alike",
     )
