@@ -9,6 +9,10 @@ that choice, so the other one is shown as well, «the other way», for the first
 (within one standard error of the paired difference) in 80 % of the cells, nowhere more than .03 below, in at most a
 twentieth of the time: processor seconds on one thread, so that a busy machine does not matter. Embedding texts is not
 counted; both need it.
+
+Then the lists: how many labels `wrong_labels` says are wrong, with its interval, and the precision and recall of the
+rows that it lists (at most 10 % false alarms stated), from distances alone and together with the same probabilities
+that cleanlab gets; beside cleanlab's `find_label_issues`.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from classay.data.complexity import complexity
+from classay.data.complexity import Complexity, complexity
 from classay.data.distances import BY_CLASS, DISTANCES
 
 DATA = ("digits", "letter", "HWU64", "20 Newsgroups")
@@ -41,6 +45,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=6_000, help="rows drawn of each set")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.02, 0.05, 0.1], help="labels made wrong")
     parser.add_argument("--seeds", type=int, default=5, help="draws of wrong labels")
+    parser.add_argument("--auto", action="store_true", help="leave out the single distances, and cleanlab's other way")
     options = parser.parse_args()
     if options.quick:
         options.rows, options.shares, options.seeds = 400, [0.05], 2
@@ -51,12 +56,13 @@ def main() -> None:
     sources.quietly()
     threadpool_limits(1)
     print(f"{timing.machine()}, cleanlab {cleanlab.__version__}", flush=True)
-    precision, against, seconds = [], [], []
+    ways = ("auto",) if options.auto else WAYS
+    precision, against, seconds, lists = [], [], [], []
     for name, rows in sources.available(options.sets, options.data, options.rows).items():
         for share in options.shares:
-            runs = [one(rows, share, seed, other=seed == 0) for seed in range(options.seeds)]
+            runs = [one(rows, share, seed, seed == 0 and not options.auto, ways) for seed in range(options.seeds)]
             cell = {"data": name, "wrong": f"{share:.0%}"}
-            scores = {way: np.array([run[way][0] for run in runs]) for way in (*WAYS, "cleanlab")}
+            scores = {way: np.array([run[way][0] for run in runs]) for way in (*ways, "cleanlab")}
             precision.append(cell | {way: float(several.mean()) for way, several in scores.items()})
             gap = scores["auto"] - scores["cleanlab"]
             error = float(gap.std(ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else float("nan")
@@ -72,13 +78,16 @@ def main() -> None:
                     "auto is": ", ".join(f"{way} {chosen.count(way)}" for way in dict.fromkeys(chosen)),
                 }
             )
-            times = {way: float(np.median([run[way][1] for run in runs])) for way in (*WAYS, "cleanlab")}
+            times = {way: float(np.median([run[way][1] for run in runs])) for way in (*ways, "cleanlab")}
             seconds.append(cell | times | {"cleanlab / auto": times["cleanlab"] / times["auto"]})
-            seconds[-1] |= {"the other way": runs[0]["other"][1], "its precision": runs[0]["other"][0]}
+            if not options.auto:
+                seconds[-1] |= {"the other way": runs[0]["other"][1], "its precision": runs[0]["other"][0]}
+            lists.append(cell | {name: mean_of([run["lists"][name] for run in runs]) for name in runs[0]["lists"]})
             print(" ".join(str(value) for value in against[-1].values()), flush=True)
     timing.show(precision, "Precision at k, mean over seeds")
     timing.show(against, "auto against cleanlab, ± one standard error; level: the no more than its error below")
     timing.show(seconds, "Processor seconds on one thread, median over seeds")
+    timing.show(lists, "Lists, means over seeds: precision / recall; estimated number of wrong labels [interval]")
     share = float(np.mean([row["level"] == "yes" for row in against]))
     slowest = min(row["cleanlab / auto"] for row in seconds)
     print(f"\nlevel or better in {share:.0%} of {len(against)} cells (goal: {LEVEL:.0%})")
@@ -86,25 +95,56 @@ def main() -> None:
     print(f"cleanlab's time over auto's, least: {slowest:.1f} (goal: at least {1 / FRACTION:.0f})")
 
 
-def one(rows: sources.Rows, share: float, seed: int, other: bool) -> dict:
+def one(rows: sources.Rows, share: float, seed: int, other: bool, ways: tuple[str, ...]) -> dict:
     """(precision at k, seconds) of every way for one draw of wrong labels, and what `auto` chose."""
     y, wrong = planted(rows.y, share, seed)
     found: dict = {}
-    for way in WAYS:
+    for way in ways:
         begin = time.process_time()
         result = complexity(rows.X, y, distance=way)
         seconds = time.process_time() - begin
         found[way] = precision_at_k(result.values, wrong), seconds
         if way == "auto":
+            automatic = result
             shared = " shared" if result.covariance == "shared" and result.distance in BY_CLASS else ""
             found["chosen"] = result.distance + shared
     for way, scaled in {"cleanlab": rows.texts is None, "other": rows.texts is not None}.items():
         if way == "cleanlab" or other:
             begin = time.process_time()
-            quality = of_cleanlab(rows.X, y, scaled)
+            quality, probabilities = of_cleanlab(rows.X, y, scaled)
             seconds = time.process_time() - begin
             found[way] = precision_at_k(-quality, wrong), seconds
+            if way == "cleanlab":
+                found["lists"] = listed(automatic, probabilities, y, wrong)
     return found
+
+
+def listed(result: Complexity, probabilities: np.ndarray, y: np.ndarray, wrong: np.ndarray) -> dict:
+    """What each way lists."""
+    from cleanlab.filter import find_label_issues
+
+    told: dict = {"planted": float(wrong.sum())}
+    for name, shares in (("distances", None), ("both", probabilities)):
+        labels = result.wrong_labels(shares)
+        told[f"{name}: number"] = (labels.number.value, labels.number.low, labels.number.high)
+        told[f"{name}: list"] = hits(labels.listed, wrong)
+        told[f"{name}: at k"] = precision_at_k(np.nan_to_num(labels.probability), wrong)
+    told["cleanlab: list"] = hits(np.flatnonzero(find_label_issues(y, probabilities)), wrong)
+    return told
+
+
+def hits(rows: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
+    """Precision and recall of a list."""
+    return (float(wrong[rows].mean()) if rows.size else float("nan"), float(wrong[rows].sum() / wrong.sum()))
+
+
+def mean_of(several: list) -> str:
+    values = np.nanmean(np.array(several, dtype=float), axis=0)
+    if values.ndim == 0:
+        return f"{values:.2f}" if values <= 1 else f"{values:.0f}"
+    if values.size == 3:
+        return "{:.0f} [{:.0f}, {:.0f}]".format(*values)
+    return "{:.2f} / {:.2f}".format(*values)
 
 
 def planted(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -116,13 +156,13 @@ def planted(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndar
     return np.where(wrong, (y + rng.integers(1, classes, y.size)) % classes, y), wrong
 
 
-def of_cleanlab(X: np.ndarray, y: np.ndarray, scaled: bool) -> np.ndarray:
+def of_cleanlab(X: np.ndarray, y: np.ndarray, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
     from cleanlab.rank import get_label_quality_scores
 
     learner = LogisticRegression(max_iter=1_000)
     learner = make_pipeline(StandardScaler(), learner) if scaled else learner
     probabilities = cross_val_predict(learner, X, y, cv=5, method="predict_proba")
-    return get_label_quality_scores(y, probabilities, method="self_confidence")
+    return get_label_quality_scores(y, probabilities, method="self_confidence"), probabilities
 
 
 def precision_at_k(suspicion: np.ndarray, wrong: np.ndarray) -> float:

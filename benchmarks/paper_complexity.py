@@ -1,7 +1,7 @@
 """The paper's experiments again: four synthetic cases (Tables 1–4), and texts (Tables 5, 7 and 8).
 
 Kour et al., Classifier Data Quality: A Geometric Complexity Based Method. Complexity is theirs to the letter
-(`cross_fit=False, temperature=1`); their slice finder, FreaAI, is not public, so slices are those of `slices`, one
+(`paper=True`); their slice finder, FreaAI, is not public, so slices are those of `slices`, one
 column at a time. The paper does not print the parameters of its Gaussians: here 500 rows a class, placed so that a
 linear SVM errs about as often as theirs. The figures are means over seeds; «top» is the slice of rank 1, «in it» the
 share of the SVM's errors that it holds, «at the top» that of errors among as many of the most complex (or least
@@ -125,9 +125,7 @@ def case(name: str, seeds: int) -> list[dict]:
         wrong = svm.predict(X) != y
         accuracy.append(1 - wrong.mean())
         sure = CalibratedClassifierCV(SVC(kernel="linear"), ensemble=False).fit(X, y).predict_proba(X).max(axis=1)
-        columns = {
-            way: complexity(X, y, way, cross_fit=False, temperature=1).values for way in (*DISTANCES, "correlation")
-        }
+        columns = {way: complexity(X, y, way, paper=True).values for way in (*DISTANCES, "correlation")}
         columns |= {"auto (ours)": complexity(X, y).values, "confidence": sure}
         for column, values in columns.items():
             found.setdefault(column, []).append(top_slice(values, wrong, column))
@@ -191,8 +189,7 @@ def texts(name: str, rows: sources.Rows) -> tuple[dict, list[dict], dict]:
     train, test = keep & (rows.split != "test"), keep & (rows.split == "test")
     X, y, X_test, y_test = rows.X[train], rows.labels[train], rows.X[test], rows.labels[test]
     measured = {
-        way: complexity(X, y, way, X_eval=X_test, y_eval=y_test, cross_fit=False, temperature=1)
-        for way in (*DISTANCES, "correlation", "gaussian", "whitened_cosine")
+        way: complexity(X, y, way, X_eval=X_test, y_eval=y_test, paper=True) for way in (*DISTANCES, "correlation")
     }
     auto = complexity(X, y, X_eval=X_test, y_eval=y_test)
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300, C=0.1)).fit(X, y)

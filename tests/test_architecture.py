@@ -35,7 +35,9 @@ FLOORS = [
         "limits",
         "notes",
         "npz_files",
+        "input_files",
         "printable",
+        "private_apis",
         "result",
         "notebook",
         "frames",
@@ -261,6 +263,11 @@ def numbers() -> classay.Predictions:
     return classay.Predictions.from_arrays(np.arange(40) + rng.normal(size=(8, 3, 40)), np.arange(40))
 
 
+def complexity_of_rows() -> classay.Complexity:
+    rows = np.random.default_rng(0).normal(size=(60, 2)) + [[3 * (i % 3), 0] for i in range(60)]
+    return classay.complexity(rows, ["<b>a</b>", "b", "c"] * 20)
+
+
 def walks(seed: int = 0) -> classay.Prototypes:
     """A record of prototypes as walks would make it: two starts, three classes, a seed and two cores of each."""
     rng = np.random.default_rng(seed)
@@ -327,10 +334,18 @@ EXAMPLES = {
         )
     ),
     "Orientation": lambda: classay.orientation(answers()),
+    "OrientationBySize": lambda: classay.orientation_by_size(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
-    "Complexity": lambda: classay.complexity(
-        np.random.default_rng(0).normal(size=(60, 2)) + [[3 * (i % 3), 0] for i in range(60)],
-        ["<b>a</b>", "b", "c"] * 20,
+    "Complexity": complexity_of_rows,
+    "WrongLabels": lambda: classay.wrong_labels(complexity_of_rows()),
+    "VersusBaseline": lambda: classay.versus_baseline(complexity_of_rows(), ["<b>a</b>", "b", "c"] * 20),
+    "ComplexityAgainst": lambda: classay.complexity_against(complexity_of_rows(), np.arange(60) < 9),
+    "UnlikeKnown": lambda: classay.unlike_known(complexity_of_rows(), np.full((3, 2), 99.0)),
+    "EmbeddingComparison": lambda: classay.compare_embeddings(
+        *(np.random.default_rng(seed).normal(size=(60, 2)) for seed in (0, 1)), [0, 1, 2] * 20, names=("<b>a</b>", "b")
+    ),
+    "BalancedComplexity": lambda: classay.balanced_complexity(
+        np.random.default_rng(0).normal(size=(60, 2)), ["<b>a</b>", "b", "c"] * 20, repeats=2
     ),
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
@@ -362,11 +377,22 @@ EXAMPLES = {
         executor=1,
         name="<b>tree</b>",
     ),
+    "SweepComparison": lambda: EXAMPLES["Sweep"]().compare(),
+    "GapCorrelations": lambda: classay.gap_correlations({"<b>iris</b>": EXAMPLES["Sweep"]()}),
+    "SourceTable": lambda: classay.source_table({"<b>iris</b>": load_iris(return_X_y=True)}),
     "RegressionStability": lambda: classay.stability(numbers()),
     "DisagreementRegions": lambda: classay.disagreement_regions(
         classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),
         pd.DataFrame({"<b>heat</b>": range(400), "hue": list("ab") * 200}),
     ),
+    "Comparison": lambda: classay.compare(
+        classay.Labelings.from_arrays([[0, 1] * 20], [0, 1] * 20, name="<b>old</b>"),
+        classay.Labelings.from_arrays([[0, 1] * 18 + [1, 0, 1, 1]], [0, 1] * 20, name="new"),
+    ),
+    "Judges": lambda: classay.judges(
+        pd.DataFrame({"<b>a</b>": [0, 1] * 10, "b": [0, 1, 1, 1] * 5}), rating=["<b>a</b>", "b"]
+    ),
+    "Repeats": lambda: classay.repeats_needed(answers()),
     "Preference": lambda: leaning(),
     "Preferences": lambda: classay.preferences(
         {"<b>tree</b>": DecisionTreeClassifier()},

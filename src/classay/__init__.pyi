@@ -27,10 +27,16 @@ from .classes.information.information import information_bound as information_bo
 from .classes.information.lead import accuracy_from_lead as accuracy_from_lead
 from .classes.information.lead import lead_from_accuracy as lead_from_accuracy
 from .classes.ranks.ranks import Ranks as Ranks
+from .data.balanced_complexity import BalancedComplexity as BalancedComplexity
+from .data.balanced_complexity import balanced_complexity as balanced_complexity
 from .data.baseline import BaselineClassifier as BaselineClassifier
 from .data.baseline import baseline_threshold as baseline_threshold
+from .data.compare_embeddings import EmbeddingComparison as EmbeddingComparison
+from .data.compare_embeddings import compare_embeddings as compare_embeddings
 from .data.complexity import Complexity as Complexity
 from .data.complexity import complexity as complexity
+from .data.complexity_against import ComplexityAgainst as ComplexityAgainst
+from .data.complexity_against import complexity_against as complexity_against
 from .data.dependence import Dependence as Dependence
 from .data.dependence import dependence as dependence
 from .data.geometry import Geometry as Geometry
@@ -40,7 +46,14 @@ from .data.shift import Shift as Shift
 from .data.shift import shift as shift
 from .data.slices import Slices as Slices
 from .data.slices import slices as slices
+from .data.slices import slices_by_column as slices_by_column
 from .data.text import embed as embed
+from .data.unlike_known import UnlikeKnown as UnlikeKnown
+from .data.unlike_known import unlike_known as unlike_known
+from .data.versus_baseline import VersusBaseline as VersusBaseline
+from .data.versus_baseline import versus_baseline as versus_baseline
+from .data.wrong_labels import WrongLabels as WrongLabels
+from .data.wrong_labels import wrong_labels as wrong_labels
 from .estimators.encoder import encoded as encoded
 from .expect import InputError as InputError
 from .intervals import Estimate as Estimate
@@ -48,16 +61,22 @@ from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.drift.verdict import Drift as Drift
 from .learner.drift.verdict import Update as Update
+from .learner.epochs import EpochPredictions as EpochPredictions
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
 from .learner.importance import Importance as Importance
 from .learner.importance import importance as importance
+from .learner.orientation.by_size import OrientationBySize as OrientationBySize
+from .learner.orientation.by_size import orientation_by_size as orientation_by_size
+from .learner.orientation.entropy import published_ranges as published_ranges
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation
 from .learner.orientation.orientation import orientation as orientation
+from .learner.orientation.source_table import SourceTable as SourceTable
+from .learner.orientation.source_table import source_table as source_table
 from .learner.preference.concept_agreement import agreement as agreement
 from .learner.preference.preference import Preference as Preference
 from .learner.preference.preference import Preferences as Preferences
@@ -83,8 +102,17 @@ from .learner.stability.disagreement import disagreement_regions as disagreement
 from .learner.stability.stability import RegressionStability as RegressionStability
 from .learner.stability.stability import Stability as Stability
 from .learner.stability.stability import stability as stability
+from .learner.sweep.best_value import SweepComparison as SweepComparison
+from .learner.sweep.correlations import GapCorrelations as GapCorrelations
+from .learner.sweep.correlations import gap_correlations as gap_correlations
 from .learner.sweep.result import Sweep as Sweep
 from .learner.sweep.sweep import sweep as sweep
+from .learner.versions.compare import Comparison as Comparison
+from .learner.versions.compare import compare as compare
+from .learner.versions.judges import Judges as Judges
+from .learner.versions.judges import judges as judges
+from .learner.versions.repeats import Repeats as Repeats
+from .learner.versions.repeats import repeats_needed as repeats_needed
 from .network.prototypes.prototypes import prototypes as prototypes
 from .network.prototypes.record import Prototypes as Prototypes
 from .network.quality.features import FeatureQuality as FeatureQuality
@@ -99,6 +127,8 @@ from .report.assay import Assay as Assay
 from .report.assay import characterize as characterize
 from .report.document import Report as Report
 from .report.export.files import open_report as open_report
+from .report.export.skore_checks import skore_checks as skore_checks
+from .report.gates.assert_gates import assert_gates as assert_gates
 
 __version__: str
 __all__: list[str]

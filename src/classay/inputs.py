@@ -17,8 +17,9 @@ from .arrays import Floats, Ints
 from .expect import InputError, shown
 from .frames import pandas_of
 
-# Rows are converted to dense float64 in blocks of this many numbers: 64 MB.
-BLOCK = 2**23
+# Rows are converted to dense float64 in blocks of this many numbers: 8 MB. Larger ones leave the cache, and beyond
+# 32 MB the allocator returns them to the system each time, which then has to clear the pages again.
+BLOCK = 2**20
 
 
 def matrix(X: Any, name: str = "X", columns: int | None = None) -> Any:

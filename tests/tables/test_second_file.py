@@ -59,7 +59,8 @@ def test_rows_keep_the_numbers_of_their_file(written, capsys):
     assert read_table(path, "y").rows.tolist() == list(range(2, 60))
     assert run(["data", str(path), "--target", "y", "--drop", "who", "--json", "--quiet"]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert [content[name][0]["row"] for name in ("hardest", "suspects")] == [40, 40]
+    assert content["suspects"][0]["row"] == 40
+    assert 40 not in [row["row"] for row in content["hardest"]]
     rows[5] = "1,1,,b"
     with pytest.raises(InputError, match=r"groups column 'who' is missing in 1 of 58 rows \(row 6, counted from 1\)"):
         read_table(written("t.csv", "u,v,who,y", *rows), "y", groups="who")

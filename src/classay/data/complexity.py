@@ -5,7 +5,8 @@ A row is hard if it is about as near to another class as to its own, and suspect
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..splits import fold_of_rows, per_row
 from . import complexity_tables
 from .covariance import COVARIANCES
 from .cross_fit import (
+    AIMS,
     CrossFit,
     DistanceChoice,
     RowComplexities,
@@ -30,10 +32,12 @@ from .cross_fit import (
     detail_needed,
     row_complexities,
 )
-from .distances import DISTANCES
+from .distances import BY_CLASS, DISTANCES
 from .geometry import Geometry
 from .text import as_vectors
+from .wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
 
+PAPER_DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation")
 MOST_DISTANCES = 5 * 10**7
 """All distances are stored up to this many (400 MB)."""
 AT_ONCE = 5 * 10**6
@@ -84,22 +88,51 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """Where the classes lie: the record behind these figures."""
         return self.evidence.geometry
 
-    def hardest(self, n: int = 20) -> pd.DataFrame:
-        """The n rows of highest complexity."""
-        order = np.argsort(-self.values, kind="stable")[: expect.whole(n, "n", at_least=1)]
-        return complexity_tables.row_table(self, order)
+    def hardest(self, n: int = 20, suspects: bool = True) -> pd.DataFrame:
+        """The n rows of highest complexity; with `suspects=False`, of those whose label is not suspected.
 
-    def suspects(self, n: int | None = None) -> pd.DataFrame:
-        """Rows whose label may be wrong, the most likely first, with the class they look like (`nearest`).
-
-        A row is suspect if another class is nearer than its own, and so near that the row is at least as probable
-        there (softmax of −δ/τ) as rows labelled with that class are on average: the rule of confident learning
-        (Northcutt, Jiang & Chuang, 2021), from geometry alone. It includes hard but correctly labelled rows: check
-        them.
+        Rows whose class has no other row are left out: their complexity is a convention. `lone_classes` names them.
         """
-        rows = np.flatnonzero(complexity_tables.suspected(self))
-        rows = rows[np.argsort(-self.values[rows], kind="stable")]
-        return complexity_tables.row_table(self, rows if n is None else rows[: expect.whole(n, "n", at_least=1)])
+        rows = np.flatnonzero(self.known)
+        if not suspects:
+            rows = np.setdiff1d(rows, self.wrong_labels().listed)
+        order = rows[np.argsort(-self.values[rows], kind="stable")]
+        return complexity_tables.row_table(self, order[: expect.whole(n, "n", at_least=1)])
+
+    def wrong_labels(self, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS) -> WrongLabels:
+        """How many labels are wrong, which to check, and whether they limit the accuracy: see `classay.wrong_labels`.
+
+        probabilities : (rows, classes) of a learner, cross-validated; with them the list is better
+        """
+        if probabilities is None and false_alarms == FALSE_ALARMS:
+            return self._wrong_labels
+        return wrong_labels(self, probabilities, false_alarms=false_alarms)
+
+    @cached_property
+    def _wrong_labels(self) -> WrongLabels:
+        return wrong_labels(self)
+
+    def suspects(
+        self,
+        n: int | None = None,
+        probabilities: ArrayLike | None = None,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> pd.DataFrame:
+        """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
+
+        At most a share of `false_alarms` of them should have the right label, if the model of `classay.wrong_labels`
+        holds; `wrong` is the probability. Where wrong labels are indistinguishable from overlap, none is listed.
+        """
+        found = self.wrong_labels(probabilities, false_alarms)
+        rows = found.listed if n is None else found.listed[: expect.whole(n, "n", at_least=1)]
+        table = complexity_tables.row_table(self, rows)
+        table["likely"], table["wrong"] = found.likely[rows], found.probability[rows]
+        return table
+
+    @property
+    def lone_classes(self) -> pd.DataFrame:
+        """Classes with a single row, which cannot be measured without it: the row and its label."""
+        return complexity_tables.lone_rows(self)
 
     def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
         """Which features make rows hard: what each adds to δ(x, own class) − δ(x, nearest other).
@@ -119,12 +152,23 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """
         return complexity_tables.score(self, X, y)
 
-    def confusion(self) -> pd.DataFrame:
-        """For each pair of classes, how many rows of `label` have `nearest` as nearest other class, as a long table.
+    def confused(self, predictions: ArrayLike | None = None) -> pd.DataFrame:
+        """Pairs of classes that are confused, the most frequent first: rows of `label` that are predicted as another.
 
-        `nearer` counts those for which the other class is nearer than their own.
+        By the nearest class, measured without the row, or by a learner's cross-validated `predictions`. `share` is of
+        the rows of `label`. How near classes lie is another question: `neighbours`.
         """
-        return complexity_tables.confusion(self)
+        return complexity_tables.confused(self, predictions)
+
+    def neighbours(self) -> pd.DataFrame:
+        """For each pair of classes, how many rows of `label` have `nearest` as nearest *other* class, as a long table.
+
+        This is not confusion: nearly all of these rows may be nearer to their own class. `nearer` counts those that are
+        not.
+        """
+        return complexity_tables.neighbours(self)
+
+    confusion = neighbours
 
     def to_frame(self) -> pd.DataFrame:
         """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
@@ -132,15 +176,20 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values. For distances and geometry, which may be huge, only their size."""
-        small = {name: value for name, value in self.__dict__.items() if name not in ("distances", "evidence")}
-        content: dict[str, Any] = {name: plain(value) for name, value in small.items()}
+        names = [each.name for each in fields(self) if each.name not in ("distances", "evidence")]
+        content: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
         content["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
         content["evidence"] = repr(self.geometry)
         return content
 
     def __str__(self) -> str:
         nearer = int((self.own_distance > self.nearest_distance).sum())
-        n_suspects = int(complexity_tables.suspected(self).sum())
+        labels = self.wrong_labels()
+        wrong = labels.number
+        estimate = f"about {wrong.value:.0f} [{wrong.low:.0f}, {wrong.high:.0f}] labels are wrong"
+        suspects = (
+            f"{estimate if wrong.known else 'how many labels are wrong is unknown'}, {labels.listed.size} are suspected"
+        )
         # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
         mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
         resubstitution = self.resubstitution_accuracy
@@ -148,7 +197,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         text = (
             f"{len(self)} rows in {self.classes.size} classes, measured {self.measured} by {self._distance_text()}: "
             f"baseline accuracy {self.baseline_accuracy:.3g}{resubstituted}, mean complexity {mean:.3g}; {nearer} rows "
-            f"are nearer to another class than to their own, {n_suspects} of them suspect. Class sizes: median "
+            f"are nearer to another class than to their own; {suspects}. Class sizes: median "
             f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
         )
         return " ".join([text, *self.notes])
@@ -156,8 +205,11 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
     __repr__ = __str__
 
     def _distance_text(self) -> str:
-        plain = self.covariance == "auto" or self.distance in ("euclidean", "cosine", "whitened_cosine")
-        return f"{self.distance} distance" + ("" if plain else f" ({self.covariance} covariance)")
+        if self.covariance == "auto" or self.distance not in BY_CLASS:
+            return f"{self.distance} distance"
+        # "Full" alone would contradict a note on classes that were shrunk.
+        own = "own covariance of each class"
+        return f"{self.distance} distance ({own if self.covariance == 'full' else self.covariance + ' covariance'})"
 
 
 def complexity(
@@ -174,16 +226,17 @@ def complexity(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
+    paper: bool = False,
+    aim: str = "fit",
 ) -> Complexity:
     """Measure how hard each row is, which class it looks like, and what accuracy any classifier must beat.
 
     h(x, y) = δ(x, y)/τ + log Σ_c exp(−δ(x, c)/τ), δ the distance of a row to a class, τ a temperature.
 
     0: far nearer to its own class than to any other; log 2: as near to one other; higher is harder. It needs no
-    training and takes time linear in the rows. `distance="mahalanobis", cross_fit=False, temperature=1` gives the
-    paper's figures. By default rows are measured by the geometry of the other folds, since each row pulls its class
-    towards itself; τ minimises the mean of h, and `auto` chooses the distance with the lowest mean: h is then a
-    cross-entropy.
+    training and takes time linear in the rows. By default rows are measured by the geometry of the other folds, since
+    each row pulls its class towards itself; τ minimises the mean of h, and `auto` chooses the distance with the lowest
+    mean: h is then a cross-entropy. `paper=True` computes the paper's figures instead, on any rows.
 
     It misleads if a class is not one cloud (rings, several clusters): rows may then be easy for a classifier and far
     from their class mean. Values at another τ or distance are not comparable. Mahalanobis is the root, as in the paper,
@@ -203,6 +256,10 @@ def complexity(
     level : confidence level of the intervals
     groups : a value for each row of `X` (or of `X` and then `X_eval`); rows with the same one are in the same fold, so
         no row is measured by rows of its own group, and intervals are over groups
+    paper : True for the paper's formulas: no cross-fitting, τ = 1, Mahalanobis unless another of its four distances is
+        given, and covariances as they are (shrunk, with a note, only where they have no inverse)
+    aim : what `distance="auto"` is chosen for: "fit", the lowest mean h, best for wrong labels and the baseline, or
+        "errors", the best ranking of the errors of a cross-validated logistic regression, best to expect errors
     time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples
@@ -220,19 +277,21 @@ def complexity(
     """
     expect.one_of(distance, "distance", ("auto", *DISTANCES))
     expect.one_of(covariance, "covariance", COVARIANCES)
+    expect.one_of(aim, "aim", AIMS)
+    if paper:
+        distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
     _refuse_rows(groups, time, sample_weight, folds)
-    as_in_paper = folds == 0 and tau == 1 and X_eval is None and distance in ("mahalanobis", "correlation")
-    if as_in_paper and covariance == "auto":
-        covariance = "full"  # exactly as in the paper: shrunk only if it could not be inverted
+    if folds == 0 and tau == 1 and distance in ("mahalanobis", "correlation") and covariance == "auto":
+        covariance = "full"  # the same choices one by one
     seed = settle(random_state)
     (X, of_texts), (X_eval, of_others) = as_vectors(X), as_vectors(X_eval, "X_eval")
     detail = _detail(distance, covariance)
     geometry, own, evidence, labels = _inputs(X, y, X_eval, y_eval, detail, folds, seed, groups)
     other_rows = evidence is not own
     codes = encode(labels, geometry.classes)
-    choice = choose_distance(own or evidence, distance, covariance, tau, codes.size, seed)
+    choice = choose_distance(own or evidence, distance, covariance, tau, codes.size, seed, aim)
     notes = [*of_texts, *of_others, *choice.notes]
     if (distance == "auto" or tau is None) and own is None:
         notes.append("Distance and temperature were fitted on the measured rows: only a geometry was given.")
@@ -269,6 +328,21 @@ def complexity(
         notes=tuple(dict.fromkeys(notes)),
         evidence=evidence,
     )
+
+
+def _as_in_paper(distance: str, cross_fit: Any, temperature: Any, covariance: str) -> tuple[str, bool, float, str]:
+    """The paper's choices. Others are refused, except the defaults, which nobody has chosen."""
+    if distance not in ("auto", *PAPER_DISTANCES):
+        raise expect.InputError(
+            f"`distance` is {distance!r}, which the paper does not have; with paper=True expected one of "
+            f"{', '.join(PAPER_DISTANCES)}."
+        )
+    chosen = {"cross_fit": (cross_fit, 5, False), "temperature": (temperature, "auto", 1, None)}
+    chosen["covariance"] = (covariance, "auto", "full")
+    for name, (given, *allowed) in chosen.items():
+        if not any(given is value or given == value for value in allowed):
+            raise expect.InputError(f"`{name}` is {given!r}, but paper=True fixes it. Leave one of the two out.")
+    return "mahalanobis" if distance == "auto" else distance, False, 1.0, "full"
 
 
 def _folds(cross_fit: Any) -> int:

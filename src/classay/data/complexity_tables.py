@@ -1,4 +1,4 @@
-"""Tables made from a `Complexity`: its rows, suspects, what features add, new rows, and classes that look alike.
+"""Tables made from a `Complexity`: its rows, what features add, new rows, and classes that are confused or near.
 
 Pure functions of the result; its methods of the same names have the documentation.
 """
@@ -45,18 +45,6 @@ def nearest_probability(result: Complexity) -> Floats:
     ahead = (result.own_distance - result.nearest_distance) / result.temperature
     share: Floats = np.exp(np.minimum(ahead - result.values, 0.0))
     return share
-
-
-def suspected(result: Complexity) -> Mask:
-    """Which rows `suspects` lists."""
-    codes = encode(result.labels, result.classes)
-    known = (codes >= 0) & result.known
-    size = result.classes.size
-    rows = np.bincount(codes[known], minlength=size)
-    own = np.bincount(codes[known], np.exp(-result.values[known]), minlength=size) / np.maximum(rows, 1)
-    typical = np.where(rows > 0, own, np.inf)[encode(result.nearest, result.classes)]
-    suspects: Mask = known & (result.own_distance > result.nearest_distance) & (nearest_probability(result) >= typical)
-    return suspects
 
 
 def explain(result: Complexity, rows: NDArray[Any], top: int | None) -> pd.DataFrame:
@@ -120,14 +108,32 @@ def score(result: Complexity, X: Any, y: ArrayLike | None) -> pd.DataFrame:
     return frame
 
 
-def confusion(result: Complexity) -> pd.DataFrame:
-    """How many rows of one class are nearest to which other."""
+def neighbours(result: Complexity) -> pd.DataFrame:
+    """How many rows of one class have which other as the nearest one."""
     frame = pd.DataFrame({"label": result.labels, "nearest": result.nearest})
     frame["nearer"] = result.own_distance > result.nearest_distance
     counted = frame.groupby(["label", "nearest"], sort=True)["nearer"].agg(["size", "sum"]).reset_index()
     counted = counted.rename(columns={"size": "rows", "sum": "nearer"})
     counted["share"] = counted["rows"] / counted.groupby("label")["rows"].transform("sum")
     return counted.astype({"nearer": int})
+
+
+def confused(result: Complexity, predictions: ArrayLike | None) -> pd.DataFrame:
+    """Pairs of a label and another class that is predicted, the most frequent first."""
+    predicted = result.predicted if predictions is None else class_labels(predictions, "predictions", len(result))
+    frame = pd.DataFrame({"label": result.labels, "predicted": predicted})
+    total = frame["label"].value_counts()
+    counted = (
+        frame[frame["label"] != frame["predicted"]].groupby(["label", "predicted"]).size().reset_index(name="rows")
+    )
+    counted["share"] = counted["rows"] / counted["label"].map(total).to_numpy(dtype=float)
+    return counted.sort_values("rows", ascending=False, kind="stable", ignore_index=True)
+
+
+def lone_rows(result: Complexity) -> pd.DataFrame:
+    """Rows that are the only ones of their class."""
+    rows = np.flatnonzero((encode(result.labels, result.classes) >= 0) & ~result.known)
+    return pd.DataFrame({"row": rows, "label": result.labels[rows]})
 
 
 def notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
@@ -145,28 +151,41 @@ def notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], know
     if lone.size:
         notes.append(
             f"{lone.size} classes have a single row ({expect.shown(geometry.classes[lone], 3)}): without it the class "
-            "is unknown. Such rows count as wrong, and as far from their class as from the farthest."
+            "is unknown. Such rows count as wrong; their complexity is a convention and not among the hardest."
         )
     return notes
 
 
 def class_table(classes: NDArray[Any], codes: Ints, measured: RowComplexities) -> pd.DataFrame:
-    """One line per class."""
-    known = codes >= 0
-    size = classes.size
-    rows = np.bincount(codes[known], minlength=size)
+    """One line per class. A class without a row that can be measured has no complexity.
+
+    `confused_with` is what its rows are most often predicted as when that is wrong, with its share of the rows;
+    `neighbour` is the class that is most often the nearest other one.
+    """
+    labelled, size = codes >= 0, classes.size
+    known = labelled & measured.known
+    rows, usable = (np.bincount(codes[mask], minlength=size) for mask in (labelled, known))
+    wrong = labelled & (measured.predicted != codes)
     with np.errstate(invalid="ignore", divide="ignore"):  # a class without rows here has no mean
-        mean = np.bincount(codes[known], measured.values[known], minlength=size) / rows
-        recall = np.bincount(codes[known], (measured.predicted == codes)[known], minlength=size) / rows
-        pairs, counts = np.unique(codes[known] * size + measured.rival[known], return_counts=True)
-        # The most frequent rival of each class: sorted by class, then by count, the last of each.
-        order = np.lexsort((-pairs, counts, pairs // size))
-        last = np.append(np.diff(pairs[order] // size) != 0, True)
-        label, rival, count = (pairs[order] // size)[last], (pairs[order] % size)[last], counts[order][last]
-        share = np.full(size, np.nan)
-        share[label] = count / rows[label]
+        mean = np.bincount(codes[known], measured.values[known], minlength=size) / usable
+        recall = 1 - np.bincount(codes[wrong], minlength=size) / rows
     frame = pd.DataFrame({"class": classes, "rows": rows, "complexity": mean, "recall": recall})
-    nearest = np.full(size, None, dtype=object)
-    nearest[label] = [classes[code].item() for code in rival]
-    frame["nearest_other"], frame["nearest_share"] = nearest, share
+    for name, mask, other in (
+        ("confused_with", wrong, measured.predicted),
+        ("neighbour", labelled, measured.rival),
+    ):
+        label, most, count = _most_frequent(codes[mask], other[mask], size)
+        names, share = np.full(size, None, dtype=object), np.where(rows > 0, 0.0, np.nan)
+        names[label] = [classes[code].item() for code in most]
+        share[label] = count / rows[label]
+        frame[name], frame["confused_share" if name == "confused_with" else "neighbour_share"] = names, share
     return frame
+
+
+def _most_frequent(codes: Ints, others: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """Classes, the other class that occurs most often with each, and how often."""
+    pairs, counts = np.unique(codes * size + others, return_counts=True)
+    # Sorted by class, then by count, the last of each class.
+    order = np.lexsort((-pairs, counts, pairs // size))
+    last = np.append(np.diff(pairs[order] // size) != 0, True)[: order.size]
+    return (pairs[order] // size)[last], (pairs[order] % size)[last], counts[order][last]

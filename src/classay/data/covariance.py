@@ -99,9 +99,11 @@ class Covariances:
         if shrunk and self.kind != "diagonal":
             worst = sorted(shrunk, key=lambda code: -shrunk[code])
             weights = [f"{self.geometry.classes[code]} {shrunk[code]:.0%}" for code in worst]
+            few = "because of few rows or because columns depend on each other"
+            why = "because it has no inverse otherwise" if self.kind == "full" else few
             notes.append(
                 f"The covariance of {len(shrunk)} of {self.geometry.classes.size} classes was shrunk towards the "
-                f"shared one, because of few rows or because columns depend on each other: {shown(weights, 3)}."
+                f"shared one, {why}: {shown(weights, 3)}."
             )
         if self.shared_shrinkage > 0:
             notes.append(f"The shared covariance was shrunk towards its diagonal by {self.shared_shrinkage:.2g}.")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ..arrays import Floats, Ints
 from ..expect import InputError
@@ -290,7 +296,9 @@ def check_temperature(value: Any) -> float | None:
 
 # The choice of a distance: the one with the lowest mean h on a pilot sample of rows.
 
-TRIED_COLUMNS = ["distance", "covariance", "temperature", "mean_complexity", "accuracy", "rows"]
+TRIED_COLUMNS = ["distance", "covariance", "temperature", "mean_complexity", "accuracy", "error_auc", "rows"]
+AIMS = ("fit", "errors")
+"""What the best distance is best at: describing the labels (lowest mean h), or ranking the errors of a classifier."""
 PILOT, PILOT_CELLS = 3000, 10**7
 """Distance and temperature are chosen on at most this many rows, and on fewer with very many classes."""
 LEAST_PILOT, MOST_ERRORS_BEHIND = 200, 4.0
@@ -312,18 +320,25 @@ class DistanceChoice:
 
 
 def choose_distance(
-    cross_fit: CrossFit, distance: str, covariance: str, temperature: float | None, n_rows: int, seed: int
+    cross_fit: CrossFit,
+    distance: str,
+    covariance: str,
+    temperature: float | None,
+    n_rows: int,
+    seed: int,
+    aim: str = "fit",
 ) -> DistanceChoice:
-    """The given distance and temperature; if "auto" or None, those with the lowest mean h on a pilot sample of rows.
+    """The given distance and temperature; if "auto" or None, those that are best on a pilot sample of rows.
 
     n_rows : number of rows to measure afterwards, which decides what is affordable
+    aim : "fit", the lowest mean h; "errors", the highest AUC of h for the errors of a logistic regression in 5 folds
     """
     if distance != "auto" and temperature is not None:
         return DistanceChoice(distance, covariance, temperature, pd.DataFrame(columns=TRIED_COLUMNS))
     pairs, notes = [(distance, covariance)], list[str]()
     if distance == "auto":
         pairs, notes = _candidates(cross_fit.geometry, n_rows, covariance, cross_fit.alone)
-    tried = _try_distances(cross_fit, pairs, seed)
+    tried = _try_distances(cross_fit, pairs, seed, aim if distance == "auto" else "fit")
     best = tried.iloc[0]
     return DistanceChoice(
         str(best["distance"]),
@@ -359,11 +374,11 @@ def _candidates(geometry: Geometry, n_rows: int, covariance: str, alone: bool) -
     return tried, [f"Distances with one covariance per class were not tried: {why}."]
 
 
-def _try_distances(cross_fit: CrossFit, pairs: list[Pair], seed: int) -> pd.DataFrame:
-    """One row per (distance, covariance) pair, the lowest mean h first. Pairs far behind are dropped on the way."""
+def _try_distances(cross_fit: CrossFit, pairs: list[Pair], seed: int, aim: str) -> pd.DataFrame:
+    """One row per (distance, covariance) pair, the best first. By mean h, pairs far behind are dropped on the way."""
     measured: dict[Pair, list[Floats]] = {pair: [] for pair in pairs}
     rows: list[Ints] = []
-    table: dict[Pair, tuple[float, float, float, int]] = {}
+    table: dict[Pair, tuple[float, float, float, float, int]] = {}
     promising = list(pairs)
     most = min(PILOT, max(PILOT_CELLS // cross_fit.geometry.classes.size, 500))
     for number, group in enumerate(cross_fit.groups):
@@ -383,13 +398,45 @@ def _try_distances(cross_fit: CrossFit, pairs: list[Pair], seed: int) -> pd.Data
             distances = np.concatenate(measured[pair])[order]
             temperature, mean, by_row[pair] = fit_temperature(distances, codes[order])
             right = float((distances.argmin(axis=1) == codes[order]).mean())
-            table[pair] = (temperature, mean, right, codes.size)
-        promising = _still_promising(by_row)
+            table[pair] = (temperature, mean, right, math.nan, codes.size)
+        promising = _still_promising(by_row) if aim == "fit" else promising
+    if aim == "errors":
+        return _by_errors(cross_fit, np.concatenate(rows), measured, table, seed)
     tried = pd.DataFrame([(*pair, *figures) for pair, figures in table.items()], columns=TRIED_COLUMNS)
     # Those dropped earlier were measured on fewer rows, and are sorted last.
     tried["left"] = [pair in promising for pair in table]
     tried = tried.sort_values(["left", "mean_complexity"], ascending=[False, True], ignore_index=True, kind="stable")
     return tried.drop(columns="left")
+
+
+def _by_errors(
+    cross_fit: CrossFit,
+    rows: Ints,
+    measured: dict[Pair, list[Floats]],
+    table: dict[Pair, tuple[float, float, float, float, int]],
+    seed: int,
+) -> pd.DataFrame:
+    """The table of tried pairs, the highest AUC for errors first; by mean h if there is no error, or nothing else."""
+    wrong, codes = _pilot_errors(take(cross_fit.table, rows), cross_fit.codes[rows], seed), cross_fit.codes[rows]
+    lines = []
+    for pair, (temperature, mean, right, _, count) in table.items():
+        measured_rows = row_complexities(np.concatenate(measured[pair]), codes, temperature)
+        usable = measured_rows.known
+        some = 0 < int(wrong[usable].sum()) < int(usable.sum())
+        auc = float(roc_auc_score(wrong[usable], measured_rows.values[usable])) if some else math.nan
+        lines.append((*pair, temperature, mean, right, auc, count))
+    tried = pd.DataFrame(lines, columns=TRIED_COLUMNS)
+    by, ascending = (["mean_complexity"], True) if tried["error_auc"].isna().any() else (["error_auc"], False)
+    return tried.sort_values(by, ascending=ascending, ignore_index=True, kind="stable")
+
+
+def _pilot_errors(table: Any, codes: Ints, seed: int) -> NDArray[np.bool_]:
+    """Which rows a logistic regression on the other folds predicts wrongly."""
+    folds = KFold(5, shuffle=True, random_state=seed % 2**32)
+    learner = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=200))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # not converged: its errors are all that is needed
+        return np.asarray(cross_val_predict(learner, table, codes, cv=folds) != codes)
 
 
 def _still_promising(by_row: dict[Pair, Floats]) -> list[Pair]:

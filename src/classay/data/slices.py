@@ -19,11 +19,19 @@ from ..arrays import Mask
 from ..expect import InputError, nearest, shown
 from ..frames import pandas_of
 from ..intervals import Estimate, of_proportion_by_group
-from ..regions.columns import checked_table
+from ..regions.columns import checked_columns, checked_table
 from ..regions.conditions import Condition
 from ..regions.find import find_regions, search_options
 from ..regions.outcome import BinaryOutcome, GroupedOutcome
-from ..regions.region import CONDITION_COLUMNS, Region, RegionRows, condition_row, p_value_text, rows_that_meet
+from ..regions.region import (
+    CONDITION_COLUMNS,
+    Region,
+    RegionRows,
+    condition_row,
+    p_value_text,
+    q_values,
+    rows_that_meet,
+)
 from ..result import Result
 from ..splits import per_row
 
@@ -41,6 +49,7 @@ FIGURES = (
     "q_value",
     "excess_errors",
     "nested_under",
+    "complement",
     "value",
 )
 FRAME_COLUMNS = (*CONDITION_COLUMNS, *FIGURES)
@@ -53,9 +62,11 @@ class Slice:
     `error_rate`, `rest_rate` (outside the slice) and `lift` (error rate over that of all rows) are computed on rows
     that were not searched, so they are unbiased. `size`, `share`, `errors` and `table_rate` are those of the whole
     table; `table_rate` is optimistic, as half of it was searched. `p_value` is Fisher's exact test, one-sided;
-    `q_value` corrects it for all slices tested. `excess_errors` = size · (lower end of error_rate − rest_rate), at
-    least 0: a cautious count of the errors that would not occur if the slice were like the rest. `rank` 1 has the most
-    of them. `nested_under` is the rank of a larger slice that contains at least 80 % of these rows, or None.
+    `q_value` corrects it for all slices tested. `excess_errors` = size · (lower end of error_rate − that of all rows),
+    at least 0: a cautious count of the errors that would not occur if the slice were like the table. Slices are ranked
+    by excess_errors · (1 − share): of two with as many excess errors, the smaller one is the better place to look.
+    Slices with more than half of the rows come last; `complement` says where errors are rarer, in fewer words.
+    `nested_under` is the rank of a larger slice that contains at least 80 % of these rows, or None.
     """
 
     condition: str
@@ -72,6 +83,7 @@ class Slice:
     excess_errors: float
     rank: int
     nested_under: int | None
+    complement: str | None
 
     @classmethod
     def of(cls, region: Region) -> Slice:
@@ -98,6 +110,11 @@ class Slice:
     def __str__(self) -> str:
         rate = self.error_rate
         inside = f", within rank {self.nested_under}," if self.nested_under else ""
+        if self.complement is not None:
+            return (
+                f"{self.complement} ({1 - self.share:.0%} of the rows, error rate {self.rest_rate:.3g}, elsewhere "
+                f"{rate:.3g}, q {p_value_text(self.q_value)})"
+            )
         return (
             f"{self.condition}{inside} ({self.size} rows, error rate {rate:.3g}, elsewhere {self.rest_rate:.3g}, "
             f"q {p_value_text(self.q_value)})"
@@ -144,14 +161,21 @@ class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
                 f"in {self.n_rows} rows."
             )
         else:
-            worst = "; ".join(str(part) for part in self.slices[:3])
-            more = f"; {len(self.slices) - 3} more" if len(self.slices) > 3 else ""
-            text = (
-                f"Errors concentrate where {worst}{more}. The error rate of all {self.n_rows} rows is "
+            text = self._where() + (
+                f" The error rate of all {self.n_rows} rows is "
                 f"{self.error_rate.value:.3g}. {tests} on rows that were not searched, at a false-discovery rate of "
                 f"{self.q:.3g}."
             )
         return " ".join([text, *self.notes])
+
+    def _where(self) -> str:
+        """Where errors concentrate, and where they are rarer."""
+        parts = [part for part in self.slices if part.complement is None]
+        most = [part for part in self.slices if part.complement is not None]
+        more = f"; {len(parts) - 3} more" if len(parts) > 3 else ""
+        sentences = [f"Errors concentrate where {'; '.join(map(str, parts[:3]))}{more}."] if parts else []
+        sentences += [f"Errors are rarer where {'; '.join(map(str, most))}."] if most else []
+        return " ".join(sentences)
 
 
 def slices(
@@ -173,7 +197,8 @@ def slices(
     best of this many boxes would gain by chance. On the other half, p = P(at least this many errors in the slice | its
     size, rows, errors): Fisher's exact test. Benjamini–Hochberg over the slices tested gives q-values.
 
-    Error rates run from 0 to 1; lift 1: as everywhere, higher is worse. Rank 1 has the most excess errors.
+    Error rates run from 0 to 1; lift 1: as everywhere, higher is worse. Ranks are by excess errors over the rate of all
+    rows, with a penalty for size.
 
     It misleads if rows are not independent: repeated rows, or many rows of one customer, are in both halves, and
     chance then looks like a finding. Keep one row of each, or pass `groups`: then no group is in both halves, and
@@ -234,6 +259,52 @@ def slices(
         notes=regions.notes,
         masks=regions.masks,
     )
+
+
+def slices_by_column(
+    table: pd.DataFrame,
+    wrong: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    min_size: int | None = None,
+    q: float = 0.05,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+    groups: Any = None,
+) -> pd.DataFrame:
+    """The most significant slice of each column alone, one line each, the columns by rank: the table of FreaAI.
+
+    A column without a slice that was tested is left out; `q_value` corrects over the columns, and `stands_out` says
+    whether it is at most `q`. Parameters are as in `slices`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"age": rng.integers(18, 80, 2000), "noise": rng.random(2000)})
+    >>> slices_by_column(table, rng.random(2000) < np.where(table.age > 60, 0.4, 0.1))["column"].tolist()[0]
+    'age'
+    """
+    frame = checked_table(table)
+    is_wrong, wrong_column = checked_wrong(frame, wrong)
+    lines = []
+    for name in checked_columns(frame, columns, wrong_column):
+        try:
+            found = slices(
+                frame[[name]],
+                is_wrong,
+                max_features=1,
+                min_size=min_size,
+                q=q,
+                level=level,
+                random_state=random_state,
+                groups=groups,
+            )
+        except InputError:  # nothing to search in this column
+            continue
+        if len(found.tested):
+            lines.append({"column": name, **found.tested.iloc[0].drop(["q_value", "verdict"]).to_dict()})
+    result = pd.DataFrame(lines, columns=["column", "condition", "size", "error_rate", "rest_rate", "p_value"])
+    result["q_value"] = q_values(result["p_value"])
+    result["stands_out"] = result["q_value"] <= q
+    return result.sort_values("p_value", kind="stable", ignore_index=True)
 
 
 def checked_wrong(table: pd.DataFrame, wrong: Any) -> tuple[NDArray[np.bool_], str | None]:

@@ -61,6 +61,23 @@ def numbers(X: pd.DataFrame, texts: Collection[Any] = ()) -> pd.DataFrame:
     return pd.DataFrame(encoder.transform(X), columns=encoder.get_feature_names_out(), index=X.index, copy=False)
 
 
+def numbers_of_two(
+    X: pd.DataFrame, other: pd.DataFrame, texts: Collection[Any] = ()
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two tables as numbers: medians, categories and words of the first are used for both.
+
+    >>> first, second = pd.DataFrame({"hue": ["red", "blue"]}), pd.DataFrame({"hue": ["green", "red"]})
+    >>> numbers_of_two(first, second)[1].to_numpy().tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    if is_ready(X) and is_ready(other):
+        return X, other
+    encoder = _encoder_of(X, texts).fit(X)
+    names = encoder.get_feature_names_out()
+    first, second = (pd.DataFrame(encoder.transform(each), columns=names, index=each.index) for each in (X, other))
+    return first, second
+
+
 def encoding_in_words(X: pd.DataFrame, texts: Collection[Any] = ()) -> str:
     """How `encoded` changes the columns of a table.
 

@@ -69,7 +69,8 @@ def record(
     The rows are split once into a training and a test part. The scheme draws subsets of the training part; the
     learner is fitted `repeats` times on each, every time with another `random_state` unless you fixed it, and predicts
     the whole test part, and the probes if you ask for them. A classifier gives `Labelings`, a regressor `Predictions`.
-    The same seed gives the same bits for any number of workers, executor or order.
+    The same seed gives the same bits for any number of workers, executor or order, on one machine and versions; another
+    processor, BLAS or release can change last digits.
 
     A learner without a free `random_state` whose first two refits agree on everything is treated as deterministic and
     fitted once per subset. Refits that raise are listed in `failures`; the others go on. Ctrl-C returns what is done.

@@ -30,6 +30,14 @@ class Range:
     high: Any
     text: str
 
+    @property
+    def opposite(self) -> str:
+        """The text of all other values; empty if they are on both sides."""
+        name, _, rest = self.text.rpartition(" ≥ " if self.high is None else " ≤ ")
+        if (self.low is None) == (self.high is None) or not name:
+            return ""
+        return f"{name} {'<' if self.high is None else '>'} {rest}"
+
     def rows(self, column: pd.Series[Any]) -> Mask:
         """Which rows of a column meet it."""
         inside = column.notna().to_numpy(dtype=bool)
@@ -48,6 +56,11 @@ class AnyOf:
     values: tuple[Any, ...]
     text: str
 
+    @property
+    def opposite(self) -> str:
+        """The text of all other values."""
+        return none_of(self.feature, self.values).text if len(self.values) == 1 else ""
+
     def rows(self, column: pd.Series[Any]) -> Mask:
         """Which rows of a column meet it."""
         return column.isin(list(self.values)).to_numpy(dtype=bool)
@@ -61,6 +74,11 @@ class NoneOf:
     values: tuple[Any, ...]
     text: str
 
+    @property
+    def opposite(self) -> str:
+        """The text of all other values."""
+        return any_of(self.feature, self.values).text if len(self.values) == 1 else ""
+
     def rows(self, column: pd.Series[Any]) -> Mask:
         """Which rows of a column meet it."""
         return (column.notna() & ~column.isin(list(self.values))).to_numpy(dtype=bool)
@@ -72,6 +90,7 @@ class Missing:
 
     feature: str
     text: str
+    opposite = ""
 
     def rows(self, column: pd.Series[Any]) -> Mask:
         """Which rows of a column meet it."""

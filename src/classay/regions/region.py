@@ -31,8 +31,10 @@ class Region:
     `rate`, `rest_rate` (outside the region) and `lift` (rate over that of all rows) are computed on rows that were not
     searched, so they are unbiased. `size`, `share`, `total` and `table_rate` are those of the whole table; `table_rate`
     is optimistic, as half of it was searched. `q_value` corrects `p_value` for all regions tested. `excess` = size ·
-    (lower end of rate − rest_rate), at least 0; `rank` 1 has the most of it. `nested_under` is the rank of a larger
-    region that contains at least 80 % of these rows, or None.
+    (lower end of rate − rate of all rows), at least 0. Regions are ranked by excess · (1 − share), which prefers small
+    regions; those with more than half of the rows come last, and `complement` says where the outcome is lower, which
+    is the shorter statement of the same. `nested_under` is the rank of a larger region that contains at least 80 % of
+    these rows, or None.
     """
 
     condition: str
@@ -49,6 +51,7 @@ class Region:
     excess: float
     rank: int
     nested_under: int | None
+    complement: str | None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -114,7 +117,8 @@ def p_value_text(value: float) -> str:
 def rank_regions(
     significant: list[TestedBox], columns: tuple[Column, ...], outcome: Outcome, binned: BinnedRows
 ) -> tuple[tuple[Region, ...], tuple[Mask, ...]]:
-    """Regions in the order of their excess, and which rows of the table each has; `binned` has the tested rows."""
+    """Regions by rank, and which rows of the table each has; `binned` has the tested rows."""
+    overall = binned.outcome.total / binned.n
     whole = BinnedRows(columns, outcome, np.arange(outcome.n))
     with_rows = []
     for test in significant:
@@ -130,15 +134,16 @@ def rank_regions(
             table_rate=total / size,
             rate=test.rate,
             rest_rate=test.rest_rate,
-            lift=test.rate.value / (binned.outcome.total / binned.n),
+            lift=test.rate.value / overall,
             p_value=test.p_value,
             q_value=test.q_value,
-            excess=size * max(test.rate.low - test.rest_rate, 0.0),
+            excess=size * max(test.rate.low - overall, 0.0),
             rank=0,
             nested_under=None,
+            complement=_complement(test.box, columns) if size > MOST_ROWS * outcome.n else None,
         )
         with_rows.append((region, rows))
-    with_rows.sort(key=lambda pair: (-pair[0].excess, pair[0].p_value))
+    with_rows.sort(key=lambda pair: _order(pair[0]))
     masks = tuple(rows for _, rows in with_rows)
     enclosing = enclosing_regions(list(masks))
     regions = (
@@ -146,6 +151,25 @@ def rank_regions(
         for place, ((region, _), outer) in enumerate(zip(with_rows, enclosing))
     )
     return tuple(regions), masks
+
+
+MOST_ROWS = 0.5
+"""A region with a larger share of the rows is stated by its complement, and ranked last."""
+
+
+def _order(region: Region) -> tuple[bool, float, float]:
+    """Small regions first, then by excess with a penalty for size: the other 80 % of the rows are no place to look."""
+    return region.complement is not None, -region.excess * (1 - region.share), region.p_value
+
+
+def _complement(box: Box, columns: tuple[Column, ...]) -> str:
+    """The rows outside a box, as text."""
+    conditions = conditions_of(box, columns)
+    texts = " and ".join(condition.text for condition in conditions)
+    opposite = "" if len(box) > 1 else conditions[0].opposite
+    if not opposite:
+        return f"not ({texts})"
+    return f"{opposite} or missing" if bool((columns[box[0].column].codes < 0).any()) else opposite
 
 
 def conditions_of(box: Box, columns: tuple[Column, ...]) -> tuple[Condition, ...]:

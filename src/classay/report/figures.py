@@ -11,6 +11,7 @@ from ..arrays import Floats
 from ..intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
+from .label_quality import labels_of
 from .results import DataResults, LearnerResults, Results
 
 
@@ -134,6 +135,6 @@ def data_figures(results: Results) -> dict[str, Estimate]:
     }
     if results.complexity is not None:
         values["baseline_accuracy"] = results.complexity.baseline_accuracy
-        values["suspects"] = exact(len(results.complexity.suspects()), "count")
+        values["suspects"] = exact(labels_of(results).listed.size, "count")
         values["evenness"] = exact(results.complexity.normalised_entropy, "of these rows")
     return values

@@ -116,3 +116,100 @@ def test_filled_values_are_said(classay, tmp_path):
     path.write_text("a,b,kind\n" + "\n".join(f"{'' if i % 4 == 0 else i},{i * i % 7},{i % 2}" for i in range(60)))
     _, _, err = classay("data", str(path))
     assert "15 of 60 rows have missing values" in err
+
+
+@pytest.fixture
+def split(tmp_path):
+    """Train and test files of two overlapping clouds with a category, and a model's predictions."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 900)
+    frame = pd.DataFrame(rng.normal(size=(900, 3)) + 2 * np.eye(3)[y], columns=["u", "v", "w"])
+    frame["job"] = rng.choice(["clerk", "nurse", "pilot"], 900)
+    frame["kind"] = np.array(["a", "b", "c"])[y]
+    frame.iloc[895:, :3] += 30  # unlike anything known
+    wrong = rng.random(300) < np.where(frame["job"][600:] == "pilot", 0.6, 0.05)
+    predicted = np.where(wrong, "a", frame["kind"][600:]).astype(str)
+    sure = rng.uniform(0.6, 0.9, 300)
+    shares = np.repeat((1 - sure)[:, None] / 2, 3, axis=1)
+    shares[np.arange(300), np.searchsorted(["a", "b", "c"], predicted)] = sure
+    frame[:600].to_csv(tmp_path / "train.csv", index=False)
+    frame[600:].to_csv(tmp_path / "test.csv", index=False)
+    table = pd.DataFrame(shares, columns=["p_a", "p_b", "p_c"]).assign(predicted=predicted, row=range(300))
+    table.to_csv(tmp_path / "predictions.csv", index=False)
+    table.to_parquet(tmp_path / "predictions.parquet")
+    np.savez(tmp_path / "predictions.npz", predictions=predicted, probabilities=shares)
+    return tmp_path, frame, predicted
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])
+def test_one_workflow(classay, split, kind):
+    import classay as library
+
+    folder, frame, predicted = split
+    arguments = [str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--distance", "gaussian"]
+    code, out, _ = classay("data", *arguments, "--predictions", str(folder / f"predictions.{kind}"), "--json")
+    assert code == 0
+    content = json.loads(out)
+    versus = content["versus_baseline"]
+    assert versus["model"]["accuracy"]["value"] == pytest.approx((predicted == frame["kind"][600:]).mean())
+    assert versus["rows"] == 300
+    assert versus["verdict"] in ("yes", "no", "not shown")
+    assert content["slices"]["slices"][0]["condition"] == "job = pilot"
+    assert {"complexity", "confidence", "job", "u"} <= {row["column"] for row in content["slices_by_column"]}
+    assert {295, 296, 297, 298, 299} <= set(content["unlike_known"]["flagged"])
+    assert content["unlike_known"]["false_alarms"] == pytest.approx(0.05)
+    assert content["complexity_against"]["auc_confidence"]["value"] is not None
+    assert not {row["row"] for row in content["hardest"]} & {row["row"] for row in content["suspects"]}
+    # Geometry from the training rows alone.
+    from classay.estimators.encoder import numbers
+
+    X = numbers(frame.drop(columns="kind"))
+    c = library.complexity(X[:600], frame["kind"][:600], "gaussian", X[600:], frame["kind"][600:])
+    np.testing.assert_allclose(content["complexity"]["values"], c.values, rtol=1e-6)
+
+
+def test_one_workflow_on_one_page(classay, split):
+    folder, _, _ = split
+    arguments = [str(folder / "train.csv"), "--test", str(folder / "test.csv")]
+    code, out, _ = classay("data", *arguments, "--predictions", str(folder / "predictions.csv"))
+    assert code == 0
+    words = (
+        "Does the model beat the geometry?",
+        "largest class",
+        "Complexity and errors",
+        "Rows unlike anything known",
+    )
+    for word in (*words, "false alarms", "Each column alone", "Labels:", "Hardest rows", "Confused most often"):
+        assert word in out
+
+
+@pytest.mark.parametrize("test", [True, False])
+def test_a_learner_is_fitted_or_cross_validated(classay, split, test):
+    folder, _, _ = split
+    arguments = ["--test", str(folder / "test.csv")] if test else []
+    code, out, _ = classay("data", str(folder / "train.csv"), *arguments, "--learner", "GaussianNB", "--json")
+    assert code == 0
+    content = json.loads(out)
+    assert content["versus_baseline"]["rows"] == (300 if test else 600)
+    assert content["versus_baseline"]["model"]["accuracy"]["value"] > 0.7
+    assert "learner" in content["wrong_labels"]["used"]
+    assert ("unlike_known" in content) == test
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ("predicted\na\nb\n", "2 predictions but there are 600 rows"),
+        ("x,y\n1,2\n", "expected one named `predicted`"),
+        ("predicted\n" + "a\n" * 599 + '""\n', "missing"),
+    ],
+)
+def test_prediction_files_that_do_not_fit(classay, split, made, words):
+    folder, _, _ = split
+    (folder / "odd.csv").write_text(made)
+    code, _, err = classay("data", str(folder / "train.csv"), "--predictions", str(folder / "odd.csv"))
+    assert code != 0
+    assert words in " ".join(err.split())
+    assert "Traceback" not in err

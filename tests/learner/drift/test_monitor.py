@@ -240,7 +240,7 @@ def test_a_state_of_another_learner_is_refused(tmp_path):
 def test_a_state_under_another_version_says_which_differs(tmp_path):
     path = monitor(draws=40).save(tmp_path / "state.classay")
     header, arrays = store.read(path)
-    saved = {name: value for name, value in header.items() if name not in archive.RESERVED}
+    saved = {name: value for name, value in header.items() if name not in archive.OWN}
     del saved["learner"]["parameters"]["priors"]
     saved["learner"]["parameters"]["store_covariance"] = True
     saved["learner"]["version"] = "1.2.3"

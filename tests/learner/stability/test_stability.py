@@ -211,7 +211,7 @@ def test_mistakes(options, said):
 def test_what_is_no_record():
     with pytest.raises(InputError, match="expected a record"):
         stability([[0, 1]])
-    with pytest.raises(InputError, match="has 1 subset; comparing needs two refits"):
+    with pytest.raises(InputError, match="one set of predictions; comparing needs two refits"):
         stability(Labelings.from_arrays([[0, 1]], [0, 1]))
 
 

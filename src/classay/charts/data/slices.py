@@ -39,7 +39,7 @@ def _titles(slices: Slices) -> tuple[str, str]:
         return "No slice stands out", f"The error rate of {slices.n_rows} rows is {rate}; {tests}."
     return "Where errors concentrate", (
         f"Bar: error rate on rows that were not searched. Thin line: {slices.error_rate.level:.0%} interval. Dashed: "
-        f"all rows ({rate}). By rank: excess errors, the lower end of the rate minus the rest's, times size."
+        f"all rows ({rate}). By rank: excess errors over the rate of all rows, small slices first."
     )
 
 

@@ -172,7 +172,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     >>> sorted(["b10.csv", "b9.csv", "a.csv"], key=natural)
     ['a.csv', 'b9.csv', 'b10.csv']
     """
-    parts = re.split(r"(\d+)", name)
+    parts = re.split(r"(\d{1,18})", name)
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 

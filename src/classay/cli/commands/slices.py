@@ -128,7 +128,8 @@ def _show(result: Slices) -> None:
         return
     rows = [
         [
-            f"{each.rank}. {each.condition}",
+            f"{each.rank}. {each.condition}"
+            + (f"\nerrors are rarer where {each.complement}" if each.complement else ""),
             str(each.size),
             f"{each.share:.1%}",
             console.figure(each.error_rate, 3),
@@ -147,7 +148,8 @@ def _show(result: Slices) -> None:
             COLUMNS,
             rows,
             f"Error rates are for rows that were not searched; {len(result.tested)} slices were tested on them, at a "
-            f"false-discovery rate of {result.q:g}. Excess errors: rows × (lower end of error rate − elsewhere).",
+            f"false-discovery rate of {result.q:g}. Excess errors: rows × (lower end of error rate − that of all "
+            "rows). Ranked by them, with a penalty for size.",
         )
     )
     for note in result.notes:

@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
 from ...engine import archive, store
-from ...expect import InputError, fraction
+from ...expect import InputError, counted, fraction
 from ...notes import notes_from_json, notes_to_json
 
 LEAST_SHARE = 0.8
 """Measures refuse a record in which a smaller share of the refits is present."""
+
+
+PREDICTIONS = "predictions"
+"""The source of a record that was made of a table of predictions: variants and runs, not subsets and refits."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,11 @@ class Refits(ABC):
         return bool(self.about.get("scheme", {}).get("kind") == "HalfSplits")
 
     @property
+    def of_predictions(self) -> bool:
+        """Whether it was made of a table of predictions: subsets are variants and refits are runs."""
+        return self.about.get("source") == PREDICTIONS
+
+    @property
     def two_fold(self) -> bool:
         """Whether there is no test part: each half is tested on the other half of all rows."""
         return self.about.get("test_size") == 0
@@ -129,10 +138,16 @@ class Refits(ABC):
 
     def over(self, on: str = "test") -> str:
         """What intervals of means over refits and points are over."""
+        if self.of_predictions:
+            return (
+                f"over {'variants and ' if len(self.seconds) > 1 else ''}{'items' if self.groups is None else 'groups'}"
+            )
         return over(self.groups_of(on))
 
     def over_rows(self) -> str:
         """What the interval of accuracy is over: subsets of these rows, or fresh samples."""
+        if self.of_predictions:
+            return self.over()
         return f"{'of data like these' if self.fresh else 'of these training rows'}, {self.over()}"
 
     def chosen(self, pairs: bool = False, there: NDArray[np.bool_] | None = None) -> tuple[AnyInts, AnyInts]:
@@ -302,11 +317,14 @@ def counted_refits(record: Refits, what: str) -> str:
     subsets, refits = record.present.shape
     points = record.answers().shape[2]
     text = f"{record.name}: {subsets} subsets x {refits} refit{'s' * (refits != 1)} on {points} test points{what}."
+    if record.of_predictions:
+        times = f"{counted(subsets, 'variant')} x {counted(refits, 'run')}"
+        text = f"{record.name}: {times} on {counted(points, 'item')}{what}."
     if record.has_probes:
         text += f" They also predicted {record.answers('probes').shape[2]} probes ({record.probe_kind})."
     if record.deterministic:
         text += " The learner is deterministic: one refit per subset is enough."
     gone = int((~record.present).sum())
     if gone:
-        text += f" {gone} of {subsets * refits} refits are missing."
+        text += f" {gone} of {subsets * refits} {'runs' if record.of_predictions else 'refits'} are missing."
     return " ".join([text, *record.notes])

@@ -182,7 +182,7 @@ def load(path: str | Path) -> Labelings | Predictions:
         )
     try:
         return restored(header, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+    except store.CANNOT_BE as error:
         raise InputError(f"{path} is not a complete record of {header['kind']} ({error}). Make it again.") from error
 
 

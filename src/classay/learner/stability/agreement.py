@@ -170,6 +170,9 @@ def _matches(one: NDArray[Any], other: NDArray[Any], same: Same) -> AnyInts:
 
 ON = ("auto", "test", "probes")
 TEST = "test points"
+ITEMS = "items"
+RUNS = "the same variant"
+ROWS = "the same rows"
 FRESH = "fresh samples"
 ONE_PAIR = "unknown: one pair of subsets"
 
@@ -186,22 +189,41 @@ def compared_on(record: Refits, on: str) -> str:
 
 def points_called(record: Refits, where: str) -> str:
     """What the points are called, such as "test points" or "uniform probes"."""
-    return TEST if where == "test" else f"{record.probe_kind} probes"
+    if where == "test":
+        return ITEMS if record.of_predictions else TEST
+    return f"{record.probe_kind} probes"
 
 
 def pairs_called(record: Refits) -> str:
     """What the two refits of a pair were fitted on."""
+    if len(record.present) == 1:
+        return RUNS if record.of_predictions else ROWS
+    if record.of_predictions:
+        return "different variants"
     if record.fresh:
         return FRESH
     return "disjoint halves" if record.halves else "different subsets"
 
 
+def as_units(answers: NDArray[Any]) -> NDArray[Any]:
+    """Predictions (K, R, n) whose first axis is compared: with one subset, its refits are the units."""
+    return answers.transpose(1, 0, 2) if len(answers) == 1 else answers
+
+
 def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
     """Notes on a record of which subsets x refits `shape` were used; an error if they are too few."""
-    if shape[0] < 2:
+    if shape[0] * shape[1] < 2:
         raise expect.InputError(
-            f"The record has {shape[0]} subset; comparing needs two refits on different subsets. Record more."
+            "The record has one set of predictions; comparing needs two refits or runs. Record more, or use "
+            "`accuracy()` of the record."
         )
+    if shape[0] < 2:
+        what = (
+            "variant: agreement is that of its runs"
+            if record.of_predictions
+            else "subset: agreement is that of its refits"
+        )
+        return [*record.notes, f"There is one {what}, on which only randomness differs."]
     notes = list(record.notes)
     if shape[:2] != record.present.shape:
         notes.append(f"Refits are missing; {shape[0]} subsets with {shape[1]} refits each were used.")

@@ -23,7 +23,22 @@ from ...result import Result, figures_frame
 from ..records.base import over
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
-from .agreement import FRESH, TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
+from .agreement import (
+    FRESH,
+    ITEMS,
+    ROWS,
+    RUNS,
+    TEST,
+    Agreement,
+    agreement,
+    as_units,
+    closeness,
+    coefficient,
+    compared_on,
+    pair_figures,
+    share,
+    used,
+)
 from .disagreement import DisagreementRegions, disagreement_regions
 from .new_data import KIND
 
@@ -74,7 +89,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     def points(self) -> Any:
         """The probes on which refits were compared, or None for test points or probes that were not stored."""
         record: Labelings = self._record  # type: ignore[attr-defined]
-        return None if self.on == TEST else record.probes
+        return None if self.on in (TEST, ITEMS) else record.probes
 
     @property
     def dice(self) -> float:
@@ -85,24 +100,26 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     def regions(self, table: pd.DataFrame | None = None, **options: Any) -> DisagreementRegions:
         """Where refits disagree most: see `disagreement_regions`. `table` has the rows of the points."""
         record: Labelings = self._record  # type: ignore[attr-defined]
-        return disagreement_regions(record, table, on="test" if self.on == TEST else "probes", **options)
+        return disagreement_regions(record, table, on="test" if self.on in (TEST, ITEMS) else "probes", **options)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, on, figure, value, low, high, level, kind."""
         return figures_frame(self.learner, self.on, {name: getattr(self, name) for name in FIGURES})
 
     def __str__(self) -> str:
-        where = self.pairs if self.pairs == FRESH else f"{self.pairs} of these rows"
+        record: Labelings = self._record  # type: ignore[attr-defined]
+        two, on = ("runs of", self.on) if record.of_predictions else ("refits on", TEST)
+        bare = record.of_predictions or self.pairs in (FRESH, ROWS)
+        where = self.pairs if bare else f"{self.pairs} of these rows"
         text = (
-            f"{self.learner}: two refits on {where} agree on {self.stability} of {self.n_points} {self.on}"
-            f"{_elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on test points. A "
-            "learner with constant predictions has stability 1, so read it together with accuracy."
+            f"{self.learner}: two {two} {where} agree on {self.stability} of {self.n_points} {self.on}"
+            f"{'' if bare else _elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on "
+            f"{on}. A learner with constant predictions has stability 1, so read it together with accuracy."
         )
-        if self.same_subset.value < 1:
-            text += (
-                f" Refits on the same rows agree on {self.same_subset}, so {self.dice:.0%} of the disagreement is "
-                "training randomness."
-            )
+        if self.same_subset.value < 1 and self.pairs not in (ROWS, RUNS):
+            same = "Runs of the same variant" if record.of_predictions else "Refits on the same rows"
+            chance = "randomness" if record.of_predictions else "training randomness"
+            text += f" {same} agree on {self.same_subset}, so {self.dice:.0%} of the disagreement is {chance}."
         return " ".join([text, *self.notes])
 
 
@@ -172,6 +189,7 @@ def stability(
     where = compared_on(record, on)
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
+    labels, repeated = as_units(labels), len(labels) == 1
     compared = agreement(labels, len(record.classes), record.halves)
     shared = pair_figures(record, where, compared, labels, np.equal, level)
     return Stability(
@@ -183,7 +201,7 @@ def stability(
         n_refits=shared.n_refits,
         stability=shared.stability,
         stability_new_data=shared.stability_new_data,
-        same_subset=shared.same_subset,
+        same_subset=shared.stability if repeated else shared.same_subset,
         standard_error=shared.standard_error,
         worst_case_points=shared.worst_case_points,
         worst_case_pairs=shared.worst_case_pairs,
@@ -282,6 +300,7 @@ def regression_stability(
     reach = _tolerance(predictions, tolerance)
     values = predictions.complete(where, pairs=predictions.halves)
     notes = used(predictions, values.shape)
+    values, repeated = as_units(values), len(values) == 1
     near = closeness(values, reach, predictions.halves)
     value, table = concordance(values, predictions.halves)
     squared = predictions.on_unseen_rows(lambda values: (values - predictions.truth) ** 2)
@@ -298,7 +317,7 @@ def regression_stability(
         n_refits=shared.n_refits,
         stability=shared.stability,
         stability_new_data=shared.stability_new_data,
-        same_subset=shared.same_subset,
+        same_subset=shared.stability if repeated else shared.same_subset,
         standard_error=shared.standard_error,
         worst_case_points=shared.worst_case_points,
         worst_case_pairs=shared.worst_case_pairs,

@@ -10,12 +10,17 @@ import pandas as pd
 
 from ... import charts
 from ...arrays import Floats
+from ...data.complexity import Complexity
+from ...data.complexity_tables import row_table
 from ...data.slices import Slice
+from ...data.wrong_labels import WrongLabels
 from ...expect import counted
 from ..cross_validated import HeldOut
 from ..document import Cell, Picture, Section, Sheet
+from ..label_quality import labels_of
 from ..phrases import distance_in_words, joined, percent, quoted
 from ..results import DataResults, LearnerResults, Results
+from .against_geometry import against_geometry
 from .learners import spec_of
 
 MOST_CLASSES, MOST_ROWS = 50, 20
@@ -29,13 +34,14 @@ def data_section(results: Results) -> Section:
         return Section(
             "data", TITLE, "", (), (_classes(results),), absent=results.why.get("complexity", ""), folded=True
         )
-    suspects = complexity.suspects()
+    labels = labels_of(results)
+    hardest = complexity.hardest(MOST_ROWS + labels.listed.size)
+    hardest = hardest[~hardest["row"].isin(labels.listed)].head(MOST_ROWS)
     lead = (
         f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes."
         f"{_sampled(results)} Taking "
         f"the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} of "
-        "the rows correctly, without any learner. Rows that look like another class than their label: "
-        f"{len(suspects):,}."
+        f"the rows correctly, without any learner. {labels.answer}"
     )
     pictures = (
         Picture(
@@ -55,22 +61,31 @@ def data_section(results: Results) -> Section:
     )
     sheets = (
         _classes(results),
+        against_geometry(results),
         _rows(
             results,
-            complexity.hardest(MOST_ROWS),
+            hardest,
             "hardest",
             "Hardest rows",
-            "By complexity. Hard rows can have the right label.",
+            "By complexity, without the labels to check: these rows are hard although their label is probably right.",
         ),
-        _rows(
-            results,
-            suspects.head(MOST_ROWS),
-            "suspects",
-            "Labels to check",
-            f"The likeliest {min(MOST_ROWS, len(suspects))} of {len(suspects):,}." if len(suspects) else "None.",
-        ),
+        _rows(results, _suspects(complexity, labels), "suspects", "Labels to check", _of_suspects(labels)),
     )
     return Section("data", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
+
+
+def _suspects(complexity: Complexity, labels: WrongLabels) -> pd.DataFrame:
+    """The rows to check; what they look like is the class that they likely have."""
+    rows = labels.listed[:MOST_ROWS]
+    return row_table(complexity, rows).assign(nearest=labels.likely[rows])
+
+
+def _of_suspects(labels: WrongLabels) -> str:
+    shown, number = min(MOST_ROWS, labels.listed.size), labels.number
+    return (
+        f"The likeliest {shown} of {labels.listed.size:,}, of which about {labels.false_alarms:.0%} have the right "
+        f"label. By {labels.used}, about {number.value:,.0f} [{number.low:,.0f}, {number.high:,.0f}] labels are wrong."
+    )
 
 
 def _sampled(results: Results) -> str:
@@ -90,14 +105,15 @@ def _classes(results: Results) -> Sheet:
     columns = ["class", "rows", "share"]
     by_class = None if results.complexity is None else results.complexity.by_class.set_index("class")
     if by_class is not None:
-        columns += ["complexity", "most similar to"]
-        order = np.argsort(-by_class["complexity"].reindex(data.classes).to_numpy(), kind="stable")
+        columns += ["complexity", "most often confused with"]
+        hard = np.nan_to_num(by_class["complexity"].reindex(data.classes).to_numpy(dtype=float), nan=-1.0)
+        order = np.argsort(-hard, kind="stable")
     rows = []
     for code in order[:MOST_CLASSES]:
         label = data.classes[code]
         row: list[Cell] = [cell(label), int(counts[code]), float(counts[code] / counts.sum())]
         if by_class is not None:
-            row += [cell(by_class.at[label, "complexity"]), cell(by_class.at[label, "nearest_other"])]
+            row += [cell(by_class.at[label, "complexity"]), cell(by_class.at[label, "confused_with"])]
         rows.append((*row, *(float(values[code]) for values in right.values())))
     cut = f" The hardest {MOST_CLASSES} of {counts.size}." if counts.size > MOST_CLASSES else ""
     called = tuple(f"{name}: correct" for name in right)
@@ -120,7 +136,7 @@ def _right_by_class(data: DataResults, held: HeldOut) -> Floats:
 
 def _confused(results: Results) -> Sheet:
     assert results.complexity is not None
-    pairs = results.complexity.confusion()
+    pairs = results.complexity.neighbours()
     pairs = pairs[pairs["nearer"] > 0].sort_values("nearer", ascending=False, kind="stable").head(MOST_CLASSES)
     rows = tuple(
         (cell(label), cell(nearest), count)

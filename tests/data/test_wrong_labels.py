@@ -1,0 +1,146 @@
+"""How many labels are wrong, and which: planted ones are found, overlap and noise are not mistaken for them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_predict
+
+import classay
+from classay.data import complexity as complexity_module
+from classay.data import wrong_labels as module
+from classay.data.complexity import complexity
+from classay.expect import InputError
+
+
+def flipped(y, share, seed=0):
+    """Labels of which a share is another class, and which."""
+    rng = np.random.default_rng(seed)
+    classes = int(y.max()) + 1
+    rows = rng.choice(y.size, round(share * y.size), replace=False)
+    y = y.copy()
+    y[rows] = (y[rows] + rng.integers(1, classes, rows.size)) % classes
+    return y, rows
+
+
+def clouds(n, apart, seed=0, classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    return rng.normal(size=(n, 4)) + apart * np.eye(4)[y], y
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.1])
+def test_planted_wrong_labels_are_found_and_counted(share):
+    X, truth = load_digits(return_X_y=True)
+    y, rows = flipped(truth, share)
+    c = complexity(X, y)
+    labels = c.wrong_labels()
+    assert labels.number.low <= rows.size <= labels.number.high
+    assert np.isin(labels.listed, rows).mean() >= 0.85
+    assert np.isin(rows, labels.listed).mean() >= 0.8
+    suspects = c.suspects()
+    assert suspects["row"].tolist() == labels.listed.tolist()
+    found = suspects[np.isin(suspects["row"], rows)]
+    assert (found["likely"] == truth[found["row"]]).mean() > 0.95  # the class they had
+    assert len(c.suspects(5)) == 5
+    # Two lists, not one twice: hard rows without suspected labels.
+    assert not np.isin(c.hardest(20, suspects=False)["row"], labels.listed).any()
+    assert np.isin(c.hardest(rows.size)["row"], rows).mean() >= 0.85
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_random_labels_flag_nothing(classes):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        c = complexity(rng.normal(size=(2000, 5)), rng.integers(0, classes, 2000))
+        labels = c.wrong_labels()
+        assert len(c.suspects()) <= 20
+        if not labels.share.known:
+            assert "is unknown" in labels.answer
+            assert "labels are wrong is unknown" in str(c)
+
+
+@pytest.mark.parametrize("apart", [1.0, 2.0, 3.0])
+def test_overlap_is_not_taken_for_wrong_labels(apart):
+    for seed in range(3):
+        X, y = clouds(1500, apart, seed)
+        labels = complexity(X, y).wrong_labels()
+        assert labels.number.low <= 8
+        assert labels.listed.size <= 8
+
+
+def test_probabilities_are_bayes_rule():
+    """With known class probabilities the posterior of a wrong label is by hand; the model then fits ε."""
+    assert module._wrong_given_label(np.array([1.0, 0.0, 0.5]), 0.1, 3) == pytest.approx(
+        [0.0, 1.0, 0.1 * 0.5 / 2 / (0.9 * 0.5 + 0.1 * 0.5 / 2)]
+    )
+    assert module._listed(np.array([0.2, 1.0, 0.9, 0.7]), 0.15).tolist() == [1, 2, 3]
+    assert module._listed(np.array([0.2, 1.0, 0.9, 0.7]), 0.05).tolist() == [1, 2]
+    assert module._listed(np.array([0.2, 0.3]), 0.05).tolist() == []
+
+
+def test_the_gradient_is_that_of_the_loss():
+    from scipy.optimize import check_grad
+
+    rng = np.random.default_rng(0)
+    evidence, codes = rng.random((3, 40, 5)) * 4, rng.integers(0, 5, 40)
+    for wrong, point in ((None, [0.5, 1.0, 2.0, 0.1]), (0.2, [0.5, 1.0, 2.0])):
+        error = check_grad(
+            lambda p, w=wrong: module._loss(p, evidence, codes, w)[0],
+            lambda p, w=wrong: module._loss(p, evidence, codes, w)[1],
+            np.array(point),
+        )
+        assert error < 1e-4
+
+
+def test_a_learner_helps():
+    """Classes that are no clouds: a ring around a disc. Distances say little, a forest separates them."""
+    rng = np.random.default_rng(0)
+    angle, truth = rng.random(1200) * 2 * np.pi, rng.integers(0, 2, 1200)
+    radius = np.where(truth == 0, rng.random(1200), 1.6 + rng.random(1200))
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    y, rows = flipped(truth, 0.05)
+    c = complexity(X, y, "euclidean")
+    shares = cross_val_predict(RandomForestClassifier(100, random_state=0), X, y, cv=5, method="predict_proba")
+    alone, both = classay.wrong_labels(c), classay.wrong_labels(c, shares)
+
+    def at_top(labels):
+        return np.isin(np.argsort(-np.nan_to_num(labels.probability), kind="stable")[: rows.size], rows).mean()
+
+    assert at_top(both) > max(at_top(alone), 0.9)
+    assert both.number.low <= rows.size <= both.number.high
+    assert both.explained.value > 0.6
+    assert "the learner's" in both.answer
+
+
+def test_the_result(monkeypatch):
+    X, truth = load_digits(return_X_y=True)
+    y, _ = flipped(truth, 0.05)
+    c = complexity(X, y)
+    labels = c.wrong_labels()
+    content = json.loads(json.dumps(labels.to_dict(), allow_nan=False))
+    assert content["share"]["value"] == pytest.approx(labels.share.value)
+    assert labels.ceiling.value == pytest.approx(1 - labels.share.value)
+    frame = labels.to_frame()
+    assert frame["row"][frame["listed"]].tolist() == labels.listed.tolist()
+    assert sorted(frame["row"]) == list(range(1797))
+    assert str(labels).startswith("About ")
+    assert "Wrong labels alone would limit the accuracy to" in str(labels)
+    monkeypatch.setattr(complexity_module, "MOST_DISTANCES", 10)
+    again = complexity(X, y).wrong_labels()  # distances are measured again, in parts
+    np.testing.assert_allclose(again.probability, labels.probability, atol=1e-6)
+
+
+def test_mistakes_are_explained():
+    X, y = clouds(60, 2.0)
+    c = complexity(X, y)
+    with pytest.raises(InputError, match="60 rows x 3 classes"):
+        classay.wrong_labels(c, np.ones((60, 2)) / 2)
+    with pytest.raises(InputError, match="sum to 1"):
+        classay.wrong_labels(c, np.ones((60, 3)))
+    with pytest.raises(InputError, match="false_alarms"):
+        classay.wrong_labels(c, false_alarms=2)
