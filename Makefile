@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 BARE := .venv-bare
 AUDIT := .venv-audit
+LOWEST := .venv-lowest
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 FILES := src tests benchmarks examples docs/hooks
 export PIP_NO_INPUT := 1
 
-.PHONY: demo test lint bare portable long bench docs audit clean
+.PHONY: demo test lint bare lowest portable long bench docs audit sbom clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -32,8 +33,14 @@ bare: $(BARE)/.installed
 portable: $(VENV)/.tested
 	$(BIN)/python tests/portable.py -n 2 --dist worksteal
 
+# The core on the lowest declared versions. Their own deprecation warnings are no failure.
+lowest: $(LOWEST)/.installed
+	CLASSAY_BARE=1 $(LOWEST)/bin/python -m pytest -q -n 2 --dist worksteal -o filterwarnings=default tests/bare \
+	    tests/tables tests/estimators tests/regions tests/learner/records tests/classes/ranks tests/test_splits.py
+
 long: $(VENV)/.tested
 	$(BIN)/python -m pytest -o addopts="-ra" tests/long -s
+	CLASSAY_FUZZ=8 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/fuzz
 
 bench: $(VENV)/.tested
 	$(BIN)/python $(PIP_INSTALL) --group bench
@@ -54,8 +61,15 @@ audit: $(VENV)/.tested
 	$(AUDIT)/bin/pip-audit --vulnerability-service osv --skip-editable \
 	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 
+# What is installed, as CycloneDX: sbom.json.
+sbom: $(VENV)/.installed
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/python $(PIP_INSTALL) cyclonedx-bom
+	$(AUDIT)/bin/cyclonedx-py environment --pyproject pyproject.toml --of JSON -o sbom.json $(BIN)/python
+	@echo "Bill of materials: $(CURDIR)/sbom.json"
+
 clean:
-	rm -rf $(VENV) $(BARE) $(AUDIT) demo runs build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(BARE) $(AUDIT) $(LOWEST) sbom.json demo runs build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml
@@ -70,6 +84,14 @@ $(VENV)/.tested: $(VENV)/.installed
 
 $(VENV)/.documented: $(VENV)/.installed
 	$(BIN)/python $(PIP_INSTALL) --group docs
+	touch $@
+
+$(LOWEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python $(PIP_INSTALL) --upgrade "pip>=25.1"
+	$(PYTHON) tests/declared_floors.py core > $(LOWEST)/floors.txt
+	$(LOWEST)/bin/python $(PIP_INSTALL) -r $(LOWEST)/floors.txt pytest pytest-xdist hypothesis
+	$(LOWEST)/bin/python $(PIP_INSTALL) --no-deps -e .
 	touch $@
 
 $(BARE)/.installed: pyproject.toml

@@ -56,10 +56,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1000, help="first seed")
     parser.add_argument("--only", choices=("clean", "planted"), help="one kind of worlds")
     parser.add_argument("--quick", action="store_true", help="one seed each")
-    parser.add_argument("--rivals", action="store_true", help="other packages instead")
+    parser.add_argument("--rivals", nargs="*", metavar="NAME", help="other packages instead: all, or these")
     arguments = parser.parse_args()
     seeds, clean = (1, 1) if arguments.quick else (arguments.seeds, arguments.clean)
-    checks = rivals() if arguments.rivals else {"classay": warned}
+    checks = {"classay": warned}
+    if arguments.rivals is not None:
+        checks = {name: check for name, check in rivals().items() if name in arguments.rivals or not arguments.rivals}
     for name, check in checks.items():
         pages = runs = 0
         begin = time.perf_counter()

@@ -425,7 +425,7 @@ def _() -> Any:
 @call("memorizing classifier")
 def _() -> Any:
     X, y = cancer()
-    memory = classay.MemorizingClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), stability_weight=0.3)
+    memory = classay.MemorizingClassifier(DecisionTreeClassifier(max_depth=3, random_state=0))
     for start in range(0, 400, 100):
         memory.partial_fit(X[start : start + 100], y[start : start + 100], classes=[0, 1])
     return {"history": memory.history_, "labels": memory.predict(X), "proba": memory.predict_proba(X)}

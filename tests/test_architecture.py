@@ -35,7 +35,9 @@ FLOORS = [
         "limits",
         "notes",
         "npz_files",
+        "input_files",
         "printable",
+        "private_apis",
         "result",
         "notebook",
         "frames",
@@ -332,6 +334,7 @@ EXAMPLES = {
         )
     ),
     "Orientation": lambda: classay.orientation(answers()),
+    "OrientationBySize": lambda: classay.orientation_by_size(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": complexity_of_rows,
     "WrongLabels": lambda: classay.wrong_labels(complexity_of_rows()),
@@ -374,11 +377,22 @@ EXAMPLES = {
         executor=1,
         name="<b>tree</b>",
     ),
+    "SweepComparison": lambda: EXAMPLES["Sweep"]().compare(),
+    "GapCorrelations": lambda: classay.gap_correlations({"<b>iris</b>": EXAMPLES["Sweep"]()}),
+    "SourceTable": lambda: classay.source_table({"<b>iris</b>": load_iris(return_X_y=True)}),
     "RegressionStability": lambda: classay.stability(numbers()),
     "DisagreementRegions": lambda: classay.disagreement_regions(
         classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),
         pd.DataFrame({"<b>heat</b>": range(400), "hue": list("ab") * 200}),
     ),
+    "Comparison": lambda: classay.compare(
+        classay.Labelings.from_arrays([[0, 1] * 20], [0, 1] * 20, name="<b>old</b>"),
+        classay.Labelings.from_arrays([[0, 1] * 18 + [1, 0, 1, 1]], [0, 1] * 20, name="new"),
+    ),
+    "Judges": lambda: classay.judges(
+        pd.DataFrame({"<b>a</b>": [0, 1] * 10, "b": [0, 1, 1, 1] * 5}), rating=["<b>a</b>", "b"]
+    ),
+    "Repeats": lambda: classay.repeats_needed(answers()),
     "Preference": lambda: leaning(),
     "Preferences": lambda: classay.preferences(
         {"<b>tree</b>": DecisionTreeClassifier()},

@@ -192,5 +192,5 @@ def test_without_groups_and_time_the_rows_are_those_of_earlier_versions():
 
     assert drawn(Subsets(2, 0.4)) == [[1, 2, 3, 7, 7, 8], [0, 1, 1, 3, 5, 10]]
     assert drawn(Subsets(2, 6, False)) == [[1, 2, 5, 6, 7, 12], [0, 1, 3, 4, 6, 14]]
-    assert drawn(HalfSplits(1)) == [[0, 3, 6, 8, 10, 12, 13, 14], [1, 2, 4, 5, 7, 9, 11]]
-    assert drawn(HalfSplits(1, 4)) == [[6, 8, 12, 13], [1, 4, 5, 11]]
+    assert drawn(HalfSplits(1, stratify=True)) == [[0, 3, 6, 8, 10, 12, 13, 14], [1, 2, 4, 5, 7, 9, 11]]
+    assert drawn(HalfSplits(1, 4, stratify=True)) == [[6, 8, 12, 13], [1, 4, 5, 11]]

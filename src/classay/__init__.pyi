@@ -61,16 +61,23 @@ from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.drift.verdict import Drift as Drift
 from .learner.drift.verdict import Update as Update
+from .learner.epochs import EpochPredictions as EpochPredictions
 from .learner.fitting.cv_splits import Splits as Splits
 from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets
 from .learner.importance import Importance as Importance
 from .learner.importance import importance as importance
+from .learner.orientation.by_size import OrientationBySize as OrientationBySize
+from .learner.orientation.by_size import orientation_by_size as orientation_by_size
+from .learner.orientation.entropy import published_ranges as published_ranges
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.kinship import kinship as kinship
 from .learner.orientation.orientation import Orientation as Orientation
 from .learner.orientation.orientation import orientation as orientation
+from .learner.orientation.source_table import SourceTable as SourceTable
+from .learner.orientation.source_table import source_table as source_table
+from .learner.preference.concept_agreement import agreement as agreement
 from .learner.preference.preference import Preference as Preference
 from .learner.preference.preference import Preferences as Preferences
 from .learner.preference.preference import preference as preference
@@ -95,8 +102,17 @@ from .learner.stability.disagreement import disagreement_regions as disagreement
 from .learner.stability.stability import RegressionStability as RegressionStability
 from .learner.stability.stability import Stability as Stability
 from .learner.stability.stability import stability as stability
+from .learner.sweep.best_value import SweepComparison as SweepComparison
+from .learner.sweep.correlations import GapCorrelations as GapCorrelations
+from .learner.sweep.correlations import gap_correlations as gap_correlations
 from .learner.sweep.result import Sweep as Sweep
 from .learner.sweep.sweep import sweep as sweep
+from .learner.versions.compare import Comparison as Comparison
+from .learner.versions.compare import compare as compare
+from .learner.versions.judges import Judges as Judges
+from .learner.versions.judges import judges as judges
+from .learner.versions.repeats import Repeats as Repeats
+from .learner.versions.repeats import repeats_needed as repeats_needed
 from .network.prototypes.prototypes import prototypes as prototypes
 from .network.prototypes.record import Prototypes as Prototypes
 from .network.quality.features import FeatureQuality as FeatureQuality
@@ -111,6 +127,8 @@ from .report.assay import Assay as Assay
 from .report.assay import characterize as characterize
 from .report.document import Report as Report
 from .report.export.files import open_report as open_report
+from .report.export.skore_checks import skore_checks as skore_checks
+from .report.gates.assert_gates import assert_gates as assert_gates
 
 __version__: str
 __all__: list[str]

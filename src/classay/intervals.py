@@ -12,6 +12,8 @@ from scipy import special, stats
 from .expect import InputError, fraction
 
 OF_GROUPS = "of a proportion, over groups"
+AT_LEAST = "at least"
+"""A kind that begins so marks a value as a lower limit, not the best guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +21,13 @@ class Estimate:
     """A figure with an interval around it.
 
     `kind` says what the interval is over ("over holdouts", "of a proportion"). A `value` of NaN means unknown:
-    the data cannot identify it, and `low` and `high` are then the range that is possible.
+    the data cannot identify it, and `low` and `high` are then the range that is possible. A kind that begins with "at
+    least" means that the value is a lower limit.
 
     >>> Estimate(2.94, 2.87, 3.01, kind="over holdouts")
     2.94 [2.87, 3.01]
+    >>> Estimate(0.49, 0.41, 5.3, kind="at least: from 3 points")
+    at least 0.49 [0.41, 5.3]
     """
 
     value: float
@@ -36,6 +41,11 @@ class Estimate:
         """Whether there is a value at all."""
         return not math.isnan(self.value)
 
+    @property
+    def prefix(self) -> str:
+        """What is written before the value: "at least " if it is a lower limit."""
+        return f"{AT_LEAST} " if self.known and self.kind.startswith(AT_LEAST) else ""
+
     def __float__(self) -> float:
         return float(self.value)
 
@@ -43,7 +53,7 @@ class Estimate:
         spec = spec or ".3g"
         if not self.known:
             return f"unknown [{self.low:{spec}}, {self.high:{spec}}]"
-        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+        return f"{self.prefix}{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
     def __str__(self) -> str:
         return format(self)

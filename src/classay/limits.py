@@ -27,10 +27,13 @@ LIMITS = {
     "rows": 100_000_000,
     "columns": 100_000,
     "cell_characters": 1_000_000,
+    "label_characters": 1_000,
     "array_bytes": 2**36,
     "graph_nodes": 1_000_000,
 }
 """Name -> the largest value that is accepted."""
+OF_MEMORY = {"array_bytes"}
+"""Limits that are never above the memory of this machine, unless the environment raises them."""
 OF_PARAMETERS = {
     "Subsets(n)": "subsets",
     "HalfSplits(m)": "subsets",
@@ -57,7 +60,8 @@ def limit_of(name: str) -> int:
     >>> limit_of("subsets")
     100000
     """
-    return _raised(os.environ.get(VARIABLE, "")).get(name, LIMITS[name])
+    usual = min(LIMITS[name], _memory()) if name in OF_MEMORY else LIMITS[name]
+    return _raised(os.environ.get(VARIABLE, "")).get(name, usual)
 
 
 def advice(name: str) -> str:
@@ -67,6 +71,15 @@ def advice(name: str) -> str:
     'If you need more, set the environment variable CLASSAY_LIMITS=rows=NUMBER.'
     """
     return f"If you need more, set the environment variable {VARIABLE}={name}=NUMBER."
+
+
+@cache
+def _memory() -> int:
+    """Bytes of memory of this machine; where that is unknown, more than any."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**63
 
 
 @cache

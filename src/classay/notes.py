@@ -24,7 +24,13 @@ TEXTS = {
     "rows-not-in-pairs": "{count} rows are neither trained on nor tested by every index pair of `cv`.",
     "splitter-on-training-part": "{subject} was run on the training part: its training rows are the subsets, and all "
     "refits are tested on the same test part.",
+    "subsets-redrawn": "{count} of {subsets} subsets lacked a class and were drawn again, so figures are of subsets "
+    "with every class; Subsets(every_class=False) draws once.",
     "subsets-completed": "{count} of {subsets} subsets missed a class in every draw; one row of it was added.",
+    "subsets-lack-classes": "{count} of {subsets} training subsets lack a class, as samples of this size may; they are "
+    "used as drawn.",
+    "halves-by-class": "The halves were dealt by class, so figures are of samples with the class shares of these rows; "
+    "refits on independent samples agree less.",
     "seed-fixed": "Its random_state is fixed, so refits cannot differ: stochasticity is 0 by your choice.",
     "refits-not-run": "Interrupted: {count} of {refits} refits were not run.",
     "refits-failed": "{count} of {refits} refits failed; see `failures`.",

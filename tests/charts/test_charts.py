@@ -162,7 +162,7 @@ def test_known_zero_stochasticity_is_drawn_as_zero():
 def test_bound_is_above_every_learner(three):
     for threshold in range(1, 6):
         chart = charts.plane_chart(*three, threshold=threshold)
-        curve = rows_with(chart, "tight", "lauw", "least")
+        curve = rows_with(chart, "tight", "lauw")
         bias = [point["bias"] for point in curve]
         points = rows_with(chart, "bias_low", "expressivity")
         assert len(points) == 3
@@ -175,10 +175,51 @@ def test_bound_is_above_every_learner(three):
             assert point["expressivity"] <= most_expressivity(point["bias"] + chance, threshold, 5, 2) + 1e-9
             # The curve is drawn in straight pieces, a little beneath the bound.
             assert point["expressivity"] <= np.interp(point["bias"], bias, [c["tight"] for c in curve]) + 0.01
-            assert point["expressivity"] >= np.interp(point["bias"], bias, [c["least"] for c in curve]) - 0.01
+            assert point["least"] == each.bounds[threshold - 1].expressivity_least
+            assert point["least"] <= point["expressivity"] + 1e-9
         assert all(point["lauw"] >= point["tight"] - 1e-9 for point in curve)
         assert curve[0]["bias"] == pytest.approx(-chance)
         assert curve[-1]["bias"] == pytest.approx(1 - chance)
+
+
+def test_a_learner_that_never_varies_is_within_what_is_drawn():
+    """Its entropy is 0 at every bias; the region was drawn above it."""
+    labels = np.ones((10, 2, 30), dtype=int)
+    constant = orientation(Labelings.from_arrays(labels, np.arange(30) % 3 > 0))
+    (point,) = rows_with(charts.plane_chart(constant), "bias_low", "expressivity")
+    curve = rows_with(charts.plane_chart(constant), "tight", "none")
+    assert point["expressivity"] == 0 == point["least"] == min(row["none"] for row in curve)
+
+
+def test_the_plane_of_capacity(three):
+    points = rows_with(charts.plane_chart(*three, figure="capacity"), "bias_low", "expressivity")
+    for each, point in zip(three, points):
+        assert point["expressivity"] == each.plugin.capacity.value
+        assert each.bounds[3].capacity_least <= point["expressivity"] + 1e-9
+    with pytest.raises(InputError, match="capacity"):
+        charts.plane_chart(*three, figure="accuracy")
+
+
+def test_plain_estimates_are_an_option(three):
+    totals = rows_with(charts.expressivity_chart(*three, plugin=True), "most", "low")
+    for each, row in zip(three, totals):
+        assert row["figure"].startswith(f"{each.plugin.expressivity.value:.2f}")
+    assert "few refits" in json.dumps(three[0].plot(kind="expressivity", plugin=True).to_dict())
+
+
+def test_a_dendrogram_joins_at_the_linkage():
+    rng = np.random.default_rng(0)
+    truth = np.arange(40) % 2
+    kin = kinship(
+        {
+            f"<{name}>": Labelings.from_arrays(np.where(rng.random((20, 2, 40)) < flip, 1 - truth, truth), truth)
+            for name, flip in (("a", 0.05), ("b", 0.05), ("c", 0.5))
+        }
+    )
+    chart = kin.plot(kind="dendrogram")
+    joins = rows_with(chart, "join", "corner")
+    assert sorted({row["x"] for row in joins if row["corner"] == 1}) == pytest.approx(sorted(kin.linkage[:, 2]))
+    assert sorted(row["text"] for row in rows_with(chart, "x", "text") if row["x"] == 0) == ["<a>", "<b>", "<c>"]
 
 
 def test_plane_is_at_four_of_five_unless_told(three):

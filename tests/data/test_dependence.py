@@ -17,7 +17,7 @@ from suspect_worlds import (
 )
 
 import classay
-from classay.data.dependence import _excess, _stretches, _united, _whole_groups, _within_classes
+from classay.data.dependence import _excess, _stretches, _takes_classes, _united, _whole_groups, _within_classes
 from classay.data.labelled_table import labelled_table
 from classay.data.near_groups import continuous_columns, near_groups
 from classay.data.nearness import distances, even_sample, nearest_ranks, scaled
@@ -102,6 +102,12 @@ def test_two_groupings_united_by_hand():
     united = _united(np.array([0, 0, 1, 2, 3]), np.array([5, 6, 6, 7, 8]))
     assert len(set(united[:3])) == 1
     assert len(set(united)) == 3
+
+
+def test_groups_that_are_classes_cannot_be_left_out():
+    codes = np.repeat([0, 1, 2, 3], 5)
+    assert _takes_classes(codes, codes)
+    assert not _takes_classes(codes, np.tile(np.arange(5), 4))
 
 
 def test_samples_keep_what_belongs_together():

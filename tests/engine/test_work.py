@@ -690,3 +690,15 @@ def test_a_task_that_is_no_longer_wanted_is_let_go():
         assert set(range(0, 40, 2)) <= set(outcome.results) < set(range(40))
         assert outcome.failures == {}
         assert not outcome.stopped
+
+
+def test_a_pool_is_not_handed_to_another_thread():
+    """Linux ends a worker with the thread that started it, so the next user would lose it in the middle of a task."""
+    with pool.local_workers(1):
+        pass
+    assert pool.has_idle_pool(1)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append((pool.has_idle_pool(1), pool._take_idle(1))))
+    thread.start()
+    thread.join()
+    assert seen == [(False, None)]

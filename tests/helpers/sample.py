@@ -44,6 +44,78 @@ def nasty_report() -> Report:
     )
 
 
+FRAGMENTS = (
+    *(
+        "<script>",
+        "</script>",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        "</style>",
+        "</title>",
+        "<svg onload=alert(1)>",
+        "<a href=",
+    ),
+    *(
+        "javascript:alert(1)",
+        "data:text/html,<b>",
+        "onerror=alert(1)",
+        "<img src=//evil.example/x>",
+        "url(//evil.example)",
+    ),
+    *(
+        '"',
+        "'",
+        "`",
+        "&quot;",
+        "&#x3c;",
+        "&",
+        "<",
+        ">",
+        "\\",
+        "\\u003cscript\\u003e",
+        "{{7*7}}",
+        "{% raw %}",
+        "${1}",
+        "datum.x",
+    ),
+    *(
+        "\u2028",
+        "\u202e",
+        "\u200b",
+        "\x00",
+        "\x1b[31m",
+        "\ufffe",
+        "</template>",
+        "<base href=//evil.example>",
+    ),
+    *("__proto__", "constructor", "=cmd|' /C calc'!A0", "@import '//evil.example';", "*/", "expression(alert(1))"),
+)
+"""Parts of names that are code somewhere: in HTML, CSS, scripts, charts, templates, terminals or spreadsheets."""
+
+
+def hostile_report(seed: int) -> Report:
+    """A report in which all names are random sequences of such fragments."""
+    rng = np.random.default_rng(seed)
+
+    def name() -> str:
+        return "".join(rng.choice(FRAGMENTS, size=rng.integers(2, 7)))
+
+    texts = tuple(f"{name()} {number}" for number in range(14))  # numbered, so that no two are the same
+    made = _made(texts[:3], texts[3:5], texts[5:7])
+    return dataclasses.replace(
+        made,
+        title=texts[7],
+        about={"name": texts[8], "rows": 40, "columns": 2, "target": texts[9], "classes": 2, texts[10]: texts[11]},
+        failed={texts[12]: texts[13]},
+        settings={**made.settings, "command": texts[7], texts[8]: {texts[9]: texts[10]}, "texts": list(texts)},
+        findings=tuple(dataclasses.replace(each, action=texts[11], reference=texts[12]) for each in made.findings),
+        unasked=(Unasked("C301", texts[13], texts[7]),),
+        sections=(*made.sections, Section(texts[8], texts[9], texts[10], sheets=(_texts(),), group=texts[11])),
+    )
+
+
 def answers(seed: int, wrong: float) -> classay.Labelings:
     """Refits of a learner that answers wrongly by chance."""
     rng = np.random.default_rng(seed)

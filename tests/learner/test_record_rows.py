@@ -42,9 +42,9 @@ def test_a_forest_knows_patients_and_not_the_disease(patients):
     estimate = whole.accuracy()
     assert 0.3 < estimate.value < 0.7
     assert estimate.low < 0.5 < estimate.high
-    assert estimate.kind == "over subsets and groups"
+    assert estimate.kind == "of these training rows, over subsets and groups"
     assert estimate.high - estimate.low > 3 * (plain.accuracy().high - plain.accuracy().low)
-    assert classay.stability(whole).stability.kind == "over subsets and groups"
+    assert classay.stability(whole).stability.kind == "of these rows, over subsets and groups"
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
@@ -123,7 +123,7 @@ def test_records_keep_their_groups(tmp_path):
     assert "groups" not in plain.to_file()[1]
     uniform = record(GaussianNB(), X, y, HalfSplits(3), 1, executor=1, groups=groups, probes="uniform", n_probes=20)
     assert uniform.probe_groups is None
-    assert classay.stability(uniform).stability.kind == "over subsets and points"
+    assert classay.stability(uniform).stability.kind == "of these rows, over subsets and points"
 
 
 def test_a_store_tells_apart_what_was_given(tmp_path):

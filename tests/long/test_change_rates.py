@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from voters import Voter, crossing_of_votes, first, second
 
-from classay import DriftMonitor, preference
+from classay import DriftMonitor, MemorizingClassifier, preference
 from classay.engine import work
 from classay.learner.preference.crossover import Search
 
@@ -96,3 +96,44 @@ def test_alarms_without_change(learner, ratio):
     print(f"{type(learner).__name__}, reference {ratio}x: alarms in {alarms.mean():.1%} of {alarms.size} batches")
     # The rate is stated as 5 %; a stream's batches share a reference, so the error is that of 500 streams.
     assert alarms.mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 500)
+
+
+def turned(rng, n, angle, noise):
+    X = rng.normal(size=(n, 3))
+    return X, (np.cos(angle) * X[:, 0] + np.sin(angle) * X[:, 1] > 0) ^ (rng.random(n) < noise)
+
+
+def remembered(settings, seed):
+    """Whether each of nine updates changed the concept of a memory, in a stream of batches of 100."""
+    learner, angles, noise = settings
+    rng = np.random.default_rng(seed)
+    memory = MemorizingClassifier(learner)
+    for angle in angles:
+        memory.partial_fit(*turned(rng, 100, angle, noise))
+    return (memory.history_["kept"] == "new").tolist()[1:]
+
+
+@pytest.mark.parametrize("learner", [GaussianNB(), DecisionTreeClassifier(max_depth=3)], ids=["bayes", "tree"])
+@pytest.mark.parametrize(
+    ("world", "angles", "noise"),
+    [
+        ("no change", [0.0] * 10, 0.1),
+        ("noise", [0.0] * 10, 0.5),
+        ("sudden flip", [0.0] * 4 + [np.pi] * 6, 0.1),
+        ("slow drift", list(np.arange(10) * np.pi / 18), 0.1),
+    ],
+)
+def test_changes_of_a_memory(learner, world, angles, noise):
+    """False changes at most as often as alpha = 5 % of streams; a flip is taken at once, a slow drift in time."""
+    streams = 300
+    outcome = work.run(remembered, range(streams), shared=(learner, angles, noise))
+    changed = np.array(list(outcome.results.values()))
+    before = changed[:, :3] if world == "sudden flip" else changed
+    false = before.any(axis=1).mean()
+    print(f"{type(learner).__name__}, {world}: changes {changed.mean(axis=0).round(3)}, any (before): {false:.1%}")
+    if world != "slow drift":
+        assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / streams)
+    if world == "sudden flip":
+        assert changed[:, 3].mean() > 0.95
+    if world == "slow drift":
+        assert changed.any(axis=1).mean() > 0.9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import digamma
-from worlds import NAMES, as_labels, world
+from worlds import JUDGES, NAMES, as_labels, world
 
 import classay
 from classay.learner.orientation.orientation import usual_threshold
@@ -18,9 +18,9 @@ def holds(estimate, truth):
     return estimate.low - 1e-6 <= truth <= estimate.high + 1e-6
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *JUDGES])
 @pytest.mark.parametrize(("refits", "goal"), [(10, 0.1), (5, 0.25)])
-def test_five_worlds(name, refits, goal):
+def test_ten_worlds(name, refits, goal):
     errors, within_held, capacity_held = [], 0, 0
     for seed in range(RUNS):
         answers, within, overall = world(name, 100, refits, seed)

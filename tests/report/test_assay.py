@@ -91,7 +91,7 @@ def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_sh
     # Not what to do about them: which of two learners is faster is measured.
     findings = [[(each.code, each.level, each.of, each.sentence) for each in made.findings] for made in (assay, again)]
     assert findings[0] == findings[1]
-    shown = "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all', test_points=20000, random_state=0"
+    shown = "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all', test_points=20000, retrains=0, random_sta"
     assert shown in assay.report.settings["command"]
 
 

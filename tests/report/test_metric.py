@@ -9,7 +9,7 @@ from classay import InputError
 from classay.report.cross_validated import HeldOut
 from classay.report.findings.rules import difference_over_rows, mean_over_rows
 from classay.report.metric import check_metric, metric_for, scored
-from classay.report.ranking import nearly_constant, placements, ranks_by_row
+from classay.report.score_ranks import nearly_constant, placements, ranks_by_row
 from classay.report.subjects import data_from
 
 

@@ -66,6 +66,7 @@ def test_one_learner_alone_has_its_figure_and_the_rows_of_its_fits():
     assert words(assay).startswith("bayes reaches negative log loss −0.")
     assert "(fits on 160 rows)" in words(assay)
     assert assay.report.figure("bayes", "neg_log_loss").value < 0
+    assert "metric='neg_log_loss'" in assay.report.settings["command"]
 
 
 def test_what_nobody_asked_for_is_only_a_contrast():

@@ -57,6 +57,7 @@ def is_flowers(table):
         ("wine", (178, 13), ["class_0", "class_1", "class_2"]),
         ("breast_cancer", (569, 30), ["benign", "malignant"]),
         ("digits", (1797, 64), list(range(10))),
+        ("random", (2000, 4), [0, 1]),
     ],
 )
 def test_built_in_tables_have_their_labels(name, shape, labels):
@@ -74,12 +75,12 @@ def test_built_in_labels_belong_to_their_rows():
 
 
 def test_all_built_in_names_are_tested():
-    assert BUILT_IN == ("iris", "wine", "breast_cancer", "digits")
+    assert BUILT_IN == ("iris", "wine", "breast_cancer", "digits", "random")
 
 
 def test_an_unknown_name_suggests_the_nearest():
     refused("iriss", "no file 'iriss'.*Did you mean iris.*breast_cancer, digits")
-    refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .* or openml:NAME")
+    refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .*openml:NAME, or - for")
 
 
 # Text files

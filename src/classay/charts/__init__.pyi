@@ -25,6 +25,7 @@ from .learner.disagreement import disagreement_bars as disagreement_bars
 from .learner.disagreement import disagreement_plane as disagreement_plane
 from .learner.drift import drift_chart as drift_chart
 from .learner.importance import importance_chart as importance_chart
+from .learner.kinship import kinship_dendrogram as kinship_dendrogram
 from .learner.kinship import kinship_heatmap as kinship_heatmap
 from .learner.kinship import kinship_map as kinship_map
 from .learner.orientation import bias_chart as bias_chart

@@ -27,12 +27,17 @@ FAULT, NO_RESOURCES = 70, 74
 """A bug of ours, and a lack of memory or disk: the codes that sysexits.h has for these."""
 INTERRUPTED, TERMINATED = 130, 143
 """128 plus the number of the signal, as in shells. Typer uses the first for a Ctrl-C that no command has caught."""
+PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR)
+"""What the system says of a path that cannot be used; users can choose another."""
 LACKS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG)
 COMMANDS = {
     "Report": {
         "report": "Report on learners and data on one page: findings first, then charts, then tables.",
         "check": "Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate "
         "fails.",
+        "init": "Write a commented check file with gates that a first report passes, to start from.",
+        "compare": "Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where it "
+        "got worse.",
     },
     "Learners": {
         "learner": "Measure the bias of learners, and how much their predictions vary with the data and by training "
@@ -228,7 +233,13 @@ def _code(error: Exception) -> int:
 
     if _is_lack(error):
         return NO_RESOURCES
-    return MISTAKE if isinstance(error, InputError) or hasattr(error, "format_message") else FAULT
+    wrong = isinstance(error, InputError) or hasattr(error, "format_message") or _is_of_path(error)
+    return MISTAKE if wrong else FAULT
+
+
+def _is_of_path(error: BaseException) -> bool:
+    """Whether a path of the user's cannot be used: too long, not permitted, or below a file."""
+    return isinstance(error, OSError) and error.errno in PATHS and error.filename is not None
 
 
 def _is_lack(error: BaseException | None) -> bool:
@@ -251,6 +262,10 @@ def _message(error: Exception) -> str:
         return f"{what}. Use fewer rows, columns or workers (--workers 1)."
     if _is_lack(error):
         return f"{error}. Free some space or close files, and run the same again."
+    if isinstance(error, OSError) and _is_of_path(error):
+        from ..input_files import quoted
+
+        return f"{quoted(str(error.filename))} cannot be used: {error.strerror}. Choose another path."
     explain = getattr(error, "format_message", None)
     if explain is None:
         return (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import expect
+from ..input_files import quoted
 
 if TYPE_CHECKING:
     from ..engine.store import Store
@@ -50,7 +53,7 @@ def named_paths(files: list[str]) -> dict[str, Path]:
         names = short_names(stems)
     else:
         names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
-    missing = [str(path) for path in paths if not path.exists()]
+    missing = [quoted(path) for path in paths if not os.path.exists(path)]
     if missing:
         raise expect.InputError(f"File not found: {expect.shown(missing)}. Is the path right?")
     return dict(zip(names, paths))
@@ -76,11 +79,12 @@ def read_shape(text: str) -> tuple[int, ...]:
     >>> read_shape("3x32x32"), read_shape("128")
     ((3, 32, 32), (128,))
     """
-    if not re.fullmatch(r"\s*\d+(\s*[x×X,]\s*\d+)*\s*", text):
-        raise expect.InputError(f"--input is {text!r}; expected the shape of one input, such as 3x32x32.")
+    if not re.fullmatch(r"\s*\d{1,9}(\s*[x×X,]\s*\d{1,9})*\s*", text):
+        raise expect.InputError(f"--input is {text[:80]!r}; expected the shape of one input, such as 3x32x32.")
     shape = tuple(int(side) for side in re.findall(r"\d+", text))
     if 0 in shape:
-        raise expect.InputError(f"--input is {text!r}; expected sides of at least 1.")
+        raise expect.InputError(f"--input is {text[:80]!r}; expected sides of at least 1.")
+    expect.within(4 * math.prod(shape), "array_bytes", "The size of one input (--input) in bytes")
     return shape
 
 

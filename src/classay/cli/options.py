@@ -11,8 +11,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Built-in name (iris, wine, breast_cancer, digits), file (CSV, TSV, gz, Parquet, ARFF, npz) or "
-        "openml:NAME.",
+        help="Built-in name (iris, wine, breast_cancer, digits), file (CSV, TSV, gz, Parquet, ARFF, npz), "
+        "openml:NAME, or - for standard input.",
     ),
 ]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column with the labels. Default: the last one.")]
@@ -53,7 +53,12 @@ Drop = Annotated[
 ]
 TestSize = Annotated[float, typer.Option(help="Share of the rows held out from every refit.")]
 Level = Annotated[float, typer.Option(help="Confidence level of intervals and bounds.")]
-Seed = Annotated[int, typer.Option("--seed", "-s", help="Random seed; the same seed gives the same results.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", "-s", help="Random seed. The same seed gives the same results on the same machine and versions."
+    ),
+]
 Workers = Annotated[int | None, typer.Option("--workers", "-w", help="Number of local workers. Default: one per core.")]
 Scheduler = Annotated[
     str | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints
 from ..expect import InputError, shown
-from ..npz_files import expect_honest_sizes
+from ..input_files import expect_file
+from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
 from ..tables.read import read_frame
 
 PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
@@ -94,14 +94,17 @@ def _columns(source: str, classes: NDArray[Any]) -> Found:
 
 
 def _arrays(path: Path) -> Found:
-    if not path.is_file():
-        raise InputError(f"File not found: '{path}'.")
+    expect_file(path, "an .npz file made by np.savez")
     try:
         expect_honest_sizes(path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name.lower(): file[name] for name in file.files if name.lower() in _known()}
             names = list(file.files)
-    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        for name, each in arrays.items():
+            expect_numbers_or_text(each, name)
+    except InputError:
+        raise
+    except UNREADABLE as error:
         raise InputError(f"{path} cannot be read ({error}); expected an .npz file made by np.savez.") from None
     found = tuple(
         next((arrays[name] for name in each if name in arrays), None) for each in (PREDICTED, PROBABILITIES, CONFIDENCE)

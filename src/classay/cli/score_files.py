@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,8 @@ import numpy as np
 from .. import expect
 from ..classes.ranks.ranks import Ranks
 from ..expect import InputError
-from ..npz_files import expect_honest_sizes
+from ..input_files import expect_file
+from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
 
 SUFFIXES = (".npz", ".npy", ".classay")
 
@@ -40,7 +42,7 @@ def holds_scores(source: str) -> bool:
     """Whether a source is a file of scores; otherwise it is a table."""
     path = Path(source).expanduser()
     suffix = path.suffix.lower()
-    if suffix == ".npz" and path.is_file():
+    if suffix == ".npz" and os.path.isfile(path):
         names = {name.lower() for name in _names(path)}
         return "scores" in names or not ({"x", "y"} <= names or {"x_train", "y_train"} <= names)
     return suffix in SUFFIXES
@@ -48,9 +50,7 @@ def holds_scores(source: str) -> bool:
 
 def read(source: str, truth: str | None) -> ScoreFile:
     """Read a file of scores. `truth` names the file of true classes, which an .npy needs."""
-    path = Path(source).expanduser()
-    if not path.is_file():
-        raise InputError(f"File not found: '{path}'.")
+    path = expect_file(Path(source).expanduser(), "a file of scores")
     suffix = path.suffix.lower()
     if suffix == ".classay":
         return ScoreFile(path.stem, Ranks.load(path), None)
@@ -72,11 +72,10 @@ def read(source: str, truth: str | None) -> ScoreFile:
 
 def array(path: Path) -> Any:
     """The array of an .npy file, memory-mapped."""
-    if not path.is_file():
-        raise InputError(f"File not found: '{path}'.")
+    expect_file(path, "a file written by np.save")
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise _unreadable(path, error) from None
     if isinstance(loaded, np.lib.npyio.NpzFile):
         loaded.close()
@@ -89,8 +88,13 @@ def _arrays(path: Path) -> dict[str, Any]:
         expect_honest_sizes(path)
         with np.load(path, allow_pickle=False) as file:
             wanted = [name for name in file.files if name.lower() in ("scores", "y", "classes")]
-            return {name.lower(): file[name] for name in wanted} or dict.fromkeys(file.files)
-    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+            arrays = {name.lower(): file[name] for name in wanted}
+            for name, each in arrays.items():
+                expect_numbers_or_text(each, name)
+            return arrays or dict.fromkeys(file.files)
+    except InputError:
+        raise
+    except UNREADABLE as error:
         raise _unreadable(path, error) from None
 
 
@@ -99,7 +103,7 @@ def _names(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as file:
             return [name.removesuffix(".npy") for name in file.namelist()]
-    except (OSError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise _unreadable(path, error) from None
 
 
@@ -107,8 +111,7 @@ def labels(path: Path) -> Any:
     """Labels from an .npy file, or from a text file with one per line."""
     if path.suffix.lower() == ".npy":
         return np.asarray(array(path))
-    if not path.is_file():
-        raise InputError(f"File not found: '{path}'.")
+    expect_file(path, "one label per line, or an .npy file")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -298,6 +298,8 @@ class _Search:
         if np.unique(groups).size < FOLDS or np.bincount(groups).max() > 0.5 * groups.size:
             return
         deal = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=groups))
+        if _takes_classes(table.codes, deal):
+            return
         at_random = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=given))
         shuffled, apart = self._right(table, at_random, name), self._right(table, deal, name)
         weights = class_weights(table.codes, table.classes.size)
@@ -367,6 +369,14 @@ def _within_classes(key: Ints, codes: Ints, seed: int, draw: int) -> Ints:
     shuffled = np.empty_like(key)
     shuffled[by_class] = key[drawn]
     return shuffled
+
+
+def _takes_classes(codes: Ints, folds: Ints) -> bool:
+    """Whether more than a tenth of the rows are in a fold with most of their class: then the class is what is lost."""
+    counts = np.zeros((int(codes.max()) + 1, int(folds.max()) + 1))
+    np.add.at(counts, (codes, folds), 1)
+    most = counts > 0.5 * counts.sum(axis=1, keepdims=True)
+    return bool(counts[most].sum() > 0.1 * codes.size)
 
 
 def _stretches(rows: int, most: int) -> Ints:

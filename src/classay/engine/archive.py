@@ -9,11 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +21,16 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, shown
+from ..input_files import MissingFile, expect_file
 from .atomic_file import atomic_file
+from .machine import machine, versions
 
 SCHEMA = 1
 HEADER = "header.json"
 RESERVED = ("format", "schema", "kind", "versions", "checksum")  # what the header contains besides the caller's content
 ADDRESS = "address"  # where in a store a record belongs; those outside of stores, and older ones, have none
+MACHINE = "machine"  # where it was made; older records do not say it
+OWN = (*RESERVED, ADDRESS, MACHINE)  # names that callers cannot use
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip archive can store
 
 Header = dict[str, Any]
@@ -59,11 +61,11 @@ def write(
 
     `address`: where in a store it belongs, so that it is not taken for another record when files are mixed up.
     """
-    taken = [name for name in (*RESERVED, ADDRESS) if name in header]
+    taken = [name for name in OWN if name in header]
     if taken:
         raise InputError(f"The header has {shown(taken)}, which every record has. Use other names.")
     checked = {name: _checked_array(name, array) for name, array in sorted(arrays.items())}
-    own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions()}
+    own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions(), MACHINE: machine()}
     own |= {} if address is None else {ADDRESS: address}
     text = to_json({**own, "checksum": checksum(checked), **header}, "The header of a record", indent=1)
     with atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -101,19 +103,6 @@ def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-def versions() -> dict[str, str]:
-    """The versions of the packages that make a record."""
-
-    def installed(name: str) -> str:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return "unknown"
-
-    packages = {name: installed(name) for name in ("classay", "numpy", "scikit-learn")}
-    return {"python": platform.python_version(), **packages}
-
-
 def to_json(content: Mapping[str, Any], what: str, **options: Any) -> str:
     """JSON with sorted names; values that JSON cannot represent, such as NaN, are an error that names `what`."""
     try:
@@ -145,14 +134,14 @@ def _zip_member(name: str) -> zipfile.ZipInfo:
 def _open_record(path: PathLike) -> Iterator[zipfile.ZipFile]:
     """Open a record. Whatever the libraries raise for a damaged or foreign file becomes a RecordError."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(expect_file(path, "a record, which is one file")) as archive:
             yield archive
     except RecordError:
         raise
-    except FileNotFoundError:
-        raise MissingRecord(f"There is no file {path}. Is the path right?") from None
-    except (IsADirectoryError, PermissionError) as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}. A record is one file.") from error
+    except MissingFile as error:
+        raise MissingRecord(str(error)) from None
+    except InputError as error:
+        raise RecordError(str(error)) from None
     except zipfile.BadZipFile as error:
         message = f"{path} is not a record of classay, or was truncated or altered ({error})."
         raise DamagedRecord(f"{message} Make the record again.") from error
@@ -178,6 +167,10 @@ def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None, address:
     lacking = [name for name in RESERVED if name not in header]
     if lacking:
         raise DamagedRecord(f"{path} is damaged: {HEADER} lacks {shown(lacking)}. Make the record again.")
+    kinds = {"schema": int, "kind": str, "versions": dict, "checksum": str}
+    wrong = [name for name, expected in kinds.items() if not isinstance(header[name], expected)]
+    if wrong:
+        raise DamagedRecord(f"{path} is damaged: {HEADER} has another {shown(wrong)} than records. Make it again.")
     if kind is not None and header["kind"] != kind:
         raise ForeignRecord(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
     if address is not None and header.get(ADDRESS, address) != address:
@@ -261,7 +254,10 @@ def _pack_column(column: pd.Series[Any], name: str) -> tuple[Header, Arrays] | N
     kind = types.infer_dtype(column, skipna=True)
     values: NDArray[Any]
     if kind in ("string", "empty"):
-        values = np.array(["" if is_missing else str(value) for value, is_missing in zip(column, missing)], dtype=str)
+        texts = ["" if is_missing else str(value) for value, is_missing in zip(column, missing)]
+        if 4 * len(texts) * max(map(len, texts), default=0) > MOST_TABLE_BYTES:
+            return None  # an array has the width of its longest text in every row
+        values = np.array(texts, dtype=str)
     elif kind in ("boolean", "integer", "floating"):
         known = np.asarray(column[~missing].tolist())
         values = np.zeros(len(column), dtype=known.dtype)

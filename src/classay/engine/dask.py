@@ -8,12 +8,14 @@ import re
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..expect import InputError, counted, shown
+from ..private_apis import threads_by_worker
+from .machine import differences, machine
 
 CONNECT_TIMEOUT = 5.0  # seconds
 START = (
@@ -67,6 +69,7 @@ def connect(address: str, timeout: float = CONNECT_TIMEOUT) -> Iterator[Executor
             if not threads:
                 raise InputError(f"The scheduler at {address} has no workers. {START.format(address=address)}")
             _check_versions(address, client.get_versions(packages=[*MUST_MATCH, *SHOULD_MATCH]))
+            _compare_machines(address, client.run(machine))
         threaded = [name for name, number in threads.items() if number > 1]
         if threaded:
             has = "has" if len(threaded) == 1 else "have"
@@ -84,7 +87,7 @@ def _threads_by_worker(client: Any, timeout: float) -> dict[str, int]:
     """Threads by worker. Waits for workers that are just being started."""
     deadline = time.monotonic() + timeout
     while True:
-        threads: dict[str, int] = client.sync(client.scheduler.ncores, workers=None, callback_timeout=timeout)
+        threads = threads_by_worker(client, timeout)
         if threads or time.monotonic() > deadline:
             return threads
         time.sleep(0.1)
@@ -189,6 +192,21 @@ def _check_versions(address: str, versions: Versions) -> None:
         warnings.warn(
             f"The cluster at {address} has other versions: {_differences_text(doubtful)}. Figures may depend on which "
             "worker computes them; install the same versions everywhere.",
+            ClusterWarning,
+            stacklevel=6,
+        )
+
+
+def _compare_machines(address: str, machines: Mapping[str, Mapping[str, str]]) -> None:
+    """Warn about workers whose processor or BLAS computes other last digits."""
+    doubtful: dict[str, list[str]] = defaultdict(list)
+    for name, of_worker in machines.items():
+        for difference in differences({"machine": of_worker}):
+            doubtful[difference].append(name)
+    if doubtful:
+        warnings.warn(
+            f"The cluster at {address} has other processors or another BLAS: {_differences_text(doubtful)}. The last "
+            "digits of figures may depend on which worker computes them.",
             ClusterWarning,
             stacklevel=6,
         )

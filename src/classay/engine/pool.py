@@ -24,6 +24,7 @@ from types import FrameType
 from typing import IO, Any
 
 from ..expect import InputError
+from ..private_apis import ignore_growth_of_worker, is_broken, start_resource_tracker
 
 Function = Callable[[Any, Any], Any]
 Reply = tuple[bool, Any]  # (True, result) or (False, Failure)
@@ -31,7 +32,7 @@ Reply = tuple[bool, Any]  # (True, result) or (False, Failure)
 IDLE_SECONDS = 60  # seconds after which waiting workers end
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
-_idle: list[tuple[int, int, Any]] = []  # the process that made it, its workers, the executor; at most one
+_idle: list[tuple[tuple[int, bool], int, Any]] = []  # who made it, its workers, the executor; at most one
 
 
 # Before modules are unloaded: after that, loky's executors cannot be closed without a message on stderr.
@@ -40,7 +41,7 @@ atexit.register(_idle.clear)
 
 def has_idle_pool(workers: int) -> bool:
     """Whether a pool of this size is waiting."""
-    return any(made_by == os.getpid() and size == workers for made_by, size, _ in _idle)
+    return any(made_by == _parent() and size == workers for made_by, size, _ in _idle)
 
 
 @contextmanager
@@ -52,21 +53,18 @@ def local_workers(workers: int) -> Iterator[Executor]:
     except BaseException:
         pool.shutdown(wait=True, kill_workers=True)
         raise
-    if _is_broken(pool) or _idle:
+    if is_broken(pool) or _idle:
         pool.shutdown(wait=True, kill_workers=True)
     else:
-        _idle.append((os.getpid(), workers, pool))
-
-
-def _is_broken(pool: Any) -> bool:
-    return pool._flags.broken is not None
+        _idle.append((_parent(), workers, pool))
 
 
 def _take_idle(workers: int) -> Any:
     while _idle:
         made_by, size, pool = _idle.pop()
-        if made_by == os.getpid():  # a fork does not share its parent's workers
-            if size == workers and not _is_broken(pool):
+        if made_by[0] == os.getpid():  # a fork does not share its parent's workers
+            # A worker that another thread starts would be killed when that thread ends: see `_end_with`.
+            if made_by == _parent() and size == workers and not is_broken(pool):
                 return pool
             pool.shutdown(wait=True)
     return None
@@ -75,13 +73,13 @@ def _take_idle(workers: int) -> Any:
 def _new_pool(workers: int) -> Any:
     import multiprocessing.resource_tracker
 
-    import loky.backend.resource_tracker
+    import loky
 
     # Without psutil and pgrep, loky can only kill the worker and not what it started, and warns at length.
     warnings.filterwarnings("ignore", message="Failed to kill subprocesses", module="loky")
     # The trackers of shared resources reset the handling of Ctrl-C when they start, so they start before it.
     multiprocessing.resource_tracker.ensure_running()
-    loky.backend.resource_tracker.ensure_running()
+    start_resource_tracker()
     with interrupts_deferred():
         # For libraries that a task loads later; `one_thread` handles those already loaded.
         # LightGBM asks loky how many cores there are.
@@ -97,14 +95,12 @@ def _parent() -> tuple[int, bool]:
 
 
 def _init_worker(parent: int, by_main_thread: bool) -> None:
-    import loky.process_executor
-
     _end_with(parent, by_main_thread)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends the workers
     with suppress(OSError):  # stderr may be closed
         os.dup2(2, 1)  # what a learner prints must not mix with the output of a command
     # Loky restarts a worker that grew by 300 MB, with a warning; here that is the next record's data.
-    loky.process_executor._USE_PSUTIL = False
+    ignore_growth_of_worker()
 
 
 LOOK_EVERY = 1.0  # seconds between looks whether the parent lives

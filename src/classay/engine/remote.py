@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..private_apis import client_of, is_expendable_worker, threads_by_worker
 from . import pool
 from .pool import Failure, Function, Reply, perform_task
 from .transport import (
@@ -44,8 +45,9 @@ def transport_for(function: Function, shared: Any, count: int, executor: Executo
         return ThreadTransport(function, shared)
     if isinstance(executor, ProcessPoolExecutor) or is_instance_of(executor, *LOCAL_POOLS):
         return FolderTransport(function, shared, count)
-    if is_instance_of(executor, "distributed.cfexecutor.ClientExecutor") and hasattr(executor, "_client"):
-        return DaskTransport(function, shared, executor._client)
+    client = client_of(executor) if is_instance_of(executor, "distributed.cfexecutor.ClientExecutor") else None
+    if client is not None:
+        return DaskTransport(function, shared, client)
     return CopyTransport(function, shared)
 
 
@@ -171,7 +173,7 @@ class DaskTransport(Transport):
         if self.problem or time.monotonic() - self.counted_at < self.COUNT_EVERY:
             return
         try:
-            known = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=30)
+            known = threads_by_worker(self.client, 30)
         except OSError as error:  # timeouts and closed connections are among these
             self.problem = f"the scheduler at {self.address} does not answer ({error})"
             return
@@ -236,7 +238,7 @@ def _data_future(client: Any, packed: bytes, arrays: list[NDArray[np.uint8]]) ->
 def _perform_on_dask(data: PackedData, packed: bytes) -> bytes:
     """One task, on a Dask worker. Its result is packed here, because Dask waits forever for what cannot be packed."""
     try:
-        pool.in_worker = _is_expendable()
+        pool.in_worker = is_expendable_worker()
         function, shared = data.content()
         with _task_lock:
             return _pickled(perform_task(function, shared, pickle.loads(packed)))
@@ -249,11 +251,3 @@ def _pickled(content: Any) -> bytes:
 
     packed: bytes = cloudpickle.dumps(content, protocol=5)
     return packed
-
-
-def _is_expendable() -> bool:
-    """Whether this is a process for one task at a time, which a nanny restarts when it ends."""
-    from distributed import get_worker
-
-    worker = get_worker()
-    return worker.nanny is not None and worker.state.nthreads == 1

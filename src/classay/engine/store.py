@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..expect import InputError
+from ..expect import InputError, shown
 from .archive import (
     SCHEMA,
     Arrays,
@@ -31,13 +31,16 @@ from .archive import (
     to_json,
     write,
 )
+from .machine import differences
 
 __all__ = [
+    "CANNOT_BE",
     "SCHEMA",
     "DamagedRecord",
     "DamagedRecordWarning",
     "ForeignRecord",
     "MissingRecord",
+    "OtherMachineWarning",
     "RecordError",
     "Store",
     "StoreFull",
@@ -54,6 +57,10 @@ T = TypeVar("T")
 
 class DamagedRecordWarning(RuntimeWarning):
     """A file in a store cannot be read."""
+
+
+class OtherMachineWarning(UserWarning):
+    """What is in a store was made elsewhere, so that its last digits may differ from those computed here."""
 
 
 class StoreFull(InputError):
@@ -87,6 +94,7 @@ class Store:
 
     def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
+        self.differences: set[str] = set()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -125,7 +133,9 @@ class Store:
     def get(self, key: str, kind: str | None = None) -> tuple[Header, Arrays] | None:
         """The record, or None if it is not there. A damaged or foreign one is set aside, with a warning."""
         try:
-            return read(self.path(key), kind, key)
+            found = read(self.path(key), kind, key)
+            self.compare_machine(found[0])
+            return found
         except MissingRecord:
             return None
         except (DamagedRecord, ForeignRecord) as error:
@@ -153,6 +163,18 @@ class Store:
             path.replace(place)
             moved = f" The file is now {place}."
         warnings.warn(f"{problem} {effect}.{moved}", DamagedRecordWarning, stacklevel=3)
+
+    def compare_machine(self, header: Header) -> None:
+        """Warn once of each difference to where a record was made that can change its last digits."""
+        new = [each for each in differences(header) if each not in self.differences]
+        if new:
+            self.differences.update(new)
+            warnings.warn(
+                f"Results in the store {self.folder} were computed with {shown(new)}. They are used; computed "
+                "here, their last digits may differ. For figures of one machine alone, use another --store.",
+                OtherMachineWarning,
+                stacklevel=4,
+            )
 
     def put(self, key: str, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
         """Write a record. Several processes may write the same one at once; the last to finish wins."""
@@ -185,7 +207,7 @@ CHUNK_FILE = re.compile(r"\d[\d+-]*" + re.escape(SUFFIX))
 TEMPORARY_FILE = re.compile(r"\.[\w.+-]+" + re.escape(SUFFIX) + r"\.[0-9a-f]{32}\.part")
 """The names of files while they are written."""
 ATTEMPTS = 5
-CANNOT_BE = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+CANNOT_BE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 """What the content of a record raises if it is not what is expected."""
 
 
@@ -236,6 +258,7 @@ class Chunks:
             message = f"{path} has the older schema {header['schema']} (now {SCHEMA}). It counts as not done."
             warnings.warn(message, DamagedRecordWarning, stacklevel=2)
             return None
+        self.store.compare_machine(header)
         return header, arrays
 
     def restore(self, name: str, make: Callable[[Header, Arrays], T]) -> T | None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from ..expect import InputError
+from ..private_apis import watch_folder
 from . import pool
 from .pool import Failure, Function, Reply, interrupts_deferred, perform_task
 
@@ -83,13 +84,11 @@ class FolderTransport(Transport):
     """
 
     def __init__(self, function: Function, shared: Any, count: int) -> None:
-        from loky.backend import resource_tracker
-
         try:
             with interrupts_deferred():
                 self.path = Path(tempfile.mkdtemp(prefix="classay-"))  # mode 0700
                 # If this process is killed, loky's watcher removes the folder.
-                resource_tracker.register(str(self.path), "folder")
+                watch_folder(self.path, begin=True)
             self.address = Address(str(self.path), uuid.uuid4().hex, os.getpid())
             _write_folder(self.path, (function, shared))
             (self.path / "started").write_bytes(bytes(count))
@@ -114,10 +113,8 @@ class FolderTransport(Transport):
 
     def remove(self) -> None:
         """Delete the folder. On Windows a mapped file stays until its worker ends."""
-        from loky.backend import resource_tracker
-
         shutil.rmtree(self.path, ignore_errors=True)
-        resource_tracker.unregister(str(self.path), "folder")
+        watch_folder(self.path, begin=False)
 
 
 def dump(content: Any, file: IO[bytes], take_buffer: Callable[[pickle.PickleBuffer], bool] | None = None) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..expect import InputError, nearest, shown
+from ..private_apis import constraints_of
 
 DATA_TEXTS = {
     "categorical_features",
@@ -161,7 +162,7 @@ def listed_words(kind: Any, name: str) -> set[str]:
     of_package = WORDS.get(str(kind.__module__).split(".")[0])
     if of_package is not None:
         return set(of_package.get(name, ()))
-    rules = getattr(kind, "_parameter_constraints", {}).get(name, ())
+    rules = constraints_of(kind).get(name, ())
     rules = [rules] if isinstance(rules, str) else rules  # "no_validation"
     words = {word for rule in rules for word in _options(rule) if isinstance(word, str)} - OPENS_FILES
     if name == "scoring" and str in rules:

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.pipeline import make_pipeline
 
 from ..expect import InputError, nearest, shown
+from ..private_apis import check_parameters
 from .plain_parameters import expect_plain
 
 ELSEWHERE = {
@@ -242,9 +243,7 @@ def _call(name: str, make: Any, node: ast.expr, own_code: bool = False) -> Any:
         raise InputError(f"{name} needs a value for {shown(wanting)}.")
     try:
         made = make(**{**SILENT.get(name, {}), **arguments})
-        # Private to scikit-learn, so others lack it: it reports a wrong value now, not later in every refit.
-        if hasattr(made, "_parameter_constraints"):
-            made._validate_params()
+        check_parameters(made)  # so that a wrong value is reported now, not later in every refit
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} does not accept its arguments: {_short(str(error), 300)}") from error
     return made

@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Floats
 from ..expect import InputError
+from ..private_apis import own_requests
 from .adapters import short_name
 
 WEIGHT = "sample_weight"
@@ -123,17 +124,9 @@ def _parts(learner: Any) -> Iterator[Any]:
 
 
 def _takes(part: Any, method: str) -> bool:
-    return hasattr(part, f"set_{method}_request") and WEIGHT in _requests(part, method)
+    return hasattr(part, f"set_{method}_request") and WEIGHT in own_requests(part, method)
 
 
 def _requested(part: Any, method: str) -> Any:
     """What was requested: True, False, another name, or None for nothing."""
-    return _requests(part, method).get(WEIGHT)
-
-
-def _requests(part: Any, method: str) -> dict[str, Any]:
-    """Name -> request of what a method takes itself, without what it hands on."""
-    # Public is only what a learner and its parts request together.
-    own = part._get_metadata_request() if hasattr(part, "_get_metadata_request") else None
-    requests: dict[str, Any] = getattr(getattr(own, method, None), "requests", {})
-    return requests
+    return own_requests(part, method).get(WEIGHT)

@@ -26,6 +26,7 @@ from .fitting import checks
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
 from .fitting.cv_splits import Splits
+from .fitting.fresh_samples import expect_alone, fresh_data
 from .fitting.groups import ALONE
 from .fitting.retrain_scheme import Scheme
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
@@ -41,8 +42,8 @@ OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the des
 
 def record(
     learner: Any,
-    X: Any,
-    y: ArrayLike,
+    X: Any = None,
+    y: ArrayLike | None = None,
     scheme: Scheme | Splits | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
@@ -60,6 +61,7 @@ def record(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    source: Any = None,
     scores: bool | str = "auto",
 ) -> Labelings | Predictions:
     """Refit a learner on random subsets of the data and record what each refit predicts on the same test points.
@@ -67,7 +69,8 @@ def record(
     The rows are split once into a training and a test part. The scheme draws subsets of the training part; the
     learner is fitted `repeats` times on each, every time with another `random_state` unless you fixed it, and predicts
     the whole test part, and the probes if you ask for them. A classifier gives `Labelings`, a regressor `Predictions`.
-    The same seed gives the same bits for any number of workers, executor or order.
+    The same seed gives the same bits for any number of workers, executor or order, on one machine and versions; another
+    processor, BLAS or release can change last digits.
 
     A learner without a free `random_state` whose first two refits agree on everything is treated as deterministic and
     fitted once per subset. Refits that raise are listed in `failures`; the others go on. Ctrl-C returns what is done.
@@ -86,7 +89,8 @@ def record(
         of polars, PyArrow and others are converted to pandas first, which is what the learner gets
     scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement), `HalfSplits` or `Splits`
     repeats : refits on each subset; use 2 or more to separate training randomness from data, 10 for good precision
-    test_size : share of the rows that no refit sees
+    test_size : share of the rows that no refit sees; 0 with HalfSplits: every half is tested on the other half of all
+        rows (two-fold cross-validation), and refits are compared on `probes` only
     probes : points on which refits are compared, besides the test part: 'uniform' over the domain of each column,
         'marginal' (each column drawn independently), 'data' (the test part), a function of a numpy Generator and a
         number of rows, or rows with the columns of `X`
@@ -104,6 +108,9 @@ def record(
     cv : a scikit-learn splitter, a number of folds or index pairs, in place of `scheme`: see `Splits`
     X_test, y_test : a test part to use as it is; all rows of `X` are then the training part. Its rows are counted after
         those of `X`; `groups` has values for the rows of `X`, or for those of both
+    source : in place of `X` and `y`, a function of a numpy Generator and a number of rows that returns rows and labels:
+        every refit gets a fresh sample, so figures are of the process and not of one table. The scheme has the number
+        and size of samples, as in Subsets(100, 200); `test_size` is then a number of rows (default 1000)
     scores : whether to keep what refits score, probabilities or else decision values: 'auto' keeps them if the learner
         has them and they take at most 1 GiB, True is an error if it has none, False keeps labels only. A record with
         scores has another address in a store than one without
@@ -119,11 +126,19 @@ def record(
     ((20, 1, 30), True)
 
     """
+    wanted: Any = scheme
+    if source is not None:
+        others = {"X": X, "y": y, "groups": groups, "time": time, "sample_weight": sample_weight, "cv": cv}
+        expect_alone("source", others | {"X_test": X_test, "y_test": y_test})
+        drawn = fresh_data(source, scheme, test_size, random_state)
+        X, y, X_test, y_test, wanted, test_size = drawn.X, drawn.y, drawn.X_test, drawn.y_test, drawn.scheme, 0.5
+    elif X is None or y is None:
+        raise expect.InputError("`X` or `y` is missing: pass rows and labels, or a `source` that draws them.")
     setup = prepare(
         learner,
         X,
         y,
-        scheme,
+        wanted,
         repeats,
         test_size,
         probes,
@@ -136,6 +151,7 @@ def record(
         cv=cv,
         X_test=X_test,
         y_test=y_test,
+        two_fold=True,
         scores=scores,
     )
     if not may_score(setup.learner):  # its address in a store is then that of a record without scores

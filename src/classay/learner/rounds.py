@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from .fitting.checkpoints import open_chunks
 from .fitting.checks import Setup
 from .fitting.groups import ALONE, FitGroup
 from .fitting.runner import FitRunner, GroupProgress
-from .fitting.schemes import HalfSplits
+from .fitting.schemes import HalfSplits, as_json
 from .fitting.stored_record import stored_record
 from .record import gathered
 from .records.labelings import Labelings
@@ -152,7 +152,7 @@ class RecordRounds:
         return {
             **{key: part for key, part in self._about.items() if key not in silent},
             "learner": {"name": name, **provenance.parameters(self.learners[name])},
-            "scheme": {"kind": type(scheme).__name__, **asdict(scheme)},
+            "scheme": as_json(scheme),
             **own,
             **provenance.weighted(self.setup.per_row, self.learners[name]),
         }

@@ -133,8 +133,9 @@ def characterize(
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
 
     The budget is a deadline: a round of refits starts only if it should end in time. So what is fitted depends on the
-    machine, in large steps. `report.settings` has the numbers that were chosen: with these and the same seed, the
-    figures are the same to the last bit. A finding from fits on fewer rows than there are says so, and is at most a
+    machine, in large steps, and the seed alone does not repeat a report. `report.settings` has the numbers that were
+    chosen: with these and the same seed, the figures are the same to the last bit on the same machine and versions, and
+    elsewhere up to last digits. A finding from fits on fewer rows than there are says so, and is at most a
     note.
 
     Parameters

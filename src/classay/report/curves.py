@@ -16,7 +16,7 @@ from ..arrays import Floats, Ints, Mask
 from .cross_validated import HeldOut
 from .results import DataResults, LearnerResults
 
-BINS, STEPS = 10, 41
+BINS, STEPS = 10, 21
 INSIDE = (5, 95)
 """Percentiles of refits between which a band lies."""
 MOST_REFITS = 40

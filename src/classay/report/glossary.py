@@ -22,7 +22,8 @@ class Term:
 TERMS: dict[str, Term] = {
     "accuracy": Term(
         "accuracy",
-        "Share of all rows that a fit on the other folds, four fifths of the rows, predicts correctly.",
+        "Share of all rows that a fit on the other folds, four fifths of the rows, predicts correctly; of a file of "
+        "predictions, the share that is right.",
         "0 to 1, higher is better; compare it with the share of the largest class",
         "share",
         "report",
@@ -327,6 +328,34 @@ TERMS: dict[str, Term] = {
         "0 to 1; below .9 the figures are unreliable",
         "share",
         "network",
+    ),
+    "predicted": Term(
+        "predicted at all",
+        "Share of the items that have a prediction at all.",
+        "0 to 1, higher is better; a missing prediction counts as wrong",
+        "share",
+        "predictions",
+    ),
+    "self_agreement": Term(
+        "same prediction again",
+        "Probability that two runs of a variant (or two variants) predict the same for an item.",
+        "0 to 1; 1: never changes its mind",
+        "share",
+        "predictions",
+    ),
+    "changed_items": Term(
+        "items that changed",
+        "Share of the items to which the runs of a variant did not all predict the same.",
+        "0 to 1; it grows with the number of runs",
+        "share",
+        "predictions",
+    ),
+    "overconfidence": Term(
+        "overconfidence",
+        "Mean score of the predictions made, minus accuracy.",
+        "−1 to 1; above 0: scores promise too much",
+        "share",
+        "predictions",
     ),
     "size": Term("rows", "Number of rows of the table in the slice.", "1 or more", "count", "data"),
     "error_rate": Term(

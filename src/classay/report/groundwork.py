@@ -54,6 +54,8 @@ LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
 COPIES, ON_COPIES = 0.005, 0.3
 """Share of copied rows from which their effect is measured, and the share of the time that is left for it."""
+ON_CONTRAST = 0.05
+"""Share of the time that is left for the folds of a learner that nobody asked for."""
 MORE_ITERATIONS = 10
 """So many times the iterations are tried on one fold where fits did not converge."""
 ALONE, FIRST_PAGE = 8.0, 3.0
@@ -308,7 +310,16 @@ class Groundwork:
         given, most = self.budget.fold_rows, self.folds.available
         self.fold_rows = dict.fromkeys(self.going, given if isinstance(given, int) else None)
         if given is None and self.speeds:
-            chosen, slow = fold_rows_for(self.speeds, self.clock.left, most, self.folds.tested.size, self.workers)
+            asked = {name: speed for name, speed in self.speeds.items() if name not in self.contrast} or self.speeds
+            chosen, slow = fold_rows_for(asked, self.clock.left, most, self.folds.tested.size, self.workers)
+            # What nobody asked for has full fits if they are cheap, and else none.
+            points = 2 * self.folds.tested.size // FOLDS
+            for name in [each for each in self.speeds if each not in asked]:
+                seconds = FOLDS * self.speeds[name].at(most, points) / self.workers
+                if seconds <= ON_CONTRAST * self.clock.left:
+                    chosen[name] = most
+                else:
+                    slow[name] = seconds
             self.fold_rows |= {name: None if rows >= most else rows for name, rows in chosen.items()}
             for name, each in slow.items():
                 what = f"its cross-validated fits would take about {time_text(each)}"
@@ -324,14 +335,14 @@ class Groundwork:
         return sum(FOLDS * self.speeds[name].at(rows[name], points) for name in rows) if rows else math.inf
 
     def _fastest_first(self) -> list[str]:
-        """Learners in the order of their folds; those of unknown speed last."""
+        """Learners in the order of their folds; those of unknown speed last, and after them what nobody asked for."""
         points = 2 * self.folds.tested.size // FOLDS
 
         def seconds(name: str) -> float:
             speed = self.speeds.get(name)
             return math.inf if speed is None else speed.at(self.fold_rows[name] or self.folds.available, points)
 
-        return sorted(self.going, key=seconds)
+        return sorted(self.going, key=lambda name: (name in self.contrast, seconds(name)))
 
     def _measure_rows(self) -> None:
         """What does not depend on refits: how hard rows are, and where errors concentrate."""
@@ -378,7 +389,7 @@ class Groundwork:
         asked = [name for name in self.going if name not in self.contrast]
         seconds = self.refit_seconds(dict.fromkeys(self.going, SPLITS[0])) / self.workers
         if asked and len(asked) < len(self.going) and seconds > 0.5 * (self.clock.left - self.first_page):
-            for name in set(self.going) - set(asked):
+            for name in [each for each in self.going if each not in asked]:
                 self._leave_out(name, "It was left out to stay within the budget.")
                 self.slow.append(name)
 

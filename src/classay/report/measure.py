@@ -37,6 +37,12 @@ class Wanted:
     more_classes: bool | None = None
     contrast: frozenset[str] = frozenset()
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What was given, as keywords of `characterize`."""
+        metrics = {"metric": list(self.metrics) if len(self.metrics) > 1 else self.metrics[0]} if self.metrics else {}
+        return metrics | ({} if self.more_classes is None else {"more_classes": self.more_classes})
+
 
 def measure(
     data: DataResults,
@@ -313,6 +319,7 @@ class _Rounds:
                 *(("X_test", "y_test") if ground.data.test is not None else ()),
             ],
             command=self.command,
+            asked=self.wanted.keywords,
             rows=ground.rows,
             half=ground.half,
             measured_rows=int(ground.measured.size),

@@ -44,7 +44,7 @@ def bits(estimate: Estimate) -> str:
     """An entropy, such as 1.25 bits (1.10 to 1.40)."""
     if not estimate.known:
         return "an unknown number of bits"
-    return f"{estimate.value:.2f} bits ({max(estimate.low, 0):.2f} to {estimate.high:.2f})"
+    return f"{estimate.prefix}{estimate.value:.2f} bits ({max(estimate.low, 0):.2f} to {estimate.high:.2f})"
 
 
 def quoted(label: object) -> str:
@@ -120,7 +120,7 @@ def printed(cell: Cell, term: Term | None = None, ours: bool = False) -> Printed
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return PrintedCell(NOTHING)
     if isinstance(cell, Estimate):
-        text = number(cell.value, form or "figure") if cell.known else UNKNOWN
+        text = f"{cell.prefix}{number(cell.value, form or 'figure')}" if cell.known else UNKNOWN
         interval = spread(cell, form or "figure")
         return PrintedCell(text, interval, about(cell) if interval else "", float(cell.value), number=True)
     if isinstance(cell, bool):

@@ -1,4 +1,4 @@
-"""What was fitted, in words and as settings, and the command that reproduces a report to the last bit."""
+"""What was fitted, in words and as settings, and the command that reproduces a report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..engine.archive import versions
+from ..engine.machine import machine, versions
 from ..expect import counted
 from .budget import BudgetSettings
 from .cross_validated import FOLDS
@@ -60,14 +60,16 @@ class Fitted:
             f"{again}"
         )
 
-    def call(self, seed: int, learners: list[str], given: Sequence[str], test_size: float) -> str:
-        """The call of `characterize` that reproduces it."""
+    def call(
+        self, seed: int, learners: list[str], given: Sequence[str], test_size: float, asked: Mapping[str, Any]
+    ) -> str:
+        """The call of `characterize` that reproduces it; `asked` are other keywords."""
         numbers: dict[str, Any] = dict(self.numbers) | ({} if test_size == 0.3 else {"test_size": test_size})
         if self.fewer_splits:
             numbers["splits"] = dict.fromkeys(learners, self.splits) | dict(self.fewer_splits)
         if self.fewer_fold_rows:
             numbers["fold_rows"] = dict.fromkeys(learners, numbers["fold_rows"]) | dict(self.fewer_fold_rows)
-        keywords = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
+        keywords = ", ".join(f"{name}={value!r}" for name, value in (numbers | dict(asked)).items())
         named = "".join(f"{each}={each}, " for each in given)
         return f"classay.characterize(learners, X, y, {named}{keywords}, random_state={seed})"
 
@@ -95,10 +97,15 @@ def settings_of(
     wrapped: Mapping[str, str],
     given: Sequence[str],
     command: str | None,
+    asked: Mapping[str, Any],
     **more: Any,
 ) -> dict[str, Any]:
     """The settings that the report shows, with the command that reproduces it."""
-    made = fitted.call(seed, list(learners), given, test_size) if command is None else f"{command} {fitted.options()}"
+    made = (
+        fitted.call(seed, list(learners), given, test_size, asked)
+        if command is None
+        else f"{command} {fitted.options()}"
+    )
     fewer = {
         name: dict(numbers)
         for name, numbers in (("fewer_splits", fitted.fewer_splits), ("fewer_fold_rows", fitted.fewer_fold_rows))
@@ -113,7 +120,7 @@ def settings_of(
         "seed": seed,
         **more,
         "versions": versions(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}, {workers} workers",
+        "machine": ", ".join([*machine().values(), f"Python {platform.python_version()}", f"{workers} workers"]),
         "learners": {name: " ".join(repr(one).split()) for name, one in learners.items()},
         **({"wrapped": dict(wrapped)} if wrapped else {}),
         "command": made,

@@ -16,6 +16,8 @@ from .phrases import number, points, quoted, share
 from .results import Results
 
 LEVEL = 0.95
+SPOIL = ("D205", "D206")
+"""Warnings that make the figures of every learner too good."""
 A_FEW = 0.01
 """Up to this share of rows, suspected labels can be looked at one by one."""
 HOPELESS = 50
@@ -28,6 +30,10 @@ def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
     if not scored:
         return Recommendation(("No learner can be recommended: there are no cross-validated predictions.",), None, "")
     choice = _choice(results, scored)
+    spoiled = [each for each in findings if each.level == "warning" and each.code in SPOIL]
+    if spoiled:
+        sentences = [_not_yet(spoiled[0]), _which(choice, results, findings), *_how_sure(choice, results)]
+        return Recommendation(tuple(sentences), _table(results), choice.learner)
     sentences = [_which(choice, results, findings), *_how_sure(choice, results), *_next(choice, results, findings)]
     return Recommendation(tuple(sentences), _table(results), choice.learner)
 
@@ -86,6 +92,12 @@ def _is_retrained(results: Results) -> bool:
     return bool(asked) and all(one.retraining is not None for one in asked)
 
 
+def _not_yet(spoiled: Finding) -> str:
+    """That no learner can be recommended while the figures of all are too good."""
+    why = f"{_small(spoiled.title)} ({spoiled.code})"
+    return f"Choose no learner yet: {why}, so that the figures on this page promise too much. By them alone:"
+
+
 def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
     useless = {each.of for each in findings if (each.code, each.level) == ("L101", "warning")}
     if useless.issuperset(results.scored):
@@ -108,7 +120,8 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
-        sure = f"It is shown to be {better} than every other learner (than {quoted(name)} by {_lead(lead, results)})"
+        others = f"every other learner{_measured(results)}"
+        sure = f"It is shown to be {better} than {others} (than {quoted(name)} by {_lead(lead, results)})"
     else:
         rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
         rivals = {name: value for name, value in rivals.items() if name not in results.contrast} or rivals
@@ -122,6 +135,12 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
+
+
+def _measured(results: Results) -> str:
+    """That some learners are not among those compared."""
+    lacking = [name for name in results.failed if name not in results.scored]
+    return " measured" if lacking else ""
 
 
 def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..arrays import Ints, Mask
-from ..expect import InputError
+from ..expect import InputError, within
 
 MISSING_WORDS = frozenset(
     {
@@ -88,6 +88,8 @@ def cells(column: pd.Series[Any]) -> Cells:
     """The cells of a column of text, or of text and other values."""
     codes, distinct = pd.factorize(column)
     texts = [value.strip() if isinstance(value, str) else str(value) for value in distinct.tolist()]
+    longest = max(map(len, texts), default=0)
+    within(longest, "cell_characters", f"The longest cell of column {str(column.name)!r}, in characters,")
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     return Cells(texts, counts.astype(np.int64), codes.astype(np.int64))
 

@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.api import types
 
 from ..arrays import Ints
-from ..expect import InputError, shown
+from ..expect import InputError, shown, within
 from .cells import refuse_nul, refuse_odd
 
 MOST_MISSING = 5
@@ -49,6 +49,9 @@ def labels(y: pd.Series[Any], few: bool = False) -> pd.Series[Any]:
         values = values.map(str)  # mixed values cannot be sorted, as classes must be
     if types.is_string_dtype(values.dtype) and not types.is_numeric_dtype(values.dtype):
         refuse_nul(map(str, values.unique()), str(y.name))
+        within(
+            max(map(len, map(str, values.unique())), default=0), "label_characters", "The longest label, in characters,"
+        )
     numbers = _numbers(values)
     whole = numbers is None or bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())
     if types.is_float_dtype(values.dtype) and numbers is not None and whole and np.abs(numbers).max() < 2**53:

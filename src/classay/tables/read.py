@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import Ints
-from ..expect import InputError, counted, nearest, shown
+from ..expect import InputError, counted, nearest, shown, within
 from . import kinds
 from .audit import (
     ASKED,
@@ -101,7 +101,7 @@ def read_table(
     """A table by built-in name, from a file, or from OpenML.
 
     source: one of `sources.BUILT_IN`; a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file (arrays X
-        and y); `openml:NAME` or `openml:ID`.
+        and y); `openml:NAME` or `openml:ID`; `-` for standard input.
     target: the column with the labels. Default: the one the source names, else the last, with a note.
     text: the column of texts to embed; never the target. Without it, a column of sentences is an error, unless there
         is nothing else to learn from.
@@ -165,6 +165,8 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
     if not frame.columns.is_unique:
         twins = frame.columns[frame.columns.duplicated()]
         raise InputError(f"{name!r} has columns with the same name ({shown(twins)}). Give each its own name.")
+    within(len(frame), "rows", f"The number of rows of {name!r}")
+    within(frame.shape[1], "columns", f"The number of columns of {name!r}")
     if frame.empty:
         raise InputError(f"{name!r} has a header ({shown(frame.columns)}) but no rows.")
     return frame

@@ -6,33 +6,42 @@ Columns come as the source has them; what they mean is decided in `kinds`. Text 
 from __future__ import annotations
 
 import csv
+import json
 import warnings
 from http.client import HTTPException
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.error import HTTPError
 
 import numpy as np
 import pandas as pd
 
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, nearest, shown, within
+from ..input_files import expect_file
+from ..npz_files import expect_honest_sizes, expect_numbers_or_text
+from .standard_input import NAME, STANDARD_INPUT, copied
 from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
 
-BUILT_IN = ("iris", "wine", "breast_cancer", "digits")
+BUILT_IN = ("iris", "wine", "breast_cancer", "digits", "random")
+RANDOM_ROWS, RANDOM_COLUMNS, RANDOM_VALUES = 2000, 4, 100
 
 
 def load_source(source: str | Path, wanted: Wanted) -> tuple[str, LoadedTable]:
-    """The name of a table, and its content: `openml:NAME`, `openml:ID`, one of `BUILT_IN`, or a file."""
+    """The name of a table, and its content: `openml:NAME`, `openml:ID`, `-`, one of `BUILT_IN`, or a file."""
     text = str(source)
     if text.startswith("openml:"):
         return text, _from_openml(text.removeprefix("openml:"))
     if text in BUILT_IN:
         return text, _built_in(text)
+    if text == STANDARD_INPUT:
+        return NAME, _from_file(copied(), wanted)
     path = Path(source).expanduser()
     return path.name, _from_file(path, wanted)
 
 
 def _built_in(name: str) -> LoadedTable:
+    if name == "random":
+        return _random()
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)
@@ -40,6 +49,17 @@ def _built_in(name: str) -> LoadedTable:
         return LoadedTable(bunch.frame, "target")
     names = np.asarray(bunch.target_names, dtype=object)
     return LoadedTable(bunch.data.assign(target=names[bunch.target.to_numpy()]), "target")
+
+
+def _random() -> LoadedTable:
+    """Labels that no column has anything to do with, as in figures 15 and 16 of the paper on orientation vectors.
+
+    2,000 rows of four whole numbers from 0 to 99 and one of two labels, all drawn evenly; always the same rows.
+    """
+    generator = np.random.default_rng(0)
+    numbers = generator.integers(RANDOM_VALUES, size=(RANDOM_ROWS, RANDOM_COLUMNS))
+    frame = pd.DataFrame(numbers, columns=[f"x{place + 1}" for place in range(RANDOM_COLUMNS)])
+    return LoadedTable(frame.assign(target=generator.integers(2, size=RANDOM_ROWS)), "target")
 
 
 def _from_openml(table_name: str) -> LoadedTable:
@@ -66,20 +86,16 @@ def _from_openml(table_name: str) -> LoadedTable:
 
 
 def _from_file(path: Path, wanted: Wanted) -> LoadedTable:
-    kinds = "a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file"
-    if not path.exists():
-        raise InputError(
-            f"There is no file '{path}', and no built-in table of this name.{nearest(str(path), BUILT_IN)} "
-            f"Built in are {shown(BUILT_IN)}; otherwise expected {kinds} or openml:NAME."
-        )
-    if not path.is_file():
-        raise InputError(f"'{path}' is a folder; expected {kinds}.")
-    if path.stat().st_size == 0:
+    kinds = "a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .jsonl, .arff or .npz file"
+    names = f"No built-in table has this name either.{nearest(str(path)[:200], BUILT_IN)}"
+    others = f"Built in are {shown(BUILT_IN)}; otherwise expected {kinds}, openml:NAME, or - for standard input."
+    if expect_file(path, kinds, f"{names} {others}").stat().st_size == 0:
         raise InputError(f"'{path}' is empty.")
     compressed = path.suffix.lower() in COMPRESSED
     kind = (Path(path.stem) if compressed else path).suffix.lower()
     readers = {".csv": lambda path: from_text(path, wanted), ".tsv": lambda path: from_text(path, wanted)}
     readers[".arff"] = _from_arff
+    readers |= {".jsonl": _from_json_lines, ".ndjson": _from_json_lines}
     if not compressed:
         readers |= {".parquet": _from_parquet, ".npz": _from_npz}
     if kind not in readers:
@@ -143,12 +159,47 @@ def _from_parquet(path: Path) -> LoadedTable:
         raise InputError(
             f"'{path}' needs pyarrow, which is not installed. Run `pip install \"classay[parquet]\"`."
         ) from error
+    _expect_honest_parquet(path)
     frame = pd.read_parquet(path, engine="pyarrow")
     pyarrow.default_memory_pool().release_unused()  # what reading needed is as large as the table
     return LoadedTable(frame)
 
 
+def _from_json_lines(path: Path) -> LoadedTable:
+    """One JSON object per line; values that are lists or objects become JSON text."""
+    objects: list[dict[str, Any]] = []
+    names: set[str] = set()
+    with open_text(path, "utf-8-sig") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"'{path}' has no JSON in line {number} ({error}); expected one object.") from None
+            if not isinstance(row, dict):
+                raise InputError(f"'{path}' has {line.strip()[:40]!r} in line {number}; expected an object {{...}}.")
+            nested = {key: json.dumps(value) for key, value in row.items() if isinstance(value, (dict, list))}
+            objects.append(row | nested if nested else row)
+            names.update(row)
+            within(len(names), "columns", f"The number of different keys in {path.name!r}")
+    within(len(objects), "rows", f"The number of rows of {path.name!r}")
+    within(8 * len(objects) * len(names), "array_bytes", f"The size of {path.name!r} as a table in bytes")
+    return LoadedTable(pd.DataFrame(objects))
+
+
+def _expect_honest_parquet(path: Path) -> None:
+    """Refuse a table beyond the limits: equal values take almost no bytes, so a small file can have any number."""
+    from pyarrow import parquet
+
+    about = parquet.read_metadata(path)
+    within(about.num_rows, "rows", f"The number of rows of {path.name!r}")
+    within(about.num_columns, "columns", f"The number of columns of {path.name!r}")
+    within(8 * about.num_rows * about.num_columns, "array_bytes", f"The unpacked size of {path.name!r} in bytes")
+
+
 def _from_npz(path: Path) -> LoadedTable:
+    expect_honest_sizes(path)
     loaded = np.load(path, allow_pickle=False)
     if not isinstance(loaded, np.lib.npyio.NpzFile):
         raise InputError(f"'{path}' contains one array; expected an .npz with arrays X and y.")
@@ -159,7 +210,18 @@ def _from_npz(path: Path) -> LoadedTable:
         if ("x", "y") not in pairs and ("x_train", "y_train") not in pairs:
             raise InputError(f"'{path}' has arrays {shown(file.files)}; expected X and y, or x_train and y_train.")
         xs, ys = ([file[keys[pair[side]]] for pair in pairs] for side in (0, 1))
+    for name, parts in (("X", xs), ("y", ys)):
+        for part in parts:
+            expect_numbers_or_text(part, name)
     X, y = np.concatenate(xs), np.concatenate(ys)
+    if not len(X):
+        raise InputError(f"'{path}' has no rows.")
+    if X.dtype == np.longdouble:
+        X = X.astype(np.float64)  # pandas and learners have no wider numbers
+    if y.dtype.kind == "f":
+        y = y.astype(np.float64)
+        if np.isinf(y).any():
+            raise InputError(f"'{path}' has infinite labels in y; expected classes. Replace them, or drop these rows.")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if X.ndim < 2 or y.ndim != 1 or len(X) != len(y):

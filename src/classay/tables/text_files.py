@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import pandas as pd
 from pandas.api import types
 
-from ..expect import InputError, shown
+from ..expect import InputError, shown, within
 from .cells import cells
 from .numbers import are_codes
 
@@ -123,7 +123,7 @@ class _Reader:
     def read(self, texts: set[str]) -> tuple[pd.DataFrame, bool]:
         """All columns, these as text; and whether some field may be a whole number with leading zeros."""
         with open_text(self.path, self.encoding) as file:
-            watched = _Watched(file, self.separator)
+            watched = _Watched(file, self.separator, self.path)
             try:
                 parts = self._parsed(watched, dtype={name: str for name in self.names if name in texts}, chunksize=PART)
             except pd.errors.ParserWarning as error:
@@ -203,8 +203,9 @@ class _Reader:
 class _Watched:
     """A file that notes, while it is read, NUL characters and fields of digits with leading zeros."""
 
-    def __init__(self, file: TextIO, separator: str) -> None:
-        self.file = file
+    def __init__(self, file: TextIO, separator: str, path: Path) -> None:
+        self.file, self.path = file, path
+        self.characters = 0
         self.nul = self.padded = False
         self.tail = ""
         # Looking for one letter first, then for patterns with a fixed beginning, is many times faster than one pattern
@@ -218,6 +219,8 @@ class _Watched:
     def read(self, size: int = -1) -> str:
         """Part of the file; nothing after a NUL character."""
         chunk = self.file.read(size)
+        self.characters += len(chunk)
+        within(self.characters, "array_bytes", f"The unpacked size of '{self.path}' in characters")
         if self.nul or "\0" in chunk:
             self.nul = True
             return ""
@@ -259,6 +262,7 @@ def _names(file: TextIO, path: Path, separator: str) -> tuple[list[str], tuple[t
         raise InputError(
             f"'{path.name}' has columns with the same name ({shown(twins)}). Give each its own name.{header}"
         )
+    within(len(given), "columns", f"The number of columns of {path.name!r}")
     names: list[str] = []
     taken = set(given)
     for place, name in enumerate(given):

@@ -42,6 +42,7 @@ def asked(name="tree", f1="x0 > 0.5", f2="x1 > 0.5", crossing=0.4, verdict="cros
         disagreement=0.5,
         n_samples=200,
         probes="uniform",
+        strength=Estimate(0.6, 0.56, 0.63),
         n_fits=100,
         n_failed=0,
         stopped="precise enough",
@@ -51,7 +52,7 @@ def asked(name="tree", f1="x0 > 0.5", f2="x1 > 0.5", crossing=0.4, verdict="cros
     )
 
 
-def seen(number, verdict="no change", name=None, agreement=0.9):
+def seen(number, verdict="nothing shown", name=None, agreement=0.9):
     return Update(
         learner="tree",
         n_reference=500,
@@ -59,15 +60,18 @@ def seen(number, verdict="no change", name=None, agreement=0.9):
         number=number,
         n_rows=50,
         verdict=verdict,
-        alarm=verdict == "change",
+        alarm=verdict in ("concept moved", "rows moved"),
         p_value=0.4,
         false_alarm_rate=0.05,
         agreement_reference=agreement,
         agreement_last=math.nan if number == 1 else agreement - 0.02,
         p_reference=0.4,
         p_last=math.nan if number == 1 else 0.4,
-        alarm_below_reference=0.8,
-        alarm_below_last=math.nan if number == 1 else 0.75,
+        p_accuracy=0.3,
+        p_rows=0.5,
+        moved_column="",
+        low_below_reference=0.8,
+        low_below_accuracy=0.75,
         stability=Estimate(0.85, 0.75, 0.95),
         chance=0.5,
         accuracy_reference=0.88,
@@ -121,19 +125,19 @@ def test_several_learners_share_a_chart():
 
 
 def test_drift_has_the_right_numbers():
-    chart = drift_chart(watched(seen(1), seen(2), seen(3, "change", agreement=0.6), seen(4, "cannot monitor")))
+    chart = drift_chart(watched(seen(1), seen(2), seen(3, "concept moved", agreement=0.6), seen(4, "learner unsteady")))
     rows = list({(row["batch"], row["series"]): row for row in rows_with(chart, "series", "below")}.values())
     assert len(rows) == 7  # the first batch has no last one
     assert [row["value"] for row in rows if row["series"] == "with the reference"] == [0.9, 0.9, 0.6, 0.9]
     text = svg(chart)
-    assert "change in 1 of 4 batches" in text
+    assert "concept moved in 1 of 4 batches" in text
     assert "with the previous batch" in text
 
 
 def test_many_batches_and_a_single_one():
     many = watched(*(seen(number) for number in range(1, 80)))
-    assert "no change found" in svg(many.plot())
-    assert "cannot monitor" in svg(seen(1, "cannot monitor").plot())
+    assert "nothing shown" in svg(many.plot())
+    assert "learner unsteady" in svg(seen(1, "learner unsteady").plot())
 
 
 @pytest.mark.parametrize("name", HOSTILE)

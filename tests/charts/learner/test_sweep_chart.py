@@ -96,3 +96,27 @@ def test_names_are_data_and_charts_can_be_saved(along, tmp_path):
         path = charts.save(chart, tmp_path / f"{kind}.svg")
         assert "<b>tree" not in path.read_text()
     assert np.isfinite([row["value"] for row in rows(along.plot(kind="bias"))]).all()
+
+
+def test_plain_estimates_and_bounds_along_a_sweep(along):
+    drawn = rows(along.plot(kind="entropy", plugin=True))
+    found = {(row["label"], row["x"]): row["value"] for row in drawn}
+    assert found["capacity", 5] == along.orientations[5].plugin.capacity.value
+    found = {(row["label"], row["x"]): row["value"] for row in rows(along.plot(kind="bounds", threshold=3))}
+    for value, one in along.orientations.items():
+        assert found["tight upper bound", value] == one.bounds[2].expressivity_tight
+        assert found["published upper bound", value] == one.bounds[2].expressivity_lauw
+        plain = found["expressivity (plain)", value]
+        assert found["lower bound", value] - 1e-9 <= plain <= found["tight upper bound", value] + 1e-9
+    with pytest.raises(InputError, match="at most 5"):
+        along.plot(kind="bounds", threshold=6)
+
+
+def test_a_comparison_is_drawn_as_it_is(along):
+    found = along.compare()
+    drawn = {
+        row["x"]: row for row in along.compare().plot().to_dict()["datasets"].values() for row in row if "from" in row
+    }
+    for value, one in found.difference.items():
+        assert drawn[str(value)]["value"] == one.value
+    assert drawn[str(found.best)]["label"] == "best"

@@ -227,7 +227,7 @@ def test_a_class_without_rows_and_scores_of_minus_infinity_are_taken(classay, fo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.npz"], "File not found"),
+        (["none.npz"], "There is no file"),
         (["irsi"], "iris"),
         (["1000"], "nothing to extrapolate from"),
         (["scores.npz", "--k", "many"], "--k is 'many'"),
@@ -240,7 +240,7 @@ def test_a_class_without_rows_and_scores_of_minus_infinity_are_taken(classay, fo
         (["scores.npz", "--learner", "GaussianNB"], "has scores already"),
         (["scores.npz", "--retrain"], "--retrain is for tables"),
         (["scores.npy"], "--truth"),
-        (["scores.npy", "--truth", "none.txt"], "File not found"),
+        (["scores.npy", "--truth", "none.txt"], "There is no file"),
         (["scores.npz", "other.npz", "--truth", "labels.txt"], "for one file"),
         (["letter.csv", "--truth", "labels.txt"], "is a table"),
         (["letter.csv", "--learner", "GausianNB"], "Did you mean GaussianNB"),

@@ -44,8 +44,8 @@ def test_a_table_of_batches_is_printed(classay, folder):
     assert code == 0
     table = out[out.index("Batches after batch_8.csv (400 rows)") :]
     assert table.index("batch_9.csv") < table.index("batch_10.csv") < table.index("batch_11.csv")
-    assert "CHANGE" in out
-    assert "no change" in out
+    assert "CONCEPT MOVED" in out
+    assert "nothing shown" in out
 
 
 def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, folder):
@@ -56,7 +56,7 @@ def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, folder):
     code, out, _ = classay("drift", *files(folder), "--json", *QUICK)
     assert code == 0
     content = json.loads(out)
-    assert [update["verdict"] for update in content["updates"]] == ["no change", "no change", "change"]
+    assert [update["verdict"] for update in content["updates"]] == ["nothing shown", "nothing shown", "concept moved"]
     assert content["reference"] == "batch_8.csv"
     assert content["interrupted"] is False
     rows = [pd.read_csv(folder / name) for name in ("batch_8.csv", "batch_9.csv")]

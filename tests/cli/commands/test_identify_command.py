@@ -102,7 +102,7 @@ def saved(folder, name, content, **options):
 def test_bad_files(classay, files, tmp_path):
     good = files[0]
     cases = [
-        (str(tmp_path / "none.npy"), "File not found"),
+        (str(tmp_path / "none.npy"), "There is no file"),
         (saved(tmp_path, "short.npy", np.ones((59, 2))), "60 rows but `responses` has 59; they must match"),
         (saved(tmp_path, "gap.npy", np.where(np.arange(60) == 7, np.nan, np.arange(60.0))), "NaN (missing) in row 7"),
         (saved(tmp_path, "same.npy", np.ones(60)), "All 60 rows of `responses` are the same"),

@@ -31,6 +31,34 @@ def test_tables_are_printed(classay):
         assert word in out
 
 
+def test_conclusions_come_first_and_bounds_only_if_asked(classay):
+    arguments = ("learner", "breast_cancer", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
+    _, out, _ = classay(*arguments)
+    flat = " ".join(out.split())
+    assert flat.index("DecisionTreeClassifier is right on") < flat.index("GaussianNB is right on")
+    assert flat.index("GaussianNB is right on") < flat.index("Predictions of 2 learners")
+    assert "tight bound" not in flat
+    _, out, _ = classay(*arguments, "--bounds")
+    assert "tight bound" in " ".join(out.split())
+
+
+def test_random_labels_are_built_in(classay):
+    _, out, _ = classay("learner", "random", "-l", "DecisionTreeClassifier(max_depth=3)", "--json", *QUICK)
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=3)"]
+    assert abs(figures["bias"]["4"]["value"]) < 0.06
+    assert figures["accuracy"]["value"] == pytest.approx(0.5, abs=0.06)
+
+
+def test_many_classes_are_counted_on_fewer_points(classay):
+    _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--json", *QUICK)
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]
+    assert figures["holdout_size"] < 5
+    _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--holdout-size", "5", "--json", *QUICK)
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]
+    assert figures["holdout_size"] == 5
+    assert figures["expressivity"]["kind"].startswith("at least")
+
+
 def test_json_is_alone_on_stdout(classay, spam):
     code, out, _ = classay("learner", str(spam), "--target", "type", "-l", "GaussianNB", "--json", *QUICK)
     assert code == 0

@@ -245,7 +245,7 @@ def test_a_whole_network_that_is_trusted(classay, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.pt", "--weights-only"], "File not found: none.pt"),
+        (["none.pt", "--weights-only"], "File not found: 'none.pt'"),
         (["net.pt"], "Name its architecture"),
         (["sound.pt", *NO_INPUT, "--builder", "mynets_of_the_command:sound"], "--input is missing"),
         (["net.pt", "--input", "1x6x6"], "Name its architecture"),
@@ -267,7 +267,7 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["net.pt", *OWN, "--head", "7"], "which is not a layer"),
         (["net.pt", *OWN, "--class-names", "a,b"], "2 names"),
         (["net.pt", *OWN, "--test-set", "net.pt"], "expected x (inputs) and y (labels)"),
-        (["net.pt", *OWN, "--test-set", "none.npz"], "There is no file none.npz"),
+        (["net.pt", *OWN, "--test-set", "none.npz"], "There is no file 'none.npz'"),
         (["net.pt", *OWN, "--charts", "net.pt"], "--charts"),
         (["net.pt", *OWN, "--store", "net.pt"], "store"),
         (["whole.pt", *OWN], "--trust-pickle"),

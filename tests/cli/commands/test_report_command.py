@@ -83,6 +83,14 @@ def test_the_command_on_the_page_gives_the_same_figures(typed, ovens, tmp_path):
     assert shlex.split(second.settings["command"]).count("--test-points") == 1
 
 
+def test_the_command_on_the_page_names_no_store(typed, ovens, tmp_path):
+    for store in (["--store", "runs"], ["--store=runs"]):
+        code, _, _ = typed("report", ovens, *BAYES, *QUICK, *store, "-o", "a.json", "--quiet", "--force")
+        assert code == 0
+        words = shlex.split(open_report(tmp_path / "a.json").settings["command"])
+        assert not any("store" in word or word == "runs" for word in words)
+
+
 def test_a_learner_can_have_fewer_splits(typed, ovens, tmp_path):
     learners = [*BAYES, "--learner", "tree=DecisionTreeClassifier"]
     more = ["--splits", "tree=5", "--splits", "6", "--fold-rows", "tree=40"]

@@ -40,7 +40,7 @@ def test_words_tables_and_regions(classay, steel):
 def test_one_learner_is_told_in_a_paragraph(classay, steel):
     code, out, _ = classay("stability", str(steel), "-l", "GaussianNB", "-r", "2", *QUICK)
     assert code == 0
-    assert out.startswith("GaussianNB: two refits on disjoint halves agree on")
+    assert out.startswith("GaussianNB: two refits on disjoint halves of these rows agree on")
     assert "training randomness" in out
 
 

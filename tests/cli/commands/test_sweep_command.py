@@ -193,3 +193,37 @@ def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
     code, out, err = classay(*arguments, "--seed", "4", "--store", str(tmp_path / "more"))
     assert (code, out) == (130, "")
     assert "Interrupted before there was any result" in err
+
+
+def test_a_preset_sweeps_what_the_paper_did(classay):
+    options = ["--subsets", "4", "--repeats", "1", "--holdouts", "5", "--workers", "1", "--quiet"]
+    code, out, _ = classay("sweep", "iris", "--preset", "table-2", "-l", "DecisionTreeClassifier", "--json", *options)
+    assert code == 0
+    one = json.loads(out)["sweeps"]["DecisionTreeClassifier"]
+    assert one["values"] == list(range(1, 71, 5))
+    assert one["comparison"]["weights"] == {"accuracy": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--preset", "table-3"], "table-2"),
+        (["--preset", "table-2", "--param", "max_depth"], "leave out --param"),
+        (["--preset", "table-2", "-l", "GaussianNB"], "no range for GaussianNB"),
+        (["-l", "GaussianNB"], "--preset table-2"),
+        (["--preset", "table-2", "--utility", "speed=1"], "accuracy, stability, cost"),
+        (["--preset", "table-2", "--utility", "accuracy=fast"], "finite weights"),
+        (["--preset", "table-2", "--prefer", "nicest"], "smallest"),
+    ],
+)
+def test_presets_and_utilities_that_cannot_be(classay, arguments, message):
+    code, _, err = classay("sweep", "iris", *arguments)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_values_are_compared_by_a_utility(classay):
+    options = ["--subsets", "6", "--repeats", "1", "--holdouts", "5", "--workers", "1", "--quiet"]
+    sweep = ["sweep", "iris", "-l", "KNeighborsClassifier", "--param", "n_neighbors", "--values", "1,3,5"]
+    _, out, _ = classay(*sweep, "--utility", "accuracy=1,stability=0.5", "--prefer", "largest", *options)
+    assert "accuracy + 0.5 stability is best at" in " ".join(out.split())

@@ -72,7 +72,7 @@ BAD_DATA = {
     "all constant texts": (np.full((150, 2), "x"), Y, r"Every column of `X` is constant"),
     "X of one axis": (X[:, 0], Y, r"`X` has shape \(150,\); expected a table of \(rows, columns\)"),
     "X of three axes": (np.zeros((150, 2, 2)), Y, r"`X` has shape \(150, 2, 2\)"),
-    "X is nothing": (None, Y, r"`X` has shape \(\)"),
+    "X is nothing": (None, Y, r"`X` or `y` is missing"),
     "X without columns": (np.empty((150, 0)), Y, r"`X` has no columns; expected at least one"),
     "X without columns, a DataFrame": (pd.DataFrame(index=range(150)), Y, r"`X` has no columns"),
     "no rows": (np.empty((0, 4)), [], r"`X` and `y` have no rows"),
@@ -113,11 +113,11 @@ def test_what_is_no_learner(learner, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"scheme": 10}, r"`scheme` is 10; expected Subsets\(...\), HalfSplits\(...\) or Splits\(cv\)"),
+        ({"scheme": 10}, r"`scheme` is 10; expected Subsets\(...\), HalfSplits\(...\), Retrain\(...\) or Splits\(cv\)"),
         ({"scheme": Subsets}, r"`scheme` is <class.*Subsets\(...\)"),
         ({"repeats": 0}, r"`repeats` is 0; expected a whole number of at least 1"),
         ({"repeats": 2.5}, r"`repeats` is 2.5"),
-        ({"test_size": 0}, r"`test_size` is 0; expected a number between 0 and 1"),
+        ({"test_size": 0}, r"`test_size` is 0: each half is then tested.*HalfSplits"),
         ({"test_size": 30}, r"`test_size` is 30"),
         ({"test_size": "a third"}, r"`test_size` is 'a third'"),
         ({"random_state": -1}, r"`random_state` is -1; expected a whole number from 0 up"),
@@ -167,9 +167,14 @@ def test_a_class_put_in_by_hand_is_told():
     assert all(7 in rows for rows in labelings.train_rows)
 
 
-def test_a_class_with_one_row_cannot_be_halved():
-    with pytest.raises(InputError, match=r"1 classes have only one training row.*use Subsets"):
-        record(GaussianNB(), X, np.where(np.arange(150) == 70, 3, Y), HalfSplits(2), executor=1)
+def test_a_class_with_one_row_cannot_be_dealt_to_both_halves():
+    labels = np.where(np.arange(150) == 70, 3, Y)
+    with pytest.raises(InputError, match=r"1 classes have only one training row.*use stratify=False"):
+        record(GaussianNB(), X, labels, HalfSplits(2, stratify=True), executor=1)
+    lacking = record(DecisionTreeClassifier(), X, labels, HalfSplits(2), 1, executor=1)
+    said = [note for note in lacking.notes if note.code in ("subsets-lack-classes", "classes-not-trained")]
+    assert lacking.present.all()
+    assert len(said) == 1  # the row is in one half of each split, or in the test part
 
 
 def test_some_constant_columns_are_told():

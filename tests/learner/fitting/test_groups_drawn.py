@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import HalfSplits, InputError, Subsets
+from classay.learner.fitting.schemes import COMPLETED
 from classay.splits import per_row
 
 
@@ -37,31 +38,33 @@ def test_subsets_are_whole_groups(data, size, replace, seed):
     for drawn, added in scheme.draw(codes, seed, rows):
         assert whole(drawn, groups)
         assert set(codes[drawn]) == {0, 1}
-        assert replace or drawn.size == np.unique(drawn).size or added
+        assert replace or drawn.size == np.unique(drawn).size or added == COMPLETED
         # Within half a group of the wanted number, unless a class was missing.
-        assert added or abs(drawn.size - scheme.rows(codes.size)) <= 5 or drawn.size < 10
+        assert added == COMPLETED or abs(drawn.size - scheme.rows(codes.size)) <= 5 or drawn.size < 10
 
 
-@given(data=grouped(), seed=st.integers(0, 2**40))
-def test_no_group_is_in_both_halves(data, seed):
+@given(data=grouped(), by_class=st.booleans(), seed=st.integers(0, 2**40))
+def test_no_group_is_in_both_halves(data, by_class, seed):
     codes, groups = data
     rows = per_row(groups, rows=codes.size)
+    scheme = HalfSplits(3, stratify=by_class)
     try:
-        HalfSplits(3).check(codes, rows)
+        scheme.check(codes, rows)
     except InputError:
+        assert by_class
         return
-    halves = [drawn for drawn, _ in HalfSplits(3).draw(codes, seed, rows)]
+    halves = [drawn for drawn, _ in scheme.draw(codes, seed, rows)]
     for one, other in zip(halves[::2], halves[1::2]):
         assert not set(groups[one]) & set(groups[other])
         assert sorted([*one, *other]) == list(range(codes.size))
         assert min(one.size, other.size) > 0
 
 
-@given(data=grouped(), seed=st.integers(0, 2**40))
-def test_smaller_halves_are_parts_of_them(data, seed):
+@given(data=grouped(), by_class=st.booleans(), seed=st.integers(0, 2**40))
+def test_smaller_halves_are_parts_of_them(data, by_class, seed):
     codes, groups = data
     rows = per_row(groups, rows=codes.size)
-    halves = [drawn for drawn, _ in HalfSplits(3, 0.25).draw(codes, seed, rows)]
+    halves = [drawn for drawn, _ in HalfSplits(3, 0.25, by_class).draw(codes, seed, rows)]
     for one, other in zip(halves[::2], halves[1::2]):
         assert not set(groups[one]) & set(groups[other])
         assert whole(one, groups)
@@ -92,7 +95,10 @@ def test_a_class_of_one_group_cannot_be_in_both_halves():
     groups = np.repeat(np.arange(8), 4)
     codes = np.where(groups == 0, 2, groups % 2)
     with pytest.raises(InputError, match="1 classes have training rows in only one group"):
-        HalfSplits(2).check(codes, per_row(groups, rows=32))
+        HalfSplits(2, stratify=True).check(codes, per_row(groups, rows=32))
+    HalfSplits(2).check(codes, per_row(groups, rows=32))
+    halves = [codes[rows] for rows, _ in HalfSplits(2).draw(codes, 0, per_row(groups, rows=32))]
+    assert [2 in half for half in halves].count(True) == 2  # in one half of each split, and nothing is put in
     drawn = list(Subsets(6, 0.2).draw(codes, 0, per_row(groups, rows=32)))
     assert all(2 in codes[rows] for rows, _ in drawn)
-    assert any(added for _, added in drawn)
+    assert any(added == COMPLETED for _, added in drawn)

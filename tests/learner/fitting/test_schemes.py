@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import classay
 from classay import HalfSplits, InputError, Subsets, record
 from classay.learner.fitting import schemes
+from classay.learner.fitting.schemes import AS_DRAWN, COMPLETED, REDRAWN
 from classay.splits import split_by_share
 
 
@@ -57,7 +58,8 @@ def test_a_split_says_which_classes_cannot_be_tested():
     labelings = classay.record(
         GaussianNB(), np.arange(102.0)[:, None], codes_of(100, 1, 1), Subsets(3, size=0.9), 1, executor=1
     )
-    (note,) = labelings.notes
+    note, again = labelings.notes
+    assert again.code in ("subsets-redrawn", "subsets-completed")
     assert note == "2 of 3 classes have no row in the test part: too few rows."
     assert (note.code, note.numbers) == ("classes-not-tested", {"count": 2, "classes": 3})
 
@@ -124,9 +126,9 @@ def test_a_class_put_in_by_hand_is_flagged(replace):
     by_hand = []
     for drawn, forced in Subsets(10, 4, replace).draw(codes, 3):
         assert sorted(codes[drawn]) == [0, 1, 2, 3]
-        by_hand.append(forced)
+        by_hand.append(forced == COMPLETED)
     assert all(by_hand)  # twenty draws of 4 rows out of 2003 do not find three single rows
-    assert not any(forced for _, forced in Subsets(10, 100).draw(codes_of(50, 50), 3))
+    assert {how for _, how in Subsets(10, 100).draw(codes_of(50, 50), 3)} == {AS_DRAWN}
 
 
 def test_subsets_are_random_and_not_by_class_shares():
@@ -137,22 +139,62 @@ def test_subsets_are_random_and_not_by_class_shares():
     assert abs(np.mean(shares) - 0.5) < 0.02
 
 
+def test_the_plain_draw_keeps_subsets_without_a_class_and_both_ways_are_said():
+    codes = codes_of(45, 5)
+    plain = list(Subsets(200, 10, every_class=False).draw(codes, 0))
+    lacking = np.mean([1 not in codes[rows] for rows, _ in plain])
+    assert {how for _, how in plain} == {AS_DRAWN}
+    assert abs(lacking - 0.9**10) < 0.1  # each of ten rows misses the class with probability 0.9
+    again = [how for _, how in Subsets(200, 10).draw(codes, 0)]
+    assert again.count(REDRAWN) == round(200 * lacking)  # the first draws are the same
+    Subsets(5, 2, every_class=False).check(codes_of(9, 9, 9))
+
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    for scheme, code in (
+        (Subsets(20, 8), "subsets-redrawn"),
+        (Subsets(20, 8, every_class=False), "subsets-lack-classes"),
+    ):
+        notes = [
+            note.code
+            for note in record(GaussianNB(), X, codes, scheme, 1, executor=1).notes
+            if note.code != "refits-warned"
+        ]
+        assert notes[0] == code
+
+
+@pytest.mark.parametrize(("stratify", "truth"), [(False, 0.504), (True, None)])
+def test_halves_are_independent_samples_unless_they_are_dealt_by_class(stratify, truth):
+    """Two samples of 80 balanced labels have the same majority in half of the cases (ties go to the first class)."""
+    agree = []
+    for seed in range(60):
+        codes = np.random.default_rng(seed).integers(2, size=160)
+        majority = [int(codes[rows].mean() > 0.5) for rows, _ in HalfSplits(10, stratify=stratify).draw(codes, seed)]
+        agree.append(np.equal(majority[::2], majority[1::2]).mean())
+    if truth is None:
+        assert np.mean(agree) > 0.85  # figures of samples whose class shares are those of the rows
+    else:
+        assert abs(np.mean(agree) - truth) < 4 * np.std(agree) / np.sqrt(60)
+
+
 def test_subsets_differ_from_each_other_and_with_the_seed():
     codes = codes_of(50, 50)
     drawn = [tuple(rows) for seed in (0, 1) for rows, _ in Subsets(10, 20).draw(codes, seed)]
     assert len(set(drawn)) == 20
 
 
-@given(counts=st.lists(st.integers(2, 11), min_size=2, max_size=6), seed=st.integers(0, 2**40))
-def test_halves_are_disjoint_complete_and_balanced(counts, seed):
+@given(counts=st.lists(st.integers(2, 11), min_size=2, max_size=6), by_class=st.booleans(), seed=st.integers(0, 2**40))
+def test_halves_are_disjoint_complete_and_balanced(counts, by_class, seed):
     codes = codes_of(*counts)
-    scheme = HalfSplits(3)
+    scheme = HalfSplits(3, stratify=by_class)
     scheme.check(codes)
     drawn = [rows for rows, _ in scheme.draw(codes, seed)]
     assert len(drawn) == scheme.n == 6
     for one, other in zip(drawn[::2], drawn[1::2]):
         assert sorted([*one, *other]) == list(range(codes.size))
         assert list(one) == sorted(one)
+        if not by_class:
+            assert one.size - other.size in (0, 1)
+            continue
         shares = [np.bincount(codes[half], minlength=len(counts)) for half in (one, other)]
         assert np.abs(shares[0] - shares[1]).max() <= 1
         assert min(shares[0].min(), shares[1].min()) >= 1
@@ -167,13 +209,16 @@ def test_pair_i_of_halves_is_the_same_whatever_the_number_of_pairs():
 
 
 def test_the_spare_row_goes_to_either_half():
-    sizes = {next(iter(HalfSplits(1).draw(codes_of(5, 4), seed)))[0].size for seed in range(20)}
+    sizes = {next(iter(HalfSplits(1, stratify=True).draw(codes_of(5, 4), seed)))[0].size for seed in range(20)}
     assert sizes == {4, 5}
 
 
 def test_halves_need_two_rows_of_each_class():
-    with pytest.raises(InputError, match=r"2 classes have only one training row; two are needed.*merge.*Subsets"):
-        HalfSplits(2).check(codes_of(10, 1, 1))
+    with pytest.raises(
+        InputError, match=r"2 classes have only one training row; two are needed.*merge.*stratify=False"
+    ):
+        HalfSplits(2, stratify=True).check(codes_of(10, 1, 1))
+    HalfSplits(2).check(codes_of(10, 1, 1))
     with pytest.raises(InputError, match="training part has 3 rows; two halves need at least 4"):
         HalfSplits(2).check(codes_of(3))
 
@@ -192,7 +237,9 @@ def test_halves_need_two_rows_of_each_class():
         (lambda: Subsets(5, float("nan")), r"`Subsets\(size\)` is nan"),
         (lambda: Subsets(5, "half"), r"`Subsets\(size\)` is 'half'"),
         (lambda: Subsets(5, 0.5, "yes"), r"`Subsets\(replace\)` is 'yes'; expected True or False"),
+        (lambda: Subsets(5, 0.5, True, 1), r"`Subsets\(every_class\)` is 1; expected True or False"),
         (lambda: HalfSplits(0), r"`HalfSplits\(m\)` is 0; .*at least 1"),
+        (lambda: HalfSplits(2, None, "y"), r"`HalfSplits\(stratify\)` is 'y'; expected True or False"),
     ],
 )
 def test_schemes_that_are_none(scheme, said):

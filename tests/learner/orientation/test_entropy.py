@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from worlds import NAMES, world
 
+import classay
 from classay.intervals import difference
 from classay.learner.orientation import entropy
 from classay.learner.orientation.entropy import count
@@ -133,3 +134,35 @@ def test_two_hundred_refits():
     estimate = entropy.within(count(answers), 5.0)
     assert estimate.low < within < estimate.high
     assert estimate.value == pytest.approx(within, abs=0.3)
+
+
+@pytest.mark.parametrize("n_subsets", [7, 30, 49, 100])
+def test_what_never_varies_has_no_entropy_and_no_rounding_error(n_subsets):
+    """30 subsets gave −2.58e-14 [0, −2.58e-14]."""
+    found = entropy.overall(count(np.zeros((5, n_subsets, 1), dtype=np.int64)), 5.0)
+    assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)  # exact by construction
+
+
+@pytest.mark.parametrize(
+    ("n_subsets", "refits", "seed"), [(10, 3, 2), (20, 5, 2), (20, 10, 1), (50, 5, 1), (50, 10, 3)]
+)
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_two_points_have_a_range_that_can_be_computed(n_subsets, refits, seed, share):
+    """The linear programme had no solution where the fit has slightly more than four cells."""
+    rng = np.random.default_rng(seed)
+    labels = (rng.random((n_subsets, refits, 2)) < share).astype(int)
+    found = entropy.within(count((labels @ [1, 2])[None]), 2.0)
+    truth = 2 * entropy.binary_entropy(share)
+    assert found.kind == entropy.KIND
+    assert found.low - 0.1 <= truth <= found.high + 0.1
+    assert found.high - found.low < 1.5
+
+
+def test_a_solver_that_gives_up_is_not_blamed_on_refits(monkeypatch):
+    monkeypatch.setattr(entropy, "_extreme", lambda *limits: None)
+    rng = np.random.default_rng(0)
+    o = classay.orientation(classay.Labelings.from_arrays(rng.integers(2, size=(20, 5, 10)), np.arange(10) % 2), 2)
+    assert o.stochasticity.kind == entropy.UNSOLVED
+    assert (o.stochasticity.low, o.stochasticity.high) == (0.0, o.expressivity.high)
+    assert any("could not be computed" in note for note in o.notes)
+    assert not any("Record with more repeats" in note for note in o.notes)

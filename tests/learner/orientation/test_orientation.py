@@ -112,7 +112,7 @@ def test_dice_alone_and_data_alone():
 def test_bias_of_independent_errors_is_binomial():
     rng = np.random.default_rng(3)
     truth = rng.integers(4, size=400)
-    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (80, 4), 0.3, 4), truth))
+    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (80, 4), 0.3, 4), truth), holdout_size=5)
     from scipy.stats import binom
 
     for z, estimate in o.bias.items():
@@ -142,7 +142,7 @@ def test_expressivity_is_the_sum_of_its_parts():
     rng = np.random.default_rng(5)
     truth = rng.integers(2, size=50)
     for flip in (0.02, 0.2, 0.5):
-        o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (15, 5), flip), truth))
+        o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (25, 5), flip), truth), holdout_size=3)
         assert o.capacity.value + o.stochasticity.value == pytest.approx(o.expressivity.value)
         assert o.capacity.value >= 0
 
@@ -163,7 +163,7 @@ def test_ten_classes_and_five_refits_are_told_from_single_points():
     rng = np.random.default_rng(11)
     truth = rng.integers(10, size=300)
     labels = noisy(rng, truth, (40, 5), 0.2, 10)
-    o = classay.orientation(Labelings.from_arrays(labels, truth))
+    o = classay.orientation(Labelings.from_arrays(labels, truth), holdout_size=5)
     bits = 5 * (-0.8 * math.log2(0.8) - 0.2 * math.log2(0.2 / 9))
     assert o.stochasticity.value == pytest.approx(bits, rel=0.15)
     assert o.stochasticity.low <= bits <= o.stochasticity.high
@@ -185,8 +185,9 @@ def test_kinds_say_what_intervals_are():
     assert o.stochasticity.kind == "exact: deterministic"
     assert o.capacity.kind == "over subsets and holdouts"
     o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True), holdout_size=40)
-    assert "not identified" in o.expressivity.kind
-    assert "not identified" in o.capacity.kind
+    assert o.expressivity.kind.startswith("at least")
+    assert o.capacity.kind.startswith("at least")
+    assert str(o.capacity).startswith("at least ")
 
 
 def test_few_subsets_are_said():

@@ -16,8 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
 from classay import InputError, preference, preferences
+from classay.intervals import Estimate
 from classay.learner.preference import trials
 from classay.learner.preference.concepts import attributes, concept
+from classay.learner.preference.preference import _favoured, _strength
 
 
 def ask(learner, f1=first, f2=second, **options):
@@ -80,11 +82,48 @@ def test_strength_is_over_a_half_for_either_side():
     assert toward_second.strength.value == toward_second.crossing.value
     assert toward_first.strength.low <= toward_first.strength.value <= toward_first.strength.high
 
+    exclusive = ask(Stubborn())
+    assert (exclusive.strength.value, exclusive.strength.kind) == (1.0, "exclusive")
+    assert toward_first.to_dict()["strength"]["value"] == pytest.approx(toward_first.strength.value)
+    assert toward_first.to_frame()["figure"].tolist() == ["difference", "crossing", "strength"]
+
+
+@pytest.mark.parametrize(
+    ("p", "difference", "favoured", "strength"),
+    [
+        ((0.49, 0.46, 0.52), (0.03, 0.01, 0.05), None, (0.51, 0.5, 0.54)),  # p* includes equal evidence
+        ((0.4, 0.36, 0.44), (0.03, 0.01, 0.05), "a", (0.6, 0.56, 0.64)),
+        ((0.6, 0.56, 0.64), (-0.03, -0.05, -0.01), "b", (0.6, 0.56, 0.64)),
+        ((0.6, 0.56, 0.64), (-0.03, -0.07, 0.01), None, (0.6, 0.56, 0.64)),
+    ],
+)
+def test_a_concept_is_favoured_only_if_p_star_shows_it_too(p, difference, favoured, strength):
+    assert _favoured("a", "b", Estimate(*difference), "crosses", Estimate(*p)) == favoured
+    found = _strength("crosses", Estimate(*p))
+    assert (found.value, found.low, found.high) == pytest.approx(strength)
+
 
 def test_a_tree_pruned_to_one_split_leans_to_the_concept_of_one_split():
     found = ask(DecisionTreeClassifier(max_depth=1), "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", budget=300)
     assert found.favoured == "x0 > 0.5"
     assert found.crossing.high < 0.5
+
+
+def test_regressors_prefer_the_concept_that_they_are_nearer_to():
+    """A line through a mix of a line and a step is nearer to the line; a mean of both is nearer to neither."""
+
+    def straight(X):
+        return 2 * np.asarray(X)[:, 0]
+
+    def step(X):
+        return 2.0 * (np.asarray(X)[:, 0] > 0.5)
+
+    linear = ask(LinearRegression(), straight, step, attributes=1, budget=200)
+    assert linear.favoured == "straight"
+    assert linear.crossing.high <= 0.5
+    shifted = ask(LinearRegression(), straight, lambda X: straight(X) + 1, attributes=1, budget=200, level=0.999)
+    assert shifted.favoured is None
+    assert shifted.crossing.low <= 0.5 <= shifted.crossing.high
 
 
 def test_any_number_of_classes():
@@ -187,7 +226,7 @@ def test_a_constant_concept_may_be_asked_about():
         (GaussianNB(), {"attributes": None}, "`attributes` is missing.*Describe them"),
         (GaussianNB(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "same class names"),
         (GaussianNB, {}, "expected an instance"),
-        (LinearRegression(), {}, "regressor"),
+        (LinearRegression(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "a regressor, but the concept"),
         (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_samples = 20\\. Are 20 rows per training set"),
         (GaussianNB(), {"n_samples": 2, "f2": lambda X: np.asarray(X)[:, 0] > 0.9}, "only one class"),
         (make_pipeline(ColumnTransformer([("a", "passthrough", ["colour"])]), GaussianNB()),
@@ -213,7 +252,7 @@ def test_several_learners_side_by_side():
     )  # fmt: skip
     assert list(found.learners) == ["low", "high", "forest"]
     assert found.learners["low"].crossing.value < 0.5 < found.learners["high"].crossing.value
-    assert len(found.to_frame()) == 6
+    assert len(found.to_frame()) == 9
     assert "`first` is favoured by low" in str(found)
     with pytest.raises(InputError, match="dict"):
         preferences([Voter()], first, second, attributes=2)

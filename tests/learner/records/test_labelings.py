@@ -233,7 +233,7 @@ def test_accuracy_by_hand():
     reach = 4.302653 * math.sqrt(variance)  # Student's quantile for three subsets
     assert estimate.low == pytest.approx(17 / 24 - reach, rel=1e-6)
     assert estimate.high == 1.0  # cut there
-    assert estimate.kind == "over subsets and points"
+    assert estimate.kind == "of these training rows, over subsets and points"
     narrow = Labelings.from_arrays(answers, truth).accuracy(level=0.5)
     assert estimate.low < narrow.low < narrow.value < narrow.high < estimate.high
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics as sk
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -283,3 +284,17 @@ def test_the_same_record_gives_the_same_bits():
     labelings = planted()
     assert metrics(labelings).to_dict() == metrics(labelings).to_dict()
     assert classay.metrics is metrics
+
+
+def test_intervals_hold_the_area_under_the_curve():
+    """A quick version of the simulation in tests/long: two normal classes, whose area is known."""
+    rng = np.random.default_rng(5)
+    expected = stats.norm.cdf(1.2 / math.sqrt(2 * (1 + 0.3**2)))
+    hits = 0
+    for _ in range(60):
+        truth = np.arange(160) % 2
+        scores = 1.2 * truth + rng.normal(size=160) + 0.3 * rng.normal(size=(6, 1, 160))
+        labelings = Labelings.from_arrays((scores > 0.6).astype(int), truth, scores=scores, score_kind="decision")
+        area = metrics(labelings, "roc_auc")["roc_auc"]
+        hits += area.low <= expected <= area.high
+    assert hits >= 53

@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -96,3 +97,27 @@ def test_a_class_with_few_rows_has_no_interval():
     labels = np.random.default_rng(0).integers(2, size=(4, 1, 50))
     r = retraining(Labelings.from_arrays(labels, [1] * 3 + [0] * 47, retrained=0.1))
     assert (r.by_class["1"].low, r.by_class["1"].high) == (0, 1)
+
+
+def test_regions_where_predictions_change():
+    rng = np.random.default_rng(0)
+    heat = np.arange(600) / 600
+    changing = (heat < 0.25) & (rng.random((16, 1, 600)) < 0.5)
+    r = retraining(Labelings.from_arrays(changing, [False, True] * 300, retrained=0.1))
+    found = r.regions(pd.DataFrame({"heat": heat, "hue": rng.random(600)}))
+    assert found.regions
+    assert "heat" in str(found.regions[0].condition)
+
+
+def test_intervals_hold_the_change():
+    """A quick version of the simulation in tests/long: data sets differ in how often predictions change."""
+    rng = np.random.default_rng(3)
+    hits, rates = 0, []
+    found = []
+    for _ in range(60):
+        rate = rng.beta(20, 180)
+        flips = rng.random((8, 1, 300)) < rate * rng.beta(20, 20, size=(8, 1, 1)) * 2
+        found.append(retraining(Labelings.from_arrays(flips, [False, True] * 150, retrained=0.1)).change)
+        rates.append(found[-1].value)
+    hits = sum(each.low <= np.mean(rates) <= each.high for each in found)
+    assert hits >= 52

@@ -89,18 +89,42 @@ def test_kappa_by_hand():
     """Two raters, ten points: the table that every textbook has."""
     one, two = [0] * 5 + [1] * 5, [0] * 4 + [1] * 6
     found = agreement(np.array([[one], [two]]), 2, halves=True)
-    share = np.array([9, 11]) / 20
-    assert found.chance == pytest.approx((share**2).sum())
-    assert found.kappa_table().mean() == pytest.approx((0.9 - (share**2).sum()) / (1 - (share**2).sum()))
+    assert found.chance == pytest.approx(0.5 * 0.4 + 0.5 * 0.6)
+    assert found.kappa_table().mean() == pytest.approx((0.9 - 0.5) / (1 - 0.5))  # Cohen's kappa
 
 
-def test_the_kappa_table_is_the_slope():
-    """Adding a little of one point moves kappa as its column says."""
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 7), st.integers(2, 5), st.booleans())
+def test_chance_is_over_the_pairs_that_are_compared(seed, splits, refits, points, classes, halves):
+    labels = np.random.default_rng(seed).integers(classes, size=(2 * splits, refits, points))
+    shares = np.array([np.bincount(subset.ravel(), minlength=classes) / subset.size for subset in labels])
+    expected = np.mean([shares[one] @ shares[two] for one, two in pairs_of(2 * splits, halves)])
+    assert agreement(labels, classes, halves).chance == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_refits_that_are_constants_drawn_at_random_have_kappa_0(halves):
+    """With shares pooled over refits, kappa was −1/(K − 1) here: 40 refits, −0.0256 whatever they predict."""
+    values = []
+    for seed in range(50):
+        labels = np.random.default_rng(seed).integers(2, size=(40, 1, 1)).repeat(30, axis=2)
+        found = agreement(labels, 2, halves)
+        values.append((found.value - found.chance) / (1 - found.chance))
+    np.testing.assert_allclose(values, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_the_kappa_table_is_the_slope(halves):
+    """Adding a little of one point, or of one split, moves kappa as its column, or its row, says."""
     labels = np.random.default_rng(0).integers(3, size=(8, 2, 40))
     labels[:, :, :20] = 1
-    found = agreement(labels, 3, halves=False)
+    found = agreement(labels, 3, halves)
     copies = 400
-    more = agreement(np.concatenate([np.repeat(labels, copies, axis=2), labels[:, :, 30:31]], axis=2), 3, halves=False)
+    more = agreement(np.concatenate([np.repeat(labels, copies, axis=2), labels[:, :, 30:31]], axis=2), 3, halves)
     kappa = [(each.value - each.chance) / (1 - each.chance) for each in (found, more)]
     slope = (kappa[1] - kappa[0]) * (40 * copies)
     assert slope == pytest.approx(found.kappa_table()[:, 30].mean() - kappa[0], rel=0.01)
+    if halves:
+        longer = agreement(np.concatenate([np.tile(labels, (copies, 1, 1)), labels[2:4]]), 3, halves)
+        gain = (longer.value - longer.chance) / (1 - longer.chance) - kappa[0]
+        assert gain * 4 * copies == pytest.approx(found.kappa_table()[1].mean() - kappa[0], rel=0.01)

@@ -15,7 +15,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 def test_sizes_are_drawn_disjoint_and_by_class():
-    labelings = classay.record(GaussianNB(), X, Y, HalfSplits(5, 30), 1, executor=1)
+    labelings = classay.record(GaussianNB(), X, Y, HalfSplits(5, 30, stratify=True), 1, executor=1)
     for one, two in zip(labelings.train_rows[::2], labelings.train_rows[1::2]):
         assert len(one) == len(two) == 30
         assert not set(one) & set(two)
@@ -67,8 +67,8 @@ def test_ctrl_c_keeps_the_sizes_done():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sizes": [70]}, r"would have 70 rows.*3 to 60 are possible"),
-        ({"sizes": [2]}, "would have 2 rows"),
+        ({"sizes": [70]}, r"would have 70 rows.*2 to 60 are possible"),
+        ({"sizes": [1]}, "`sizes` is 1"),
         ({"sizes": []}, "`sizes` is empty"),
         ({"sizes": 30}, "a list of numbers of rows"),
         ({"sizes": [0.5]}, "`sizes` is 0.5"),
@@ -93,6 +93,6 @@ def test_sizes_that_are_none(size, said):
 def test_a_share_is_of_the_training_part_and_rare_classes_are_put_in():
     assert HalfSplits(2, 0.25).rows(120) == 30
     codes = np.repeat([0, 1], [996, 4])
-    drawn = list(HalfSplits(3, 20).draw(codes, 0))
+    drawn = list(HalfSplits(3, 20, stratify=True).draw(codes, 0))
     assert all(1 in codes[rows] for rows, _ in drawn)
     assert any(by_hand for _, by_hand in drawn)

@@ -479,7 +479,7 @@ def test_a_damaged_part_is_made_again(tmp_path, monkeypatch):
 def test_parts_of_another_schema(tmp_path, monkeypatch, schema):
     first = halted(tmp_path, monkeypatch)[0]
     header, arrays = archive.read(first)
-    content = {name: value for name, value in header.items() if name not in (*archive.RESERVED, archive.ADDRESS)}
+    content = {name: value for name, value in header.items() if name not in archive.OWN}
     with monkeypatch.context() as patch:
         patch.setattr(archive, "SCHEMA", schema)
         archive.write(first, "chunk", content, arrays)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample import nasty_report, sample_report
+from fuzzing import EFFORT
+from sample import hostile_report, nasty_report, sample_report
 
 from classay.charts.style.picture_files import png
 from classay.report.document import Picture, Section
@@ -156,6 +157,22 @@ def test_nothing_that_users_named_runs(see):
     assert seen.errors == []
     assert page.locator("img, iframe, object, embed").count() == 0
     assert page.locator("h1").inner_text().startswith('</script><img src=x onerror="alert(2)">')
+
+
+@pytest.mark.parametrize("seed", range(2 if EFFORT == 1 else 20))
+def test_pages_of_hostile_names(browser, tmp_path, seed):
+    path = tmp_path / "hostile.html"
+    path.write_text(render(hostile_report(seed)), encoding="utf-8", errors="backslashreplace")
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        seen = Seen(context.new_page(), path)
+        for button in seen.page.locator("button:visible").all()[:20]:
+            button.click(timeout=2000, force=True)
+            seen.page.keyboard.press("Escape")
+        assert seen.dialogs == []
+        assert seen.errors == []
+        assert seen.asked == [path.as_uri()]
+        assert seen.page.locator("img, iframe, object, embed, base").count() == 0
+        assert seen.page.locator("h2", has_text="reproduce").count() == 1
 
 
 def test_an_inline_script_that_is_not_ours_would_not_run(see):

@@ -13,7 +13,7 @@ from classay.intervals import Estimate
 from classay.report.document import Figure
 from classay.report.export import mlflow_log
 from classay.report.export.files import open_report
-from classay.report.export.mlflow_log import log_to_mlflow, metrics, parameters, ready
+from classay.report.export.mlflow_log import log_to_mlflow, metrics, parameters, ready, report_of_run
 
 
 def test_metrics_have_names_that_mlflow_accepts():
@@ -144,3 +144,15 @@ def test_mlflow_is_told_to_tell_nobody(monkeypatch):
     with pytest.raises(InputError):
         ready()
     assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
+
+
+def test_two_runs_are_compared(store, capsys):
+    from classay.cli.app import run as classay
+
+    report = small_report()
+    first, second = (log_to_mlflow(each, store) for each in (report, report))
+    assert report_of_run(first, store).to_dict() == report.to_dict()
+    assert classay(["compare", f"mlflow:{first}", f"mlflow:{second}", "--tracking-uri", store]) == 0
+    assert "tree: stability" in capsys.readouterr().out
+    with pytest.raises(InputError, match="has no report in the run 'none'"):
+        report_of_run("none", store)

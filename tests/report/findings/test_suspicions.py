@@ -49,6 +49,7 @@ def test_a_leak_is_a_warning_and_silences_suspected_labels():
     assert "--drop" in finding.action
     assert "D205" in unasked(assay)["D202"]
     assert assay.parts.suspicions.leak
+    assert "Choose no learner yet: a column gives the label away (D205)" in assay.report.verdict.sentences[0]
 
 
 def test_patients_in_a_column_name_it():

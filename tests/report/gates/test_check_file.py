@@ -100,7 +100,7 @@ def test_mistakes(check, text, message):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="There is no file"):
         read_check_file(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="not valid TOML in UTF-8"):

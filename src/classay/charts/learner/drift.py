@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from ...expect import InputError
-from ...learner.drift.verdict import CANNOT, CHANGE, Drift, Update
+from ...learner.drift.verdict import CONCEPT, ROWS, UNSTEADY, Drift, Update
 from ..kinds import without_options
 from ..style import theme
 from ..style.theme import cut, figure, labels, printable
@@ -27,7 +27,8 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
     names = labels([update.name for update in drift.updates])
     step = int(min(max(WIDEST / len(names), NARROWEST), 64))
     rows = [row for name, update in zip(names, drift.updates) for row in _rows(name, update)]
-    least = min(min(row["value"], row["below"]) for row in rows)
+    lined = [row for row in rows if row["below"] is not None]
+    least = min(*(row["value"] for row in rows), *(row["below"] for row in lined))
     least = max(min(least, min(update.chance for update in drift.updates)) - 0.04, 0.0)
     x = alt.X(
         "batch:N",
@@ -51,18 +52,19 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
         name="batch",
         series="agreement",
         value_text="value",
-        limit="alarm below",
+        limit="low below",
         verdict="verdict",
         accuracy="accuracy of the old concept",
     )
     base = theme.chart_of(rows).encode(x=x)
     chance = theme.chart_of([{"chance": update.chance, "batch": name} for name, update in zip(names, drift.updates)])
-    low = theme.chart_of([row for row in rows if row["verdict"] == CHANGE and row["value"] < row["below"]]).encode(x=x)
+    low = theme.chart_of([row for row in lined if row["verdict"] in (CONCEPT, ROWS)]).encode(x=x)
     layers: list[Any] = [
         chance.mark_tick(style="faint", orient="horizontal", size=step, thickness=1).encode(x=x, y=up("chance")),
-        base.mark_tick(orient="horizontal", size=step - 2, thickness=2, opacity=0.45).encode(
-            y=up("below"), color=series
-        ),
+        theme.chart_of(lined)
+        .encode(x=x)
+        .mark_tick(orient="horizontal", size=step - 2, thickness=2, opacity=0.45)
+        .encode(y=up("below"), color=series),
         base.mark_line(strokeWidth=1.2, opacity=0.5).encode(y=up("value"), color=series),
         base.mark_point(filled=True, opacity=1, size=55).encode(y=up("value"), color=series, shape=shape, tooltip=tips),
         low.mark_point(filled=False, opacity=1, size=230, strokeWidth=2.2, color=theme.COLOURS[1]).encode(
@@ -84,8 +86,8 @@ def update_chart(update: Update) -> alt.LayerChart:
 
 def _rows(name: str, update: Update) -> list[theme.Row]:
     compared = (
-        (SERIES[0], update.agreement_reference, update.alarm_below_reference),
-        (SERIES[1], update.agreement_last, update.alarm_below_last),
+        (SERIES[0], update.agreement_reference, update.low_below_reference),
+        (SERIES[1], update.agreement_last, None),
     )
     return [
         {
@@ -95,9 +97,9 @@ def _rows(name: str, update: Update) -> list[theme.Row]:
             "value": value,
             "below": below,
             "value_text": figure(value, ".3f"),
-            "limit": figure(below, ".3f"),
+            "limit": "" if below is None else figure(below, ".3f"),
             "verdict": update.verdict,
-            "accuracy": f"{update.accuracy_reference:.3f} on the batch",
+            "accuracy": f"{update.accuracy_reference:.3f} on the batch (low below {update.low_below_accuracy:.3f})",
         }
         for series, value, below in compared
         if not math.isnan(value)
@@ -108,8 +110,9 @@ def _words(names: list[str], drift: Drift, x: alt.X) -> list[alt.Chart]:
     """The verdicts above the batches with a notable one."""
     layers = []
     for verdict, style in (
-        (CHANGE, {"color": theme.COLOURS[1], "fontWeight": "bold", "fontSize": 11}),
-        (CANNOT, {"style": "note"}),
+        (CONCEPT, {"color": theme.COLOURS[1], "fontWeight": "bold", "fontSize": 11}),
+        (ROWS, {"color": theme.COLOURS[1], "fontSize": 11}),
+        (UNSTEADY, {"style": "note"}),
     ):
         chosen = [
             {"batch": name, "text": verdict.split()}
@@ -123,17 +126,20 @@ def _words(names: list[str], drift: Drift, x: alt.X) -> list[alt.Chart]:
 
 
 def _titles(drift: Drift) -> tuple[str, str]:
-    unable = sum(update.verdict == CANNOT for update in drift.updates)
-    if unable == len(drift.updates):
-        outcome = "cannot monitor"
+    counts = {
+        verdict: sum(update.verdict == verdict for update in drift.updates) for verdict in (CONCEPT, ROWS, UNSTEADY)
+    }
+    outcome = "nothing shown"
+    if counts[UNSTEADY] == len(drift.updates):
+        outcome = UNSTEADY
     elif drift.alarms:
-        outcome = f"change in {len(drift.alarms)} of {len(drift.updates)} batches"
-    else:
-        outcome = "no change found"
-    rings = " Rings: below it." if drift.alarms else ""
+        said = [f"{verdict} in {counts[verdict]}" for verdict in (CONCEPT, ROWS) if counts[verdict]]
+        outcome = f"{', '.join(said)} of {len(drift.updates)} batches"
+    rings = " Rings: alarm." if drift.alarms else ""
     return (
         f"{cut(drift.learner, 48)}: {outcome}",
         f"How much the predictions of each batch's concept agree with those of the reference "
-        f"({drift.n_reference} rows) and of the previous batch. Bars: alarm below, at a false-alarm rate of "
-        f"{drift.false_alarm_rate:g} per batch.{rings} Grey: a concept unrelated to the reference.",
+        f"({drift.n_reference} rows) and of the previous batch. Bars: lower than usual, by itself. An alarm also "
+        f"counts the old concept's accuracy, at a false-alarm rate of {drift.false_alarm_rate:g} per batch.{rings} "
+        "Grey: a concept unrelated to the reference.",
     )

@@ -1,4 +1,4 @@
-"""Kinship of learners: a heat map of distances, and a map."""
+"""Kinship of learners: a heat map of distances, a map, and a tree of clusters."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ CALLED = {
     "angle": ("Angle between predictions, in degrees", "0 the same, 90 nothing in common"),
 }
 LARGEST = {"jensen_shannon": 1.0, "euclidean": math.sqrt(2), "angle": 90.0}
-KINDS: Kinds = {"both": ("distance",), "heatmap": ("distance",), "map": ()}
+KINDS: Kinds = {"both": ("distance",), "heatmap": ("distance",), "map": (), "dendrogram": ()}
 
 
 def draw_kinship(kinship: Kinship, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: both, heatmap (both take a distance), map."""
+    """Kinds: both (heatmap beside map), heatmap (both take a distance), map, dendrogram."""
     check_kind(kind, KINDS, options)
     if kind == "map":
         return kinship_map(kinship)
+    if kind == "dendrogram":
+        return kinship_dendrogram(kinship)
     heatmap = kinship_heatmap(kinship, **options)
     return heatmap if kind == "heatmap" else theme.beside(heatmap, kinship_map(kinship))
 
@@ -130,6 +132,59 @@ def kinship_map(kinship: Kinship) -> alt.LayerChart:
             width=SIDE + 40,
         ),
     )
+
+
+def kinship_dendrogram(kinship: Kinship) -> alt.LayerChart:
+    """Draw which learners join at which distance; dashed where the distance is no more than chance would give."""
+    short = labels(kinship.names)
+    tree = hierarchy.dendrogram(kinship.linkage, no_plot=True, labels=short)
+    above = {round(height, 9): clear for height, clear in _joins_above_chance(kinship)}
+    # SciPy places leaves at 5, 15, 25, ...; each join is a bracket of four corners.
+    joins = [
+        {"join": place, "corner": corner, "x": float(x), "y": float(y), "clear": above.get(round(xs[1], 9), True)}
+        for place, (xs, ys) in enumerate(zip(tree["dcoord"], tree["icoord"]))
+        for corner, (x, y) in enumerate(zip(xs, ys))
+    ]
+    leaves = [{"x": 0.0, "y": 10.0 * place + 5, "text": name} for place, name in enumerate(tree["ivl"])]
+    across = alt.X(
+        "x:Q",
+        title="Jensen–Shannon distance at which they join",
+        scale=alt.Scale(domain=[0, max(float(kinship.linkage[:, 2].max()), 0.05) * 1.08], nice=False),
+        axis=alt.Axis(tickCount=6),
+    )
+    up = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[10 * len(short), 0], nice=False))
+    layers: list[Any] = [
+        theme.chart_of([row for row in joins if row["clear"] is clear])
+        .mark_line(style="reference", strokeWidth=1.5, strokeDash=dash)
+        .encode(x=across, y=up, detail="join:N", order="corner:Q")
+        for clear, dash in ((True, [1, 0]), (False, [4, 3]))
+        if any(row["clear"] is clear for row in joins)
+    ]
+    text = theme.chart_of(leaves).mark_text(style="name", align="right", dx=-8)
+    layers.append(text.encode(x=across, y=up, text="text:N"))
+    doubtful = "" if all(row["clear"] for row in joins) else " Dashed: no more than chance alone would give."
+    return theme.finished(
+        layers,
+        SIDE,
+        24 * len(short),
+        theme.titled(
+            "Which learners form groups",
+            f"Learners that join farther left predict more alike (average linkage).{doubtful}",
+            width=SIDE + 40,
+        ),
+    )
+
+
+def _joins_above_chance(kinship: Kinship) -> list[tuple[float, bool]]:
+    """The height of each join, and whether it is above the mean floor of the pairs that it joins."""
+    floor = kinship.floor["jensen_shannon"]
+    members = [[place] for place in range(len(kinship.names))]
+    found = []
+    for one, other, height, _ in kinship.linkage:
+        first, second = members[int(one)], members[int(other)]
+        found.append((float(height), bool(height > floor[np.ix_(first, second)].mean())))
+        members.append([*first, *second])
+    return found
 
 
 def _cells(kinship: Kinship, distance: str, short: list[str]) -> list[theme.Row]:

@@ -8,28 +8,38 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from ...expect import InputError, whole
-from ...learner.orientation.entropy import binary_entropy, chance, most_expressivity, most_expressivity_lauw
+from ...expect import InputError, one_of, whole
+from ...learner.orientation.by_size import FIGURES, OrientationBySize
+from ...learner.orientation.entropy import chance, most_expressivity, most_expressivity_lauw
 from ...learner.orientation.orientation import Orientation, PluginOrientation, usual_threshold
+from ...learner.orientation.source_table import SourceTable
 from ..kinds import Kinds, check_kind, without_options
 from ..style import placement, theme
 from ..style.parts import figures_chart
 from ..style.placement import apart
 from ..style.theme import estimate_text, figure, labels, printable, within
 
-KINDS: Kinds = {"both": (), "bias": (), "expressivity": (), "plane": ("threshold",)}
+KINDS: Kinds = {
+    "both": ("plugin",),
+    "bias": (),
+    "expressivity": ("plugin",),
+    "plane": ("threshold", "figure"),
+}
 
 
 def draw_orientation(orientation: Orientation, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: both (bias beside expressivity), bias, expressivity, plane (which takes a threshold)."""
+    """Kinds: both (bias beside expressivity), bias, expressivity, plane (which takes a threshold and a figure).
+
+    `plugin=True` draws the paper's plain estimates in place of the corrected ones; the plane always does.
+    """
     check_kind(kind, KINDS, options)
     if kind == "plane":
         return plane_chart(orientation, **options)
     if kind == "bias":
         return bias_chart(orientation)
     if kind == "expressivity":
-        return expressivity_chart(orientation)
-    return theme.beside(bias_chart(orientation), expressivity_chart(orientation))
+        return expressivity_chart(orientation, **options)
+    return theme.beside(bias_chart(orientation), expressivity_chart(orientation, **options))
 
 
 @without_options
@@ -183,11 +193,14 @@ PARTS = {"capacity (data)": 0.95, "stochasticity (training randomness)": 0.4}
 UNKNOWN = "unknown split"
 
 
-def expressivity_chart(*orientations: Orientation) -> alt.LayerChart:
-    """Draw how much predictions of learners vary, in bits, and how much is due to data and to training randomness."""
+def expressivity_chart(*orientations: Orientation, plugin: bool = False) -> alt.LayerChart:
+    """Draw how much predictions of learners vary, in bits, and how much is due to data and to training randomness.
+
+    `plugin`: by the paper's plain estimates, which are biased with few refits.
+    """
     learners = _compared(orientations, same_holdouts=False)
     names = list(learners)
-    totals, parts, unknown = _expressivity_rows(learners)
+    totals, parts, unknown = _expressivity_rows(learners, plugin)
     limits = sorted({row["most"] for row in totals})
     scale = alt.Scale(domain=[0, limits[-1]], nice=False)
     y = alt.Y("label:N", title=None, scale=alt.Scale(domain=names), axis=alt.Axis(ticks=False, domain=False))
@@ -234,36 +247,45 @@ def expressivity_chart(*orientations: Orientation) -> alt.LayerChart:
             "How much predictions vary, and why",
             "Bar: expressivity, how much predictions vary over refits. Full colour: because of the data; pale: because "
             f"of training randomness. Thin line: {totals[0]['level']} interval. End of track: maximum ({possible})."
-            + (" Dashed: the record cannot show how it splits." if unknown else ""),
+            + (" Dashed: the record cannot show how it splits." if unknown else "")
+            + (" Plain estimates of the paper, biased with few refits." if plugin else ""),
             width=WIDTH + 140,
         ),
     )
 
 
-def _expressivity_rows(learners: dict[str, Orientation]) -> tuple[list[theme.Row], list[theme.Row], list[theme.Row]]:
+def _expressivity_rows(
+    learners: dict[str, Orientation], plugin: bool
+) -> tuple[list[theme.Row], list[theme.Row], list[theme.Row]]:
     """Rows of totals, of known parts, and of totals whose parts are unknown."""
     totals: list[theme.Row] = []
     parts: list[theme.Row] = []
     unknown: list[theme.Row] = []
     for label, each in learners.items():
-        most, whole = each.log2_labelings, each.expressivity
+        shown = each.plugin if plugin else each
+        most, whole = each.log2_labelings, shown.expressivity
         low, high = within(whole, 0.0, most)
-        split = each.capacity.known and each.stochasticity.known
+        # Lower limits do not add up, unless there is only one part.
+        adds_up = each.deterministic or not shown.capacity.prefix
+        split = adds_up and shown.capacity.known and shown.stochasticity.known
         about = {
             "label": label,
             "learner": printable(each.learner),
             "expressivity": estimate_text(whole),
-            "capacity": estimate_text(each.capacity),
-            "stochasticity": estimate_text(each.stochasticity),
+            "capacity": estimate_text(shown.capacity),
+            "stochasticity": estimate_text(shown.stochasticity),
             "possible": f"{most:.3g} bits",
         }
         totals.append(
             about
             | {"none": 0.0, "most": most, "low": low, "high": high}
-            | {"figure": figure(whole.value, ".2f") + ("" if split else f" ({UNKNOWN})"), "level": f"{whole.level:.0%}"}
+            | {
+                "figure": whole.prefix + figure(whole.value, ".2f") + ("" if split else f" ({UNKNOWN})"),
+                "level": f"{whole.level:.0%}",
+            }
         )
         if split:
-            ends = (0.0, each.capacity.value, whole.value)
+            ends = (0.0, shown.capacity.value, whole.value)
             parts += [
                 about | {"part": part, "from": start, "to": end} for part, start, end in zip(PARTS, ends, ends[1:])
             ]
@@ -276,26 +298,30 @@ def _expressivity_rows(learners: dict[str, Orientation]) -> tuple[list[theme.Row
 
 
 PLANE_WIDTH, PLANE_HEIGHT, MARGIN = 460, 340, 190
-CURVES = {
-    "tight": "none can be above (tight bound)",
-    "lauw": "published, looser bound",
-    "least": "none can be below",
-}
+CURVES = {"tight": "none can be above (tight bound)", "lauw": "published, looser bound"}
+PLANES = ("expressivity", "capacity")
 
 
-def plane_chart(*orientations: Orientation, threshold: int | None = None) -> alt.LayerChart:
-    """Draw learners by bias and expressivity at one threshold (default: four of five), under the bounds.
+def plane_chart(
+    *orientations: Orientation, threshold: int | None = None, figure: str = "expressivity"
+) -> alt.LayerChart:
+    """Draw learners by bias and expressivity, or capacity, at one threshold (default: four of five), under the bounds.
 
-    Expressivity is the plain estimate, `orientation.plugin`: the bounds hold exactly for it.
+    Both are plain estimates, `orientation.plugin`: the bounds hold exactly for them. How low a learner can be depends
+    on how its bias is spread over holdouts, so each has its own lower limit, the short line below it. The upper bound
+    of capacity is that of expressivity: a learner without training randomness reaches it.
     """
     learners = _compared(orientations, same_holdouts=True)
+    one_of(figure, "figure", PLANES)
     first, labels = orientations[0], list(learners)
     legend = theme.legend_below(labels) if len(labels) > placement.MOST else None
     size = first.holdout_size
     right = usual_threshold(size) if threshold is None else whole(threshold, "threshold", at_least=1)
     if right > size:
         raise InputError(f"`threshold` is {right}, but holdouts have {size} points. Use at most {size}.")
-    curves, rows = _curves(first, right), _plane_rows(learners, right)
+    curves, rows = _curves(first, right), _plane_rows(learners, right, figure)
+    if not rows:
+        raise InputError("Capacity is unknown for all of these learners: record with repeats=2 or more.")
     frame = placement.Frame(
         PLANE_WIDTH, PLANE_HEIGHT, (curves[0]["bias"], curves[-1]["bias"]), (0.0, first.log2_labelings * 1.05)
     )
@@ -309,16 +335,15 @@ def plane_chart(*orientations: Orientation, threshold: int | None = None) -> alt
         return alt.X(f"{field}:Q", title=title, scale=sideways, axis=axis)
 
     def up(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title="expressivity, bits", scale=upwards, axis=alt.Axis(tickCount=6))
+        return alt.Y(f"{field}:Q", title=f"{figure}, bits", scale=upwards, axis=alt.Axis(tickCount=6))
 
     bounds = theme.chart_of(curves).encode(x=across("bias"))
     points = theme.chart_of(rows).encode(x=across("bias"), y=up("expressivity"), color=theme.colour(labels, legend))
     tooltips = theme.tooltips(
-        learner="learner", bias_text="bias", expressivity_text="expressivity (plain)", room="most at this bias"
+        learner="learner", bias_text="bias", expressivity_text=f"{figure} (plain)", room="possible with this bias"
     )
     layers: list[Any] = [
-        bounds.mark_area(style="possible").encode(y=up("least"), y2="tight:Q"),
-        bounds.mark_line(style="faint").encode(y=up("least")),
+        bounds.mark_area(style="possible").encode(y=up("none"), y2="tight:Q"),
         bounds.mark_line(style="reference", strokeWidth=1, strokeDash=[4, 3]).encode(y=up("lauw")),
         bounds.mark_line(style="reference", strokeWidth=2).encode(y=up("tight")),
         theme.chart_of(notes)
@@ -326,6 +351,7 @@ def plane_chart(*orientations: Orientation, threshold: int | None = None) -> alt
         .encode(x=alt.value(PLANE_WIDTH + 6), y=up("expressivity"), text="text:N"),
         points.mark_rule(strokeWidth=1.5).encode(x=across("bias_low"), x2="bias_high:Q"),
         points.mark_rule(strokeWidth=1.5).encode(y=up("low"), y2="high:Q"),
+        points.mark_tick(orient="horizontal", size=14, thickness=1.5, opacity=1).encode(y=up("least")),
         *placement.names(
             frame,
             rows,
@@ -343,17 +369,19 @@ def plane_chart(*orientations: Orientation, threshold: int | None = None) -> alt
         PLANE_WIDTH,
         PLANE_HEIGHT,
         theme.titled(
-            "The stronger its bias to the truth, the less its predictions can vary",
+            "The stronger its bias to the truth, the less its predictions can vary"
+            + (" with the data" if figure == "capacity" else ""),
             f"Farther right: at least {right} of {size} labels right more often than by guessing. Higher: predictions "
-            f"vary more over refits. Shaded: what is possible. Crosses: {rows[0]['level']} intervals of the plain "
-            "estimates, for which the bounds hold.",
+            f"vary more {'with the training sample' if figure == 'capacity' else 'over refits'}. Shaded: what is "
+            f"possible. Crosses: {rows[0]['level']} intervals of the plain estimates, for which the bounds hold. Short "
+            "line below a cross: the lowest that this learner could be.",
             width=PLANE_WIDTH + 180,
         ),
     )
 
 
 def _curves(orientation: Orientation, threshold: int) -> list[dict[str, float]]:
-    """The three curves over q, the probability of the target, from 0 to 1; denser at the ends, where they are steep."""
+    """The bounds over q, the probability of the target, from 0 to 1; denser at the ends, where they are steep."""
     size, n_classes = orientation.holdout_size, orientation.n_classes
     p = chance(threshold, size, n_classes)
     masses: list[float] = ((1 - np.cos(np.linspace(0, np.pi, 121))) / 2).tolist()
@@ -362,16 +390,19 @@ def _curves(orientation: Orientation, threshold: int) -> list[dict[str, float]]:
             "bias": q - p,
             "tight": most_expressivity(q, threshold, size, n_classes),
             "lauw": most_expressivity_lauw(q - p, orientation.log2_labelings),
-            "least": binary_entropy(q),
+            "none": 0.0,
         }
         for q in masses
     ]
 
 
-def _plane_rows(learners: dict[str, Orientation], threshold: int) -> list[theme.Row]:
+def _plane_rows(learners: dict[str, Orientation], threshold: int, figure: str) -> list[theme.Row]:
     rows = []
     for label, each in learners.items():
-        bound, bias, spread = each.bounds[threshold - 1], each.bias[threshold], each.plugin.expressivity
+        bound, bias, spread = each.bounds[threshold - 1], each.bias[threshold], getattr(each.plugin, figure)
+        if not spread.known:
+            continue
+        least, most = getattr(bound, f"{figure}_least"), getattr(bound, f"{figure}_tight")
         bias_low, bias_high = within(bias, bound.bias_low, bound.bias_high)
         low, high = within(spread, 0.0, each.log2_labelings)
         rows.append(
@@ -386,7 +417,8 @@ def _plane_rows(learners: dict[str, Orientation], threshold: int) -> list[theme.
                 "high": high,
                 "bias_text": estimate_text(bias, "+.3f"),
                 "expressivity_text": estimate_text(spread),
-                "room": f"{bound.expressivity_tight:.3g} bits",
+                "least": least,
+                "room": f"{least:.3g} to {most:.3g} bits",
                 "level": f"{bias.level:.0%}",
             }
         )
@@ -409,3 +441,82 @@ def _names_of_curves(end: dict[str, float], frame: placement.Frame) -> list[them
     heights = apart([end[name] * unit for name in sorted(CURVES, key=end.__getitem__)])
     named = zip(sorted(CURVES, key=end.__getitem__), heights)
     return [{"text": CURVES[name], "expressivity": height / unit} for name, height in named]
+
+
+# Entropies by the number of points looked at together.
+
+
+@without_options
+def by_size_chart(curve: OrientationBySize) -> alt.LayerChart:
+    """Draw expressivity, capacity and stochasticity by number of points; hollow where they are lower limits."""
+    names = list(FIGURES)
+    rows: list[theme.Row] = []
+    for name in names:
+        for size in curve.sizes:
+            estimate = getattr(curve, name)[size]
+            low, high = within(estimate, 0.0, size * float(np.log2(curve.n_classes)))
+            if estimate.known:
+                row = {"label": name, "x": size, "value": estimate.value, "low": low, "high": high}
+                counted = "counted" if size <= curve.identified else "at least"
+                rows.append({**row, "counted": counted, "value_text": estimate_text(estimate)})
+    legend = theme.legend_below(names)
+    x = alt.X(
+        "x:Q",
+        title="points looked at together",
+        scale=alt.Scale(nice=False, zero=False, padding=8),
+        axis=alt.Axis(values=list(curve.sizes), format="d"),
+    )
+    y = alt.Y("value:Q", title="bits", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=True))
+    base = theme.chart_of(rows).encode(x=x, color=theme.colour(names, legend))
+    ceiling = [{"x": size, "value": value} for size, value in curve.ceiling.items() if np.isfinite(value)]
+    tooltips = theme.tooltips(label="figure", x="points", value_text="bits")
+    layers: list[Any] = [
+        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        theme.chart_of(ceiling).mark_line(style="reference", strokeDash=[4, 3]).encode(x=x, y=y),
+        base.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(size=45, opacity=1).encode(
+            y=y,
+            shape=theme.shape(names, legend),
+            fillOpacity=alt.condition("datum.counted == 'counted'", alt.value(1), alt.value(0)),
+            fill=theme.colour(names, None),
+            tooltip=tooltips,
+        ),
+    ]
+    beyond = "" if curve.identified >= max(curve.sizes) else " Hollow: lower limits, as labelings hardly repeat."
+    return theme.finished(
+        layers,
+        theme.WIDTH,
+        theme.HEIGHT,
+        theme.titled(
+            f"{theme.cut(curve.learner)}: how much predictions vary, by number of points",
+            f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond} Dashed: capacity of one point "
+            "times the number of points, a ceiling of capacity only if labels are independent given the sample.",
+            width=theme.WIDTH + 60,
+        ),
+    )
+
+
+@without_options
+def source_chart(source: SourceTable) -> alt.LayerChart:
+    """Draw how much the means of subsets vary, by data set, in standard deviations of the columns."""
+    rows: list[theme.Row] = [
+        {"label": name, "value": float(value), "value_text": figure(float(value)), "error": figure(float(error))}
+        for name, value, error in zip(labels(list(source.table["data"])), source.table["scaled"], source.table["value"])
+        if np.isfinite(value)
+    ]
+    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False))
+    base = theme.chart_of(rows).encode(y=y)
+    x = alt.X("value:Q", title="standard error of a subset's mean, in standard deviations of the column")
+    tooltip = theme.tooltips(label="data", value_text="scaled", error="in units of the columns")
+    layers: list[Any] = [base.mark_bar(height=14).encode(x=x, tooltip=tooltip)]
+    return theme.finished(
+        layers,
+        WIDTH,
+        alt.Step(STEP),
+        theme.titled(
+            "How much training samples of a data set can differ",
+            f"Subsets of {source.share:.0%} of the rows, drawn with replacement. The paper's Table 3 has the same in "
+            "the units of the columns (in the tooltips).",
+            width=WIDTH + 140,
+        ),
+    )

@@ -7,14 +7,16 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from ...expect import InputError, one_of
-from ...intervals import Estimate
+from ...expect import InputError, one_of, whole
+from ...intervals import Estimate, exact
 from ...learner.fitting.groups import is_numeric
-from ...learner.orientation.orientation import Orientation
+from ...learner.orientation.orientation import Orientation, usual_threshold
+from ...learner.sweep.best_value import SweepComparison, in_words
+from ...learner.sweep.correlations import GapCorrelations
 from ...learner.sweep.result import Sweep
-from ..kinds import Kinds, check_kind
+from ..kinds import Kinds, check_kind, without_options
 from ..style import theme
-from ..style.theme import cut, estimate_text, figure, printable, within
+from ..style.theme import cut, estimate_text, figure, labels, printable, within
 
 WIDTH, HEIGHT, CELL = 360, 260, 34
 MOST_LINES = 7
@@ -23,19 +25,38 @@ MOST_POINTS = 60
 ENTROPIES = ("expressivity", "capacity", "stochasticity")
 ACCURACIES = {"training rows": "train_accuracy", "test points": "accuracy"}
 MAPPED = {"test accuracy": "accuracy", "capacity": "capacity", "stochasticity": "stochasticity"}
-KINDS: Kinds = {"all": (), "bias": (), "entropy": (), "accuracy": (), "metric": (), "map": ("metric",)}
+KINDS: Kinds = {
+    "all": ("plugin",),
+    "bias": (),
+    "entropy": ("plugin",),
+    "bounds": ("threshold",),
+    "accuracy": (),
+    "metric": (),
+    "map": ("metric",),
+}
 MAP_KINDS: Kinds = {**KINDS, "all": ("metric",)}
 """The kinds of a sweep over two parameters, whose default is the map."""
 
 
 def draw_sweep(sweep: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: all (of one parameter: bias, entropy, accuracy; of two: map), either alone; map takes a metric."""
+    """Kinds: all (of one parameter: bias, entropy, accuracy; of two: map), either alone, bounds; map takes a metric.
+
+    `plugin=True` draws the paper's plain estimates of the entropies.
+    """
     check_kind(kind, MAP_KINDS if len(sweep.parameters) == 2 else KINDS, options)
     if kind == "map" or (kind == "all" and len(sweep.parameters) == 2):
         return sweep_map(sweep, **options)
-    charts = {"bias": sweep_bias, "entropy": sweep_entropies, "accuracy": sweep_accuracies}
-    charts |= {"metric": sweep_metric} if sweep.metric or kind == "metric" else {}
-    return charts[kind](sweep) if kind in charts else theme.beside(*(chart(sweep) for chart in charts.values()))
+    if kind == "all":
+        more = (sweep_metric(sweep),) if sweep.metric else ()
+        return theme.beside(sweep_bias(sweep), sweep_entropies(sweep, **options), sweep_accuracies(sweep), *more)
+    charts = {
+        "bias": sweep_bias,
+        "entropy": sweep_entropies,
+        "bounds": sweep_bounds,
+        "accuracy": sweep_accuracies,
+        "metric": sweep_metric,
+    }
+    return charts[kind](sweep, **options)
 
 
 def sweep_bias(sweep: Sweep) -> alt.LayerChart:
@@ -62,13 +83,11 @@ def sweep_bias(sweep: Sweep) -> alt.LayerChart:
     )
 
 
-def sweep_entropies(sweep: Sweep) -> alt.LayerChart:
-    """Draw expressivity, capacity and stochasticity along the parameter."""
+def sweep_entropies(sweep: Sweep, plugin: bool = False) -> alt.LayerChart:
+    """Draw expressivity, capacity and stochasticity along the parameter; `plugin`: by the paper's plain estimates."""
     most = _first(sweep).log2_labelings
-    lines = {
-        name: ({value: getattr(one, name) for value, one in sweep.orientations.items()}, (0.0, most))
-        for name in ENTROPIES
-    }
+    shown = {value: one.plugin if plugin else one for value, one in sweep.orientations.items()}
+    lines = {name: ({value: getattr(one, name) for value, one in shown.items()}, (0.0, most)) for name in ENTROPIES}
     return _chart(
         sweep,
         lines,
@@ -76,7 +95,33 @@ def sweep_entropies(sweep: Sweep) -> alt.LayerChart:
         alt.Axis(tickCount=6),
         "How much predictions vary, and why",
         f"Expressivity, of {most:.3g} bits possible, is capacity (variation with the data) plus stochasticity "
-        "(training randomness).",
+        "(training randomness)." + (" Plain estimates of the paper, biased with few refits." if plugin else ""),
+    )
+
+
+def sweep_bounds(sweep: Sweep, threshold: int | None = None) -> alt.LayerChart:
+    """Draw the plain expressivity along the parameter, under what its bias allows: the paper's figure 17."""
+    first = _first(sweep)
+    size = first.holdout_size
+    right = usual_threshold(size) if threshold is None else whole(threshold, "threshold", at_least=1)
+    if right > size:
+        raise InputError(f"`threshold` is {right}, but holdouts have {size} points. Use at most {size}.")
+    level = first.bias[right].level
+    bounds = {value: one.bounds[right - 1] for value, one in sweep.orientations.items()}
+    limits = (0.0, first.log2_labelings)
+    lines: Lines = {
+        "expressivity (plain)": ({value: one.plugin.expressivity for value, one in sweep.orientations.items()}, limits),
+    }
+    for name, field in (("tight upper bound", "tight"), ("published upper bound", "lauw"), ("lower bound", "least")):
+        ends = {value: exact(getattr(one, f"expressivity_{field}"), level=level) for value, one in bounds.items()}
+        lines[name] = ends, limits
+    return _chart(
+        sweep,
+        lines,
+        "bits",
+        alt.Axis(tickCount=6),
+        "How much predictions vary, and how much their bias allows",
+        f"Bounds from the bias at {right} of {size} labels right. They hold for the plain estimate.",
     )
 
 
@@ -137,6 +182,91 @@ def sweep_map(sweep: Sweep, metric: str = "test accuracy") -> alt.LayerChart:
     width = max(CELL * len(by_place[0]), 220)
     title = theme.titled(f"{cut(sweep.learner)}: {metric}", "All cells use the same subsets.", width=width + 40)
     return theme.finished(layers, width, CELL * len(by_place[1]), title)
+
+
+@without_options
+def comparison_chart(comparison: SweepComparison) -> alt.LayerChart:
+    """Draw how much worse than the best each value is, on the same subsets, and which is the simplest as good."""
+    alone = len(comparison.parameters) == 1
+    names = [_word(value) if alone else ", ".join(map(_word, value)) for value in comparison.difference]
+    roles = ["best", "simplest as good", "within one error", "farther below"]
+    rows: list[theme.Row] = []
+    for name, (value, one) in zip(names, comparison.difference.items()):
+        error = comparison.error[value]
+        role = (
+            "best"
+            if value == comparison.best
+            else "simplest as good"
+            if value == comparison.chosen
+            else "within one error"
+            if one.value >= -error
+            else "farther below"
+        )
+        row = {"x": name, "value": one.value, "low": one.low, "high": one.high, "from": one.value - error}
+        rows.append({**row, "to": one.value + error, "label": role, "value_text": estimate_text(one, "+.4f")})
+    what = in_words(comparison.weights)
+    x = alt.X(
+        "x:O",
+        sort=names,
+        title=printable(" x ".join(comparison.parameters)),
+        axis=alt.Axis(labelOverlap=True, labelAngle=0),
+    )
+    y = alt.Y("value:Q", title=f"{what}, minus the best", axis=alt.Axis(format="+~g", tickCount=6))
+    legend = theme.legend_below(roles)
+    base = theme.chart_of(rows).encode(x=x, color=theme.colour(roles, legend))
+    tooltips = theme.tooltips(x="value", value_text="difference", label="verdict")
+    layers: list[Any] = [
+        theme.chart_of([{"value": 0}]).mark_rule(style="reference").encode(y=y),
+        base.mark_rule(strokeWidth=1).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_rule(strokeWidth=3).encode(y=alt.Y("from:Q"), y2="to:Q"),
+        base.mark_point(size=55, filled=True, opacity=1).encode(
+            y=y, shape=theme.shape(roles, legend), tooltip=tooltips
+        ),
+    ]
+    level = next(iter(comparison.difference.values())).level
+    return theme.finished(
+        layers,
+        max(WIDTH, 16 * len(names)),
+        HEIGHT,
+        theme.titled(
+            f"{cut(comparison.learner)}: which values are as good as the best",
+            f"Differences on the same subsets and points. Thick: one standard error; thin: {level:.0%} interval.",
+            width=WIDTH + 40,
+        ),
+    )
+
+
+@without_options
+def correlations_chart(correlations: GapCorrelations) -> alt.LayerChart:
+    """Draw Spearman's correlation of stochasticity with the train–test gap, by data set."""
+    names = ["corrected", "plain"]
+    short = dict(zip(correlations.corrected, labels(list(correlations.corrected))))
+    rows: list[theme.Row] = [
+        {"x": each.spearman, "y": short[name], "label": label}
+        | {"text": figure(each.spearman), "p": figure(each.spearman_p)}
+        for label, table in zip(names, (correlations.corrected, correlations.plain))
+        for name, each in table.items()
+        if np.isfinite(each.spearman)
+    ]
+    legend = theme.legend_below(names)
+    x = alt.X("x:Q", title="Spearman's correlation", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
+    base = theme.chart_of(rows).encode(x=x, y=alt.Y("y:N", title=None, sort=None), color=theme.colour(names, legend))
+    tooltip = theme.tooltips(y="data", label="estimate", text="correlation", p="p (too small)")
+    layers: list[Any] = [
+        theme.chart_of([{"x": 0}]).mark_rule(style="reference").encode(x=x),
+        base.mark_point(size=60, filled=True, opacity=1).encode(shape=theme.shape(names, legend), tooltip=tooltip),
+    ]
+    return theme.finished(
+        layers,
+        WIDTH,
+        alt.Step(CELL),
+        theme.titled(
+            "Training randomness and overfitting rise together",
+            "Correlation of stochasticity with the gap between training and test accuracy, over the values of a "
+            "parameter: corrected for few refits, and plain as in the paper's Table 4.",
+            width=WIDTH + 40,
+        ),
+    )
 
 
 def _first(sweep: Sweep) -> Orientation:

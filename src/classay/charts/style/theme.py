@@ -238,7 +238,7 @@ def estimate_text(estimate: Estimate, spec: str = ".3g") -> str:
     """An estimate with its interval, such as "1.5, 95% interval 1.32 to 1.67 (over holdouts)"."""
     ends = f"{figure(estimate.low, spec)} to {figure(estimate.high, spec)}"
     kind = f" ({estimate.kind})" if estimate.kind else ""
-    return f"{figure(estimate.value, spec)}, {estimate.level:.0%} interval {ends}{kind}"
+    return f"{estimate.prefix}{figure(estimate.value, spec)}, {estimate.level:.0%} interval {ends}{kind}"
 
 
 def within(estimate: Estimate, least: float, most: float) -> tuple[float, float]:

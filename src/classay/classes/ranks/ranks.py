@@ -269,7 +269,7 @@ class Ranks:
             named: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
             about = {"marginal": header["marginal"], "notes": notes, "about": header["about"]}
             return cls(**named, **about, prior=arrays.get("prior"))
-        except (KeyError, TypeError) as error:
+        except store.CANNOT_BE as error:
             raise InputError(f"{path} is not a complete record of ranks ({error}). Make it again.") from error
 
 

@@ -19,11 +19,15 @@ from ...report.export.files import open_report, ready, write
 from ...report.gates import gates
 from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknown_subjects
 from ...report.gates.gates import Verdict
+from ...report.gates.pair_gates import CANDIDATE, CHAMPION, Paired, check_pair_gates, no_worse
+from ...report.gates.paired import paired_learners, paired_variants
 from ...report.glossary import term_of
 from ...report.phrases import printed
+from ...report.predictions import measured, predictions_report
 from ...result import plain
 from ...tables.read import read_table
 from .. import console, options
+from ..prediction_columns import PredictionColumns
 from ..records import describe
 
 EXAMPLES = """
@@ -34,6 +38,8 @@ EXAMPLES = """
     classay check classay.toml --junit gates.xml --report report.html --force
 
     classay check classay.toml --json --quiet
+
+    classay check classay.toml --against last.json --min-effect 0.01
 
 **The file**
 
@@ -55,6 +61,9 @@ EXAMPLES = """
 `accuracy`, and any scorer of scikit-learn by its name, are cross-validated: fits on all rows but the fold, as you would
 ship it. `refit_accuracy` is that of refits on halves.
 
+A gate on two learners, "candidate.accuracy >= champion.accuracy - 0.01", fails only if a drop is shown. With --against,
+champion is the same learner in the earlier report. For predictions: [predictions] with file, truth and other columns.
+
 A gate uses the end of the interval that makes it harder to pass, unless it names .value, .low or .high. Exit codes: 0
 all gates passed, 1 a gate failed, 2 an error in the file, 3 a learner without gates failed, 130 interrupted.
 
@@ -69,6 +78,10 @@ def command(
     file: Path = typer.Argument(..., metavar="FILE", help="Check file (TOML): what to assay, and the gates."),
     junit: Path = typer.Option(None, help="File for JUnit XML, one test case per gate."),
     report: Path = typer.Option(None, help="File for the report: .html, .json or .md."),
+    against: Path = typer.Option(
+        None, help="Earlier report (.json or .html); fails if a learner is shown to be worse."
+    ),
+    min_effect: float = typer.Option(0.0, help="With --against: drop in accuracy that does not matter."),
     force: options.Force = False,
     workers: options.Workers = None,
     store: options.Store = None,
@@ -83,8 +96,13 @@ def command(
     if report is not None:
         ready(report, force)
     begin = time.perf_counter()
-    document, learners = _report(check, workers, store, quiet, allow_import)
+    before = None if against is None else open_report(against)
+    document, learners, paired = _report(check, workers, store, quiet, allow_import)
     verdicts = gates.check_gates(document, check.gates, check.bans, learners)
+    of_two = check.pair_gates
+    if before is not None and not any({gate.one, gate.other} == {CANDIDATE, CHAMPION} for gate in of_two):
+        of_two = (*of_two, *no_worse(min_effect))
+    verdicts += check_pair_gates(document, of_two, before, paired)
     if as_json:
         console.write_json(_as_json(check, verdicts, document))
     else:
@@ -107,8 +125,10 @@ def command(
 
 def _report(
     check: CheckFile, workers: int | None, store: Path | None, quiet: bool, allow_import: bool
-) -> tuple[Report, list[str]]:
-    """The report to check, and the learners that should be in it."""
+) -> tuple[Report, list[str], Paired | None]:
+    """The report to check, the learners that should be in it, and their differences over the same items."""
+    if check.predictions:
+        return _on_predictions(check)
     if check.report is not None:
         document = open_report(check.report)
         if document.settings.get("preliminary"):
@@ -117,7 +137,7 @@ def _report(
                 "one. Wait until `classay report` has finished, or run it again."
             )
         refuse_unknown_subjects(check, document)
-        return document, []
+        return document, [], None
     learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
     learners = learners or default_learners(contrast=False)
     table = read_table(str(check.data), check.target)
@@ -138,7 +158,19 @@ def _report(
         )
     except KeyboardInterrupt:
         raise console.NothingDone from None
-    return assay.report, list(learners)
+    return assay.report, list(learners), paired_learners(assay.parts)
+
+
+def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
+    """The report on a file of predictions."""
+    given = dict(check.predictions)
+    file = given.pop("file")
+    for key in ("prediction", "score"):
+        given[key] = tuple([given[key]] if isinstance(given.get(key), str) else given.get(key, ()))
+    table, _ = PredictionColumns(**given).table(file)
+    name = Path(file).name
+    results = measured(table, name, 0)
+    return predictions_report(table, name), [], paired_variants(results)
 
 
 def _show(verdicts: list[Verdict]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -43,6 +43,9 @@ number, or a name if `classes` has the column names. Write it with np.savez(path
 are compared.
 """
 SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+
+MOST_DIGITS = 18
+"""Of a number of classes."""
 
 
 def command(
@@ -163,7 +166,7 @@ def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
     numbers = [part for value in k for part in value.split(",") if part.strip()]
     for word in words:
         parts = [part for part in word.split(",") if part.strip()]
-        if parts and all(_is_whole(part) for part in parts) and not Path(word).exists():
+        if parts and all(_is_whole(part) for part in parts) and not os.path.exists(word):
             numbers += parts
         else:
             sources.append(word)
@@ -176,14 +179,15 @@ def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
     for number in numbers:
         if not _is_whole(number) or int(number.replace("_", "")) < 2:
             raise expect.InputError(
-                f"--k is {number!r}; expected numbers of classes of at least 2, such as --k 1000 10000."
+                f"--k is {number[:80]!r}; expected numbers of classes of at least 2, such as --k 1000 10000."
             )
         sizes.append(int(number.replace("_", "")))
     return sources, sorted(set(sizes))
 
 
 def _is_whole(word: str) -> bool:
-    return word.strip().replace("_", "").isdecimal()
+    digits = word.strip().replace("_", "")
+    return digits.isdecimal() and len(digits) <= MOST_DIGITS
 
 
 def _information(curve: Curve, level: float) -> dict[str, Information]:

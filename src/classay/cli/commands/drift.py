@@ -42,11 +42,12 @@ COLUMNS = [
     "batch",
     "rows",
     "agrees with\nreference",
-    "alarm\nbelow",
-    "agrees with\nlast batch",
-    "alarm\nbelow",
-    "p",
+    "low\nbelow",
     "accuracy of\nold concept",
+    "low\nbelow",
+    "p",
+    "p of\nrows",
+    "agrees with\nlast batch",
     "verdict",
 ]
 
@@ -171,7 +172,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     >>> sorted(["b10.csv", "b9.csv", "a.csv"], key=natural)
     ['a.csv', 'b9.csv', 'b10.csv']
     """
-    parts = re.split(r"(\d+)", name)
+    parts = re.split(r"(\d{1,18})", name)
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
@@ -252,11 +253,12 @@ def _show(history: Drift, reference: str) -> None:
             update.name,
             str(update.n_rows),
             f"{update.agreement_reference:.3f}",
-            f"{update.alarm_below_reference:.3f}",
-            "" if update.number == 1 else f"{update.agreement_last:.3f}",
-            "" if update.number == 1 else f"{update.alarm_below_last:.3f}",
-            f"{update.p_value:.3f}",
+            f"{update.low_below_reference:.3f}",
             f"{update.accuracy_reference:.3f}",
+            f"{update.low_below_accuracy:.3f}",
+            f"{update.p_value:.3f}",
+            f"{update.p_rows:.3f}",
+            "" if update.number == 1 else f"{update.agreement_last:.3f}",
             update.verdict.upper() if update.alarm else update.verdict,
         ]
         for update in history.updates
@@ -268,9 +270,9 @@ def _show(history: Drift, reference: str) -> None:
             f"Batches after {reference} ({history.n_reference} rows)",
             COLUMNS,
             rows,
-            f"Agreement: share of probes ({history.probes}) on which two concepts predict the same. Without a change, "
-            f"batches of {last.n_rows} rows agree on {last.stability:.3f}, and the accuracy of the old concept is "
-            f"{last.usual_accuracy:.3f}. An alarm at the usual accuracy may come from rows that moved.",
+            f"Agreement: share of probes ({history.probes}) on which two concepts predict the same. Accuracy: of the "
+            f"reference's concept on the batch. p: of both together, and of the rows alone. Without a change, batches "
+            f"of {last.n_rows} rows agree on {last.stability:.3f}, and accuracy is {last.usual_accuracy:.3f}.",
         )
     )
     for note in dict.fromkeys(note for update in history.updates for note in update.notes):

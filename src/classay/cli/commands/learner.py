@@ -10,8 +10,10 @@ import typer
 from ... import __version__, charts, expect
 from ...estimators.spec import learners_from_texts
 from ...learner.fitting.schemes import Subsets
+from ...learner.orientation.by_size import countable_size
+from ...learner.orientation.holdouts import draw_holdouts
 from ...learner.orientation.kinship import Kinship, kinship
-from ...learner.orientation.orientation import Orientation, draw_holdouts, orientation
+from ...learner.orientation.orientation import Orientation, orientation
 from ...learner.records.labelings import Labelings
 from ...seeds import settle
 from ...splits import per_row, split_rows
@@ -29,6 +31,8 @@ EXAMPLES = """
     classay learner spam.csv.gz --target type --learner "KNeighborsClassifier(n_neighbors=5)" --json
 
     classay learner openml:credit-g --repeats 10 --charts charts/ --store runs/
+
+    classay learner random --learner RandomForestClassifier --bounds
 """
 MAIN_COLUMNS = [
     "learner",
@@ -58,8 +62,10 @@ def command(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
     test_size: options.TestSize = 0.2,
-    holdout_size: int = typer.Option(
-        5, help="Number of test points per holdout; their predictions are counted together."
+    holdout_size: int | None = typer.Option(
+        None,
+        help="Number of test points per holdout; their predictions are counted together. Default: 5, or as many as can "
+        "be counted for every learner.",
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
     seed: options.Seed = 0,
@@ -68,6 +74,7 @@ def command(
     time_limit: options.TimeLimit = None,
     store: options.Store = None,
     charts: options.Charts = None,
+    bounds: bool = typer.Option(False, "--bounds", help="Also print how much variation each bias allows."),
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     allow_import: options.AllowImport = False,
@@ -91,6 +98,9 @@ def command(
         "time_limit": time_limit,
     }
     records, failed, interrupted = record_all(learners, table, settings, scheduler)
+    if holdout_size is None:
+        # One size for all, so that learners can be compared.
+        holdout_size = min((countable_size(each, holdouts, seed) for each in records.values()), default=None)
     orientations: dict[str, Orientation] = {}
     for name, labelings in records.items():
         try:
@@ -98,19 +108,19 @@ def command(
         except expect.InputError as too_little:
             failed[name] = str(too_little)
     complete = {name: records[name] for name in orientations if not records[name].interrupted}
-    distances = kinship(complete, holdout_size, holdouts, seed) if len(complete) > 1 else None
+    distances = kinship(complete, holdout_size or 5, holdouts, seed) if len(complete) > 1 else None
     if as_json:
         settings["holdouts"] = holdouts
         console.write_json(_as_json(table, settings, records, orientations, distances, failed, interrupted))
     elif orientations:
-        _show(records, orientations, distances)
+        _show(records, orientations, distances, bounds)
     console.report_failures(failed)
     if charts is not None and orientations:
         console.save_charts(charts, _draw(orientations, distances), quiet)
     console.exit_if_partial(failed, interrupted)
 
 
-def _refuse_early(table: Table, holdout_size: int, holdouts: int, test_size: float, seed: int) -> None:
+def _refuse_early(table: Table, holdout_size: int | None, holdouts: int, test_size: float, seed: int) -> None:
     """Refuse, before any fit, a holdout larger than the test part."""
     if table.test is not None:
         points = len(table.test.y)
@@ -121,13 +131,19 @@ def _refuse_early(table: Table, holdout_size: int, holdouts: int, test_size: flo
     draw_holdouts(points, holdout_size, holdouts, seed)
 
 
-def _show(records: dict[str, Labelings], orientations: dict[str, Orientation], distances: Kinship | None) -> None:
+def _show(
+    records: dict[str, Labelings], orientations: dict[str, Orientation], distances: Kinship | None, bounds: bool
+) -> None:
     out = console.out()
+    for o in orientations.values():
+        out.print(o.conclusion(), markup=False)
+        out.print()
     out.print(_main_table(records, orientations))
     out.print()
     out.print(_bias_table(orientations))
-    out.print()
-    out.print(_bounds_table(orientations))
+    if bounds:
+        out.print()
+        out.print(_bounds_table(orientations))
     if distances is not None:
         out.print()
         out.print(_kinship_table(distances))
@@ -206,7 +222,8 @@ def _kinship_table(distances: Kinship) -> Any:
         "Kinship: Jensen–Shannon distance between predictions (0: the same, 1: nothing in common)",
         ["learner", *(str(place + 1) for place in places)],
         [[f"{one + 1} {distances.names[one]}", *(cell(one, other) for other in places)] for one in places],
-        "In parentheses: no larger than chance alone gives between two equal learners.",
+        "Corrected for chance: two equal learners are at 0 on average. In parentheses: no larger than two equal "
+        "learners reach in 19 of 20 cases.",
     )
 
 
@@ -249,4 +266,5 @@ def _draw(orientations: dict[str, Orientation], distances: Kinship | None) -> di
     if distances is not None:
         by_name["kinship"] = charts.kinship_heatmap(distances)
         by_name["kinship_map"] = charts.kinship_map(distances)
+        by_name["kinship_dendrogram"] = charts.kinship_dendrogram(distances)
     return by_name

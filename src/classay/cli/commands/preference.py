@@ -34,6 +34,7 @@ COLUMNS = [
     "favoured at\nequal evidence",
     "difference\nof agreement",
     "preference\nchanges at p*",
+    "strength\nof bias",
     "verdict",
     "fits",
 ]
@@ -183,7 +184,7 @@ def _show(preferences: dict[str, Preference]) -> None:
             name,
             each.favoured or "neither",
             console.figure(each.difference, 3),
-            console.figure(each.crossing, 3) if each.crossing.known else "none",
+            *(console.figure(part, 3) if part.known else "none" for part in (each.crossing, each.strength)),
             each.verdict,
             str(each.n_fits),
         ]
@@ -196,7 +197,8 @@ def _show(preferences: dict[str, Preference]) -> None:
             rows,
             f"The concepts differ on {first.disagreement:.1%} of the probes ({first.probes}). Difference: agreement "
             "with the first concept minus agreement with the second, at p = 0.5. p: the share of contested labels that "
-            "support the first concept. Above p* the learner prefers the first.",
+            "support the first concept. Above p* the learner prefers the first. Strength: the share that the less "
+            "favoured concept needs, from 0.5 (no bias) to 1 (exclusive).",
         )
     )
     for name, each in preferences.items():

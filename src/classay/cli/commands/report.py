@@ -24,6 +24,7 @@ from ...report.export.json_format import document
 from ...report.metric import check_metric
 from ...tables.read import read_table
 from .. import console, options
+from .. import prediction_columns as columns_of
 from ..network_assay import assay_all
 from ..network_options import AssayOptions, named_paths, one_architecture, read_shape
 from ..records import describe, of_rows
@@ -43,9 +44,12 @@ EXAMPLES = """
 
     classay report visits.csv --groups patient --time date --budget 5m
 
+    classay report predictions.csv --truth label --item id --run run --variant prompt --score confidence
+
 The budget is a deadline. Cross-validated fits on all rows come first, then rounds of 5, 10, 20 and 50 splits; a round
 starts only if it should end in time. The page is written after the first round and again after every other one. It
-shows the command that reproduces its figures.
+shows the command that reproduces its figures. With a budget, the seed alone does not: what is fitted depends on the
+speed of the machine.
 """
 SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points", "--retrains")
 NOT_REPEATED = ("--store",)
@@ -106,6 +110,15 @@ def command(
     time_limit: options.TimeLimit = None,
     store: options.Store = None,
     mlflow: options.Mlflow = None,
+    truth: columns_of.Truth = None,
+    prediction: columns_of.Prediction = None,
+    item: columns_of.Item = None,
+    run: columns_of.Run = None,
+    variant: columns_of.Variant = None,
+    score: columns_of.Score = None,
+    wide: columns_of.Wide = "variant",
+    normalise: columns_of.Normalise = False,
+    missing: columns_of.Missing = "wrong",
     force: options.Force = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -113,6 +126,17 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Report on learners and data on one page: findings first, then charts, then tables."""
+    for option, value in (("--arch", arch), ("--builder", builder), ("--input", input)):
+        if value and not network:
+            raise expect.InputError(
+                f"{option} describes a network, but there is no --network. Add its file, or drop {option}."
+            )
+    if truth is not None:
+        named = columns_of.PredictionColumns(
+            truth, tuple(prediction or ()), item, run, variant, tuple(score or ()), groups, wide, normalise, missing
+        )
+        _on_predictions(data, named, output, seed, mlflow, force, as_json, quiet)
+        return
     learners = learners_from_texts(learner, allow_import) if learner else default_learners()
     if metric is not None:
         check_metric(metric)
@@ -177,6 +201,46 @@ def command(
     for how, names in by_way.items():
         do = "does" if len(names) == 1 else "do"
         console.say(f"{expect.shown(names)} {do} not take this table as it is. Changed inside each fit: {how}.", quiet)
+    _deliver(report, paths, mlflow, as_json, quiet)
+    console.report_failures(report.failed)
+    if report.settings["interrupted"]:
+        console.error("Interrupted: the report covers only what had finished.")
+    if report.failed or report.settings["interrupted"]:
+        raise typer.Exit(console.PARTIAL)
+
+
+def _on_predictions(
+    data: str,
+    columns: columns_of.PredictionColumns,
+    output: list[Path] | None,
+    seed: int,
+    mlflow: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """A report on a file of predictions, without any learner."""
+    from ...report.predictions import predictions_report
+
+    paths = [ready(path, force) for path in output or [Path(f"{_stem(data)}.html")]]
+    if mlflow is not None:
+        mlflow_log.ready(mlflow or None)
+    table, _ = columns.table(data)
+    console.say(
+        f"{data}: {table.truth.size:,} items, {expect.counted(len(table.variants), 'variant')}, "
+        f"{expect.counted(len(table.runs), 'run')}.",
+        quiet,
+    )
+    for note in table.notes:
+        console.say(note, quiet)
+    report = predictions_report(
+        table, Path(data).name, shlex.join(["classay", *sys.argv[1:]]), seed, columns.named() | {"file": data}
+    )
+    _deliver(report, paths, mlflow, as_json, quiet)
+
+
+def _deliver(report: Report, paths: list[Path], mlflow: str | None, as_json: bool, quiet: bool) -> None:
+    """Save the report, log it, and show its findings."""
     # The page last: it needs most memory, and the figures must not be lost with it.
     saved = [report.save(path, force=True) for path in sorted(paths, key=lambda path: path.suffix.lower() == ".html")]
     if mlflow is not None:
@@ -187,11 +251,6 @@ def command(
         _show(report)
     for path in saved:
         console.say(f"Saved {path.resolve()}", quiet)
-    console.report_failures(report.failed)
-    if report.settings["interrupted"]:
-        console.error("Interrupted: the report covers only what had finished.")
-    if report.failed or report.settings["interrupted"]:
-        raise typer.Exit(console.PARTIAL)
 
 
 def _save_preliminary(report: Report, paths: list[Path], quiet: bool) -> None:
@@ -240,7 +299,7 @@ def _rows(text: str | None, option: str) -> int | str | None:
 
 def _stem(data: str) -> str:
     """The name of the page: that of the data without folder and suffixes."""
-    name = Path(data.removeprefix("openml:")).name
+    name = "stdin" if data == "-" else Path(data.removeprefix("openml:")).name
     return name.split(".")[0] or "report"
 
 

@@ -141,10 +141,16 @@ def _show(
 
 def _agreement_table(records: dict[str, Labelings], by_learner: dict[str, Stability]) -> Any:
     first = next(iter(by_learner.values()))
-    figures = {"stability": "stability", "kappa": "kappa", "test\naccuracy": "accuracy"}
+    figures = {
+        "stability": "stability",
+        "data like\nthese": "stability_new_data",
+        "kappa": "kappa",
+        "test\naccuracy": "accuracy",
+    }
     caption = (
         "Stability: share of the points on which two refits predict the same class. A learner that always predicts one "
-        "class has 1, so read it together with accuracy. Kappa: the same beyond chance."
+        "class has 1, so read it together with accuracy. Its interval is for these rows; data like these: for other "
+        "data of the same source and size. Kappa: the same beyond chance."
     )
     if any(one.same_subset.known for one in by_learner.values()):
         figures["same\nrows"] = "same_subset"

@@ -20,6 +20,8 @@ from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.orientation import usual_threshold
 from ...learner.scores.scorers import needs_of
+from ...learner.sweep.best_value import expect_weights
+from ...learner.sweep.presets import PRESETS
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
@@ -40,6 +42,8 @@ EXAMPLES = """
     classay sweep churn.csv --learner RandomForestClassifier --param max_depth --values 2:20:3 --metric roc_auc
 
     classay sweep eeg.csv --learner SVC --param C --values 1e-2:1e2:log5 --param gamma --values 0.01,0.1,1 --charts charts/
+
+    classay sweep eeg.csv --preset table-2 --learner DecisionTreeClassifier --utility accuracy=1,stability=0.5
 """  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
 UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
@@ -62,19 +66,32 @@ def command(
     test: options.TestFile = None,
     drop: options.Drop = None,
     learner: list[str] = typer.Option(
-        ...,
+        None,
         "--learner",
         "-l",
         help="A scikit-learn classifier, as NAME or NAME(argument=value). Repeat with --param and --values for more.",
     ),
     param: list[str] = typer.Option(
-        ..., "--param", "-p", help="Parameter of the preceding --learner. Two parameters of one learner make a grid."
+        None, "--param", "-p", help="Parameter of the preceding --learner. Two parameters of one learner make a grid."
     ),
     values: list[str] = typer.Option(
-        ...,
+        None,
         "--values",
         "-v",
         help="Values of the parameter: start:stop:step, start:stop:logN, or a comma-separated list.",
+    ),
+    preset: str | None = typer.Option(
+        None,
+        help="table-2: the ranges that the paper swept, for the given learners or for all eight, in place of --param "
+        "and --values.",
+    ),
+    utility: str | None = typer.Option(
+        None,
+        help="What to compare values by, as weights: accuracy=1,stability=0.5,cost=-0.01 (cost: seconds of a fit). "
+        "Default: accuracy.",
+    ),
+    prefer: str = typer.Option(
+        "smallest", help="Which of the values as good as the best is the simplest: smallest, largest or first."
     ),
     subsets: int = typer.Option(100, help="Number of random training subsets."),
     size: float = typer.Option(0.15, help="Share of the training part in each subset; above 1: number of rows."),
@@ -83,8 +100,10 @@ def command(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
     test_size: options.TestSize = 0.2,
-    holdout_size: int = typer.Option(
-        5, help="Number of test points per holdout; their predictions are counted together."
+    holdout_size: int | None = typer.Option(
+        None,
+        help="Number of test points per holdout; their predictions are counted together. Default: 5, or as many as can "
+        "be counted at every value.",
     ),
     holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
     metric: str | None = typer.Option(
@@ -106,7 +125,14 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and accuracy."""
-    plans = _plans(learners_from_texts(learner, allow_import), param, values)
+    weights = _weights(utility)
+    expect.one_of(prefer, "--prefer", ("smallest", "largest", "first"))
+    if preset is not None:
+        plans = _preset_plans(preset, learner or [], param or [], values or [], allow_import)
+    elif not (learner and param and values):
+        raise expect.InputError("--learner, --param and --values are needed, or --preset table-2.")
+    else:
+        plans = _plans(learners_from_texts(learner, allow_import), param, values)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
     console.writable_folder(charts, "--charts")
     table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
@@ -140,9 +166,9 @@ def command(
     if not sweeps and not full:
         raise expect.InputError(" ".join(dict.fromkeys(failed.values())))
     if as_json and sweeps:
-        console.write_json(_as_json(table, settings, sweeps, failed, interrupted))
+        console.write_json(_as_json(table, settings, sweeps, failed, interrupted, weights, prefer))
     else:
-        _show(sweeps)
+        _show(sweeps, weights, prefer)
     console.report_failures(failed)
     if charts is not None and sweeps:
         console.save_charts(charts, _draw(sweeps), quiet)
@@ -191,6 +217,37 @@ def _plans(learners: dict[str, Any], params: list[str], texts: list[str]) -> dic
     }
 
 
+def _preset_plans(
+    preset: str, learners: list[str], params: list[str], values: list[str], allow_import: bool
+) -> dict[str, Plan]:
+    """A plan for each range of a preset: of the given learners, or of all that it has."""
+    if params or values:
+        raise expect.InputError("--preset has its own parameters and values; leave out --param and --values.")
+    expect.one_of(preset, "--preset", PRESETS)
+    plans: dict[str, Plan] = {}
+    for name, one in learners_from_texts(learners or list(PRESETS[preset]), allow_import).items():
+        ranges = PRESETS[preset].get(type(one).__name__)
+        if ranges is None:
+            raise expect.InputError(
+                f"--preset {preset} has no range for {name}; it has them for {expect.shown(PRESETS[preset])}."
+            )
+        for parameter, each in ranges.items():
+            label = name if len(ranges) == 1 else f"{name}, {parameter}"
+            plans[label] = Plan(one, [parameter], [list(each)])
+    return plans
+
+
+def _weights(text: str | None) -> dict[str, float] | None:
+    """The weights of a utility, as text: accuracy=1,cost=-0.01."""
+    if text is None:
+        return None
+    weights: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, weight = part.partition("=")
+        weights[name.strip()] = weight.strip() or None
+    return expect_weights(weights)
+
+
 def _sweep_all(
     plans: dict[str, Plan], table: Table, settings: dict[str, Any]
 ) -> tuple[dict[str, Sweep], dict[str, str], bool, bool]:
@@ -213,13 +270,15 @@ def _sweep_all(
     return sweeps, failed, False, False
 
 
-def _show(sweeps: dict[str, Sweep]) -> None:
+def _show(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str) -> None:
     """Print text and a table for each learner."""
     out = console.out()
     for place, one in enumerate(sweeps.values()):
         if place:
             out.print()
         out.print(str(one), markup=False)
+        if (weights is not None or prefer != "smallest") and len(one.values) > 1:
+            out.print(str(one.compare(weights, prefer)), markup=False)
         out.print()
         out.print(_value_table(one))
 
@@ -262,7 +321,13 @@ def _as_text(value: Any) -> str:
 
 
 def _as_json(
-    table: Table, settings: dict[str, Any], sweeps: dict[str, Sweep], failed: dict[str, str], interrupted: bool
+    table: Table,
+    settings: dict[str, Any],
+    sweeps: dict[str, Sweep],
+    failed: dict[str, str],
+    interrupted: bool,
+    weights: dict[str, float] | None,
+    prefer: str,
 ) -> dict[str, Any]:
     """Everything, as JSON; the figures of each learner as the rows of its tidy frame."""
     scheme = settings["scheme"]
@@ -282,6 +347,7 @@ def _as_json(
                 "parameters": list(one.parameters),
                 "values": plain(one.values),
                 "figures": plain(one.to_frame().astype(object).where(lambda frame: frame.notna(), None)),
+                "comparison": one.compare(weights, prefer).to_dict(),
                 "gap_correlation": plain(one.gap_correlation),
                 "plugin_gap_correlation": plain(one.plugin_gap_correlation),
                 "metric": one.metric or None,
@@ -302,8 +368,10 @@ def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
     """The charts of each learner, numbered."""
     by_name: dict[str, Any] = {}
     for number, one in enumerate(sweeps.values(), 1):
-        kinds = ["bias", "entropy", "accuracy"] if len(one.parameters) == 1 else ["map"]
+        kinds = ["bias", "entropy", "accuracy", "bounds"] if len(one.parameters) == 1 else ["map"]
         if one.metric_estimates and len(one.parameters) == 1:
             kinds.append("metric")
         by_name |= {f"sweep_{number}_{kind}": one.plot(kind=kind) for kind in kinds}
+        if len(one.values) > 1:
+            by_name[f"sweep_{number}_comparison"] = one.compare().plot()
     return by_name

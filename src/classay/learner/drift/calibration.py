@@ -1,8 +1,9 @@
 """How much concepts from batches of the same source differ by chance: the level that drift has to exceed.
 
 The reference is split at random into blocks of batch size, many times. The concept of a block is compared with that of
-the rest of the reference, as a batch will be compared with the reference, and with those of the other blocks, as a
-batch will be compared with the previous one. These agreements follow the distribution of batches without change.
+the rest of the reference, as a batch will be compared with the reference, and the rest's concept predicts the block, as
+the reference's will predict a batch. Blocks are also compared with each other, as a batch will be with the previous
+one. These figures follow the distribution of batches without change.
 """
 
 from __future__ import annotations
@@ -32,16 +33,20 @@ from ..records.base import LEAST_SHARE
 Block = tuple[int, int, Ints]  # number of the random split, of the block in it, and the rows of the block
 
 LEAST_BLOCKS = 3
+WEIGHT = 2.0
+"""How much the accuracy of the old concept counts, relative to agreement: see `Calibration.evidence`."""
+LEAST_SPREAD = 1e-3
+"""Standard deviation of accuracy over blocks that are all alike."""
 MOST_PAIRS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Agreements without change at one batch size, sorted.
+    """Figures without change at one batch size.
 
-    `reference` are agreements of a block's concept with that of the rest, `last` those of two blocks; `accuracy` is
-    that of the rest's concept on the block. `blocks` is how many batches fit into the reference, `chance` the agreement
-    of a concept that is unrelated to the reference.
+    `reference[i]` is the agreement of the concept of block i with that of the rest, `accuracy[i]` that of the rest's
+    concept on the block; `last` are agreements of two blocks. `blocks` is how many batches fit into the reference,
+    `chance` the agreement of a concept that is unrelated to the reference.
     """
 
     size: int
@@ -51,15 +56,31 @@ class Calibration:
     accuracy: Floats
     chance: float
 
-    def p_value(self, agreement: float, against: str) -> float:
-        """How often a batch without change agrees this little. See `p_value`."""
-        return p_value(getattr(self, against), agreement, self.blocks)
+    def p_value(self, value: float, figure: str) -> float:
+        """How often a batch without change has a figure this low. See `p_value`."""
+        return p_value(getattr(self, figure), value, self.blocks)
 
-    def alarm_below(self, rate: float, against: str) -> float:
-        """The agreement below which the p-value is at most `rate`; 0 if there are too few blocks for any alarm."""
-        values = getattr(self, against)
+    def low_below(self, rate: float, figure: str) -> float:
+        """The value below which the p-value of a figure alone is at most `rate`; 0 if there are too few blocks."""
+        values = np.sort(getattr(self, figure))
         allowed = math.floor(_needed(rate, self.blocks) * (values.size + 1) - 1 + 1e-9)
         return float(values[allowed]) if allowed >= 0 else 0.0
+
+    def evidence(self, agreement: float, accuracy: float) -> float:
+        """Evidence for an unchanged concept: how usual the agreement is, plus twice how usual the accuracy is.
+
+        Each in standard scores of the blocks. Accuracy counts twice, and below all blocks by how far below: rows that
+        move lower the agreement where a batch has no rows, but not the accuracy of the old concept.
+        """
+        far = (accuracy - float(self.accuracy.mean())) / max(float(self.accuracy.std()), LEAST_SPREAD)
+        usual = _score(self.accuracy, accuracy)
+        usual = min(usual, far) if accuracy < self.accuracy.min() else usual
+        return _score(self.reference, agreement) + WEIGHT * usual
+
+    def joint_p_value(self, agreement: float, accuracy: float) -> float:
+        """How often a batch without change shows as much evidence of another concept."""
+        blocks = _own_scores(self.reference) + WEIGHT * _own_scores(self.accuracy)
+        return p_value(blocks, self.evidence(agreement, accuracy), self.blocks)
 
     def usual(self, figure: str, level: float = 0.95) -> Estimate:
         """Mean of a figure over blocks, and the range that contains a share `level` of them."""
@@ -69,8 +90,20 @@ class Calibration:
         return Estimate(float(values.mean()), float(low), float(high), level, f"{level:.0%} of {of}")
 
 
-def p_value(values: Floats, agreement: float, blocks: float) -> float:
-    """The probability of so little agreement without change: q = (1 + values not above it)/(1 + values), corrected.
+def _own_scores(values: Floats) -> Floats:
+    """The standard score of every block by its rank among all of them."""
+    ranks = np.searchsorted(np.sort(values), values, side="right")
+    scores: Floats = stats.norm.ppf(ranks / (values.size + 1))
+    return scores
+
+
+def _score(values: Floats, value: float) -> float:
+    """The standard score of a batch by its rank among the blocks."""
+    return float(stats.norm.ppf((1 + int((values <= value).sum())) / (values.size + 2)))
+
+
+def p_value(values: Floats, value: float, blocks: float) -> float:
+    """The probability of so low a value without change: q = (1 + values not above it)/(1 + values), corrected.
 
     p = Φ(Φ⁻¹(q)/√(1 + 1/blocks)): all values come from one reference and share its error, which is 1/`blocks` of a
     batch's variance; a new batch does not share it.
@@ -78,7 +111,7 @@ def p_value(values: Floats, agreement: float, blocks: float) -> float:
     >>> round(p_value(np.arange(99) / 100, 0.03, blocks=10), 3)
     0.058
     """
-    share = (1 + int(np.searchsorted(values, agreement, side="right"))) / (values.size + 1)
+    share = (1 + int((values <= value).sum())) / (values.size + 1)
     return float(stats.norm.cdf(stats.norm.ppf(share) / math.sqrt(1 + 1 / blocks))) if share < 1 else 1.0
 
 
@@ -155,9 +188,9 @@ def calibrate(
     return Calibration(
         size=size,
         blocks=rows / size,
-        reference=np.sort((own == rest).mean(axis=1)),
+        reference=(own == rest).mean(axis=1),
         last=np.sort(np.concatenate(pairs)),
-        accuracy=np.sort(accuracy),
+        accuracy=accuracy,
         chance=chance,
     )
 

@@ -1,4 +1,4 @@
-"""`MemorizingClassifier`: keep the known concept unless a new batch gives one that is worth the change."""
+"""`MemorizingClassifier`: keep the known concept until new rows show that another one is better."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -28,10 +29,15 @@ COLUMNS = {
     "old_accuracy": float,
     "new_accuracy": float,
     "agreement": float,
-    "old_utility": float,
-    "new_utility": float,
+    "only_new_right": float,
+    "only_old_right": float,
+    "p_value": float,
+    "level": float,
     "why": str,
 }
+FIGURES = list(COLUMNS)[3:-1]
+SHARE = 2
+"""Predictions by cross-validation depend on each other: at level .01 the test of 100 rows errs in up to .02."""
 
 
 def _has(verb: str) -> Any:
@@ -45,20 +51,24 @@ def _has(verb: str) -> Any:
 
 
 class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
-    """A learner with a memory: batch after batch, it keeps its concept unless the new one wins on your trade-off.
+    """A learner with a memory: batch after batch, it keeps its concept until the new one is shown to be better.
 
-    utility = (1 − w)·accuracy + w·agreement with the old concept, w the `stability_weight`. Both concepts are evaluated
-    on the rows of the batch: the old one, which has not seen them, as it is, with agreement 1; the new one by refits
-    that leave out the rows they predict. The new one is used if its utility is higher. w = 0: the more accurate one;
-    w = 1: never change.
+    Both concepts predict the rows of the batch: the old one, which has not seen them, as it is; the new one by refits
+    that leave out the rows they predict. Let b be the rows that only the new one has right, c those that only the old
+    one has right. The new concept is used if b is larger than c beyond chance: an exact binomial test, one-sided, at
+    the level alpha/(2·j(j + 1)) for update j. All levels together are alpha/2; the other half is for the predictions of
+    the new concept, which depend on each other because its refits share rows. So, however many batches come, a concept
+    that is no better replaces the old one with probability of about alpha at most. Otherwise the old one is kept, since
+    keeping it changes no prediction.
 
-    `fit` starts again; `partial_fit` takes one more batch. It misleads if batches are small: the accuracy of the new
-    concept, learned from a part of one batch, is then low, and the old one stays although a change would pay off later.
+    `fit` starts again; `partial_fit` takes one more batch. It misleads if batches are small: the new concept, learned
+    from a part of one batch, is then poor, and few rows show little, so the old one stays although a change would pay
+    off later. It looks at one batch at a time: a drift so slow that no batch shows it is accepted late.
 
     Parameters
     ----------
     learner : a scikit-learn classifier; each batch gets a fresh copy
-    stability_weight : w, from 0 to 1
+    alpha : probability of a change without reason over all updates; a smaller one needs more evidence for a change
     folds : number of parts of a batch for evaluating the new concept
     random_state : seed of the folds
 
@@ -82,9 +92,9 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
 
     """
 
-    def __init__(self, learner: Any, stability_weight: float = 0.5, folds: int = 5, random_state: Any = 0) -> None:
+    def __init__(self, learner: Any, alpha: float = 0.05, folds: int = 5, random_state: Any = 0) -> None:
         self.learner = learner
-        self.stability_weight = stability_weight
+        self.alpha = alpha
         self.folds = folds
         self.random_state = random_state
 
@@ -147,9 +157,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         return spread
 
     def _check_settings(self) -> None:
-        weight = self.stability_weight
-        if not isinstance(weight, (int, float, np.number)) or isinstance(weight, bool) or not 0 <= weight <= 1:
-            raise expect.InputError(f"`stability_weight` is {weight!r}; expected a number from 0 to 1.")
+        expect.fraction(self.alpha, "alpha")
         expect.whole(self.folds, "folds", at_least=2)
         if kind_of(checks.unfitted_learner(self.learner)[0]) == "regressor":
             raise expect.InputError(f"`learner` is {type(self.learner).__name__}, a regressor; expected a classifier.")
@@ -194,22 +202,21 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             return self._note(labels, OLD, "The batch has one class, so no new concept can be learned from it.")
         answers = self._left_out(rows, labels)
         before = as_given(self.concept_.predict(rows), self._numbers_of)
-        accuracy = float((before == labels).mean()), float((answers == labels).mean())
-        agreement = float((answers == before).mean())
-        weight = float(self.stability_weight)
-        old = (1 - weight) * accuracy[0] + weight
-        new = (1 - weight) * accuracy[1] + weight * agreement
-        kept = NEW if new > old else OLD
+        was_right, is_right = before == labels, answers == labels
+        gained, lost = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
+        update = len(self.history_)
+        level = float(self.alpha) / (SHARE * update * (update + 1))
+        p_value = float(stats.binomtest(gained, gained + lost, alternative="greater").pvalue) if gained else 1.0
+        kept = NEW if p_value <= level else OLD
         if kept == NEW:
             self._learn(rows, labels)
-        gain = accuracy[1] - accuracy[0]
-        verb = "is worth" if kept == NEW else "is not worth"
+        accuracy = float(was_right.mean()), float(is_right.mean())
+        agreement = float((answers == before).mean())
         why = (
-            f"The new concept changes accuracy by {gain:+.3f} and the predictions of {1 - agreement:.3f} of the rows; "
-            f"that {verb} it at a stability weight of {weight:g}."
+            f"Only the new concept is right on {gained} rows, only the old one on {lost} (p = {p_value:.2g}): that "
+            f"{'shows' if kept == NEW else 'does not show'} that the new one is better, at level {level:.2g}."
         )
-        figures = dict(zip(list(COLUMNS)[3:8], (*accuracy, agreement, old, new)))
-        return self._note(labels, kept, why, **figures)
+        return self._note(labels, kept, why, dict(zip(FIGURES, (*accuracy, agreement, gained, lost, p_value, level))))
 
     def _left_out(self, rows: Any, labels: NDArray[Any]) -> NDArray[Any]:
         """Predictions of concepts of the batch on rows that they were not learned from."""
@@ -227,9 +234,9 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
                 answers[asked] = fit_once(self.learner, take(rows, others), known).predict(take(rows, asked))
         return answers
 
-    def _note(self, labels: NDArray[Any], kept: str, why: str, **figures: float) -> None:
-        blank = dict.fromkeys(list(COLUMNS)[3:8], np.nan)
-        row = {"batch": len(self.history_) + 1, "rows": labels.size, "kept": kept, **blank, **figures, "why": why}
+    def _note(self, labels: NDArray[Any], kept: str, why: str, figures: dict[str, float] | None = None) -> None:
+        shown = figures or dict.fromkeys(FIGURES, np.nan)
+        row = {"batch": len(self.history_) + 1, "rows": labels.size, "kept": kept, **shown, "why": why}
         self.history_ = pd.DataFrame([*self.history_.to_dict("records"), row], columns=list(COLUMNS))
 
     def __sklearn_tags__(self) -> Any:

@@ -2,7 +2,7 @@
 
 Each batch of data gives a concept. Its agreement with the concept of the reference, and with that of the previous
 batch, is compared with the agreement of concepts when nothing changes: the learner's own stability at that batch size,
-estimated from the reference. A learner whose concepts differ as much without change cannot monitor anything.
+estimated from the reference. So is the accuracy of the reference's concept on the batch.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ..fitting.task import Bench, refit
 from ..records.labelings import LabelCodec
 from .calibration import Calibration, batch, calibrate, draws_needed, reference
 from .order import TimeSpan
+from .shift import row_shift
 from .state import LastBatch, MonitorState, load, save
 from .verdict import Drift, Update, judge
 
@@ -49,16 +50,20 @@ class Question:
 class DriftMonitor:
     """Monitor batches of data for a change of the concept that a learner finds in them.
 
-    `fit` takes the reference; each `update` learns a concept from a batch and compares it, on probes, with that of the
-    reference and with that of the previous batch. An alarm is raised if either agreement is lower than is usual for
-    batches without change, at the stated false-alarm rate per update (both comparisons together). The verdict is
-    "no change", "change", or "cannot monitor": when not even a concept unrelated to the reference would disagree enough
-    for an alarm, or when stability is below `min_stability`.
+    `fit` takes the reference; each `update` learns a concept from a batch, compares it on probes with that of the
+    reference, and has the reference's concept predict the batch. The verdict names what moved:
 
-    It misleads in two ways. A batch from another region of the attribute space gives another concept where it has no
-    rows, so a change of the rows alone may raise an alarm: check `accuracy_reference` of the update, the accuracy of
-    the old concept on the new rows. And "no change" does not prove that there is none: `alarm_below` shows what would
-    have been detected.
+    - "concept moved": agreement and accuracy of the old concept are together lower than batches without change have
+      them, at the stated false-alarm rate per update. T = z(agreement) + 2·z(accuracy), z the standard score among
+      blocks of the reference, compared with T of the same blocks;
+    - "rows moved": only agreement is low, and columns of the batch are distributed unlike those of the reference;
+    - "learner unsteady": agreement could not show a change, because a concept unrelated to the reference would not
+      disagree enough, or stability is below `min_stability`;
+    - "nothing shown".
+
+    It misleads in two ways. Rows that move to where the old concept is less accurate lower its accuracy as a change of
+    the concept does: `p_rows` says whether the rows are unlike the reference. And "nothing shown" does not prove that
+    nothing changed: the `low_below` of the update show what would have been unusual.
 
     Parameters
     ----------
@@ -77,7 +82,7 @@ class DriftMonitor:
     >>> X = rng.normal(size=(800, 2))
     >>> monitor = DriftMonitor(LogisticRegression(), executor=1).fit(X[:600], X[:600, 0] > 0, batch_size=100)
     >>> monitor.update(X[600:700], X[600:700, 0] > 0).verdict, monitor.update(X[700:], X[700:, 1] > 0).verdict
-    ('no change', 'change')
+    ('nothing shown', 'concept moved')
 
     References
     ----------
@@ -188,6 +193,7 @@ class DriftMonitor:
             agreements=agreements,
             accuracies=[float((each == truth).mean()) for each in on_batch],
             calibrations=calibrations,
+            shift=row_shift(state.rows, rows),
             rate=self.false_alarm_rate,
             min_stability=self.min_stability,
             learner=self.name,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats, Ints
 from ...engine import archive, store
+from ...engine.machine import versions as versions_here
 from ...expect import InputError, shown
 from ...intervals import Estimate
 from ...result import plain
@@ -145,8 +146,9 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
             )
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
         drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
-        return {**header["settings"], "probes": drawn}, state
-    except (KeyError, TypeError, ValueError) as error:
+        settings = {name: header["settings"][name] for name in (*SETTINGS, "random_state")}
+        return {**settings, "probes": drawn}, state
+    except store.CANNOT_BE as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error
@@ -171,7 +173,8 @@ def _another_learner(path: Path, header: dict[str, Any], now: dict[str, Any]) ->
     """Why a learner is not that of a file: its class, its parameters, or the versions of packages that set these."""
     saved, name = header["learner"], header["settings"]["name"]
     differing = shown(differences(saved, now), 4)
-    versions = {key: (value, archive.versions().get(key)) for key, value in header["versions"].items()}
+    here = versions_here()
+    versions = {key: (value, here.get(key)) for key, value in header["versions"].items()}
     changed = [f"{key} {then} (now {here})" for key, (then, here) in versions.items() if here not in (None, then)]
     own = (saved.get("version"), now.get("version"))
     if saved.get("class") == now.get("class") and own[0] != own[1] and not changed:

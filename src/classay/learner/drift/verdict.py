@@ -1,4 +1,4 @@
-"""From agreements to a verdict: how one batch is compared with chance."""
+"""From agreement and accuracy to a verdict: how one batch is compared with chance, and what has moved."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from ...expect import counted
 from ...intervals import Estimate
 from ...result import Result
 from .calibration import Calibration, fewest_draws
+from .shift import RowShift
+
+CONCEPT, ROWS, UNSTEADY, NOTHING = "concept moved", "rows moved", "learner unsteady", "nothing shown"
+ROWS_UNLIKE = 0.01
+"""Rows count as unlike the reference at this p-value."""
+COLUMNS = ["number", "name", "figure", "value", "low_below", "p_value", "verdict"]
 
 
 def judge(
@@ -20,75 +26,93 @@ def judge(
     agreements: dict[str, float],
     accuracies: list[float],
     calibrations: dict[str, Calibration],
+    shift: RowShift,
     rate: float,
     min_stability: float | None,
     learner: str,
     n_reference: int,
     fingerprint: str,
 ) -> Update:
-    """The update of a batch, from its agreement with the concepts of the `reference` and of the `last` batch.
+    """The update of a batch, from its agreement with the concepts of the `reference` and of the `last` batch, and the
+    accuracy of these concepts on it.
 
-    Each comparison may raise an alarm at its part of the rate, so that both together stay within it.
+    The concept has moved if agreement with the reference and accuracy of its concept are together less usual than the
+    rate allows. If accuracy alone is usual and the rows are unlike the reference, the rows have moved.
     """
-    each = rate / len(agreements)
-    p = {against: calibrations[against].p_value(value, against) for against, value in agreements.items()}
-    below = {against: calibrations[against].alarm_below(each, against) for against in agreements}
     calibration = calibrations["reference"]
+    agreement, accuracy = agreements["reference"], accuracies[0]
+    last = agreements.get("last", math.nan)
     update = Update(
         learner=learner,
         n_reference=n_reference,
         name=name,
         number=number,
         n_rows=n_rows,
-        verdict=NO_CHANGE,
+        verdict=NOTHING,
         alarm=False,
-        p_value=min(1.0, len(p) * min(p.values())),
+        p_value=calibration.joint_p_value(agreement, accuracy),
         false_alarm_rate=rate,
-        agreement_reference=agreements["reference"],
-        agreement_last=agreements.get("last", math.nan),
-        p_reference=p["reference"],
-        p_last=p.get("last", math.nan),
-        alarm_below_reference=below["reference"],
-        alarm_below_last=below.get("last", math.nan),
+        agreement_reference=agreement,
+        agreement_last=last,
+        p_reference=calibration.p_value(agreement, "reference"),
+        p_last=math.nan if math.isnan(last) else calibrations["last"].p_value(last, "last"),
+        p_accuracy=calibration.p_value(accuracy, "accuracy"),
+        p_rows=shift.p_value,
+        moved_column=shift.column if shift.p_value <= ROWS_UNLIKE else "",
+        low_below_reference=calibration.low_below(rate, "reference"),
+        low_below_accuracy=calibration.low_below(rate, "accuracy"),
         stability=calibration.usual("last"),
         chance=calibration.chance,
-        accuracy_reference=accuracies[0],
+        accuracy_reference=accuracy,
         accuracy_last=accuracies[1] if len(accuracies) > 1 else math.nan,
         usual_accuracy=calibration.usual("accuracy"),
         fingerprint=fingerprint,
         notes=(),
     )
-    unable = _unable(update, calibration, rate, min_stability)
-    if unable:
-        return replace(update, verdict=CANNOT, notes=(unable,))
-    if update.p_value > rate:
-        return update
-    usual = update.usual_accuracy
-    notes: tuple[str, ...] = ()
-    if update.accuracy_reference >= usual.low:
-        notes = (
-            "The reference's concept is as accurate as usual: this may be a false alarm, or the rows have shifted but "
-            "not the concept.",
+    usual_but_elsewhere = update.p_accuracy > rate and bool(update.moved_column)
+    if update.p_value <= rate and not usual_but_elsewhere:
+        return replace(update, alarm=True, verdict=CONCEPT, notes=_on_concept(update))
+    few = _too_few(update, calibration, rate)
+    if few:
+        return replace(update, verdict=UNSTEADY, notes=(few,))
+    if usual_but_elsewhere and min(update.p_value, update.p_reference) <= rate:
+        note = (
+            f"The concept of the batch differs, but the reference's is as accurate as usual, and the rows are unlike "
+            f"the reference (most in {update.moved_column}): where the batch has no rows, its concept means little."
         )
-    return replace(update, alarm=True, verdict=CHANGE, notes=notes)
+        return replace(update, alarm=True, verdict=ROWS, notes=(note,))
+    unsteady = _unsteady(update, calibration, min_stability)
+    return replace(update, verdict=UNSTEADY, notes=(unsteady,)) if unsteady else update
 
 
-def _unable(update: Update, calibration: Calibration, rate: float, min_stability: float | None) -> str | None:
-    """Why the learner cannot monitor at this batch size, if so."""
-    # Half of the rate, as for every batch but the first, so that the first is judged by the same rule.
-    floor = calibration.alarm_below(rate / 2, "reference")
-    fewest = fewest_draws(rate / 2, calibration.blocks)
-    if calibration.reference.size < fewest:
+def _on_concept(update: Update) -> tuple[str, ...]:
+    if update.p_accuracy > update.false_alarm_rate:
         return (
-            f"Chance was estimated from {calibration.reference.size} blocks of the reference; a false-alarm rate of "
-            f"{rate:g} needs {fewest} before any agreement, however low, can raise an alarm. Raise `draws`, or leave "
-            "it out."
+            "Neither figure alone is that low; together they are. The reference's concept is about as accurate as "
+            "usual, so the change is small, or this is a false alarm.",
         )
-    if floor <= calibration.chance:
+    return (f"The rows are unlike the reference too (most in {update.moved_column}).",) if update.moved_column else ()
+
+
+def _too_few(update: Update, calibration: Calibration, rate: float) -> str | None:
+    """Why there can be no alarm at this rate, if blocks are too few."""
+    fewest = fewest_draws(rate, calibration.blocks)
+    if calibration.reference.size >= fewest:
+        return None
+    return (
+        f"Chance was estimated from {calibration.reference.size} blocks of the reference; a false-alarm rate of "
+        f"{rate:g} needs {fewest} before any batch, however unusual, raises an alarm. Raise `draws`, or leave it out."
+    )
+
+
+def _unsteady(update: Update, calibration: Calibration, min_stability: float | None) -> str | None:
+    """Why agreement cannot show a change at this batch size, if so."""
+    if update.low_below_reference <= calibration.chance:
         return (
-            f"A concept unrelated to the reference agrees with it on {calibration.chance:.3g} of probes, but an alarm "
-            f"needs less than {floor:.3g}: with {update.n_rows} rows per batch, {update.learner} is too unstable, or "
-            "its predictions hardly vary. Use larger batches, a larger reference or a more stable learner."
+            f"A concept unrelated to the reference agrees with it on {calibration.chance:.3g} of probes, and only less "
+            f"than {update.low_below_reference:.3g} is unusual: with {update.n_rows} rows per batch, {update.learner} "
+            "is too unstable, or its predictions hardly vary. Only the accuracy of the reference's concept can show a "
+            "change here. Use larger batches, a larger reference or a more stable learner."
         )
     if min_stability is not None and update.stability.value < min_stability:
         return (
@@ -101,20 +125,20 @@ def _unable(update: Update, calibration: Calibration, rate: float, min_stability
 # The results of a drift monitor: `Update` for one batch, `Drift` for all.
 
 
-NO_CHANGE, CHANGE, CANNOT = "no change", "change", "cannot monitor"
-COLUMNS = ["number", "name", "figure", "value", "alarm_below", "p_value", "verdict"]
-
-
 @dataclass(frozen=True)
 class Update(Result, chart="learner.drift:update_chart"):
     """The result of one batch.
 
-    `agreement_reference` and `agreement_last` are the shares of probes on which the batch's concept predicts the same
-    as that of the reference, and of the previous batch (NaN for the first batch); an alarm is raised if one is below
-    its `alarm_below`. `p_value` is that of both together. `stability` is the usual agreement of two batches of this
-    size without change and the range of 95 % of pairs; `chance` the agreement of a concept unrelated to the reference.
-    `accuracy_reference` and `accuracy_last` are the accuracies of the two old concepts on the new rows, and
-    `usual_accuracy` that of the reference's concept on rows of its own kind.
+    `agreement_reference` is the share of probes on which the batch's concept predicts the same as that of the
+    reference, `accuracy_reference` the accuracy of the reference's concept on the batch. `p_value` is that of both
+    together; `p_reference` and `p_accuracy` those of each alone, and each is lower than usual below its `low_below`.
+    `p_rows` is that of the rows, whatever their labels. `verdict`: "concept moved" (p_value at most the rate), "rows
+    moved" (only agreement is low, and the rows are unlike the reference), "learner unsteady" (agreement could not show
+    a change), or "nothing shown". `alarm` is True for the first two.
+    `agreement_last` and `accuracy_last` are the same for the concept of the previous batch (NaN for the first batch).
+    `stability` is the usual agreement of two batches of this size without change and the range of 95 % of pairs;
+    `chance` the agreement of a concept unrelated to the reference; `usual_accuracy` that of the reference's concept on
+    rows of its own kind.
     """
 
     learner: str
@@ -130,8 +154,11 @@ class Update(Result, chart="learner.drift:update_chart"):
     agreement_last: float
     p_reference: float
     p_last: float
-    alarm_below_reference: float
-    alarm_below_last: float
+    p_accuracy: float
+    p_rows: float
+    moved_column: str
+    low_below_reference: float
+    low_below_accuracy: float
     stability: Estimate
     chance: float
     accuracy_reference: float
@@ -141,29 +168,29 @@ class Update(Result, chart="learner.drift:update_chart"):
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per figure: number, name, figure, value, alarm_below, p_value, verdict."""
+        """One row per figure: number, name, figure, value, low_below, p_value, verdict."""
         figures = [
-            ("agreement_reference", self.agreement_reference, self.alarm_below_reference, self.p_reference),
-            ("agreement_last", self.agreement_last, self.alarm_below_last, self.p_last),
-            ("stability", self.stability.value, math.nan, math.nan),
-            ("accuracy_reference", self.accuracy_reference, math.nan, math.nan),
+            ("agreement_reference", self.agreement_reference, self.low_below_reference, self.p_reference),
+            ("accuracy_reference", self.accuracy_reference, self.low_below_accuracy, self.p_accuracy),
+            ("both", math.nan, math.nan, self.p_value),
+            ("rows", math.nan, math.nan, self.p_rows),
+            ("agreement_last", self.agreement_last, math.nan, self.p_last),
             ("accuracy_last", self.accuracy_last, math.nan, math.nan),
+            ("stability", self.stability.value, math.nan, math.nan),
         ]
         rows = [(self.number, self.name, *each, self.verdict) for each in figures]
         return pd.DataFrame(rows, columns=COLUMNS)
 
     def __str__(self) -> str:
         text = (
-            f"Batch {self.name}: {self.verdict}. Its concept agrees with the reference's on "
-            f"{self.agreement_reference:.3f} of probes (alarm below {self.alarm_below_reference:.3f})"
+            f"Batch {self.name}: {self.verdict} (p = {self.p_value:.3g}). Its concept agrees with the reference's on "
+            f"{self.agreement_reference:.3f} of probes (low below {self.low_below_reference:.3f}), and the "
+            f"reference's has accuracy {self.accuracy_reference:.3f} on the batch (low below "
+            f"{self.low_below_accuracy:.3f}, usually {self.usual_accuracy:.3f})."
         )
         if not math.isnan(self.agreement_last):
-            text += f", with the last batch's on {self.agreement_last:.3f} (alarm below {self.alarm_below_last:.3f})"
-        text += (
-            f"; p = {self.p_value:.3g}. Batches of {self.n_rows} rows without change usually agree on "
-            f"{self.stability:.3f}. The reference's concept has accuracy {self.accuracy_reference:.3f} on the batch, "
-            f"usually {self.usual_accuracy:.3f}."
-        )
+            text += f" With the previous batch's concept it agrees on {self.agreement_last:.3f}."
+        text += f" Batches of {self.n_rows} rows without change usually agree on {self.stability:.3f}."
         return " ".join([text, *self.notes])
 
 
@@ -183,7 +210,7 @@ class Drift(Result, chart="learner.drift:drift_chart"):
         return tuple(update.name for update in self.updates if update.alarm)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per batch and figure: number, name, figure, value, alarm_below, p_value, verdict."""
+        """One row per batch and figure: number, name, figure, value, low_below, p_value, verdict."""
         if not self.updates:
             return pd.DataFrame(columns=COLUMNS)
         return pd.concat([update.to_frame() for update in self.updates], ignore_index=True)
@@ -194,11 +221,12 @@ class Drift(Result, chart="learner.drift:drift_chart"):
             f"{self.learner}: {seen} after a reference of {self.n_reference} rows, at a false-alarm rate of "
             f"{self.false_alarm_rate:g} for each."
         )
-        unable = sum(update.verdict == CANNOT for update in self.updates)
-        if self.alarms:
-            text += f" Change in {', '.join(self.alarms)}."
-        elif self.updates and unable < len(self.updates):
-            text += " No change was found."
-        if unable:
-            text += f" It cannot monitor {unable} of them; their notes say why."
+        for verdict, sentence in ((CONCEPT, "The concept moved in"), (ROWS, "Only the rows moved in")):
+            names = [update.name for update in self.updates if update.verdict == verdict]
+            text += f" {sentence} {', '.join(names)}." if names else ""
+        unsteady = sum(update.verdict == UNSTEADY for update in self.updates)
+        if self.updates and not self.alarms and unsteady < len(self.updates):
+            text += " No change was shown."
+        if unsteady:
+            text += f" The learner is too unsteady to show a change in {unsteady} of them; their notes say why."
         return text

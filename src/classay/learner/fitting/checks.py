@@ -30,9 +30,10 @@ from ..records.predictions import NumberCodec
 from ..records.scores import ScoreForm
 from . import parts, provenance
 from .cv_splits import Splits, SplitSubsets
+from .fresh_samples import FreshSamples
 from .probes import probes as drawn_probes
 from .retrain_scheme import Retrain, Scheme
-from .schemes import HalfSplits, Subsets
+from .schemes import COMPLETED, REDRAWN, HalfSplits, Subsets
 from .task import Bench
 
 
@@ -53,7 +54,7 @@ class Setup:
     test: Ints
     probes: Any
     probe_kind: str
-    scheme: Scheme | SplitSubsets
+    scheme: Scheme | SplitSubsets | FreshSamples
     repeats: int
     test_size: float | None
     seed: int
@@ -96,11 +97,17 @@ class Setup:
 
     def draw(self) -> tuple[list[Ints], list[Note]]:
         """The training rows of every subset, and notes about them."""
-        drawn = list(self.scheme.draw(self.codes[self.train], self.seed, self.per_row.take(self.train)))
-        forced = sum(by_hand for _, by_hand in drawn)
-        return [self.train[rows] for rows, _ in drawn], [
-            Note("subsets-completed", count=forced, subsets=self.scheme.n)
-        ] if forced else []
+        codes = self.codes[self.train]
+        drawn = list(self.scheme.draw(codes, self.seed, self.per_row.take(self.train)))
+        notes = [
+            Note(code, count=count, subsets=self.scheme.n)
+            for code, how in (("subsets-redrawn", REDRAWN), ("subsets-completed", COMPLETED))
+            if (count := sum(done == how for _, done in drawn))
+        ]
+        lacking = sum(np.unique(codes[rows]).size < np.unique(codes).size for rows, _ in drawn)
+        if lacking:
+            notes.append(Note("subsets-lack-classes", count=lacking, subsets=self.scheme.n))
+        return [self.train[rows] for rows, _ in drawn], notes
 
     def bench(self, learner: Any) -> Bench:
         """What refits of a learner need."""
@@ -127,7 +134,7 @@ def prepare(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    scheme: Scheme | Splits | None,
+    scheme: Scheme | Splits | FreshSamples | None,
     repeats: int,
     test_size: float,
     probes: Any,
@@ -141,13 +148,22 @@ def prepare(
     cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
+    two_fold: bool = False,
     scores: bool | str = "auto",
 ) -> Setup:
-    """Check everything, split the rows and draw the probes. The parameters are those of `record`."""
+    """Check everything, split the rows and draw the probes. The parameters are those of `record`.
+
+    `two_fold`: whether test_size may be 0, for halves that are tested on each other.
+    """
     wanted = checked_scheme(scheme, cv)
     by_cv = wanted if isinstance(wanted, Splits) else None
     repeats = expect.whole(repeats, "repeats", at_least=1)
-    test_size = expect.fraction(test_size, "test_size")
+    two_fold = two_fold and isinstance(test_size, (int, float)) and test_size == 0
+    if two_fold:
+        parts.expect_two_fold(wanted, time, X_test, scores)
+        scores = False  # half of the rows of every refit are its own
+    else:
+        test_size = expect.fraction(test_size, "test_size")
     time_limit = seconds_limit(time_limit)
     seed = seeds.settle(random_state)
     learner, of_learner = unfitted_learner(learner)
@@ -157,9 +173,14 @@ def prepare(
     rows = parts.checked_per_row(groups, time, sample_weight, by_cv, given, codes.size)
     if rows.weights is not None:
         expect_weights(learner)
-    train, test = parts.split_parts(codes, test_size, seed, rows, by_cv, given)
-    of_parts = parts.notes_on_parts(codes, train, test, rows)
-    drawn: Scheme | SplitSubsets
+    # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
+    blind = isinstance(wanted, HalfSplits) and not wanted.stratify
+    if two_fold:
+        train = test = np.arange(codes.size)
+    else:
+        train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, by_cv, given)
+    of_parts = [] if two_fold else parts.notes_on_parts(codes, train, test, rows)
+    drawn: Scheme | SplitSubsets | FreshSamples
     if isinstance(wanted, Splits):
         drawn = wanted.applied(take(X, train), labels[train], codes[train], train, rows.take(train), seed)
         if wanted.pairs is None:
@@ -219,7 +240,7 @@ def _score_form(
     return form, []
 
 
-def checked_scheme(scheme: Any, cv: Any) -> Scheme | Splits:
+def checked_scheme(scheme: Any, cv: Any) -> Scheme | Splits | FreshSamples:
     """The scheme, from `scheme` or from `cv`."""
     if cv is not None:
         if scheme is not None:
@@ -227,7 +248,7 @@ def checked_scheme(scheme: Any, cv: Any) -> Scheme | Splits:
         return cv if isinstance(cv, Splits) else Splits(cv)
     if scheme is None:
         return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Splits)):
+    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Splits, FreshSamples)):
         raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Splits(cv).")
     return scheme
 

@@ -17,6 +17,7 @@ from ...arrays import Ints, Mask
 from ...expect import InputError, counted, shown, whole
 from ...inputs import take
 from ...splits import NOTHING, PerRow
+from .schemes import AS_DRAWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +134,10 @@ class SplitSubsets:
                 "counted from 0). Use a splitter that is stratified, or other splits."
             )
 
-    def draw(self, codes: Ints, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Ints, bool]]:
+    def draw(self, codes: Ints, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Ints, str]]:
         """Yield the training rows of each split."""
         for rows in self.subsets:
-            yield np.sort(rows), False
+            yield np.sort(rows), AS_DRAWN
 
 
 def _called(splitter: Any) -> str:

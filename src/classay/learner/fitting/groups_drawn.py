@@ -37,17 +37,23 @@ class GroupedRows:
         """The groups that have rows of a class."""
         return np.unique(self.group[self.codes == code])
 
-    def subset(self, rows: int, replace: bool, generator: np.random.Generator, redraws: int) -> tuple[Ints, bool]:
-        """Rows of groups drawn until there are about `rows`, and whether a group of a missing class was added."""
-        for _ in range(redraws):
+    def subset(self, rows: int, replace: bool, generator: np.random.Generator, tries: int) -> tuple[Ints, bool, bool]:
+        """Rows of groups drawn until there are about `rows`, whether they were drawn again because a class was missing,
+        and whether a group with it was added after so many tries; 0: the first draw, whatever it lacks.
+        """
+        if not tries:
+            return self.rows_of(self._drawn(rows, replace, generator)), False, False
+        lacked = False
+        for _ in range(tries):
             drawn = self._drawn(rows, replace, generator)
             missing = self.missing(drawn)
             if not missing.size:
                 break
+            lacked = True
         for code in missing:
             if code in self.missing(drawn):
                 drawn = np.append(drawn, generator.choice(self.having(int(code))))
-        return self.rows_of(drawn), bool(missing.size)
+        return self.rows_of(drawn), lacked, bool(missing.size)
 
     def _drawn(self, rows: int, replace: bool, generator: np.random.Generator) -> AnyInts:
         """Groups in random order, up to the number at which the rows are nearest to the wanted ones."""
@@ -58,19 +64,30 @@ class GroupedRows:
         reached = np.cumsum(self.sizes[order])
         return order[: 1 + int(np.argmin(np.abs(reached - rows)))]
 
-    def expect_halves(self) -> None:
-        """Refuse classes that cannot be in both halves."""
+    def expect_halves(self, every_class: bool) -> None:
+        """Refuse groups of which no two halves can be made, with every class in both if so wanted."""
+        if self.names.size < 2:
+            raise InputError(
+                f"The training part has {self.names.size} group; two halves of whole groups need at least 2. Use more "
+                "groups, or a smaller test_size."
+            )
         alone = [code for code in self.classes if self.having(int(code)).size == 1]
-        if alone:
+        if alone and every_class:
             raise InputError(
                 f"{len(alone)} classes have training rows in only one group; two are needed to have each class in both "
-                "halves. Drop or merge rare classes, or use Subsets."
+                "halves. Drop or merge rare classes, or use stratify=False."
             )
 
-    def halves(self, rows: int | None, generator: np.random.Generator, redraws: int) -> Iterator[tuple[Ints, bool]]:
-        """The two halves, all of them or groups with about `rows`, and whether a group of a missing class was added."""
+    def halves(self, rows: int | None, generator: np.random.Generator, tries: int) -> Iterator[tuple[Ints, bool]]:
+        """The two halves, all of them or groups with about `rows`, and whether a group of a missing class was added.
+
+        With `tries` the halves are dealt by class, until both have every class; with 0 without looking at classes.
+        """
+        if not tries:
+            yield from ((part, False) for part in self._plain_halves(rows, generator))
+            return
         shares = np.array([0.5, 0.5])
-        for _ in range(redraws):
+        for _ in range(tries):
             half = deal_groups(self.codes, self.group, shares, generator)
             parts: list[AnyInts] = [np.flatnonzero(half == side) for side in (0, 1)]
             missing = [self.missing(part) for part in parts]
@@ -88,6 +105,16 @@ class GroupedRows:
                 kept, more = self._fewer(kept, rows, generator)
                 added |= more
             yield self.rows_of(kept), added
+
+    def _plain_halves(self, rows: int | None, generator: np.random.Generator) -> Iterator[Ints]:
+        """Groups in random order, cut where rows are nearest to half of all; of each side about `rows`."""
+        order = generator.permutation(self.names.size)
+        reached = np.cumsum(self.sizes[order])
+        cut = 1 + int(np.argmin(np.abs(reached[:-1] - self.codes.size / 2)))
+        for side in (order[:cut], order[cut:]):
+            if rows is not None:
+                side = side[: 1 + int(np.argmin(np.abs(np.cumsum(self.sizes[side]) - rows)))]
+            yield self.rows_of(side)
 
     def _fewer(self, half: AnyInts, rows: int, generator: np.random.Generator) -> tuple[AnyInts, bool]:
         order = generator.permutation(half)

@@ -17,6 +17,7 @@ from ...inputs import as_array, is_sparse, labels, text_rows
 from ...notes import Note
 from ...splits import PerRow, per_row, split_rows
 from .cv_splits import Splits
+from .schemes import HalfSplits
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,19 @@ def split_parts(
                 "on one side only. Use a splitter that keeps groups together, or leave `groups` out."
             )
     return train, test
+
+
+def expect_two_fold(scheme: Any, time: Any, X_test: Any, scores: Any) -> None:
+    """Refuse test_size=0 where there is no other half to test on."""
+    if not isinstance(scheme, HalfSplits) or scheme.size is not None or time is not None or X_test is not None:
+        raise InputError(
+            "`test_size` is 0: each half is then tested on the other half of all rows, which needs HalfSplits(m) "
+            "without a size, and neither `time` nor `X_test`. Use a share such as 0.2 otherwise."
+        )
+    if scores is True:
+        raise InputError(
+            "`scores` is True and `test_size` is 0; scores are kept on a test part. Leave one of them out."
+        )
 
 
 def notes_on_parts(codes: Ints, train: Ints, test: Ints, rows: PerRow) -> list[Note]:

@@ -113,7 +113,8 @@ def _uniform(column: pd.Series[Any], n: int, generator: np.random.Generator) -> 
     else:
         seen = known.drop_duplicates()
         # Sorted as text, so that the order of rows makes no difference.
-        seen = seen.iloc[np.argsort(seen.astype(str).to_numpy(dtype=str), kind="stable")]
+        texts = [str(value) for value in seen]
+        seen = seen.iloc[sorted(range(len(texts)), key=texts.__getitem__)]
         drawn = seen.iloc[generator.integers(len(seen), size=n)].reset_index(drop=True)
     if column.dtype == object:
         drawn = drawn.astype(object)

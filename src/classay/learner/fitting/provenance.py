@@ -7,7 +7,6 @@ import inspect
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,9 @@ from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
 from ..records.scores import ScoreForm
 from .cv_splits import SplitSubsets
+from .fresh_samples import FreshSamples
 from .retrain_scheme import Scheme
+from .schemes import as_json
 
 FIRST_HOME = {
     "classay.estimators.encoder": "classay.encoding",
@@ -40,7 +41,7 @@ def everything(
     X: Any,
     y: NDArray[Any],
     probes: Any,
-    scheme: Scheme | SplitSubsets,
+    scheme: Scheme | SplitSubsets | FreshSamples,
     repeats: int,
     test_size: float | None,
     seed: int,
@@ -80,11 +81,12 @@ def weighted(per_row: PerRow, learner: Any) -> dict[str, Any]:
     return {"sample_weight": {"fingerprint": fingerprint(per_row.weights), **more}}
 
 
-def _scheme(scheme: Scheme | SplitSubsets, test: Ints | None) -> dict[str, Any]:
+def _scheme(scheme: Scheme | SplitSubsets | FreshSamples, test: Ints | None) -> dict[str, Any]:
     if isinstance(scheme, SplitSubsets):
         rows = fingerprint(*scheme.subsets, *([] if test is None else [test]))
         return {"kind": "Splits", "source": scheme.source, "n": scheme.n, "fingerprint": rows}
-    return {"kind": type(scheme).__name__, **_value(asdict(scheme))}
+    described: dict[str, Any] = _value(scheme.as_json() if isinstance(scheme, FreshSamples) else as_json(scheme))
+    return described
 
 
 def _columns(X: Any) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ... import expect
 from ...splits import NOTHING, PerRow
-from .schemes import HalfSplits, Subsets
+from .schemes import AS_DRAWN, Drawn, HalfSplits, Subsets
 
 Rows = NDArray[np.int64]
 
@@ -63,13 +63,13 @@ class Retrain:
                 "from. Classes change with `time`: leave it out, or use other classes."
             )
 
-    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Rows, bool]]:
-        """Yield the rows of each sample, and whether a row (or group) of a missing class had to be added."""
+    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[Drawn]:
+        """Yield the rows of each sample, and whether it was drawn again, or completed by rows of a missing class."""
         if given.time is None:
             yield from self._subsets().draw(codes, seed, given)
         else:
             for window in self._windows(given.time):
-                yield np.sort(window), False
+                yield np.sort(window), AS_DRAWN
 
     def _subsets(self) -> Subsets:
         return Subsets(self.n, 1 - self.replaced, replace=False)

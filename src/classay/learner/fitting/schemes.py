@@ -1,7 +1,8 @@
 """How training subsets are drawn from the training part: `Subsets` and `HalfSplits`.
 
-Subsets are drawn at random, not stratified: the variation of class shares is part of what refits respond to. Only the
-absence of a whole class is avoided, by drawing again, and as a last resort by adding one row of it.
+Both are drawn without looking at labels: how class shares vary is part of what refits respond to. Two halves that are
+dealt by class are not independent samples, and refits on them agree more than refits on two samples would. What the
+draw is conditioned on is an option of each scheme, and is said: `Subsets(every_class)`, `HalfSplits(stratify)`.
 
 With groups, whole groups are drawn, and no group is in both halves.
 """
@@ -9,7 +10,8 @@ With groups, whole groups are drawn, and no group is in both halves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,11 @@ from ...splits import NOTHING, PerRow, at_even_steps, sorted_by_class
 from .groups_drawn import GroupedRows
 
 Rows = NDArray[np.int64]
+Drawn = tuple[Rows, str]
+"""The rows of a subset, and how they came about: one of the three below."""
+AS_DRAWN, REDRAWN, COMPLETED = "", "redrawn", "completed"
 REDRAWS = 20
+"""How often a subset without some class is drawn again before a row of that class is put in."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +33,15 @@ class Subsets:
     """K random training subsets, each a share of the training part.
 
     Parameters: `n` subsets; `size`, a share (0.15) or a number of rows (500); `replace`, whether a row may be drawn
-    more than once. With groups, whole groups are drawn until a subset has about that many rows; `replace` is then
-    whether a group may be drawn more than once.
+    more than once; `every_class`, whether subsets without some class are drawn again, so that figures are of subsets
+    that have all classes: False is the plain draw of the paper. With groups, whole groups are drawn until a subset has
+    about that many rows; `replace` is then whether a group may be drawn more than once.
     """
 
     n: int = 100
     size: float | int = 0.15
     replace: bool = True
+    every_class: bool = True
 
     def __post_init__(self) -> None:
         expect.whole(self.n, "Subsets(n)", at_least=2, why="One subset cannot show how predictions vary with the data.")
@@ -41,8 +49,8 @@ class Subsets:
             expect.whole(self.size, "Subsets(size)", at_least=2)
         elif self.size != 1.0:  # all of it: a bootstrap
             expect.fraction(self.size, "Subsets(size)", why="Or 1.0 for all, or a whole number of rows.")
-        if not isinstance(self.replace, (bool, np.bool_)):
-            raise expect.InputError(f"`Subsets(replace)` is {self.replace!r}; expected True or False.")
+        _expect_switch(self.replace, "Subsets(replace)")
+        _expect_switch(self.every_class, "Subsets(every_class)")
 
     def rows(self, available: int) -> int:
         """How many rows a subset has when the training part has `available`."""
@@ -53,11 +61,14 @@ class Subsets:
 
     def check(self, codes: Rows, given: PerRow = NOTHING) -> None:
         """Refuse, before any fit, subsets that cannot be drawn from a training part with these class codes."""
-        rows, classes = self.rows(codes.size), np.unique(codes).size
+        rows, classes = self.rows(codes.size), np.unique(codes).size if self.every_class else 2
         if rows < classes:
             raise expect.InputError(
                 f"A subset would have {rows} rows ({self.size!r} of {codes.size} training rows) for {classes} classes; "
                 f"at least one row per class is needed. Use a larger subset size, or fewer classes."
+                if self.every_class
+                else f"A subset would have {rows} rows ({self.size!r} of {codes.size} training rows); at least 2 are "
+                "needed. Use a larger subset size."
             )
         if not self.replace and rows > codes.size:
             raise expect.InputError(
@@ -65,41 +76,55 @@ class Subsets:
                 "Use a smaller size, or replace=True."
             )
 
-    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Rows, bool]]:
-        """Yield the rows of each subset, and whether a row (or group) of a missing class had to be added."""
+    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[Drawn]:
+        """Yield the rows of each subset, and whether it was drawn again, or completed by rows of a missing class."""
         rows = self.rows(codes.size)
+        tries = REDRAWS if self.every_class else 0
         if given.groups is not None:
             grouped = GroupedRows(codes, given.groups)
             for number in range(self.n):
-                yield grouped.subset(rows, self.replace, seeds.generator(seed, "subset of groups", number), REDRAWS)
+                generator = seeds.generator(seed, "subset of groups", number)
+                chosen, again, added = grouped.subset(rows, self.replace, generator, tries)
+                yield chosen, COMPLETED if added else REDRAWN if again else AS_DRAWN
             return
         n_classes = int(codes.max()) + 1
         present = np.unique(codes)
         for number in range(self.n):
             generator = seeds.generator(seed, "subset", number)
-            for _ in range(REDRAWS):
+            if not tries:
+                yield np.sort(generator.choice(codes.size, rows, replace=self.replace)), AS_DRAWN
+                continue
+            how = AS_DRAWN
+            for _ in range(tries):
                 drawn = generator.choice(codes.size, rows, replace=self.replace)
                 missing = np.setdiff1d(present, codes[drawn])
                 if not missing.size:
                     break
+                how = REDRAWN
             for code in missing:
                 # The row that makes room comes from the largest class, so that no other class is lost.
                 crowded = int(np.argmax(np.bincount(codes[drawn], minlength=n_classes)))
                 out = generator.choice(np.flatnonzero(codes[drawn] == crowded))
                 drawn[out] = generator.choice(np.flatnonzero(codes == code))
-            yield np.sort(drawn), bool(missing.size)
+            yield np.sort(drawn), COMPLETED if missing.size else how
 
 
 @dataclass(frozen=True)
 class HalfSplits:
-    """m random splits of the training part into two disjoint halves, by class: subsets 2i and 2i + 1 are a pair.
+    """m random splits of the training part into two disjoint halves: subsets 2i and 2i + 1 are a pair.
+
+    Halves are drawn without looking at labels, so the two are independent samples of the process that gave the rows.
+    A half may lack a rare class; it is kept as it is.
 
     Parameters: `m` splits; `size`, rows of each of the two if not all of its half: a share of the training part (at
-    most 0.5) or a number of rows. With groups, whole groups are dealt to the halves, so sizes are approximate.
+    most 0.5) or a number of rows; `stratify`, whether both halves get the same share of every class. Figures are then
+    of samples with these class shares, and stability comes out higher than for two independent samples. With groups,
+    whole groups are dealt to the halves, so sizes are approximate.
     """
 
     m: int = 25
     size: float | int | None = None
+    stratify: bool = False
 
     def __post_init__(self) -> None:
         expect.whole(self.m, "HalfSplits(m)", at_least=1)
@@ -107,6 +132,7 @@ class HalfSplits:
             expect.whole(self.size, "HalfSplits(size)", at_least=2)
         elif self.size is not None:
             expect.fraction(self.size, "HalfSplits(size)", why="Or a whole number of rows, or None for all.")
+        _expect_switch(self.stratify, "HalfSplits(stratify)")
 
     @property
     def n(self) -> int:
@@ -121,18 +147,18 @@ class HalfSplits:
                 "data, or a smaller test_size."
             )
         rare = np.flatnonzero(np.bincount(codes) == 1)
-        if rare.size:
+        if rare.size and self.stratify:
             raise expect.InputError(
                 f"{rare.size} classes have only one training row; two are needed to have each class in both halves. "
-                "Drop or merge rare classes, or use Subsets."
+                "Drop or merge rare classes, or use stratify=False."
             )
         if given.groups is not None:
-            GroupedRows(codes, given.groups).expect_halves()
-        rows, classes = self.rows(codes.size), np.unique(codes).size
+            GroupedRows(codes, given.groups).expect_halves(every_class=self.stratify)
+        rows, classes = self.rows(codes.size), np.unique(codes).size if self.stratify else 2
         if not classes <= rows <= codes.size // 2:
             raise expect.InputError(
                 f"Each of two disjoint subsets would have {rows} rows ({self.size!r}) of {codes.size} training rows, "
-                f"for {expect.counted(classes, 'class', 'classes')}; {max(classes, 2)} to "
+                f"for {expect.counted(np.unique(codes).size, 'class', 'classes')}; {max(classes, 2)} to "
                 f"{codes.size // 2} are possible. Change the size, or use more data."
             )
 
@@ -142,24 +168,31 @@ class HalfSplits:
             return available // 2
         return int(self.size) if isinstance(self.size, (int, np.integer)) else int(round(self.size * available, 6))
 
-    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[tuple[Rows, bool]]:
-        """Yield the two halves of every split in turn, and whether a row (or group) of a missing class was added."""
-        if given.groups is not None:
-            grouped = GroupedRows(codes, given.groups)
-            wanted = None if self.size is None else self.rows(codes.size)
-            for number in range(self.m):
-                yield from grouped.halves(wanted, seeds.generator(seed, "half of groups", number), REDRAWS)
-            return
+    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[Drawn]:
+        """Yield the two halves of every split in turn, and whether one was completed by rows of a missing class."""
+        wanted = None if self.size is None else self.rows(codes.size)
+        grouped = None if given.groups is None else GroupedRows(codes, given.groups)
         for number in range(self.m):
-            generator = seeds.generator(seed, "half", number)
-            # Shuffle, sort by class, deal alternately: the halves differ by at most one row in every class.
-            order = sorted_by_class(codes, generator)
-            flip = int(generator.integers(2))
-            for half in (0, 1):
-                rows = order[(half + flip) % 2 :: 2]
-                yield (np.sort(rows), False) if self.size is None else self._fewer(rows, codes, generator)
+            if grouped is not None:
+                generator = seeds.generator(seed, "half of groups", number)
+                for rows, added in grouped.halves(wanted, generator, REDRAWS if self.stratify else 0):
+                    yield rows, COMPLETED if added else AS_DRAWN
+            elif self.stratify:
+                yield from self._by_class(codes, seeds.generator(seed, "half", number))
+            else:
+                order = seeds.generator(seed, "plain half", number).permutation(codes.size)
+                for half in (0, 1):
+                    yield np.sort(order[half::2][:wanted]), AS_DRAWN
 
-    def _fewer(self, half: Rows, codes: Rows, generator: np.random.Generator) -> tuple[Rows, bool]:
+    def _by_class(self, codes: Rows, generator: np.random.Generator) -> Iterator[Drawn]:
+        """Shuffle, sort by class, deal alternately: the halves differ by at most one row in every class."""
+        order = sorted_by_class(codes, generator)
+        flip = int(generator.integers(2))
+        for half in (0, 1):
+            rows = order[(half + flip) % 2 :: 2]
+            yield (np.sort(rows), AS_DRAWN) if self.size is None else self._fewer(rows, codes, generator)
+
+    def _fewer(self, half: Rows, codes: Rows, generator: np.random.Generator) -> Drawn:
         """Rows at even steps of a half that is sorted by class and shuffled within: every class keeps its share."""
         wanted = self.rows(codes.size)
         kept = at_even_steps(half, wanted, generator)
@@ -167,4 +200,17 @@ class HalfSplits:
         for code in absent:
             crowded = int(np.argmax(np.bincount(codes[kept])))
             kept[np.flatnonzero(codes[kept] == crowded)[0]] = half[codes[half] == code][0]
-        return np.sort(kept), bool(absent.size)
+        return np.sort(kept), COMPLETED if absent.size else AS_DRAWN
+
+
+def as_json(scheme: Any) -> dict[str, Any]:
+    """Kind and settings of a scheme. What subsets had before there was a choice is left out: their stores last."""
+    settings = {"kind": type(scheme).__name__, **asdict(scheme)}
+    if settings.get("every_class"):
+        del settings["every_class"]
+    return settings
+
+
+def _expect_switch(value: Any, name: str) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise expect.InputError(f"`{name}` is {value!r}; expected True or False.")

@@ -26,10 +26,11 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from ...arrays import AnyInts, Floats
-from ...expect import whole
+from ...expect import InputError, whole
 from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, within_limits
 
 KIND = "over subsets and holdouts"
+UNSOLVED = "all that is possible: the range could not be computed"
 # Above this many labelings the grid cannot represent 1/|Ω|; rarer cells are beyond what refits show anyway.
 MOST_CELLS = 4096
 # How far a mixture may move in directions that hardly change the entropy, relative to the direction that does.
@@ -69,13 +70,14 @@ def jackknife_overall(counts: Counts) -> Floats:
     rest = everything - refits
     without = math.log2(rest) - (whole[:, None] + change) / rest
     pseudo: Floats = n_subsets * plain[:, None] - (n_subsets - 1) * without
-    return pseudo
+    # Where every refit predicts the same, the entropy is 0 and not a rounding error.
+    return np.where(plain[:, None] > 0, pseudo, 0.0)
 
 
 def overall(counts: Counts, log2_labelings: float, level: float = 0.95) -> Estimate:
     """Expressivity: mean H(P_D) over holdouts, jackknifed, with an interval over subsets and holdouts."""
     pseudo = jackknife_overall(counts)
-    value = float(np.minimum(pseudo.mean(axis=1), log2_labelings).mean())
+    value = max(float(np.minimum(pseudo.mean(axis=1), log2_labelings).mean()), 0.0)
     return within_limits(
         around(value, crossed_standard_error(pseudo), level, KIND, counts.n_subsets), 0.0, log2_labelings
     )
@@ -99,6 +101,8 @@ def within(counts: Counts, log2_labelings: float, level: float = 0.95) -> Estima
     low, high = _allowed(fit, histogram, log2_labelings, normal_quantile(level))
     nothing_varies = bool((counts.count == counts.n_refits).all())
     value = 0.0 if nothing_varies else min(fit.entropy, log2_labelings)
+    if low is None or high is None:
+        return Estimate(value, 0.0, log2_labelings, level, UNSOLVED)
     return Estimate(value, min(low, value), max(min(high, log2_labelings), value), level, KIND)
 
 
@@ -114,6 +118,11 @@ class _Mixture:
     @property
     def entropy(self) -> float:
         return float(self.weight @ _p_log_p(self.grid) / (self.weight @ self.grid))
+
+    @property
+    def cells_of_mass_one(self) -> float:
+        """How many cells with a probability above 0 share a total probability of 1."""
+        return float(self.weight[self.grid > 0].sum() / (self.weight @ self.grid))
 
 
 def _p_log_p(p: Floats) -> Floats:
@@ -169,8 +178,13 @@ def _design_effect(histogram: Floats) -> float:
     return float(max(np.trace(_covariance(histogram)) / independent, 1.0))
 
 
-def _allowed(fit: _Mixture, histogram: Floats, log2_labelings: float, reach: float) -> tuple[float, float]:
-    """Smallest and largest mean H(P_F) of any mixture whose histogram is within `reach` errors of the fitted one."""
+def _allowed(
+    fit: _Mixture, histogram: Floats, log2_labelings: float, reach: float
+) -> tuple[float | None, float | None]:
+    """Smallest and largest mean H(P_F) of any mixture whose histogram is within `reach` errors of the fitted one.
+
+    None: no solver found it.
+    """
     refits = histogram.shape[2]
     even = max(2.0**-log2_labelings, 1e-300)  # the probability of a cell if all were equal
     grid = np.union1d(fit.grid[fit.grid > 0], np.geomspace(0.01 * even, 1, 80))
@@ -200,22 +214,22 @@ def _allowed(fit: _Mixture, histogram: Floats, log2_labelings: float, reach: flo
     limits_right = [np.maximum(fitted, observed) + reaches, reaches - np.minimum(fitted, observed)]
     if log2_labelings <= math.log2(MOST_CELLS):
         limits_left.append((even / grid)[None, :])  # no more cells than there are labelings
-        limits_right.append(np.ones(1))
-    ends = []
-    for sign in (1, -1):
-        answer = linprog(
-            sign * -np.log2(grid),
-            A_ub=np.vstack(limits_left),
-            b_ub=np.concatenate(limits_right),
-            A_eq=np.ones((1, grid.size)),
-            b_eq=[1.0],
-            method="highs",
-        )
+        # The fitted mixture, scaled to mass 1, may have a few more; it must stay possible.
+        limits_right.append(np.array([max(1.0, even * fit.cells_of_mass_one)]))
+    left, right = np.vstack(limits_left), np.concatenate(limits_right)
+    scale = np.abs(left).max(axis=1)  # errors differ by orders of magnitude, which solvers take badly
+    left, right = left / scale[:, None], right / scale
+    lowest, highest = (_extreme(sign * -np.log2(grid), left, right) for sign in (1, -1))
+    return None if lowest is None else max(lowest, 0.0), None if highest is None else -highest
+
+
+def _extreme(cost: Floats, left: Floats, right: Floats) -> float | None:
+    """The least cost of a distribution within the limits; None if no solver finds it."""
+    for method in ("highs", "highs-ipm", "highs-ds"):
+        answer = linprog(cost, left, right, np.ones((1, cost.size)), [1.0], method=method)
         if answer.status == 0 and answer.fun is not None:
-            ends.append(sign * float(answer.fun))
-        else:  # the solver gave up: claim nothing
-            ends.append(0.0 if sign > 0 else log2_labelings)
-    return max(ends[0], 0.0), ends[1]
+            return float(answer.fun)
+    return None
 
 
 def _bins(refits: int) -> Floats:
@@ -357,11 +371,14 @@ def most_bias_lauw(expressivity: float, log2_labelings: float) -> float:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is possible at one threshold, next to what was measured (`bias` and `expressivity`, plain estimates).
+    """What is possible at one threshold, next to what was measured (bias, expressivity, capacity: plain estimates).
 
     `bias_low` and `bias_high` are −p and 1 − p. `expressivity_tight` is the highest expressivity that a learner with
-    this bias can have, `expressivity_least` the lowest; `expressivity_lauw` and `bias_lauw` are the published, looser
-    bounds.
+    this bias can have; `expressivity_least` the lowest with its own mass q_h on the target of each holdout: the mean of
+    H2(q_h), not H2 of the mean, which is larger. `expressivity_lauw` and `bias_lauw` are the published, looser bounds.
+    The same for capacity, given the learner's stochasticity: `capacity_tight` and `capacity_lauw` are the bounds of
+    expressivity less stochasticity; `capacity_least` is the information of the subset on whether the target is hit.
+    NaN where stochasticity is unknown.
     """
 
     threshold: int
@@ -374,28 +391,67 @@ class Bounds:
     expressivity_least: float
     expressivity_tight: float
     expressivity_lauw: float
+    capacity: float
+    capacity_least: float
+    capacity_tight: float
+    capacity_lauw: float
 
 
-def bounds(bias: float, expressivity: float, threshold: int, holdout_size: int, n_classes: int) -> Bounds:
-    """All bounds at one threshold."""
+def bounds(
+    masses: Floats, expressivity: float, stochasticity: float, threshold: int, holdout_size: int, n_classes: int
+) -> Bounds:
+    """All bounds at one threshold. `masses` (M, K) is the share of refits that hit the target: holdouts x subsets."""
     p = chance(threshold, holdout_size, n_classes)
     log2_labelings = holdout_size * math.log2(n_classes)
+    by_holdout = masses.mean(axis=1)
+    q = float(by_holdout.mean())
+    least = float(_binary_entropies(by_holdout).mean())
+    most = most_expressivity(q, threshold, holdout_size, n_classes)
+    looser = most_expressivity_lauw(q - p, log2_labelings)
+    known = not math.isnan(stochasticity)
     return Bounds(
         threshold=threshold,
         chance=p,
-        bias=bias,
+        bias=q - p,
         bias_low=-p,
         bias_high=1 - p,
         bias_lauw=most_bias_lauw(expressivity, log2_labelings),
         expressivity=expressivity,
-        expressivity_least=binary_entropy(min(max(p + bias, 0.0), 1.0)),
-        expressivity_tight=most_expressivity(p + bias, threshold, holdout_size, n_classes),
-        expressivity_lauw=most_expressivity_lauw(bias, log2_labelings),
+        expressivity_least=least,
+        expressivity_tight=most,
+        expressivity_lauw=looser,
+        capacity=expressivity - stochasticity,
+        capacity_least=max(least - float(_binary_entropies(masses).mean()), 0.0) if known else math.nan,
+        capacity_tight=most - stochasticity,
+        capacity_lauw=looser - stochasticity,
     )
 
 
+def _binary_entropies(q: Floats) -> Floats:
+    bits: Floats = _p_log_p(q) + _p_log_p(1 - q)
+    return bits
+
+
 def published_ranges(threshold: int, holdout_size: int, n_classes: int) -> dict[float, tuple[float, float]]:
-    """Table 5 of the paper: the range of expressivity at the lowest bias, at zero, and at the highest."""
+    """Table 5 of the paper: the range of expressivity, in bits, at the lowest bias, at zero, and at the highest.
+
+    For the distribution of labelings of one holdout. The mean over holdouts that `orientation` reports has the same
+    upper ends; its lower end at zero bias is 0, since some holdouts may be always hit and others never.
+
+    >>> {round(bias, 4): (round(low, 3), round(high, 3)) for bias, (low, high) in published_ranges(4, 5, 2).items()}
+    {-0.1875: (0.0, 4.7), 0.0: (0.696, 5.0), 0.8125: (0.0, 2.585)}
+
+    Parameters
+    ----------
+    threshold : z, at least this many labels of a holdout right
+    holdout_size : h, points of a holdout
+    n_classes : c, number of classes
+
+    """
+    size = whole(holdout_size, "holdout_size", at_least=1)
+    if not 0 <= whole(threshold, "threshold", at_least=0) <= size:
+        raise InputError(f"`threshold` is {threshold}, but holdouts have {size} points. Use at most {size}.")
+    whole(n_classes, "n_classes", at_least=2)
     p = chance(threshold, holdout_size, n_classes)
     inside = target_size(threshold, holdout_size, n_classes)
     outside = n_classes**holdout_size - inside

@@ -6,6 +6,7 @@ similar, even if they are built differently.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,20 +22,24 @@ from ...arrays import Floats
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
 from .entropy import number_labelings
-from .orientation import draw_holdouts
+from .holdouts import draw_holdouts
 
 DISTANCES = ("jensen_shannon", "euclidean", "angle")
-DEALS = 40
+DEALS, FEWER_DEALS, MANY_PAIRS = 199, 99, 45
+"""Random reassignments for each pair of learners. With both numbers a level of 5 % is exact: 10 of 200, 5 of 100."""
+RATE = 0.05
 
 
 @dataclass(frozen=True)
 class Kinship(Result, chart="learner.kinship:draw_kinship"):
     """Distances between the predictions of learners, a hierarchy of the learners, and a map.
 
-    Each distance is a matrix over `names`: `jensen_shannon` (square root of the divergence in bits, 0 to 1),
-    `euclidean` (0 to √2), `angle` (degrees, 0 to 90). 0: the same distribution of predictions. `floor[distance]` is the
-    matrix of what chance alone produces: two equal learners appear at most this far apart in 19 of 20 cases, so a
-    distance not above it is no evidence. `linkage` is SciPy's average linkage of the Jensen–Shannon distances;
+    Each distance is a matrix over `names`: `jensen_shannon` (square root of the mean divergence in bits, 0 to 1),
+    `euclidean` (0 to √2), `angle` (degrees, 0 to 90). 0: the same distribution of predictions. Distances are debiased:
+    what few subsets and refits add by chance is subtracted, so that two equal learners are at 0 on average, where the
+    plain distance (`plain`, the paper's) is well above it. `floor[distance]` is what chance alone still reaches: two
+    equal learners are at most this far apart in 19 of 20 cases, so a distance not above it is no evidence. `p_value` is
+    that of the Jensen–Shannon distance. `linkage` is SciPy's average linkage of the Jensen–Shannon distances;
     `coordinates` a plane that preserves them as well as possible, `kept` the share of their variation that it shows.
     """
 
@@ -42,7 +47,9 @@ class Kinship(Result, chart="learner.kinship:draw_kinship"):
     jensen_shannon: Floats
     euclidean: Floats
     angle: Floats
+    plain: dict[str, Floats]
     floor: dict[str, Floats]
+    p_value: Floats
     linkage: Floats
     coordinates: Floats
     kept: float
@@ -56,10 +63,10 @@ class Kinship(Result, chart="learner.kinship:draw_kinship"):
         return {name: int(number) for name, number in zip(self.names, numbers)}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per pair and distance: learner, other, distance, value, floor."""
+        """One row per pair and distance: learner, other, distance, value, floor, plain."""
         rows = []
         for distance in DISTANCES:
-            matrix, floor = getattr(self, distance), self.floor[distance]
+            matrix, floor, plain = getattr(self, distance), self.floor[distance], self.plain[distance]
             for a, b in zip(*np.triu_indices(len(self.names), 1)):
                 rows.append(
                     {
@@ -68,6 +75,7 @@ class Kinship(Result, chart="learner.kinship:draw_kinship"):
                         "distance": distance,
                         "value": float(matrix[a, b]),
                         "floor": float(floor[a, b]),
+                        "plain": float(plain[a, b]),
                     }
                 )
         return pd.DataFrame(rows)
@@ -92,13 +100,15 @@ def kinship(
 ) -> Kinship:
     """Measure how similar the predictions of learners are.
 
-    For every holdout, each learner's labelings over all refits form P_D; distances between these distributions are
-    averaged over common holdouts: Jensen–Shannon, Euclidean and the angle between the two vectors.
+    For every holdout, each learner's labelings over all refits form P_D. Distances are between these distributions,
+    over all holdouts together: the square root of the mean Jensen–Shannon divergence, the root of the mean squared
+    Euclidean distance, and the angle between the vectors of all holdouts joined.
 
     0: the same distribution of predictions; higher is farther apart. With few subsets two equal learners appear
-    different: `floor` measures how much, by randomly reassigning the subsets of the two. (Conservative if both were
-    fitted on the same subsets.) The records must have the same test points: use the same data, test_size and
-    random_state.
+    different: this is subtracted. The variance over subsets gives most of it; the rest is the mean distance
+    after random reassignments of the subsets of the two. Their 95 % quantile is `floor`. If both were fitted on the
+    same subsets, as with one random_state, subsets stay paired. The records must have the same test points: use the
+    same data, test_size and random_state.
 
     Parameters
     ----------
@@ -128,32 +138,34 @@ def kinship(
     subset, share = np.repeat(np.arange(sizes.sum()), refits), np.repeat(1 / refits, refits)
     ends = np.cumsum(sizes)
     pairs = [(a, b) for a in range(len(names)) for b in range(a + 1, len(names))]
-    deals = {(a, b): _deals(sizes[a], sizes[b], seeds.generator(seed, "deal", a, b)) for a, b in pairs}
-
-    mean = {distance: np.zeros((len(names),) * 2) for distance in DISTANCES}
-    dealt = {pair: {distance: np.zeros(DEALS) for distance in DISTANCES} for pair in pairs}
+    number = DEALS if len(pairs) <= MANY_PAIRS else FEWER_DEALS
+    records, sums = list(labelings.values()), {}
+    for a, b in pairs:
+        paired = _same_subsets(records[a], records[b])
+        deals = _deals(sizes[a], sizes[b], number, paired, seeds.generator(seed, "deal", a, b))
+        sums[a, b] = _Sums(deals, paired)
     for row in numbers:
         _, labeling = np.unique(row, return_inverse=True)
         table = np.zeros((sizes.sum(), labeling.max() + 1))
         np.add.at(table, (subset, labeling), share)
         own = np.split(table, ends[:-1])
-        for distance, matrix in _distances(np.stack([each.mean(axis=0) for each in own])).items():
-            mean[distance] += matrix / len(chosen)
-        for (a, b), deal in deals.items():
-            both = np.concatenate([own[a], own[b]])
-            first, second = deal @ both / sizes[a], (1 - deal) @ both / sizes[b]
-            for distance, values in _between(first, second).items():
-                dealt[a, b][distance] += values / len(chosen)
-    floor = {distance: np.zeros((len(names),) * 2) for distance in DISTANCES}
-    for (a, b), by_distance in dealt.items():
-        for distance, values in by_distance.items():
-            floor[distance][a, b] = floor[distance][b, a] = np.quantile(values, 0.95)
-    coordinates, kept = _plane(mean["jensen_shannon"])
+        for (a, b), each in sums.items():
+            each.add(own[a], own[b])
+    matrices = {name: np.zeros((3, len(names), len(names))) for name in DISTANCES}
+    p_value = np.ones((len(names),) * 2)
+    for (a, b), each in sums.items():
+        for distance, (value, plain, floor, p) in each.distances(len(chosen)).items():
+            matrices[distance][:, a, b] = matrices[distance][:, b, a] = value, plain, floor
+            if distance == "jensen_shannon":
+                p_value[a, b] = p_value[b, a] = p
+    coordinates, kept = _plane(matrices["jensen_shannon"][0])
     return Kinship(
         names=names,
-        **mean,
-        floor=floor,
-        linkage=hierarchy.linkage(squareform(mean["jensen_shannon"], checks=False), "average"),
+        **{distance: each[0] for distance, each in matrices.items()},
+        plain={distance: each[1] for distance, each in matrices.items()},
+        floor={distance: each[2] for distance, each in matrices.items()},
+        p_value=p_value,
+        linkage=hierarchy.linkage(squareform(matrices["jensen_shannon"][0], checks=False), "average"),
         coordinates=coordinates,
         kept=kept,
         n_holdouts=len(chosen),
@@ -184,34 +196,104 @@ def _common(labelings: Any) -> tuple[tuple[str, ...], list[NDArray[np.integer]],
     return tuple(map(str, labelings)), [each.complete() for each in records], len(first.classes)
 
 
-def _deals(first: int, second: int, generator: np.random.Generator) -> Floats:
-    """Random reassignments of the subsets of two learners: (DEALS, subsets) of 1 for the first and 0 for the second."""
-    dealt = np.zeros((DEALS, first + second))
-    for row in dealt:
-        row[generator.permutation(first + second)[:first]] = 1.0
+def _same_subsets(one: Labelings, other: Labelings) -> bool:
+    """Whether subset k of both has the same training rows, for every k."""
+    return 0 < len(one.train_rows) == len(other.train_rows) == len(one.complete()) == len(other.complete()) and all(
+        np.array_equal(own, others) for own, others in zip(one.train_rows, other.train_rows)
+    )
+
+
+def _deals(first: int, second: int, number: int, paired: bool, generator: np.random.Generator) -> Floats:
+    """Who each subset belongs to, 1 for the first learner: as it is, then after each random reassignment.
+
+    Returns (1 + number, subsets). Paired subsets are exchanged within pairs.
+    """
+    dealt = np.zeros((1 + number, first + second))
+    dealt[0, :first] = 1.0
+    for row in dealt[1:]:
+        if paired:
+            row[:first] = generator.integers(2, size=first)
+            row[first:] = 1 - row[:first]
+        else:
+            row[generator.permutation(first + second)[:first]] = 1.0
     return dealt
 
 
-def _distances(shares: Floats) -> dict[str, Floats]:
-    """Distances between the rows of a table of distributions, as matrices."""
-    rows, columns = np.triu_indices(len(shares), 1)
-    matrices = {}
-    for distance, values in _between(shares[rows], shares[columns]).items():
-        matrices[distance] = np.zeros((len(shares),) * 2)
-        matrices[distance][rows, columns] = matrices[distance][columns, rows] = values
-    return matrices
+class _Sums:
+    """Sums over holdouts, for one pair of learners as it is and after each reassignment of their subsets.
+
+    `plain` are the distances' ingredients as the mean distributions have them; `bias` is how much of each comes from
+    the variance of these means over subsets.
+    """
+
+    def __init__(self, deals: Floats, paired: bool) -> None:
+        self.deals, self.paired = deals, paired
+        self.plain, self.bias = np.zeros((2, 5, len(deals)))
+
+    def add(self, first: Floats, second: Floats) -> None:
+        """Add a holdout: two tables of subsets x labelings, each row a distribution."""
+        both = np.concatenate([first, second])
+        k, m = len(first), len(second)
+        a, b = self.deals @ both / k, (1 - self.deals) @ both / m
+        var_a = np.maximum(self.deals @ both**2 / k - a**2, 0.0) / max(k - 1, 1)
+        var_b = np.maximum((1 - self.deals) @ both**2 / m - b**2, 0.0) / max(m - 1, 1)
+        # Within a pair, what is exchanged keeps its product.
+        cov = ((first * second).mean(axis=0) - a * b) / max(k - 1, 1) if self.paired else np.zeros_like(a)
+        middle, var_middle = (a + b) / 2, np.maximum(var_a + var_b + 2 * cov, 0.0) / 4
+        self.plain += [
+            _entropy(middle) - (_entropy(a) + _entropy(b)) / 2,
+            ((a - b) ** 2).sum(axis=1),
+            (a * b).sum(axis=1),
+            (a * a).sum(axis=1),
+            (b * b).sum(axis=1),
+        ]
+        # A plain entropy is too low by about Σ Var(p̄)/(2 p̄ ln 2).
+        self.bias += [
+            (_lost(var_a, a) + _lost(var_b, b)) / 2 - _lost(var_middle, middle),
+            (var_a + var_b - 2 * cov).sum(axis=1),
+            cov.sum(axis=1),
+            var_a.sum(axis=1),
+            var_b.sum(axis=1),
+        ]
+
+    def distances(self, holdouts: int) -> dict[str, tuple[float, float, float, float]]:
+        """Of each distance: debiased, plain, the floor, and p, the share of reassignments that are as far apart."""
+        found = {}
+        plain, debiased = _squares(self.plain / holdouts), _squares((self.plain - self.bias) / holdouts)
+        for distance, to_units in UNITS.items():
+            # What the variance does not explain, the reassigned pairs show: they have no difference.
+            values = debiased[distance] - debiased[distance][1:].mean()
+            own, others = values[0], np.sort(values[1:])
+            order = math.ceil((1 - RATE) * (others.size + 1)) - 1
+            p = (1 + int((others >= own - 1e-12).sum())) / (1 + others.size)
+            # A floor is what chance reaches; a distance must be above it, also where both are 0.
+            found[distance] = (to_units(own), to_units(plain[distance][0]), to_units(others[order]), p)
+        return found
 
 
-def _between(first: Floats, second: Floats) -> dict[str, Floats]:
-    """Distances between the distributions in the rows of two tables, row by row."""
-    # Jensen–Shannon = entropy of the mixture minus the mean of the two entropies.
-    divergence = _entropy((first + second) / 2) - (_entropy(first) + _entropy(second)) / 2
-    cosine = (first * second).sum(axis=1) / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
-    return {
-        "jensen_shannon": np.sqrt(np.maximum(divergence, 0.0)),
-        "euclidean": np.linalg.norm(first - second, axis=1),
-        "angle": np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))),
-    }
+def _squares(sums: Floats) -> dict[str, Floats]:
+    """Divergence, squared Euclidean distance and 1 − cosine, which are additive; may be negative if debiased."""
+    divergence, squared, product, own, others = sums
+    norms = np.sqrt(np.maximum(own, 0.0) * np.maximum(others, 0.0))
+    cosine = np.where(norms > 0, product / np.where(norms > 0, norms, 1), 1.0)
+    return {"jensen_shannon": divergence, "euclidean": squared, "angle": 1 - cosine}
+
+
+def _root(square: float) -> float:
+    return math.sqrt(max(float(square), 0.0))
+
+
+def _degrees(one_less_cosine: float) -> float:
+    return math.degrees(math.acos(min(max(1 - float(one_less_cosine), -1.0), 1.0)))
+
+
+UNITS = {"jensen_shannon": _root, "euclidean": _root, "angle": _degrees}
+
+
+def _lost(variance: Floats, mean: Floats) -> Floats:
+    """By how much the entropy of a mean distribution is too low, in bits, to first order."""
+    bits: Floats = (variance / np.where(mean > 0, mean, 1)).sum(axis=-1) / (2 * math.log(2))
+    return bits
 
 
 def _entropy(shares: Floats) -> Floats:

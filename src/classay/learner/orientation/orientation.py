@@ -20,12 +20,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ... import expect, seeds
-from ...intervals import Estimate, around, crossed_standard_error, difference, exact, of_mean, within_limits
+from ... import expect
+from ...intervals import Estimate, of_mean
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
 from . import entropy
-from .entropy import Bounds, Counts, bounds, chance, count, number_labelings, within
+from .entropy import Bounds, bounds, chance, count, number_labelings
+from .entropy_parts import parts, usual_size
+from .holdouts import draw_holdouts
+from .labeling_distribution import Biases, bias_of, distribution_matrix
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,9 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
     """The result of `orientation`. Entropies are in bits, between 0 and `holdout_size` · log2(`n_classes`).
 
     `expressivity`, `stochasticity` and `capacity` are corrected for few refits; `plugin` has the paper's estimates.
-    `bias[z]` is the bias at threshold z. `bounds` compares every plain estimate with what is possible. `per_holdout`
-    has the raw plain figures. `notes` lists what the figures cannot identify.
+    `bias[z]` is the bias at threshold z, `bias(target=...)` that to any other set of labelings. `bounds` compares every
+    plain estimate with what is possible. `per_holdout` has the raw plain figures. `notes` lists what the figures cannot
+    identify. `vector()` and `matrix()` are the distributions of labelings from which all of this comes.
     """
 
     learner: str
@@ -70,7 +74,7 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
     deterministic: bool
     accuracy: Estimate
     train_accuracy: Estimate
-    bias: dict[int, Estimate]
+    bias: Biases
     expressivity: Estimate
     stochasticity: Estimate
     capacity: Estimate
@@ -79,6 +83,67 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
     per_holdout: pd.DataFrame
     holdouts: NDArray[np.int64]
     notes: tuple[str, ...]
+
+    def matrix(self, holdout: int = 0, every: bool = False) -> pd.DataFrame:
+        """The label distribution matrix of a holdout: P_F of each subset, labelings x subsets.
+
+        Rows are the labelings that occur, by the class of each point; `every=True` lists all c^h. A column sums to 1.
+        """
+        place = expect.whole(holdout, "holdout", at_least=0)
+        if place >= len(self.holdouts):
+            raise expect.InputError(
+                f"`holdout` is {place}, but there are {len(self.holdouts)}: 0 to {len(self.holdouts) - 1}."
+            )
+        return distribution_matrix(self.bias.own_record(), self.holdouts[place], every)
+
+    def vector(self, holdout: int = 0, every: bool = False) -> pd.Series[float]:
+        """The inductive orientation vector of a holdout: P_D, the mean of the columns of `matrix`. It sums to 1."""
+        return self.matrix(holdout, every).mean(axis=1).rename("probability")
+
+    def detached(self) -> Orientation:
+        """The same without its record, to be sent from one process to another."""
+        return replace(self, bias=Biases(self.bias))
+
+    def attached(self, record: Labelings) -> Orientation:
+        """The same with the record that it was measured from."""
+        return replace(self, bias=Biases(self.bias, record, self.holdouts, self.accuracy.level))
+
+    def conclusion(self) -> str:
+        """Two sentences: how good its predictions are, and how much they vary, why, and what would help."""
+        size, middle = self.holdout_size, usual_threshold(self.holdout_size)
+        hits = 100 * (self.bias[middle].value + self.bounds[middle - 1].chance)
+        first = (
+            f"{self.learner} is right on {100 * self.accuracy.value:.1f} % of test points "
+            f"({100 * self.accuracy.low:.1f} to {100 * self.accuracy.high:.1f}), and gets {middle} of {size} right "
+            f"{hits:.0f} times in 100, where guessing does {100 * self.bounds[middle - 1].chance:.0f} times."
+        )
+        return f"{first} {self._why_it_varies()}"
+
+    def _why_it_varies(self) -> str:
+        whole, data, own = self.expressivity, self.capacity, self.stochasticity
+        much = f"{whole.prefix}{whole.value:.2f} of {self.log2_labelings:.3g} bits"
+        by_data, by_chance = f"{data.prefix}{data.value:.2f} bits", f"{own.value:.2f} bits"
+        if whole.high < HARDLY * self.log2_labelings:
+            return f"Its predictions hardly vary ({much}): another training sample or seed gives nearly the same ones."
+        if not own.known or not data.known:
+            why = "one refit per subset" if not own.known else "labelings that hardly repeat"
+            return f"Its predictions vary by {much}; {why} cannot show whether with the data or by training randomness."
+        if self.deterministic:
+            return f"Its predictions vary by {much}, all of it with the training sample: more rows would steady it."
+        if data.low > own.high:
+            return (
+                f"Its predictions vary by {much}, mostly with the training sample ({by_data}): more rows or a stronger "
+                "bias would steady it, another seed would not."
+            )
+        if own.low > data.high:
+            return (
+                f"Its predictions vary by {much}, mostly by training randomness ({by_chance}): averaging more members "
+                "would steady it, more rows would not."
+            )
+        return (
+            f"Its predictions vary by {much}: {by_data} with the training sample, {by_chance} by training randomness, "
+            "and the intervals of the two overlap."
+        )
 
     @property
     def log2_labelings(self) -> float:
@@ -112,17 +177,17 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         middle = usual_threshold(self.holdout_size)
         text = (
             f"{self.learner}: accuracy {self.accuracy} on test points ({self.train_accuracy:.3g} on its own rows). "
-            f"On {self.holdout_size} points it gets {middle} or more right {self.bias[middle]:+.3g} more often "
-            f"than chance. Its predictions vary by {self.expressivity} of {self.log2_labelings:.3g} bits: "
-            f"{self.capacity} with the training data (capacity), {self.stochasticity} by training randomness "
-            "(stochasticity)."
+            f"On {expect.counted(self.holdout_size, 'point')} it gets {middle} or more right "
+            f"{self.bias[middle]:+.3g} more often than chance. Its predictions vary by {self.expressivity} of "
+            f"{self.log2_labelings:.3g} bits: {self.capacity} with the training data (capacity), {self.stochasticity} "
+            "by training randomness (stochasticity)."
         )
         return " ".join([text, *self.notes])
 
 
 def orientation(
     labelings: Labelings,
-    holdout_size: int = 5,
+    holdout_size: int | None = None,
     holdouts: int = 100,
     random_state: int | np.random.Generator | None = 0,
     level: float = 0.95,
@@ -139,13 +204,15 @@ def orientation(
     It misleads with few refits: the plain estimates (`plugin`) then attribute training randomness to the data. The
     default ones are corrected, and their intervals cover what the counts cannot identify. With one refit per subset
     stochasticity is unknown, unless the learner is deterministic. Test points are fixed: the interval is over subsets
-    and over holdouts of these test points. The larger the holdout, the rarer each labeling: if labelings hardly repeat,
-    `notes` says that an entropy is not identified.
+    and over holdouts of these test points. The larger the holdout, the rarer each labeling: where labelings hardly
+    repeat, entropies are not identified. Expressivity and capacity are then lower limits, "at least", from as many
+    points as can be counted; `orientation_by_size` shows them for every number of points.
 
     Parameters
     ----------
     labelings : what `record` returned
-    holdout_size : h, number of points whose labelings are counted together
+    holdout_size : h, number of points whose labelings are counted together; None: five, as in the paper, or with many
+        classes as many as can be counted; `notes` says so
     holdouts : number of random holdouts to average over
     random_state : seed for the choice of holdouts
     level : confidence level of the intervals
@@ -171,22 +238,25 @@ def orientation(
             "Record more subsets."
         )
     chosen = draw_holdouts(n_points, holdout_size, holdouts, random_state)
+    wanted = chosen.shape[1]
+    if holdout_size is None:
+        chosen = chosen[:, : usual_size(labels, chosen, n_classes)]
+    holdout_size = int(chosen.shape[1])
     log2_labelings = holdout_size * math.log2(n_classes)
     counts = count(number_labelings(labels, chosen, n_classes))
     notes = list(labelings.notes)
     if labels.shape != labelings.labels.shape:
         notes.append(f"Refits are missing; {n_subsets} subsets with {n_refits} refits each were used.")
+    if holdout_size < wanted:
+        notes.append(
+            f"Holdouts have {expect.counted(holdout_size, 'point')}, not {wanted}: labelings of more points hardly "
+            f"repeat over {n_subsets} subsets, so their entropy cannot be counted."
+        )
 
     # (M, K, R) labels right of h; bias only needs a share per holdout and subset.
     right = np.moveaxis((labels == labelings.truth)[:, :, chosen].sum(axis=3), 2, 0)
-    bias = {}
-    shares = {}
-    for threshold in range(1, holdout_size + 1):
-        share = (right >= threshold).mean(axis=2)
-        p = chance(threshold, holdout_size, n_classes)
-        shares[threshold] = share.mean(axis=1) - p
-        estimate = around(float(share.mean()) - p, crossed_standard_error(share), level, entropy.KIND, n_subsets)
-        bias[threshold] = within_limits(estimate, -p, 1 - p)
+    shares = {threshold: (right >= threshold).mean(axis=2) for threshold in range(1, holdout_size + 1)}
+    bias = {z: bias_of(share, chance(z, holdout_size, n_classes), level) for z, share in shares.items()}
 
     plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
     entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
@@ -201,8 +271,8 @@ def orientation(
     raw = pd.DataFrame({"holdout": np.arange(len(chosen)), "expressivity": plain_overall})
     raw["stochasticity"] = plain_within if known else np.nan
     raw["capacity"] = raw["expressivity"] - raw["stochasticity"]
-    for threshold, values in shares.items():
-        raw[f"bias_{threshold}"] = values
+    for z, share in shares.items():
+        raw[f"bias_{z}"] = share.mean(axis=1) - chance(z, holdout_size, n_classes)
     return Orientation(
         learner=labelings.name,
         n_classes=n_classes,
@@ -212,19 +282,23 @@ def orientation(
         deterministic=labelings.deterministic,
         accuracy=labelings.accuracy("test", level),
         train_accuracy=labelings.accuracy("train", level),
-        bias=bias,
+        bias=Biases(bias, labelings, chosen, level),
         expressivity=entropies.expressivity,
         stochasticity=entropies.stochasticity,
         capacity=entropies.capacity,
         plugin=plugin,
         bounds=tuple(
-            bounds(estimate.value, plugin.expressivity.value, threshold, holdout_size, n_classes)
-            for threshold, estimate in bias.items()
+            bounds(share, plugin.expressivity.value, plugin.stochasticity.value, z, holdout_size, n_classes)
+            for z, share in shares.items()
         ),
         per_holdout=raw,
         holdouts=chosen,
         notes=(*notes, *entropies.notes),
     )
+
+
+HARDLY = 0.05
+"""Below this share of the possible bits, predictions hardly vary."""
 
 
 def usual_threshold(holdout_size: int) -> int:
@@ -246,162 +320,3 @@ def _figures(estimates: dict[str, Estimate]) -> pd.DataFrame:
         for name, estimate in estimates.items()
     ]
     return pd.DataFrame(rows)
-
-
-# Which test points are grouped into holdouts.
-
-
-def draw_holdouts(
-    n_points: int, holdout_size: int, holdouts: int, random_state: int | np.random.Generator | None
-) -> NDArray[np.int64]:
-    """Random holdouts, (M, h), each without repetition."""
-    size = expect.whole(holdout_size, "holdout_size", at_least=1)
-    number = expect.whole(holdouts, "holdouts", at_least=1)
-    if size > n_points:
-        raise expect.InputError(
-            f"`holdout_size` is {size}, but there are {n_points} test points. Use a smaller holdout or a larger "
-            "test part."
-        )
-    generator = seeds.generator(seeds.settle(random_state), "holdouts")
-    return np.stack([generator.choice(n_points, size, replace=False) for _ in range(number)])
-
-
-# Expressivity and its two parts: what data and training randomness each add, and what cannot be identified.
-
-
-# Above this share of predictions that no second subset repeats, H(P_D) depends on labelings that were not seen.
-MOST_UNREPEATED = 0.1
-# A range of stochasticity wider than this, in bits, is reported.
-WIDEST = 1.0
-# Below this many subsets the jackknife leaves a bias that matters.
-FEW_SUBSETS = 20
-NOT_IDENTIFIED = "a range: not identified"
-
-
-@dataclass(frozen=True)
-class EntropyParts:
-    """Expressivity = capacity + stochasticity, in bits, and notes about them."""
-
-    expressivity: Estimate
-    stochasticity: Estimate
-    capacity: Estimate
-    notes: tuple[str, ...]
-
-
-def parts(
-    counts: Counts,
-    labels: NDArray[np.integer],
-    holdouts: NDArray[np.int64],
-    n_classes: int,
-    deterministic: bool,
-    level: float,
-) -> EntropyParts:
-    """Estimate the three from the counts of labelings, corrected for few refits."""
-    most = holdouts.shape[1] * math.log2(n_classes)
-    overall = entropy.overall(counts, most, level)
-    unrepeated = entropy.unrepeated(counts)
-    identified = unrepeated <= MOST_UNREPEATED
-    if not identified:
-        ceiling = overall_ceiling(labels, holdouts, n_classes, level)
-        overall = replace(overall, high=max(min(ceiling, most), overall.high), kind=NOT_IDENTIFIED)
-    if deterministic:
-        within = exact(0.0, "exact: deterministic", level)
-    else:
-        within = _within(counts, labels, holdouts, n_classes, level)
-    if not within.known:
-        unknown = Estimate(math.nan, 0.0, overall.high, level, within.kind)
-        note = "Stochasticity is unknown: there is one refit per subset. Record with repeats=10."
-        return EntropyParts(overall, unknown, unknown, (*_said_of(overall, unrepeated, counts), note))
-
-    # Training randomness cannot exceed the total; where the total is a lower estimate, it is raised.
-    if not identified and within.value > overall.value:
-        overall = replace(overall, value=min(within.value, overall.high))
-    value = min(within.value, overall.value)
-    within = replace(within, value=value, low=min(within.low, value), high=max(min(within.high, overall.high), value))
-    if identified:
-        capacity = difference(overall, within, entropy.KIND)
-    else:
-        # Ranges of possible values do not cancel out as sampling errors do: take the worst of both.
-        value, low, high = overall.value - within.value, overall.low - within.high, overall.high - within.low
-        capacity = Estimate(value, low, high, level, NOT_IDENTIFIED)
-    capacity = within_limits(capacity, 0.0, most)
-
-    notes = _said_of(overall, unrepeated, counts)
-    if within.high - within.low > WIDEST:
-        notes.append(
-            f"Stochasticity is only known to within {within.high - within.low:.2g} bits from {counts.n_refits} refits "
-            "per subset. Record with more repeats, or use smaller holdouts."
-        )
-    return EntropyParts(overall, within, capacity, tuple(notes))
-
-
-def _within(
-    counts: Counts, labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float
-) -> Estimate:
-    """Mean H(P_F), at most what single points allow."""
-    size = holdouts.shape[1]
-    within = entropy.within(counts, size * math.log2(n_classes), level)
-    if size == 1 or not within.known:
-        return within
-    # A labeling cannot vary more than its labels one by one, and those are well estimated from few refits.
-    single = within_from_points(labels, holdouts, n_classes, level)
-    value = min(within.value, single.value)
-    return replace(within, value=value, low=min(within.low, value), high=max(min(within.high, single.high), value))
-
-
-def _said_of(overall: Estimate, unrepeated: float, counts: Counts) -> list[str]:
-    notes = []
-    if unrepeated > MOST_UNREPEATED:
-        notes.append(
-            f"Expressivity is not identified: {unrepeated:.0%} of predictions occur in only one subset, so labelings "
-            f"that were not seen matter. It is between {overall.low:.3g} and {overall.high:.3g} bits. Use smaller "
-            "holdouts or more subsets."
-        )
-    if counts.n_subsets < FEW_SUBSETS:
-        notes.append(
-            f"{counts.n_subsets} subsets are few: expressivity, and with it capacity, is likely underestimated. "
-            f"Record {FEW_SUBSETS} or more."
-        )
-    return notes
-
-
-# Upper limits of entropies from single points: a labeling cannot vary more than its labels do one by one.
-#
-# With large holdouts, labelings hardly repeat and their entropy cannot be estimated; that of single points still can.
-
-
-MOST_POINTS = 500
-
-
-def overall_ceiling(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float) -> float:
-    """An upper limit of expressivity: mean over holdouts of the sum of the points' entropies, with its error."""
-    n_subsets, _, n_points = labels.shape
-    bits, seen = np.zeros((2, n_points))
-    surprise = np.zeros((n_subsets, n_points))
-    for code in range(n_classes):
-        by_subset = (labels == code).mean(axis=1)
-        share = by_subset.mean(axis=0)
-        log2_share = np.log2(np.where(share > 0, share, 1))
-        bits -= share * log2_share
-        seen += share > 0
-        surprise -= by_subset * log2_share
-    # Miller and Madow's correction, with subsets as the number of draws, because refits on one subset are similar.
-    bits += (seen - 1) / (2 * n_subsets * math.log(2))
-    sums = surprise[:, holdouts].sum(axis=2)
-    error = crossed_standard_error(sums)
-    return around(float(bits[holdouts].sum(axis=1).mean()), error, level, draws=n_subsets).high
-
-
-def within_from_points(
-    labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float
-) -> Estimate:
-    """Stochasticity if, on a fixed training sample, points varied independently: an upper limit, and often close.
-
-    Holdout size times the mean entropy of single points, over at most `MOST_POINTS` of those in holdouts.
-    """
-    size = int(holdouts.shape[1])
-    points = np.unique(holdouts)
-    # Spread evenly over the points, which may be sorted by class.
-    points = points[np.linspace(0, points.size - 1, min(points.size, MOST_POINTS)).astype(int), None]
-    single = within(count(number_labelings(labels, points, n_classes)), math.log2(n_classes), level)
-    return Estimate(size * single.value, size * single.low, size * single.high, level, single.kind)

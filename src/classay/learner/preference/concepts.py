@@ -99,6 +99,17 @@ def columns_named(*concepts: Any) -> int | None:
     return max(places) or None
 
 
+def space_of(description: Any, f1: Any, f2: Any, correlation: float = 0.0) -> Attributes:
+    """The attributes that a user describes, or those that two expressions use."""
+    description = columns_named(f1, f2) if description is None else description
+    if description is None:
+        raise InputError(
+            "`attributes` is missing: columns can only be inferred from expressions over x0, x1, …. "
+            "Describe them, as in attributes={'heat': (20, 80), 'alloy': ['A', 'B']}, or pass rows of data."
+        )
+    return attributes(description, correlation)
+
+
 def _as_it_was_fitted(classifier: Any, rows: Any) -> Any:
     """Rows with or without column names, as the classifier was fitted."""
     names = getattr(classifier, "feature_names_in_", None)
@@ -170,6 +181,14 @@ class DescribedColumns:
         drawn = probes(requested, n, rows, np.arange(n), seed)
         assert drawn is not None
         return drawn
+
+    def grid(self, most: int) -> Any:
+        """Every point of the attribute space once; None if there are more than `most`, or numbers from low to high."""
+        sizes = [0 if column.values is None else len(column.values) for column in self.columns]
+        if not all(sizes) or math.prod(sizes) > most:
+            return None
+        places = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
+        return self._made((places + 0.5) / sizes)
 
     def _made(self, shares: Floats) -> Any:
         parts = [column.at(shares[:, place]) for place, column in enumerate(self.columns)]

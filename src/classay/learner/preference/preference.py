@@ -22,8 +22,7 @@ from ...expect import InputError, shown
 from ...intervals import Estimate
 from ...result import Result
 from ..fitting import checks
-from .concepts import attributes as described
-from .concepts import columns_named, concept
+from .concepts import concept, space_of
 from .crossover import HALF, KIND, Search, mean_share
 from .trials import conduct, rivals
 
@@ -36,11 +35,12 @@ class Preference(Result, chart="learner.preference:preference_chart"):
     """The result of `preference`.
 
     `difference` is E agree(f1, f_L) − E agree(f2, f_L) at p = 0.5, between ±`disagreement`, the share of probes on
-    which the two concepts differ; `favoured` is the concept that it favours, None if the interval contains 0.
-    `crossing` is p*, where the preference switches. `verdict`: "crosses"; "exclusive" (one concept is preferred
-    whatever the evidence); "against the evidence" (more evidence for one makes it prefer the other);
-    "undetermined" (within the budget). `evaluations` has one row per p evaluated, `per_fit` one per fit. `stopped` says
-    why the search ended.
+    which the two concepts differ; `favoured` is the concept that it favours, None if that interval contains 0, or if
+    the one of `crossing` contains 0.5. `crossing` is p*, where the preference switches; `strength` the share of the
+    evidence that the less favoured concept needs before the learner prefers it: 0.5 (no bias) to 1 (exclusive).
+    `verdict`: "crosses"; "exclusive" (one concept is preferred whatever the evidence); "against the evidence" (more
+    evidence for one makes it prefer the other); "undetermined" (within the budget). `evaluations` has one row per p
+    evaluated, `per_fit` one per fit. `stopped` says why the search ended.
     """
 
     learner: str
@@ -50,6 +50,7 @@ class Preference(Result, chart="learner.preference:preference_chart"):
     favoured: str | None
     difference: Estimate
     crossing: Estimate
+    strength: Estimate
     disagreement: float
     n_samples: int
     probes: str
@@ -60,20 +61,12 @@ class Preference(Result, chart="learner.preference:preference_chart"):
     per_fit: pd.DataFrame
     notes: tuple[str, ...]
 
-    @property
-    def strength(self) -> Estimate:
-        """Share of the evidence that the less favoured concept needs before the learner prefers it: ½ to 1."""
-        p = self.crossing
-        if self.difference.value > 0:
-            return replace(p, value=1 - p.value, low=1 - p.high, high=1 - p.low)
-        return p
-
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, f1, f2, figure, value, low, high, level, kind."""
         rows = [
             {"figure": name, "value": each.value, "low": each.low, "high": each.high}
             | {"level": each.level, "kind": each.kind}
-            for name, each in (("difference", self.difference), ("crossing", self.crossing))
+            for name, each in ((name, getattr(self, name)) for name in ("difference", "crossing", "strength"))
         ]
         frame = pd.DataFrame(rows)
         for place, name in enumerate(("learner", "f1", "f2")):
@@ -89,8 +82,8 @@ class Preference(Result, chart="learner.preference:preference_chart"):
             text = f"{self.learner} favours `{self.favoured}` at equal evidence ({gap})."
         if self.verdict == CROSSES:
             text += f" It prefers {f1} once more than {self.crossing:.3f} of the conflicting labels support it"
-            leans = f1 if self.crossing.high < HALF else f2 if self.crossing.low > HALF else ""
-            text += f", so it favours {leans}." if leans and self.favoured is None else "."
+            spans = self.crossing.low < HALF < self.crossing.high
+            text += "; that interval includes equal evidence." if spans else f" (strength {self.strength:.3f})."
         elif self.verdict == EXCLUSIVE:
             only, never = (f1, f2) if self.crossing.low < HALF else (f2, f1)
             text += f" It prefers {only} even if every label supports {never}: the bias is exclusive."
@@ -136,8 +129,10 @@ def preference(
 
     Parameters
     ----------
-    learner : a scikit-learn classifier
-    f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes
+    learner : a scikit-learn classifier or regressor. Predictions of a regressor agree with the concept that they are
+        nearer to
+    f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes. For
+        a regressor, functions that return numbers, or fitted regressors
     attributes : rows of data to draw training rows from; or columns as {"heat": (20, 80), "alloy": ["A", "B"], "wet":
         "bool"}; or a number of columns x0, x1, … between 0 and 1, inferred if both concepts are expressions over them
     n_samples : rows of a training set
@@ -166,14 +161,7 @@ def preference(
     expect.fraction(precision, "precision")
     expect.fraction(level, "level")
     seed = seeds.settle(random_state)
-    if attributes is None:
-        attributes = columns_named(f1, f2)
-        if attributes is None:
-            raise expect.InputError(
-                "`attributes` is missing: columns can only be inferred from expressions over x0, x1, …. "
-                "Describe them, as in attributes={'heat': (20, 80), 'alloy': ['A', 'B']}, or pass rows of data."
-            )
-    space = described(attributes, correlation)
+    space = space_of(attributes, f1, f2, correlation)
     concepts = concept(f1, "f1", space), concept(f2, "f2", space)
     both, more = rivals(learner, concepts, space, n_samples, probes, seed, checks.seconds_limit(time_limit))
     called = name or short_name(learner)
@@ -202,9 +190,10 @@ def preference(
         f1=concepts[0].name,
         f2=concepts[1].name,
         verdict=verdict,
-        favoured=concepts[0].name if difference.low > 0 else concepts[1].name if difference.high < 0 else None,
+        favoured=_favoured(concepts[0].name, concepts[1].name, difference, verdict, crossing),
         difference=difference,
         crossing=crossing,
+        strength=_strength(verdict, crossing),
         disagreement=both.disagreement,
         n_samples=n_samples,
         probes=both.kind,
@@ -233,6 +222,22 @@ def _verdict(search: Search) -> tuple[str, Estimate]:
         return EXCLUSIVE, replace(nowhere, low=1.0)
     below, above = search.bracket()
     return NOT_TOLD, replace(nowhere, low=below, high=above, kind="undetermined")
+
+
+def _favoured(f1: str, f2: str, difference: Estimate, verdict: str, crossing: Estimate) -> str | None:
+    """The favoured concept, if both the difference at equal evidence and p* show it."""
+    if difference.low <= 0 <= difference.high or (verdict == CROSSES and crossing.low < HALF < crossing.high):
+        return None
+    return f1 if difference.value > 0 else f2
+
+
+def _strength(verdict: str, crossing: Estimate) -> Estimate:
+    """The distance of p* from ½, as the share of the evidence that the less favoured concept needs."""
+    if verdict == EXCLUSIVE:
+        return replace(crossing, value=1.0, low=1.0, high=1.0, kind="exclusive")
+    ends = crossing.low, crossing.high, 1 - crossing.low, 1 - crossing.high
+    low = HALF if crossing.low < HALF < crossing.high else sorted(ends)[2]
+    return replace(crossing, value=max(crossing.value, 1 - crossing.value), low=low, high=max(ends))
 
 
 def _evaluations(search: Search, disagreement: float) -> pd.DataFrame:

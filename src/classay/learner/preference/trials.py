@@ -19,6 +19,7 @@ from ..fitting import checks
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.labelings import LabelCodec
+from ..records.predictions import NumberCodec
 from .concepts import Attributes, Concept
 from .crossover import HALF, Search
 
@@ -71,12 +72,17 @@ def rivals(
 ) -> tuple[Rivals, list[Note]]:
     """Two concepts prepared for trials on a learner, and notes about them."""
     fresh, notes = checks.unfitted_learner(learner)
-    if kind_of(fresh) == "regressor":
-        raise expect.InputError(f"`learner` is {type(fresh).__name__}, a regressor; expected a classifier.")
+    regressor = kind_of(fresh) == "regressor"
     n_probes = min(N_PROBES, max(MOST_CELLS // len(attributes.names), MOST_PROBES))
     drawn = attributes.probes(probes, n_probes, seed)
     first, second = (concept(drawn.rows) for concept in concepts)
-    if (first.dtype.kind == "U") != (second.dtype.kind == "U"):
+    texts = [answers.dtype.kind == "U" for answers in (first, second)]
+    if regressor and any(texts):
+        raise expect.InputError(
+            f"`learner` is {type(fresh).__name__}, a regressor, but the concept {concepts[texts.index(True)].name!r} "
+            "returns texts; expected concepts that return numbers."
+        )
+    if texts[0] != texts[1]:
         raise expect.InputError(
             f"The concept {concepts[0].name!r} returns {first[0].item()!r} and {concepts[1].name!r} returns "
             f"{second[0].item()!r}; both must use the same class names."
@@ -94,7 +100,7 @@ def rivals(
         learner=fresh,
         X=None,
         y=np.empty(0),
-        codec=LabelCodec(np.union1d(first, second)),
+        codec=NumberCodec() if regressor else LabelCodec(np.union1d(first, second)),
         test=np.empty(0, dtype=np.int64),
         probes=None,
         free=tuple(free_seeds(fresh)),
@@ -117,14 +123,19 @@ def attempt(rivals: Rivals, task: Task) -> Trial:
     chosen = np.arange(rivals.on_probes[0].size)
     if chosen.size > MOST_PROBES:
         chosen = np.sort(generator.choice(chosen.size, MOST_PROBES, replace=False))
-    if (y == y[0]).all():
-        return Trial(_share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
-    codec = LabelCodec(np.union1d(rivals.bench.codec.classes, y))  # type: ignore[attr-defined]  # it is a LabelCodec
+    codec = rivals.bench.codec
+    if isinstance(codec, LabelCodec):
+        if (y == y[0]).all():
+            return Trial(_share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
+        codec = LabelCodec(np.union1d(codec.classes, y))
+    else:
+        y = y.astype(float)
     bench = replace(rivals.bench, X=rows, y=y, codec=codec, probes=take(rivals.probes, chosen))
     answers = refit(bench, (evaluation, np.arange(rivals.n_samples), (number,)))
     if answers.errors or answers.probes is None:
         return Trial(np.nan, error=next(iter(answers.errors.values()), "no predictions"))
-    return Trial(_share(codec.classes[answers.probes[0]], rivals, chosen))
+    learned = answers.probes[0]
+    return Trial(_share(codec.classes[learned] if isinstance(codec, LabelCodec) else learned, rivals, chosen))
 
 
 def conduct(
@@ -182,6 +193,12 @@ def _refuse(trials: list[Trial], so_far: list[Trial], p: float, rivals: Rivals, 
 
 
 def _share(learned: NDArray[Any], rivals: Rivals, chosen: NDArray[np.integer]) -> float:
-    """½ + ½·(agreement with the first − agreement with the second), on chosen probes where the two differ."""
+    """½ + ½·(agreement with the first − agreement with the second), on chosen probes where the two differ.
+
+    Numbers agree with the concept that they are nearer to.
+    """
     first, second = (answers[chosen] for answers in rivals.on_probes)
+    if isinstance(rivals.bench.codec, NumberCodec):
+        gaps = np.abs(learned - first.astype(float)), np.abs(learned - second.astype(float))
+        return float((1 + (gaps[0] < gaps[1]).mean() - (gaps[1] < gaps[0]).mean()) / 2)
     return float((1 + (learned == first).mean() - (learned == second).mean()) / 2)

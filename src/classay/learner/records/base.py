@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -13,11 +14,15 @@ from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
 from ...engine import archive, store
-from ...expect import InputError, fraction
+from ...expect import InputError, counted, fraction
 from ...notes import notes_from_json, notes_to_json
 
 LEAST_SHARE = 0.8
 """Measures refuse a record in which a smaller share of the refits is present."""
+
+
+PREDICTIONS = "predictions"
+"""The source of a record that was made of a table of predictions: variants and runs, not subsets and refits."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,27 @@ class Refits(ABC):
         return bool(self.about.get("scheme", {}).get("kind") == "HalfSplits")
 
     @property
+    def of_predictions(self) -> bool:
+        """Whether it was made of a table of predictions: subsets are variants and refits are runs."""
+        return self.about.get("source") == PREDICTIONS
+
+    @property
+    def two_fold(self) -> bool:
+        """Whether there is no test part: each half is tested on the other half of all rows."""
+        return self.about.get("test_size") == 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether subsets are fresh samples of a source, and not subsets of one table."""
+        return bool(self.about.get("scheme", {}).get("fresh", False))
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the halves were dealt by class, as they were before there was a choice."""
+        scheme = self.about.get("scheme", {})
+        return self.halves and bool(scheme.get("stratify", self.about.get("source") != "arrays"))
+
+    @property
     def probe_kind(self) -> str:
         """How the probes were drawn: uniform, marginal, data, or given."""
         return str((self.about.get("probes") or {}).get("kind", "given"))
@@ -112,7 +138,17 @@ class Refits(ABC):
 
     def over(self, on: str = "test") -> str:
         """What intervals of means over refits and points are over."""
+        if self.of_predictions:
+            return (
+                f"over {'variants and ' if len(self.seconds) > 1 else ''}{'items' if self.groups is None else 'groups'}"
+            )
         return over(self.groups_of(on))
+
+    def over_rows(self) -> str:
+        """What the interval of accuracy is over: subsets of these rows, or fresh samples."""
+        if self.of_predictions:
+            return self.over()
+        return f"{'of data like these' if self.fresh else 'of these training rows'}, {self.over()}"
 
     def chosen(self, pairs: bool = False, there: NDArray[np.bool_] | None = None) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.
@@ -137,9 +173,36 @@ class Refits(ABC):
 
     def complete(self, on: str = "test", pairs: bool = False) -> NDArray[Any]:
         """(K', R', n) predictions without gaps, of the refits that are `chosen`."""
+        if on == "test" and self.two_fold:
+            raise InputError(
+                "The record has no test part (test_size=0): every row is a training row of one half. Only accuracy is "
+                "measured on the other half; for all else use on='probes', or record with a test part."
+            )
+        return self._without_gaps(on, pairs)
+
+    def _without_gaps(self, on: str, pairs: bool) -> NDArray[Any]:
         subsets, refits = self.chosen(pairs)
         answers = self.answers(on)
         return answers if self.present.all() else answers[subsets[:, None], refits]
+
+    def on_unseen_rows(self, figure: Callable[[NDArray[Any]], NDArray[Any]]) -> Floats:
+        """(units, n): a figure of predictions, mean over refits, on test points: of each subset, or, without a test
+        part, of each split: at every row that of the half that was not fitted on it (two-fold cross-validation).
+        """
+        by_subset: Floats = figure(self._without_gaps("test", self.two_fold)).mean(axis=1)
+        if not self.two_fold:
+            return by_subset
+        subsets, _ = self.chosen(pairs=True)
+        fitted_on = np.stack([np.isin(self.test_rows, self.train_rows[subset]) for subset in subsets[::2]])
+        return np.where(fitted_on, by_subset[1::2], by_subset[::2])
+
+    def mean_of_unseen(self, values: NDArray[Any]) -> Floats:
+        """(K, R): the mean over test points of a figure of each refit, without rows that it was fitted on."""
+        if not self.two_fold:
+            means: Floats = values.mean(axis=2)
+            return means
+        others = [~np.isin(self.test_rows, rows) for rows in self.train_rows]
+        return np.stack([own[:, unseen].mean(axis=1) for own, unseen in zip(values, others)])
 
     def by_refit(self, **figures: Floats) -> pd.DataFrame:
         """One row per refit: subset, refit, figures, seconds, error."""
@@ -254,11 +317,14 @@ def counted_refits(record: Refits, what: str) -> str:
     subsets, refits = record.present.shape
     points = record.answers().shape[2]
     text = f"{record.name}: {subsets} subsets x {refits} refit{'s' * (refits != 1)} on {points} test points{what}."
+    if record.of_predictions:
+        times = f"{counted(subsets, 'variant')} x {counted(refits, 'run')}"
+        text = f"{record.name}: {times} on {counted(points, 'item')}{what}."
     if record.has_probes:
         text += f" They also predicted {record.answers('probes').shape[2]} probes ({record.probe_kind})."
     if record.deterministic:
         text += " The learner is deterministic: one refit per subset is enough."
     gone = int((~record.present).sum())
     if gone:
-        text += f" {gone} of {subsets * refits} refits are missing."
+        text += f" {gone} of {subsets * refits} {'runs' if record.of_predictions else 'refits'} are missing."
     return " ".join([text, *record.notes])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,10 +14,12 @@ from ...arrays import AnyInts, Floats
 from ...expect import InputError, one_of, shown
 from ...inputs import one_per_row, plain_labels
 from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_mean, within_limits
+from ...notes import Note
 from ...splits import per_row
 from . import base
 from .base import Failure, Refits, common_fields
-from .scores import Scores, scores_from_arrays, scores_from_file
+from .prediction_table import PredictionTable, prediction_table
+from .scores import MOST_FULL, Scores, scores_from_arrays, scores_from_file
 from .validity import expect_classes, expect_scores, expect_valid
 
 MISSING = -1
@@ -151,6 +154,86 @@ class Labelings(Refits):
             probe_scores=on_probes,
         )
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        truth: str,
+        prediction: str | Sequence[str] | None = None,
+        item: str | None = None,
+        run: str | None = None,
+        variant: str | None = None,
+        score: str | Sequence[str] | None = None,
+        groups: str | None = None,
+        wide: str = "variant",
+        normalise: bool | Mapping[str, str] = False,
+        missing: str = "wrong",
+        classes: Iterable[Any] | None = None,
+        name: str = "predictions",
+    ) -> Labelings:
+        """Labelings from a table of predictions: variants (models, prompts) x runs (repetitions) x items.
+
+        A long table has one row per prediction, with columns that say of which item, run and variant. A wide table has
+        one row per item and several prediction columns. One vector of predictions, and one variant with several runs,
+        are records too. In the record a variant stands where `record` has a training subset, a run where it has a
+        refit. Nothing is fitted.
+
+        frame : a table of pandas, polars or Arrow
+        truth : column of the true class of each item
+        prediction : column of the answers, or several columns or a pattern such as 'run_*' for a wide table
+        item : column that names the item; default: rows of every run are in the same order
+        run : column that names the repetition; default: repeated answers to an item are numbered in their order
+        variant : column that names the model or prompt; default: there is one
+        score : columns with the score of every class, such as 'p_*': p_yes, p_no; the record keeps them
+        groups : column whose values group items that depend on each other
+        wide : whether several prediction columns are 'variant's or 'run's; a column given for one leaves the other
+        normalise : True to ignore case, spaces, and quotes or punctuation at the ends; a dict also replaces words
+        missing : 'wrong' counts a missing prediction as a class of its own, never right; 'drop' leaves out the item
+        classes : all classes that could be answered, if some never occur here
+
+        >>> votes = pd.DataFrame({"id": [1, 2, 1, 2], "try": [1, 1, 2, 2], "said": list("yyny"), "label": list("ynyn")})
+        >>> Labelings.from_frame(votes, truth="label", prediction="said", item="id", run="try").labels.shape
+        (1, 2, 2)
+        """
+        if truth is None:
+            raise InputError("`truth` is missing: name the column of the true class. For ratings without a truth, use "
+                             "classay.judges.")  # fmt: skip
+        return cls.from_predictions(
+            prediction_table(
+                frame, truth=truth, prediction=prediction, item=item, run=run, variant=variant, score=score,
+                groups=groups, wide=wide, normalise=normalise, missing=missing, classes=classes,
+            ),
+            name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(cls, table: PredictionTable, name: str = "predictions") -> Labelings:
+        """The record of predictions that were sorted by `prediction_table`."""
+        unknown = np.full(table.labels.shape[:2], np.nan)
+        about = base.from_arrays(name, len(table.labels), halves=False, probing=None)
+        about |= {
+            "source": base.PREDICTIONS,
+            "variants": list(table.variants),
+            "runs": list(table.runs),
+            "items": [str(item) for item in table.items],
+        }
+        scores = None
+        if table.class_scores is not None and table.classes.size <= MOST_FULL and np.isfinite(table.class_scores).all():
+            scores = scores_from_arrays(table.class_scores, "score", table.labels, table.classes, None, None)
+        return cls(
+            labels=table.labels,
+            truth=table.truth,
+            classes=table.classes,
+            train_accuracy=unknown,
+            seconds=unknown.copy(),
+            test_rows=np.arange(table.truth.size),
+            notes=tuple(Note("text", note) for note in table.notes),
+            about=about,
+            groups=table.groups,
+            scores=scores,
+        )
+
     def answers(self, on: str = "test") -> AnyInts:
         """(K, R, n) codes of the predictions on the `test` points or the `probes`."""
         if one_of(on, "on", ["test", "probes"]) == "test":
@@ -208,24 +291,24 @@ class Labelings(Refits):
     @property
     def test_accuracy(self) -> Floats:
         """(K, R): share of test points that each refit predicts correctly; NaN if it is missing."""
-        right = (self.labels == self.truth).mean(axis=2)
-        return np.where(self.present, right, np.nan)
+        return np.where(self.present, self.mean_of_unseen(self.labels == self.truth), np.nan)
 
     def accuracy(self, part: str = "test", level: float = 0.95) -> Estimate:
         """Mean accuracy over refits on the `test` or `train` rows, with an interval.
 
-        On test points the interval is over subsets and points (groups, if the record has them), on training rows over
-        subsets. Accuracy on training rows is NaN if it was not recorded.
+        On test points the interval is over subsets of these training rows, and over points (groups, if the record has
+        them): for new rows, but not for refits on another training part. On training rows it is over subsets. Accuracy
+        on training rows is NaN if it was not recorded.
         """
         if one_of(part, "part", ["test", "train"]) == "train":
             by_subset = pd.DataFrame(self.train_accuracy).mean(axis=1).dropna().to_numpy()
             if not by_subset.size:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
-        right = (self.complete() == self.truth).mean(axis=1)
+        right = self.on_unseen_rows(lambda labels: labels == self.truth)
         table = by_group(right, self.groups)
         draws = draws_of(table, self.groups)
-        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over(), draws)
+        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over_rows(), draws)
         return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:

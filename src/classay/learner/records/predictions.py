@@ -98,7 +98,7 @@ class Predictions(Refits):
     @property
     def test_rmse(self) -> Floats:
         """(K, R): root mean squared error of each refit on the test points; NaN if it is missing."""
-        error: Floats = np.sqrt(((self.values - self.truth) ** 2).mean(axis=2))
+        error: Floats = np.sqrt(self.mean_of_unseen((self.values - self.truth) ** 2))
         return error
 
     def to_frame(self) -> pd.DataFrame:
@@ -182,7 +182,7 @@ def load(path: str | Path) -> Labelings | Predictions:
         )
     try:
         return restored(header, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+    except store.CANNOT_BE as error:
         raise InputError(f"{path} is not a complete record of {header['kind']} ({error}). Make it again.") from error
 
 

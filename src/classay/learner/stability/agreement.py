@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ... import expect
 from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, exact, share_around
+from ...notes import Note
 from ..records.base import Refits, over
+from .new_data import Same, for_new_data
 
-Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 BLOCK = 2**22
 """Predictions, or cells of points by classes, to hold in memory at a time."""
 
@@ -45,23 +46,27 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class Agreement(PairComparison):
-    """Agreement of labels. `shares` is how often each class is predicted, `expected[u, i]` twice the mean share of the
-    predictions of unit u at point i.
+    """Agreement of labels. `expected[u, i]` is what unit u contributes at point i to the chance agreement of the same
+    pairs; its mean is `chance`.
     """
 
-    shares: Floats
     expected: Floats
 
     @property
     def chance(self) -> float:
-        """The agreement of predictions drawn at random with the same class shares."""
-        return float(self.shares @ self.shares)
+        """The agreement of two refits whose predictions are shuffled over the points: mean over pairs of Σ_c p1·p2."""
+        return float(self.expected.mean())
+
+    @property
+    def kappa(self) -> float:
+        """(agreement − chance) / (1 − chance), which must not be 1."""
+        return (self.value - self.chance) / (1 - self.chance)
 
     def kappa_table(self) -> Floats:
         """What unit u at point i contributes to kappa = (agreement − chance) / (1 − chance), to first order."""
         theta, e = self.value, self.chance
-        tilt = (self.table - theta) * (1 - e) - (1 - theta) * (self.expected - 2 * e)
-        return (theta - e) / (1 - e) + tilt / (1 - e) ** 2
+        tilt = (self.table - theta) * (1 - e) - (1 - theta) * (self.expected - e)
+        return self.kappa + tilt / (1 - e) ** 2
 
 
 def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
@@ -79,10 +84,30 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
         return same
 
     compared = _compared(labels, halves, np.equal, alike, n_classes)
-    shares = np.bincount(labels.ravel(), minlength=n_classes) / labels.size
-    answered = shares[labels].mean(axis=1)
-    expected = answered.reshape(-1, 2, answered.shape[1]).sum(axis=1) if halves else 2 * answered
-    return Agreement(*compared, shares, expected)
+    return Agreement(*compared, _chance(labels, n_classes, halves))
+
+
+def _chance(labels: AnyInts, n_classes: int, halves: bool) -> Floats:
+    """(U, n): the chance agreement of the compared pairs, by unit and point, to first order.
+
+    E = mean over pairs (r, s) of Σ_c p_r(c)·p_s(c), p_r the class shares of the predictions of subset r; a subset is
+    never paired with itself, or kappa would be −1/(K − 1) where it is 0. E is linear in pairs and bilinear in points:
+    a point at which r predicts a and s predicts b moves the term of their pair by p_s(a) + p_r(b).
+    """
+    subsets, refits, points = labels.shape
+    cells = labels.reshape(subsets, -1).astype(np.int64) + n_classes * np.arange(subsets)[:, None]
+    shares = np.bincount(cells.ravel(), minlength=subsets * n_classes).reshape(subsets, n_classes) / (refits * points)
+    if halves:
+        others = shares.reshape(-1, 2, n_classes)[:, ::-1].reshape(subsets, n_classes)
+    else:
+        others = (shares.sum(axis=0) - shares) / (subsets - 1)
+    met = np.stack([share[own].mean(axis=0) for share, own in zip(others, labels)])
+    if halves:
+        met = met[::2] + met[1::2]
+        of_pairs: Floats = met - met.mean(axis=1, keepdims=True) / 2
+        return of_pairs
+    projected: Floats = 2 * met - float(met.mean())
+    return projected
 
 
 def closeness(values: Floats, tolerance: float, halves: bool) -> PairComparison:
@@ -145,6 +170,10 @@ def _matches(one: NDArray[Any], other: NDArray[Any], same: Same) -> AnyInts:
 
 ON = ("auto", "test", "probes")
 TEST = "test points"
+ITEMS = "items"
+RUNS = "the same variant"
+ROWS = "the same rows"
+FRESH = "fresh samples"
 ONE_PAIR = "unknown: one pair of subsets"
 
 
@@ -153,28 +182,53 @@ def compared_on(record: Refits, on: str) -> str:
     where = expect.one_of(on, "on", ON)
     where = ("probes" if record.has_probes else "test") if where == "auto" else where
     record.answers(where)
+    if where == "test":
+        record.complete()  # refuses a record without a test part
     return where
 
 
 def points_called(record: Refits, where: str) -> str:
     """What the points are called, such as "test points" or "uniform probes"."""
-    return TEST if where == "test" else f"{record.probe_kind} probes"
+    if where == "test":
+        return ITEMS if record.of_predictions else TEST
+    return f"{record.probe_kind} probes"
 
 
 def pairs_called(record: Refits) -> str:
     """What the two refits of a pair were fitted on."""
+    if len(record.present) == 1:
+        return RUNS if record.of_predictions else ROWS
+    if record.of_predictions:
+        return "different variants"
+    if record.fresh:
+        return FRESH
     return "disjoint halves" if record.halves else "different subsets"
+
+
+def as_units(answers: NDArray[Any]) -> NDArray[Any]:
+    """Predictions (K, R, n) whose first axis is compared: with one subset, its refits are the units."""
+    return answers.transpose(1, 0, 2) if len(answers) == 1 else answers
 
 
 def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
     """Notes on a record of which subsets x refits `shape` were used; an error if they are too few."""
-    if shape[0] < 2:
+    if shape[0] * shape[1] < 2:
         raise expect.InputError(
-            f"The record has {shape[0]} subset; comparing needs two refits on different subsets. Record more."
+            "The record has one set of predictions; comparing needs two refits or runs. Record more, or use "
+            "`accuracy()` of the record."
         )
+    if shape[0] < 2:
+        what = (
+            "variant: agreement is that of its runs"
+            if record.of_predictions
+            else "subset: agreement is that of its refits"
+        )
+        return [*record.notes, f"There is one {what}, on which only randomness differs."]
     notes = list(record.notes)
     if shape[:2] != record.present.shape:
         notes.append(f"Refits are missing; {shape[0]} subsets with {shape[1]} refits each were used.")
+    if record.by_class:
+        notes.append(Note("halves-by-class"))
     if shape[0] < 4:
         notes.append("There is only one pair of disjoint subsets, so how agreement varies between pairs is unknown.")
     return notes
@@ -191,6 +245,7 @@ class PairFigures:
     n_subsets: int
     n_refits: int
     stability: Estimate
+    stability_new_data: Estimate
     same_subset: Estimate
     standard_error: float
     worst_case_points: float
@@ -199,10 +254,16 @@ class PairFigures:
     per_refit: Floats
 
 
-def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits: int, level: float) -> PairFigures:
+def pair_figures(
+    record: Refits, where: str, compared: PairComparison, answers: NDArray[Any], same: Same, level: float
+) -> PairFigures:
     """The figures of compared pairs of refits."""
-    n_subsets, n_points = len(compared.per_refit), len(compared.per_point)
+    n_subsets, n_points, n_refits = len(compared.per_refit), len(compared.per_point), answers.shape[1]
     disjoint, groups = n_subsets // 2, record.groups_of(where)
+    error = crossed_standard_error(by_group(compared.table, groups))
+    these = share(compared.table, disjoint, level, groups)
+    population = "of data like these" if record.fresh else "of these rows"
+    these = replace(these, kind=f"{population}, {these.kind}") if disjoint > 1 else these
     return PairFigures(
         learner=record.name,
         on=points_called(record, where),
@@ -210,9 +271,10 @@ def pair_figures(record: Refits, where: str, compared: PairComparison, n_refits:
         n_points=n_points,
         n_subsets=n_subsets,
         n_refits=n_refits,
-        stability=share(compared.table, disjoint, level, groups),
+        stability=these,
+        stability_new_data=for_new_data(record, these, error, answers, same),
         same_subset=same_subset(compared.within, record.deterministic, level, groups),
-        standard_error=crossed_standard_error(by_group(compared.table, groups)),
+        standard_error=error,
         worst_case_points=0.5 / math.sqrt(n_points if groups is None else np.unique(groups).size),
         worst_case_pairs=0.5 / math.sqrt(disjoint),
         per_point=compared.per_point,

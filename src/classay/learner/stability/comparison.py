@@ -190,7 +190,7 @@ def stability_by_size(
 ) -> StabilityBySize:
     """Measure how repeatable a learner is with fewer rows: stability on two disjoint subsets of each size.
 
-    For each size, `splits` random halvings of the training part; that many rows of each half, by class, train one refit
+    For each size, `splits` random halvings of the training part; that many random rows of each half train one refit
     each. The test part and the probes are the same for all sizes.
 
     Figures are those of `stability`, from 0 to 1, higher is more repeatable. Most learners rise with size; if one does

@@ -23,7 +23,7 @@ from ...regions.outcome import RepeatedOutcome
 from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
-from .agreement import agreement, compared_on, points_called, share, used
+from .agreement import agreement, as_units, compared_on, points_called, share, used
 
 FIGURES = ("size", "share", "disagreement", "rate_low", "rate_high", "rest_rate", "lift", "p_value", "q_value", "value")
 LEAST_UNITS = 8
@@ -122,6 +122,7 @@ def disagreement_regions(
     where = compared_on(record, on)
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
+    labels = as_units(labels)
     units = len(labels) // 2 if record.halves else len(labels)
     if units < LEAST_UNITS:
         raise expect.InputError(

@@ -8,11 +8,13 @@ seem alike may differ.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
@@ -21,20 +23,39 @@ from ...result import Result, figures_frame
 from ..records.base import over
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
-from .agreement import TEST, Agreement, agreement, closeness, coefficient, compared_on, pair_figures, share, used
+from .agreement import (
+    FRESH,
+    ITEMS,
+    ROWS,
+    RUNS,
+    TEST,
+    Agreement,
+    agreement,
+    as_units,
+    closeness,
+    coefficient,
+    compared_on,
+    pair_figures,
+    share,
+    used,
+)
 from .disagreement import DisagreementRegions, disagreement_regions
+from .new_data import KIND
 
-FIGURES = ("stability", "kappa", "accuracy", "same_subset")
+FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "same_subset")
+RARE = 30
+"""Points outside the most frequent prediction below which the interval of kappa allows for agreement not yet seen."""
 
 
 @dataclass(frozen=True)
 class Stability(Result, chart="learner.stability:draw_stability"):
     """The result of `stability`: agreement between 0 and 1, higher is more repeatable.
 
-    `stability` is the expected agreement of two refits on the points `on`; `kappa` the same beyond chance (0: as if
-    predictions were drawn at random with their own shares, 1: always the same); `accuracy` that of the same refits on
-    the test part. `same_subset` is the agreement of refits on the *same* subset: what is missing to 1 there is training
-    randomness.
+    `stability` is the expected agreement of two refits on the points `on`, with an interval for these rows;
+    `stability_new_data` the same with an interval for other data of the same source and size. `kappa` is agreement
+    beyond chance (0: as if predictions were drawn at random with their own shares, 1: always the same); `accuracy` that
+    of the same refits on the test part. `same_subset` is the agreement of refits on the *same* subset: what is missing
+    to 1 there is training randomness.
     `standard_error` is that of `stability`; it is at most `worst_case_points` (0.5/√n, n the number of points, or of
     their groups) for one pair of classifiers and
     at most `worst_case_pairs` (0.5/√m) over m disjoint pairs of subsets. `per_point` is the agreement at each point,
@@ -48,6 +69,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     n_subsets: int
     n_refits: int
     stability: Estimate
+    stability_new_data: Estimate
     kappa: Estimate
     accuracy: Estimate
     same_subset: Estimate
@@ -67,7 +89,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     def points(self) -> Any:
         """The probes on which refits were compared, or None for test points or probes that were not stored."""
         record: Labelings = self._record  # type: ignore[attr-defined]
-        return None if self.on == TEST else record.probes
+        return None if self.on in (TEST, ITEMS) else record.probes
 
     @property
     def dice(self) -> float:
@@ -78,25 +100,32 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     def regions(self, table: pd.DataFrame | None = None, **options: Any) -> DisagreementRegions:
         """Where refits disagree most: see `disagreement_regions`. `table` has the rows of the points."""
         record: Labelings = self._record  # type: ignore[attr-defined]
-        return disagreement_regions(record, table, on="test" if self.on == TEST else "probes", **options)
+        return disagreement_regions(record, table, on="test" if self.on in (TEST, ITEMS) else "probes", **options)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, on, figure, value, low, high, level, kind."""
         return figures_frame(self.learner, self.on, {name: getattr(self, name) for name in FIGURES})
 
     def __str__(self) -> str:
+        record: Labelings = self._record  # type: ignore[attr-defined]
+        two, on = ("runs of", self.on) if record.of_predictions else ("refits on", TEST)
+        bare = record.of_predictions or self.pairs in (FRESH, ROWS)
+        where = self.pairs if bare else f"{self.pairs} of these rows"
         text = (
-            f"{self.learner}: two refits on {self.pairs} agree on {self.stability} of {self.n_points} {self.on} "
-            f"(kappa {self.kappa}); accuracy {self.accuracy} on test points. A learner with constant predictions has "
-            f"stability 1, so read it together with accuracy. Standard error {self.standard_error:.2g}; in the worst "
-            f"case {self.worst_case_points:.2g} for one pair, {self.worst_case_pairs:.2g} over all."
+            f"{self.learner}: two {two} {where} agree on {self.stability} of {self.n_points} {self.on}"
+            f"{'' if bare else _elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on "
+            f"{on}. A learner with constant predictions has stability 1, so read it together with accuracy."
         )
-        if self.same_subset.value < 1:
-            text += (
-                f" Refits on the same rows agree on {self.same_subset}, so {self.dice:.0%} of the disagreement is "
-                "training randomness."
-            )
+        if self.same_subset.value < 1 and self.pairs not in (ROWS, RUNS):
+            same = "Runs of the same variant" if record.of_predictions else "Refits on the same rows"
+            chance = "randomness" if record.of_predictions else "training randomness"
+            text += f" {same} agree on {self.same_subset}, so {self.dice:.0%} of the disagreement is {chance}."
         return " ".join([text, *self.notes])
+
+
+def _elsewhere(estimate: Estimate) -> str:
+    both = estimate.known and estimate.kind == KIND
+    return f" (for data like these, [{estimate.low:.3g}, {estimate.high:.3g}])" if both else ""
 
 
 @overload
@@ -110,21 +139,26 @@ def stability(
 ) -> Stability | RegressionStability:
     """Measure how repeatable a learner is: the expected agreement of two refits on different subsets.
 
-    stability = mean over pairs and points of [f1(a) = f2(a)]; kappa = (stability − e)/(1 − e), e = Σ share² of the
-    predictions. With `HalfSplits` the pairs are the two disjoint halves of each split (the paper's); with any other
-    record all pairs of refits on different subsets. Overlapping subsets agree more than disjoint ones of the same size.
+    stability = mean over pairs and points of [f1(a) = f2(a)]; kappa = (stability − e)/(1 − e), e the mean over the same
+    pairs of Σ_c p1(c)·p2(c), p(c) the share of points that a refit puts into class c. With `HalfSplits` the pairs
+    are the two disjoint halves of each split (the paper's); with any other record all pairs of refits on different
+    subsets. Overlapping subsets agree more than disjoint ones of the same size.
 
     It runs from 0 (never the same prediction) to 1 (always); kappa from −1, 0 being chance. It misleads by itself: a
     constant learner has stability 1, and one that nearly always predicts the most frequent class nearly so. Therefore
     accuracy and kappa are reported with it. It depends on the points: on the data themselves, correlated columns hide
     differences that 'uniform' probes show.
 
-    The interval is for the expected agreement of two refits on subsets drawn this way from these rows, on points drawn
-    this way; it does not cover another data set. Pairs that share a refit depend on each other and all pairs share the
-    points: the variance is taken over units (splits, or the projection of all pairs on subsets) and over points at
-    once, with Student's t over units, on the logit scale. If no pair ever disagrees, disagreement is assumed to come in
-    whole pairs: P(none in m pairs) = 1 − level. If the record has groups, the variance is taken over groups of points,
-    and Student's t has the degrees of freedom of the fewer of units and groups.
+    The interval of `stability` is for the expected agreement of two refits on subsets drawn this way from *these rows*,
+    on points drawn this way. That of `stability_new_data` is for two samples of *data like these*: another data set of
+    the same source and size changes the figure more than other splits do. It needs `HalfSplits` that are not
+    stratified, and is wider than necessary for most learners.
+
+    Pairs that share a refit depend on each other and all pairs share the points: the variance is taken over units
+    (splits, or the projection of all pairs on subsets) and over points at once, with Student's t over units, on the
+    logit scale. If no pair ever disagrees, disagreement is assumed to come in whole pairs: P(none in m pairs) = 1 −
+    level. If the record has groups, the variance is taken over groups of points, and Student's t has the degrees of
+    freedom of the fewer of units and groups.
 
     Parameters
     ----------
@@ -155,8 +189,9 @@ def stability(
     where = compared_on(record, on)
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
+    labels, repeated = as_units(labels), len(labels) == 1
     compared = agreement(labels, len(record.classes), record.halves)
-    shared = pair_figures(record, where, compared, labels.shape[1], level)
+    shared = pair_figures(record, where, compared, labels, np.equal, level)
     return Stability(
         learner=shared.learner,
         on=shared.on,
@@ -165,27 +200,39 @@ def stability(
         n_subsets=shared.n_subsets,
         n_refits=shared.n_refits,
         stability=shared.stability,
-        same_subset=shared.same_subset,
+        stability_new_data=shared.stability_new_data,
+        same_subset=shared.stability if repeated else shared.same_subset,
         standard_error=shared.standard_error,
         worst_case_points=shared.worst_case_points,
         worst_case_pairs=shared.worst_case_pairs,
         per_point=shared.per_point,
         per_refit=shared.per_refit,
-        kappa=_kappa(compared, len(labels) // 2, level, record.groups_of(where)),
+        kappa=_kappa(compared, labels, record, level, record.groups_of(where)),
         accuracy=record.accuracy("test", level),
         notes=tuple(notes),
         record=record,
     )
 
 
-def _kappa(compared: Agreement, disjoint: int, level: float, groups: AnyInts | None) -> Estimate:
-    if compared.chance >= 1:
+def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float, groups: AnyInts | None) -> Estimate:
+    disjoint, n_points = len(labels) // 2, labels.shape[2]
+    shares = np.bincount(labels.ravel(), minlength=len(record.classes)) / labels.size
+    if compared.chance >= 1 or shares.max() >= 1:
         return Estimate(math.nan, -1.0, 1.0, level, "undefined: only one class is ever predicted")
-    value = (compared.value - compared.chance) / (1 - compared.chance)
+    value = compared.kappa
     if value >= 1 and disjoint > 1:
         least = share(compared.table, disjoint, level, groups).low
         return Estimate(1.0, max((least - compared.chance) / (1 - compared.chance), -1.0), 1.0, level, over(groups))
-    return coefficient(value, compared.kappa_table(), disjoint, level, groups)
+    estimate = coefficient(value, compared.kappa_table(), disjoint, level, groups)
+    if n_points * (1 - shares.max()) >= RARE:
+        return estimate
+    # Agreement on a class that few points get is seldom seen, and its absence looks certain. One more point on which
+    # all refits predict such a class shows what may have been missed (Agresti & Coull's added successes).
+    added = np.full((*labels.shape[:2], 1), np.argsort(shares, kind="stable")[-2], dtype=labels.dtype)
+    more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
+    own_group = None if groups is None else np.append(groups, groups.max() + 1)
+    high = coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group).high
+    return replace(estimate, high=max(estimate.high, high))
 
 
 # How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
@@ -193,7 +240,7 @@ def _kappa(compared: Agreement, disjoint: int, level: float, groups: AnyInts | N
 
 TOLERANCE = 0.1
 """In standard deviations of the target."""
-REGRESSION_FIGURES = ("stability", "concordance", "rmse", "r2", "same_subset")
+REGRESSION_FIGURES = ("stability", "stability_new_data", "concordance", "rmse", "r2", "same_subset")
 
 
 @dataclass(frozen=True)
@@ -201,7 +248,8 @@ class RegressionStability(Result, chart="learner.stability:draw_regression_stabi
     """The result of `stability` for a regressor.
 
     `stability` is the share of points on which two refits differ by at most `tolerance` (0 to 1, higher is more
-    repeatable); `concordance` Lin's coefficient between refits (1: the same predictions, 0: no more similar than
+    repeatable), with an interval for these rows, and `stability_new_data` for other data of the same source and size;
+    `concordance` Lin's coefficient between refits (1: the same predictions, 0: no more similar than
     predictions for other points). `rmse` and `r2` are errors of the same refits on test points. `same_subset` is the
     agreement of refits on the same subset. `spread` is the standard deviation over subsets at each point, in units of
     the target; `per_point` the agreement there, `per_refit` (K, R) that of each refit with those it is compared with.
@@ -215,6 +263,7 @@ class RegressionStability(Result, chart="learner.stability:draw_regression_stabi
     n_refits: int
     tolerance: float
     stability: Estimate
+    stability_new_data: Estimate
     concordance: Estimate
     rmse: Estimate
     r2: Estimate
@@ -234,7 +283,8 @@ class RegressionStability(Result, chart="learner.stability:draw_regression_stabi
     def __str__(self) -> str:
         text = (
             f"{self.learner}: predictions of two refits on {self.pairs} differ by at most {self.tolerance:.3g} on "
-            f"{self.stability} of {self.n_points} {self.on}; concordance {self.concordance}; root mean squared error "
+            f"{self.stability} of {self.n_points} {self.on}{_elsewhere(self.stability_new_data)}; concordance "
+            f"{self.concordance}; root mean squared error "
             f"{self.rmse}, R² {self.r2} on test points. A learner with constant predictions has stability 1, so read "
             f"it together with the error. Over subsets, predictions vary by {np.median(self.spread):.3g} at the median "
             "point."
@@ -250,13 +300,14 @@ def regression_stability(
     reach = _tolerance(predictions, tolerance)
     values = predictions.complete(where, pairs=predictions.halves)
     notes = used(predictions, values.shape)
+    values, repeated = as_units(values), len(values) == 1
     near = closeness(values, reach, predictions.halves)
     value, table = concordance(values, predictions.halves)
-    squared = ((predictions.complete() - predictions.truth) ** 2).mean(axis=1)
+    squared = predictions.on_unseen_rows(lambda values: (values - predictions.truth) ** 2)
     rmse, r2 = _errors(squared, float(predictions.truth.var()), level, predictions.groups)
     groups = predictions.groups_of(where)
     undefined = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
-    shared = pair_figures(predictions, where, near, values.shape[1], level)
+    shared = pair_figures(predictions, where, near, values, partial(_near, reach), level)
     return RegressionStability(
         learner=shared.learner,
         on=shared.on,
@@ -265,7 +316,8 @@ def regression_stability(
         n_subsets=shared.n_subsets,
         n_refits=shared.n_refits,
         stability=shared.stability,
-        same_subset=shared.same_subset,
+        stability_new_data=shared.stability_new_data,
+        same_subset=shared.stability if repeated else shared.same_subset,
         standard_error=shared.standard_error,
         worst_case_points=shared.worst_case_points,
         worst_case_pairs=shared.worst_case_pairs,
@@ -278,6 +330,11 @@ def regression_stability(
         spread=spread(values, predictions.halves),
         notes=tuple(notes),
     )
+
+
+def _near(tolerance: float, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    close: NDArray[np.bool_] = np.abs(one - other) <= tolerance
+    return close
 
 
 def _tolerance(predictions: Predictions, tolerance: float | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
@@ -22,6 +22,7 @@ from ..orientation.orientation import Orientation, usual_threshold
 from ..records.labelings import Labelings
 from ..scores.metrics import Metrics, RefitSpread
 from ..scores.scorers import LOWER_IS_BETTER
+from .best_value import SweepComparison, compared
 
 LEAST_VALUES, FEW_VALUES = 3, 8
 
@@ -109,6 +110,29 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
             tables.append(self._place(table, value))
         return pd.concat(tables, ignore_index=True)
 
+    def compare(
+        self, utility: Mapping[str, float] | None = None, prefer: str = "smallest", level: float = 0.95
+    ) -> SweepComparison:
+        """Compare every value with the best, on the same subsets and test points, and choose the simplest as good.
+
+        The difference of two values is the mean of the differences by subset and test point: what the sample adds to
+        both cancels, so its interval is narrower than the two bands suggest. One-standard-error rule: the
+        simplest value whose difference from the best is within one standard error of that difference.
+
+        It misleads as the best of many values is also the luckiest: its own figure is optimistic, and small differences
+        from it are too large. Test the chosen value on rows that no sweep has seen.
+
+        Parameters
+        ----------
+        utility : weights of `accuracy`, `stability` (agreement of refits on different subsets) and `cost` (seconds of
+            a fit; shared fits are spread evenly), such as {"accuracy": 1, "stability": 0.5, "cost": -0.01}; default:
+            accuracy alone
+        prefer : which of the values that are as good is the simplest: smallest, largest, or first in the given order
+        level : confidence level of the intervals
+
+        """
+        return compared(self.learner, self.parameters, self.records, utility, prefer, level)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; for records, their provenance and failures."""
         content = {
@@ -127,6 +151,8 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
 
     def __str__(self) -> str:
         sentences = [f"{self.learner}, {self._along()}: {self._story()}"]
+        if len(self.values) > 1:
+            sentences.append(self._simplest())
         sentences += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
         shared = [use for use in self.paths if use.kind != ALONE]
         if shared:
@@ -138,6 +164,18 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         sentences += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
         more = len(self.failed) - 3
         return " ".join([*sentences, *([f"{more} more failed."] if more > 0 else []), *self.notes])
+
+    def _simplest(self) -> str:
+        try:
+            found = self.compare()
+        except InputError:
+            return "Values have different subsets and cannot be compared in pairs."
+        if found.chosen == found.best:
+            return "No simpler value is within one standard error of the best, on the same subsets."
+        return (
+            f"{_shown(found.chosen)} is as good as the best: {found.difference[found.chosen]:+.2g} in accuracy on the "
+            "same subsets, within one standard error."
+        )
 
     def _along(self) -> str:
         names = " x ".join(self.parameters)

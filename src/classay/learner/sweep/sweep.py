@@ -21,11 +21,14 @@ from ..fitting.cv_splits import Splits
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
 from ..fitting.retrain_scheme import Scheme
 from ..fitting.runner import FitRunner, GroupProgress
-from ..orientation.orientation import Orientation, draw_holdouts, orientation
+from ..orientation.by_size import countable_size
+from ..orientation.holdouts import USUAL_SIZE, draw_holdouts
+from ..orientation.orientation import Orientation, orientation
 from ..record import gathered, most_common
 from ..records.labelings import LabelCodec, Labelings
 from ..scores.metrics import Metrics, metrics
 from ..scores.scorers import LABELS, needs_of
+from .presets import preset_range
 from .result import PathUse, Sweep, summed_up
 from .store import SweepStore
 
@@ -34,14 +37,14 @@ def sweep(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    param_name: str | tuple[str, str],
-    param_range: Any,
+    param_name: str | tuple[str, str] | None = None,
+    param_range: Any = None,
     scheme: Scheme | Splits | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
     probes: Any = None,
     n_probes: int = 10_000,
-    holdout_size: int = 5,
+    holdout_size: int | None = None,
     holdouts: int = 100,
     random_state: int | np.random.Generator | None = 0,
     executor: Executor | int | None = None,
@@ -58,6 +61,7 @@ def sweep(
     X_test: Any = None,
     y_test: ArrayLike | None = None,
     metric: str | None = None,
+    preset: str | None = None,
 ) -> Sweep:
     """Measure how a learner's bias, expressivity, capacity, stochasticity and accuracy change along a parameter.
 
@@ -79,7 +83,7 @@ def sweep(
     param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them
     param_range : its values; for two parameters a pair of lists, or a mapping of names to lists
     scheme, repeats, test_size, probes, n_probes : as in `record`
-    holdout_size, holdouts, level : as in `orientation`
+    holdout_size, holdouts, level : as in `orientation`; without a size, one that can be counted at every value
     random_state : seed of everything random
     executor : any `concurrent.futures.Executor`, a number of local workers, or None: one worker per core
     store : a folder; what is in it is not fitted again
@@ -90,6 +94,8 @@ def sweep(
     groups, time, sample_weight, cv, X_test, y_test : as in `record`; with weights, no fits are shared
     metric : a metric beside accuracy, by its name in `metrics` or that of a scikit-learn scorer, such as 'roc_auc'.
         Shared fits give labels only: with a metric of scores, values are fitted one by one
+    preset : "table-2": parameter and values that the paper swept for this learner, in place of param_name and
+        param_range; param_name chooses between two
 
     Examples
     --------
@@ -110,6 +116,16 @@ def sweep(
             f"`metric` is {metric!r}, which needs scores, and {type(learner).__name__} has neither predict_proba nor "
             "decision_function. Use a metric of labels, such as balanced_accuracy, or another learner."
         )
+    if preset is not None:
+        if param_range is not None:
+            raise expect.InputError(
+                "Both `preset` and `param_range` are given; the preset has its own values. Drop one."
+            )
+        if param_name is not None and not isinstance(param_name, str):
+            raise expect.InputError("`param_name` is a pair, but a preset has one parameter at a time. Give one name.")
+        param_name, param_range = preset_range(preset, learner, param_name)
+    elif param_name is None or param_range is None:
+        raise expect.InputError("`param_name` and `param_range` are needed, or a `preset` such as 'table-2'.")
     setup = prepare(
         learner,
         X,
@@ -181,6 +197,12 @@ def sweep(
     records = {point: records[point] for point in points if point in records}
     if scored and share_paths and any(group.path is not None for group in fit_groups(settings, True)):
         notes.append(Note("values-fitted-alone", str(metric)))
+    if holdout_size is None:
+        # Curves must be of one size: the largest that can be counted at every value.
+        holdout_size = min(countable_size(record, holdouts, setup.seed) for record in records.values())
+        if holdout_size < min(USUAL_SIZE, setup.test.size):
+            counted = expect.counted(holdout_size, "point")
+            notes.append(Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat."))
     return summed_up(
         learner=label,
         parameters=settings.names,
@@ -237,12 +259,15 @@ def _measured(
         raise KeyboardInterrupt
     for failure in outcome.failures.values():
         raise RuntimeError(f"a record could not be measured: {failure}")
-    return dict(zip(records, outcome.results.values()))
+    found: dict[Any, Orientation | str] = dict(zip(records, outcome.results.values()))
+    return {
+        value: one.attached(records[value]) if isinstance(one, Orientation) else one for value, one in found.items()
+    }
 
 
-def _measure(shared: tuple[list[Labelings], tuple[int, int, int, float]], place: int) -> Orientation | str:
+def _measure(shared: tuple[list[Labelings], tuple[int | None, int, int, float]], place: int) -> Orientation | str:
     try:
-        return orientation(shared[0][place], *shared[1])
+        return orientation(shared[0][place], *shared[1]).detached()
     except expect.InputError as too_little:
         return str(too_little)
 

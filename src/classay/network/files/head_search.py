@@ -170,7 +170,7 @@ def _last(group: list[HeadCandidate], candidates: list[HeadCandidate], ordered: 
     if len(ends) == 1 or ordered:
         return ends[-1]
     # Sequential layers are numbered, and 10 comes after 9.
-    numbers = [tuple(int(digits) for digits in re.findall(r"\d+", each.entry.name)) for each in ends]
+    numbers = [tuple(int(digits) for digits in re.findall(r"\d{1,18}", each.entry.name)) for each in ends]
     if len(set(numbers)) == len(numbers):
         return max(zip(numbers, ends), key=lambda pair: pair[0])[1]
     return None

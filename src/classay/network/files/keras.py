@@ -33,7 +33,9 @@ def read_keras_weights(path: Path) -> WeightFile:
             weights = io.BytesIO(path.read_bytes())
         with h5py.File(weights, "r") as file:
             arrays = dict(_arrays(file))
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged file can make h5py raise anything
         raise InputError(f"{path} cannot be read as a Keras file ({type(error).__name__}: {error}).") from None
     layers = _in_order(arrays, order)
     entries = [StoredArray(name, tuple(arrays[name].shape), partial(identity, arrays[name])) for name in layers]
@@ -96,7 +98,7 @@ def _in_order(arrays: dict[str, Any], order: list[str]) -> list[str]:
 
     def key(name: str) -> tuple[Any, ...]:
         layer = name.split("/")[0]
-        numbers = tuple(int(digits) for digits in re.findall(r"\d+", layer))
+        numbers = tuple(int(digits) for digits in re.findall(r"\d{1,18}", layer))
         return (places.get(layer, -1), numbers)
 
     return sorted(arrays, key=key)

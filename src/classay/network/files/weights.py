@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...expect import InputError, need, shown
-from ...npz_files import expect_honest_sizes
+from ...expect import InputError, need, shown, within
+from ...input_files import expect_file
+from ...npz_files import UNREADABLE, expect_honest_sizes
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -32,6 +32,7 @@ CONVERT = (
     "If you trust it, load it and save only the weights: "
     '`torch.save(torch.load("{name}", weights_only=False){part}, "weights.pt")`'
 )
+DEEPEST = 50
 SAFE_TORCH = (2, 10)
 """The first torch whose reader of weights alone is not known to run code.
 
@@ -141,11 +142,7 @@ def read_state(path: str | Path, trust_pickle: bool = False) -> NetworkState:
 
 def file_kind(path: str | Path) -> str:
     """The kind of a file of weights: safetensors, NumPy, ONNX, Keras or torch."""
-    file = Path(path)
-    if not file.exists():
-        raise InputError(f"There is no file {path}. Is the path right?")
-    if not file.is_file():
-        raise InputError(f"{path} is a folder; expected one file of weights, such as model.safetensors.")
+    file = expect_file(path, "one file of weights, such as model.safetensors")
     if file.name.lower().endswith(FOREIGN):
         raise InputError(
             f"{path} is of an unsupported kind. Save the weights as safetensors, or as a NumPy file by "
@@ -165,7 +162,7 @@ def _from_numpy(path: Path) -> WeightFile:
             arrays = {name: file[name] for name in file.files}
     except InputError:
         raise
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
+    except UNREADABLE as error:  # TypeError: one array alone
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
     floating = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
     return WeightFile(
@@ -227,7 +224,7 @@ def identity(value: Any) -> Any:
 def labels_beside(path: str | Path) -> tuple[str, ...]:
     """The names of classes in the `config.json` of Hugging Face beside a file of weights; none if there are none."""
     try:
-        config = json.loads(Path(path).with_name("config.json").read_text(encoding="utf-8"))
+        config = json.loads(expect_file(Path(path).with_name("config.json")).read_text(encoding="utf-8"))
         by_number = {int(number): str(label) for number, label in config["id2label"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ()  # there is no such file, or it is of another kind
@@ -287,26 +284,47 @@ def _expect_safe_reader(version: str, path: Path) -> None:
         )
 
 
-def find_state_dict(content: Any, path: Path) -> tuple[dict[str, Tensor], list[str]]:
-    """The weights in what a training script saved: itself, or under one of the usual names."""
+def find_state_dict(
+    content: Any, path: Path, depth: int = 0, visited: set[int] | None = None
+) -> tuple[dict[str, Tensor], list[str]]:
+    """The weights in what a training script saved: itself, or under one of the usual names.
+
+    Mappings may contain each other: each is visited once, to a depth of `DEEPEST`.
+    """
     import torch
 
+    visited = set() if visited is None else visited
+    if id(content) in visited or depth > DEEPEST:
+        raise InputError(f"{path} contains itself, or is nested more than {DEEPEST} times; expected weights by name.")
+    visited.add(id(content))
     if not isinstance(content, Mapping):
         raise InputError(f"{path} contains a {type(content).__name__}; expected weights by name (a state dict).")
     own = {str(name): value for name, value in content.items() if isinstance(value, torch.Tensor)}
+    _expect_plain(own, path)
     if any(value.ndim >= 2 for value in own.values()):
         return own, []
     inner = {str(name): value for name, value in content.items() if isinstance(value, Mapping)}
     order = [*(name for name in NESTED if name in inner), *(name for name in inner if name not in NESTED)]
     for name in order:
         try:
-            tensors, notes = find_state_dict(inner[name], path)
+            tensors, notes = find_state_dict(inner[name], path, depth + 1, visited)
         except InputError:
             continue
         others = [other for other in order if other != name and other in NESTED]
         note = f"Of {path.name}, {name!r} was used" + (f"; it also has {shown(others)}." if others else ".")
         return tensors, [note, *notes]
     raise InputError(f"{path} contains no weights of two or more dimensions; it has {shown(content) or 'nothing'}.")
+
+
+def _expect_plain(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Refuse tensors without values of their own, and those that expand to more than the limit."""
+    size = 0
+    for name, tensor in tensors.items():
+        kind = "meta" if tensor.is_meta else "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
+        if kind != "strided":
+            how = "It has no values." if kind == "meta" else "Convert it by `.to_dense()` before saving."
+            raise InputError(f"{path} has a {kind} tensor {name!r}; expected dense tensors. {how}")
+        size = within(size + tensor.numel() * tensor.itemsize, "array_bytes", f"The size of the tensors of {path}")
 
 
 def without_wrappers(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

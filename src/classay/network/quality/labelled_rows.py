@@ -8,7 +8,6 @@ calibration the prior is Jeffreys', Beta(½, ½), which is worth one row.
 from __future__ import annotations
 
 import math
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...expect import InputError, shown
+from ...input_files import expect_file
 from ...intervals import Estimate, of_proportion
+from ...npz_files import UNREADABLE, expect_honest_sizes
 from ..prototypes.walks import normalize_of
 from ..split.trace import frozen
 from .estimate import LEVEL
@@ -75,16 +76,16 @@ def combined_accuracy(prior: tuple[float, float], right: int, rows: int) -> Esti
 
 def read_labelled_rows(path: str | Path) -> LabelledRows:
     """Inputs and labels of a NumPy file with arrays x and y."""
+    expect_file(path, "an .npz file with arrays x (inputs) and y (labels)")
     try:
+        expect_honest_sizes(path)
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             names = list(file.files) if hasattr(file, "files") else []
             pair = next((pair for pair in NAMES if set(pair) <= set(names)), None)
             if pair is None:
                 raise InputError(f"{path} has arrays {shown(names) or 'none'}; expected x (inputs) and y (labels).")
             inputs, labels = (file[name] for name in pair)
-    except FileNotFoundError:
-        raise InputError(f"There is no file {path}. Is the path right?") from None
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:  # TypeError: one array alone
+    except UNREADABLE as error:  # TypeError: one array alone
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None

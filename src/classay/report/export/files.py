@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from ...expect import InputError, nearest
+from ...input_files import expect_file
 from ..document import Report
 from .json_format import document, report_from
 
@@ -86,6 +87,7 @@ def open_report(path: str | Path) -> Report:
         raise InputError(
             f"{str(source)!r} cannot be opened as a report; expected .json or .html, as written by `classay report`."
         )
+    expect_file(source, "a report, as written by `classay report`")
     try:
         text = source.read_text(encoding="utf-8-sig")
     except OSError as problem:

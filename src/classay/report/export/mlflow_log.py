@@ -14,7 +14,7 @@ from typing import Any
 
 from ...expect import InputError
 from ..document import Picture, Report
-from .files import save
+from .files import open_report, save
 from .model_card import card
 
 EXPERIMENT = "classay"
@@ -65,8 +65,19 @@ def ready(uri: str | None = None, experiment: str = EXPERIMENT) -> tuple[Any, st
         return client, _experiment(client, experiment)
 
 
+def report_of_run(run: str, uri: str | None = None) -> Report:
+    """The report that `log_to_mlflow` logged as a run: its report.json, read without running any code.
+
+    Two runs are compared by `classay compare mlflow:RUN mlflow:RUN`.
+    """
+    client, _ = ready(uri)
+    with _errors_in_one_sentence(uri, f"has no report in the run {run!r}"), tempfile.TemporaryDirectory() as folder:
+        path = client.download_artifacts(run, "report.json", folder)
+        return open_report(path)
+
+
 @contextmanager
-def _errors_in_one_sentence(uri: str | None) -> Iterator[None]:
+def _errors_in_one_sentence(uri: str | None, problem_is: str = "does not accept the report") -> Iterator[None]:
     """Turn errors of MLflow or its store into one sentence."""
     from mlflow.exceptions import MlflowException
 
@@ -76,7 +87,7 @@ def _errors_in_one_sentence(uri: str | None) -> Iterator[None]:
         where = "as configured" if uri is None else f"at {uri!r}"
         first = str(problem).strip().split("\n")[0]
         raise InputError(
-            f"MLflow {where} does not accept the report: {_cut(first, 300)} Is the URI right, as in sqlite:///mlflow.db?"
+            f"MLflow {where} {problem_is}: {_cut(first, 300)} Is the URI right, as in sqlite:///mlflow.db?"
         ) from problem
 
 

@@ -20,8 +20,8 @@ from ...intervals import Estimate
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
 from ..phrases import distance_in_words, joined, percent, points, quoted, share, signed
-from ..ranking import EVENTS, nearly_constant, placements, ranks_by_row
 from ..results import Results
+from ..score_ranks import EVENTS, nearly_constant, placements, ranks_by_row
 from .rules import (
     EVERYONE,
     Judge,

@@ -18,8 +18,8 @@ from ...intervals import Estimate, of_proportion_by_group
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
 from ..phrases import percent, points, quoted, share
-from ..ranking import EVENTS, ranks_by_row
 from ..results import Results
+from ..score_ranks import EVENTS, ranks_by_row
 from .rules import (
     EVERYONE,
     Judge,

@@ -12,8 +12,8 @@ from ...intervals import exact
 from ...learner.orientation.kinship import Kinship
 from ..document import Finding, Unasked
 from ..phrases import quoted
-from ..ranking import nearly_constant
 from ..results import Results
+from ..score_ranks import nearly_constant
 from .rules import Judge, Outcome
 
 CODE = "L108"

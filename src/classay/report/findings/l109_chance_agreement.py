@@ -20,8 +20,8 @@ from scipy import stats
 from ...intervals import Estimate, of_mean
 from ..document import Finding, Unasked
 from ..phrases import joined, percent, quoted
-from ..ranking import nearly_constant
 from ..results import LearnerResults, Results
+from ..score_ranks import nearly_constant
 from .rules import EVERYONE, Judge, Outcome
 
 CODE = "L109"

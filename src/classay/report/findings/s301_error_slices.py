@@ -29,8 +29,8 @@ from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
 from ..phrases import joined, percent, quoted, share
-from ..ranking import EVENTS, nearly_constant
 from ..results import Results
+from ..score_ranks import EVENTS, nearly_constant
 from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, without_full_folds
 
 CODE = "S301"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ...expect import InputError, nearest, shown
+from ...input_files import expect_file
 from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
 from ..document import Report
 from ..metric import check_metric
-from .gates import Ban, Gate, ban_from, gate_from, metrics_of
+from .gates import FIGURES, Ban, Gate, ban_from, gate_from, metrics_of
+from .pair_gates import PairGate, is_pair_gate, pair_gate_from
 
 SETTINGS: dict[str, tuple[type, ...]] = {
     "splits": (int,),
@@ -28,7 +30,13 @@ SETTINGS: dict[str, tuple[type, ...]] = {
 }
 """Settings with fixed numbers by default, the same on any machine; a budget chooses them by its speed."""
 ASSAY = ("data", "target", "budget", "seed", "metric", *SETTINGS)
-KEYS = (*ASSAY, "report", "gates", "forbid", "learners", "networks")
+PREDICTIONS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("file", "truth", "item", "run", "variant", "groups", "wide", "missing"), (str,)),
+    **dict.fromkeys(("prediction", "score"), (str, list)),
+    "normalise": (bool,),
+}
+"""Columns of a file of predictions, under the names of the options of `classay report`."""
+KEYS = (*ASSAY, "report", "predictions", "gates", "forbid", "learners", "networks")
 WORDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "a table"}
 
 
@@ -47,18 +55,20 @@ class CheckFile:
     settings: dict[str, Any] = field(default_factory=dict)
     gates: tuple[Gate, ...] = ()
     bans: tuple[Ban, ...] = ()
+    pair_gates: tuple[PairGate, ...] = ()
+    predictions: dict[str, Any] = field(default_factory=dict)
 
 
 def read_check_file(path: str | Path) -> CheckFile:
     """Read a check file. Paths in it are relative to its folder; errors suggest the nearest valid name."""
-    source = Path(path).expanduser()
+    source = expect_file(Path(path).expanduser(), "a check file")
     try:
-        content = tomllib.loads(source.read_text(encoding="utf-8"))
+        content = tomllib.loads(source.read_text(encoding="utf-8-sig"))  # editors of Windows write a mark
     except OSError as problem:
         raise InputError(f"{str(source)!r} cannot be read ({problem.strerror}); expected a check file.") from None
     except (UnicodeDecodeError, RecursionError):
         raise InputError(f"{str(source)!r} is not valid TOML in UTF-8.") from None
-    except tomllib.TOMLDecodeError as problem:
+    except ValueError as problem:  # of TOML, or a number of more than 4,300 digits
         raise InputError(f"{str(source)!r} is not valid TOML: {problem}.") from None
     try:
         return _check_file(source, content)
@@ -83,7 +93,9 @@ def refuse_unknown_subjects(check: CheckFile, report: Report) -> None:
 
 def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     _refuse_unknown(content, KEYS, "")
-    if ("data" in content) == ("report" in content):
+    if "predictions" in content and ("data" in content or "report" in content):
+        raise InputError("`predictions` is a file to assay by itself; drop `data` and `report`.")
+    if ("data" in content) == ("report" in content) and "predictions" not in content:
         both = "both are" if "data" in content else "neither is"
         raise InputError(
             f"`data` is what to assay, `report` an existing report to check instead; {both} given, expected one."
@@ -92,10 +104,16 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     for name, table in _typed(content, "networks", dict, {}).items():
         _refuse_unknown(_typed({name: table}, name, dict, None, "networks."), ("gates",), f"networks.{name}.")
         gates += [gate_from(text, name, "network") for text in _typed(table, "gates", list, [], f"networks.{name}.")]
-    gates = [gate_from(text) for text in _typed(content, "gates", list, [])] + gates
+    of_all = _typed(content, "gates", list, [])
+    pair_gates = tuple(pair_gate_from(text) for text in of_all if is_pair_gate(text))
+    gates = [gate_from(text) for text in of_all if not is_pair_gate(text)] + gates
     bans = [ban_from(text) for text in _typed(content, "forbid", list, [])] + bans
-    if not gates and not bans:
+    if not gates and not bans and not pair_gates:
         raise InputError('It has no gates; expected at least one, such as gates = ["stability >= 0.9"].')
+    if "predictions" in content:
+        return _of_predictions(
+            source, content, CheckFile(source, None, None, gates=(*gates,), bans=(*bans,)), pair_gates
+        )
     if "report" in content:
         for key in ASSAY:
             if key in content:
@@ -108,7 +126,15 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
                 "only its gates."
             )
         return CheckFile(
-            source, None, source.parent / _typed(content, "report", str, ""), None, {}, {}, (*gates,), (*bans,)
+            source,
+            None,
+            source.parent / _typed(content, "report", str, ""),
+            None,
+            {},
+            {},
+            (*gates,),
+            (*bans,),
+            pair_gates,
         )
     named = [gate.of for gate in gates if gate.subject == "learner"] + [ban.of for ban in bans]
     strangers = [name for name in named if name and name not in texts]
@@ -122,7 +148,8 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
         settings["budget"] = seconds_of(_typed(content, "budget", (str, int, float), None))
     named = [_typed(content, "metric", str, None)] if "metric" in content else []
     # Without a metric of its own, the report compares by its usual one; those of gates are added.
-    metrics = dict.fromkeys([*named, *metrics_of(gates)])
+    of_two = [gate.figure for gate in pair_gates if gate.figure not in FIGURES["learner"]]
+    metrics = dict.fromkeys([*named, *metrics_of(gates), *of_two])
     for metric in metrics:
         check_metric(metric)
     if metrics:
@@ -132,7 +159,26 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     data = _typed(content, "data", str, "")
     if data not in BUILT_IN and not data.startswith("openml:"):
         data = str(source.parent / Path(data).expanduser())
-    return CheckFile(source, data, None, _typed(content, "target", str, None), texts, settings, (*gates,), (*bans,))
+    return CheckFile(
+        source, data, None, _typed(content, "target", str, None), texts, settings, (*gates,), (*bans,), pair_gates
+    )
+
+
+def _of_predictions(
+    source: Path, content: dict[str, Any], check: CheckFile, pair_gates: tuple[PairGate, ...]
+) -> CheckFile:
+    """A check of a file of predictions."""
+    named = _typed(content, "predictions", dict, {})
+    _refuse_unknown(named, PREDICTIONS, "predictions.")
+    for key, value in named.items():
+        if not isinstance(value, PREDICTIONS[key]):
+            raise InputError(
+                f"`predictions.{key}` is {value!r}; expected {WORDS.get(PREDICTIONS[key][0], 'true or false')}."
+            )
+    for key, what in (("file", "file"), ("truth", "column")):
+        if key not in named:
+            raise InputError(f"`predictions.{key}` is missing; expected the name of a {what}.")
+    return replace(check, predictions={**named, "file": str(source.parent / named["file"])}, pair_gates=pair_gates)
 
 
 def _learner_entries(content: dict[str, Any]) -> tuple[dict[str, str], list[Gate], list[Ban]]:

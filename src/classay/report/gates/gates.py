@@ -37,6 +37,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
         "stochasticity",
         "seconds_per_fit",
         "slices",
+        "predicted",
+        "self_agreement",
+        "changed_items",
+        "overconfidence",
     ),
     "data": (
         "rows",
@@ -267,7 +271,7 @@ def _hint(name: str, about: str) -> str:
     for subject, names in FIGURES.items():
         if name in names:
             return f" It is a figure of {_a(subject)}: write {'' if subject == 'learner' else subject + '.'}{name}."
-    return nearest(name, FIGURES[about]) + f" The figures are {shown(FIGURES[about], 20)}."
+    return nearest(name, FIGURES[about]) + f" The figures are {shown(FIGURES[about], 18)}."
 
 
 def _a(subject: str) -> str:

@@ -197,7 +197,7 @@ def variation_section(results: Results) -> Section:
         f"From refits on {_trained(results)}. {quoted(steady.name)} is the most stable: two of its refits agree on "
         f"{percent(steady.stability.stability)} of the test points."
     )
-    title = "How much do predictions change over refits? (stability, capacity, stochasticity)"
+    title = "How far do refits differ? (stability, capacity, stochasticity)"
     return Section("variation", title, lead, tuple(pictures), (variation,), folded=True)
 
 

@@ -1,0 +1,486 @@
+"""Predictions as a table, one row per prediction or one row per item, sorted into variants x runs x items.
+
+A *variant* is what was chosen (a model, a prompt, a training sample), a *run* is one repetition of it, and an *item* is
+what was predicted. `Labelings.from_frame` makes a record of such a table; nothing is fitted.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...arrays import AnyInts, Floats
+from ...expect import InputError, counted, nearest, one_of, shown
+from ...frames import pandas_of
+from ...splits import per_row
+
+NOTHING_PREDICTED = "(none)"
+"""The class of a missing answer, where missing answers count as answers."""
+ABSENT = -1
+QUOTES = "\"'`*_.,;:!?()[]{}“”‘’«»"
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionTable:
+    """Predictions of K variants x R runs on n items.
+
+    `labels[k, r, i]` is a code into `classes`, −1 where a whole run is missing; `truth[i]` likewise, −1 for all if no
+    truth was given. `columns` has the other columns, one row per item. `confidence` (K, R, n) is the score of the
+    answer that was given, `class_scores` (K, R, n, C) that of every class; each is None if it was not given.
+    `notes` says what was changed or left out.
+    """
+
+    labels: AnyInts
+    truth: AnyInts
+    classes: NDArray[Any]
+    items: NDArray[Any]
+    variants: tuple[str, ...]
+    runs: tuple[str, ...]
+    columns: pd.DataFrame
+    confidence: Floats | None
+    class_scores: Floats | None
+    groups: AnyInts | None
+    notes: tuple[str, ...]
+
+    @property
+    def right(self) -> Floats:
+        """(K, R, n): 1 where the answer is the truth, 0 where it is not, NaN where a run is missing."""
+        return np.where(self.labels == ABSENT, np.nan, self.labels == self.truth)
+
+
+def prediction_table(
+    frame: Any,
+    *,
+    truth: str | None,
+    prediction: str | Sequence[str] | None = None,
+    item: str | None = None,
+    run: str | None = None,
+    variant: str | None = None,
+    score: str | Sequence[str] | None = None,
+    groups: str | None = None,
+    wide: str = "variant",
+    normalise: bool | Mapping[str, str] = False,
+    missing: str = "wrong",
+    classes: Iterable[Any] | None = None,
+) -> PredictionTable:
+    """Sort a table of predictions into variants x runs x items; see `Labelings.from_frame` for the parameters."""
+    rows = _frame(frame)
+    one_of(missing, "missing", ("wrong", "drop"))
+    one_of(wide, "wide", ("variant", "run"))
+    if not isinstance(normalise, (bool, Mapping)):
+        raise InputError(f"`normalise` is {normalise!r}; expected True, False, or a dict from answers to classes.")
+    for role, name in (("truth", truth), ("item", item), ("run", run), ("variant", variant), ("groups", groups)):
+        _expect_column(rows, name, role)
+    answers = _prediction_columns(rows, prediction, truth)
+    scores = _matching(rows, score, "score") if score is not None else []
+    notes: list[str] = []
+    if len(answers) > 1:
+        if item is None and run is None and variant is None:
+            item = next(name for name in _spare("item") if name not in rows)
+            rows = rows.assign(**{item: np.arange(len(rows))})
+        rows, answer, run, variant = _melted(rows, answers, run, variant, wide)
+    else:
+        answer = answers[0]
+    if truth is not None and (unlabelled := rows[truth].isna()).any():
+        if unlabelled.all():
+            raise InputError(f"`truth` is {truth!r}, which has no values. Is it the right column?")
+        notes.append(f"Dropped because the truth is missing: {counted(int(unlabelled.sum()), 'row')} of {len(rows)}.")
+        rows = rows[~unlabelled.to_numpy()].reset_index(drop=True)
+    places = _places(rows, item, run, variant, notes)
+    words, known = _words(rows, answer, truth, normalise, notes)
+    codes, names = _codes(words, known, classes, truth is not None)
+    shape = (len(places.variants), len(places.runs), len(places.items))
+    spot = (places.variant, places.run, places.item)
+    labels: AnyInts = np.full(shape, ABSENT, dtype=np.int64)
+    labels[spot] = codes[0]
+    asked = np.zeros(shape[:2], dtype=bool)
+    asked[places.variant, places.run] = True
+    correct: AnyInts = np.full(shape[2], ABSENT, dtype=np.int64)
+    if truth is not None:
+        correct[places.item] = codes[1]
+        _one_truth(correct, codes[1], places, names, truth)
+    sparse = _CellScores.of(rows, scores, names, shape, spot, labels)
+    first = _first_rows(places.item, shape[2])
+    group_codes = None if groups is None else per_row(rows[groups].to_numpy()[first], rows=shape[2]).groups
+    role_columns = [name for name in (truth, answer, item, run, variant, groups) if name is not None]
+    others = rows.drop(columns=list(dict.fromkeys([*role_columns, *scores]))).iloc[first].reset_index(drop=True)
+    gaps = (labels == ABSENT) & asked[:, :, None]
+    items = places.items
+    if gaps.any():
+        count = f"{int(gaps.sum()):,} of {int(asked.sum()) * shape[2]:,}"
+        if missing == "wrong":
+            names = np.append(names.astype(str), NOTHING_PREDICTED)
+            labels[gaps] = names.size - 1
+            notes.append(
+                f"{count} predictions are missing. They count as a class of their own, {NOTHING_PREDICTED!r}, which is "
+                "never right; with missing='drop' their items do not count."
+            )
+        else:
+            keep = ~gaps.any(axis=(0, 1))
+            if not keep.any():
+                raise InputError("Every item lacks an answer in some run, so missing='drop' leaves nothing.")
+            notes.append(
+                f"{count} predictions are missing; {int((~keep).sum()):,} of {keep.size:,} items were left out."
+            )
+            labels, correct, items = labels[:, :, keep], correct[keep], items[keep]
+            others = others[keep].reset_index(drop=True)
+            group_codes = None if group_codes is None else group_codes[keep]
+            sparse = sparse.at(keep)
+    if names.size < 2:
+        raise InputError(f"There is 1 class ({names[0]!s}) in the answers and the truth; at least 2 are needed.")
+    labels, correct, names = _sorted_classes(labels, correct, names)
+    return PredictionTable(
+        labels, correct, names, items, places.variants, places.runs, others, sparse.confidence,
+        sparse.in_order(names), group_codes, tuple(notes),
+    )  # fmt: skip
+
+
+# Columns of the table
+
+
+def _frame(frame: Any) -> pd.DataFrame:
+    rows = pandas_of(frame, "frame")
+    if not isinstance(rows, pd.DataFrame):
+        raise InputError(
+            f"`frame` is {type(rows).__name__}; expected a table with one row per prediction or per item. For arrays, "
+            "use Labelings.from_arrays(labels, y_true)."
+        )
+    if rows.empty:
+        raise InputError("`frame` has no rows; expected at least one prediction.")
+    rows = rows.rename(columns=str).reset_index(drop=True)
+    if not rows.columns.is_unique:
+        twins = rows.columns[rows.columns.duplicated()]
+        raise InputError(f"`frame` has columns with the same name ({shown(twins)}). Give each its own name.")
+    return rows
+
+
+def _expect_column(rows: pd.DataFrame, name: str | None, role: str) -> None:
+    if name is not None and (not isinstance(name, str) or name not in rows):
+        raise InputError(
+            f"`{role}` is {name!r}, which is not a column.{nearest(str(name), rows.columns)} There are "
+            f"{shown(rows.columns)}."
+        )
+
+
+GUESSES = ("prediction", "predicted", "pred", "y_pred", "answer", "output", "rating")
+
+
+def _prediction_columns(rows: pd.DataFrame, prediction: str | Sequence[str] | None, truth: str | None) -> list[str]:
+    if prediction is not None:
+        return _matching(rows, prediction, "prediction")
+    named = [name for name in rows.columns if name.lower() in GUESSES and name != truth]
+    if len(named) == 1:
+        return named
+    raise InputError(
+        f"`prediction` is missing: name the column (or columns) with the answers. There are {shown(rows.columns, 12)}."
+    )
+
+
+def _matching(rows: pd.DataFrame, names: str | Sequence[str], role: str) -> list[str]:
+    """Columns by name or by pattern, such as p_*."""
+    chosen: list[str] = []
+    for name in [names] if isinstance(names, str) else list(names):
+        if isinstance(name, str) and name not in rows and any(sign in name for sign in "*?["):
+            alike = fnmatch.filter(list(rows.columns), name)
+            if not alike:
+                raise InputError(f"`{role}` is {name!r}, which matches no column. There are {shown(rows.columns)}.")
+            chosen += alike
+        else:
+            _expect_column(rows, name, role)
+            chosen.append(name)
+    if not chosen:
+        raise InputError(f"`{role}` is empty; expected the name of at least one column.")
+    return list(dict.fromkeys(chosen))
+
+
+def _melted(
+    rows: pd.DataFrame, answers: list[str], run: str | None, variant: str | None, wide: str
+) -> tuple[pd.DataFrame, str, str | None, str | None]:
+    """A wide table as a long one: each prediction column is a variant, or a run where variants are a column."""
+    if run is not None and variant is not None:
+        raise InputError(
+            f"There are {len(answers)} prediction columns ({shown(answers)}), and both `run` and `variant` are "
+            "columns too. Name one prediction column, or leave out `run` or `variant`."
+        )
+    axis = "run" if variant is not None else "variant" if run is not None else wide
+    taken = set(rows.columns)
+    answer = next(name for name in _spare("answer") if name not in taken)
+    column = next(name for name in _spare(axis) if name not in taken)
+    kept = rows.drop(columns=answers)
+    parts = [kept.assign(**{answer: rows[name].astype(object)}).assign(**{column: name}) for name in answers]
+    long = pd.concat(parts, ignore_index=True)
+    return long, answer, column if axis == "run" else run, column if axis == "variant" else variant
+
+
+def _spare(name: str) -> Iterable[str]:
+    return (name + "_" * times for times in range(1000))
+
+
+# Where each row belongs
+
+
+@dataclass(frozen=True)
+class _Places:
+    variant: AnyInts
+    run: AnyInts
+    item: AnyInts
+    variants: tuple[str, ...]
+    runs: tuple[str, ...]
+    items: NDArray[Any]
+
+
+def _places(rows: pd.DataFrame, item: str | None, run: str | None, variant: str | None, notes: list[str]) -> _Places:
+    for role, name in (("item", item), ("run", run), ("variant", variant)):
+        if name is not None and rows[name].isna().any():
+            raise InputError(
+                f"`{role}` is {name!r}, which is missing in {int(rows[name].isna().sum())} rows; every prediction "
+                "needs one. Fill it in, or drop these rows."
+            )
+    variant_codes, variants = _factor(rows, variant, "all")
+    run_codes, runs = _factor(rows, run, "1")
+    if item is not None:
+        own_codes, names = pd.factorize(rows[item], sort=False)
+        item_codes: AnyInts = np.asarray(own_codes)
+        items: NDArray[Any] = np.asarray(names)
+    else:
+        # Items in the same order in every run.
+        of_run = pd.Series(variant_codes.astype(np.int64) * max(len(runs), 1) + run_codes)
+        item_codes = of_run.groupby(of_run).cumcount().to_numpy()
+        items = np.arange(int(item_codes.max()) + 1)
+        sizes = of_run.value_counts()
+        if sizes.nunique() > 1:
+            raise InputError(
+                f"Runs have between {sizes.min()} and {sizes.max()} rows, so their rows cannot be matched by order. "
+                "Name the column of the items: item='id'."
+            )
+        if sizes.size > 1:
+            notes.append("Without an item column, the rows of every run are taken to be in the same order.")
+    spots = (variant_codes.astype(np.int64) * len(runs) + run_codes) * len(items) + item_codes
+    twice = pd.Series(spots).duplicated()
+    if twice.any():
+        if run is not None:
+            place = int(np.flatnonzero(twice)[0])
+            raise InputError(
+                f"Item {items[item_codes[place]]!s} has several answers in one run ({int(twice.sum())} rows in all); "
+                "expected one. Is a column of variants missing, or a row repeated?"
+            )
+        run_codes = pd.Series(spots).groupby(spots).cumcount().to_numpy()
+        runs = tuple(str(number + 1) for number in range(int(run_codes.max()) + 1))
+        notes.append(
+            f"Items were answered up to {len(runs)} times; without a run column, answers are numbered in their order."
+        )
+    return _Places(variant_codes, run_codes, np.asarray(item_codes), variants, runs, items)
+
+
+def _factor(rows: pd.DataFrame, name: str | None, only: str) -> tuple[AnyInts, tuple[str, ...]]:
+    if name is None:
+        return np.zeros(len(rows), dtype=np.int64), (only,)
+    codes, values = pd.factorize(rows[name], sort=False)
+    return np.asarray(codes), tuple(str(value) for value in values)
+
+
+def _first_rows(item_codes: AnyInts, number: int) -> AnyInts:
+    first = np.empty(number, dtype=np.int64)
+    first[item_codes[::-1]] = np.arange(item_codes.size - 1, -1, -1)
+    return first
+
+
+# Answers as classes
+
+
+def normalised(text: str) -> str:
+    """The stated rule for free words: Unicode NFKC, no case, single spaces, no quotes or punctuation at the ends.
+
+    >>> normalised('  **"Yes."** ')
+    'yes'
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return plain.strip(QUOTES + " ") or plain
+
+
+def _words(
+    rows: pd.DataFrame, answer: str, truth: str | None, normalise: bool | Mapping[str, str], notes: list[str]
+) -> tuple[list[pd.Series[Any]], bool]:
+    """Answers (and the truth) as numbers if all are, otherwise as text; missing and empty answers are missing."""
+    columns = [rows[answer], *([rows[truth]] if truth is not None else [])]
+    numeric = [_as_numbers(column) for column in columns]
+    if all(each is not None for each in numeric) and not normalise:
+        return [each for each in numeric if each is not None], True
+    texts = [_as_text(column) for column in columns]
+    if not normalise:
+        _hint(texts, notes)
+        return texts, False
+    table = {
+        normalised(str(key)): str(value) for key, value in (normalise.items() if isinstance(normalise, Mapping) else ())
+    }
+    clean = []
+    for column in texts:
+        distinct = {word: normalised(word) for word in column.dropna().unique()}
+        clean.append(column.map({word: normalised(table.get(short, short)) for word, short in distinct.items()}))
+    if truth is not None:
+        # Classes are shown as the truth spells them first.
+        spelling = dict(zip(clean[1][::-1], texts[1][::-1]))
+        clean = [column.map(lambda word: spelling.get(word, word), na_action="ignore") for column in clean]
+    changed = int((clean[0] != texts[0])[texts[0].notna()].sum())
+    notes.append(
+        f"{changed:,} answers were normalised: case, spaces, and quotes or punctuation at the ends do not count"
+        + (f"; {counted(len(table), 'word')} replaced." if table else ".")
+    )
+    return clean, False
+
+
+def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any] | None:
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return None
+    if column.dtype == object:
+        column = column.infer_objects()
+    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        return None
+    return column
+
+
+def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Text; whole numbers without a decimal point, and empty text as missing."""
+    distinct = pd.Series(column.dropna().unique(), dtype=object)
+    words = {value: _spelled(value) for value in distinct}
+    text = column.astype(object).map(words, na_action="ignore")
+    return text.where(text.notna() & (text != ""), None)
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _hint(texts: list[pd.Series[Any]], notes: list[str]) -> None:
+    """A note if answers differ from the classes only by case or punctuation."""
+    if len(texts) < 2:
+        return
+    classes = set(texts[1].dropna().unique())
+    short = {normalised(word) for word in classes}
+    near = [word for word in texts[0].dropna().unique() if word not in classes and normalised(word) in short]
+    if near:
+        times = int(texts[0].isin(near).sum())
+        notes.append(
+            f"{times:,} answers differ from a class only in case, spaces or punctuation, such as {near[0]!r}, and "
+            "count as wrong; normalise=True takes them as that class."
+        )
+
+
+def _codes(
+    words: list[pd.Series[Any]], numbers: bool, classes: Iterable[Any] | None, with_truth: bool
+) -> tuple[list[AnyInts], NDArray[Any]]:
+    """Codes of the answers and of the truth, and the classes; −1 where an answer is missing."""
+    both = pd.concat(words, ignore_index=True)
+    codes, uniques = pd.factorize(both, sort=False, use_na_sentinel=True)
+    names = np.asarray(uniques)
+    if numbers and names.dtype.kind == "f" and (names == np.round(names)).all():
+        names = names.astype(np.int64)
+    if not numbers:
+        names = names.astype(str)
+    if classes is not None:
+        wanted = np.asarray(list(classes))
+        wanted = wanted if numbers else wanted.astype(str)
+        strange = [name for name in names if name not in set(wanted.tolist())]
+        if strange:
+            raise InputError(f"`classes` lacks {shown(strange, 4)}, which the answers or the truth have. Add them.")
+        names = np.concatenate([names, [each for each in wanted if each not in set(names.tolist())]])
+    split = len(words[0])
+    return [codes[:split], codes[split:]] if with_truth else [codes], names
+
+
+def _one_truth(correct: AnyInts, codes: AnyInts, places: _Places, names: NDArray[Any], truth: str) -> None:
+    differing = correct[places.item] != codes
+    if differing.any():
+        place = int(np.flatnonzero(differing)[0])
+        item = places.item[place]
+        raise InputError(
+            f"Item {places.items[item]!s} has several values of {truth!r} ({names[codes[place]]!s} and "
+            f"{names[correct[item]]!s}); expected one truth per item. Are the rows in the same order in every run?"
+        )
+
+
+def _sorted_classes(labels: AnyInts, truth: AnyInts, names: NDArray[Any]) -> tuple[AnyInts, AnyInts, NDArray[Any]]:
+    order = np.argsort(names)
+    to_new = np.empty(names.size + 1, dtype=np.min_scalar_type(-max(names.size, 1)))
+    to_new[order] = np.arange(names.size)
+    to_new[-1] = ABSENT  # the code −1 is the last place
+    return to_new[labels], to_new[truth], names[order]
+
+
+# Scores
+
+
+@dataclass(frozen=True)
+class _CellScores:
+    """Scores of each cell: of the answer that was given, or of the classes `of_classes`, each by its name."""
+
+    confidence: Floats | None = None
+    table: Floats | None = None
+    of_classes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        rows: pd.DataFrame,
+        scores: list[str],
+        names: NDArray[Any],
+        shape: tuple[int, ...],
+        spot: Any,
+        labels: AnyInts,
+    ) -> _CellScores:
+        if not scores:
+            return cls()
+        for name in scores:
+            if not pd.api.types.is_numeric_dtype(rows[name].dtype):
+                raise InputError(f"`score` has the column {name!r}, which is not numbers; expected a score per row.")
+        if len(scores) == 1:
+            confidence = np.full(shape, np.nan)
+            confidence[spot] = rows[scores[0]].to_numpy(dtype=float, na_value=np.nan)
+            return cls(confidence)
+        texts = [str(name) for name in names]
+        by_class = {
+            word: column for column in scores for word in texts if column in (word, _after_prefix(column, word))
+        }
+        lacking = [word for word in texts if word not in by_class]
+        if lacking:
+            raise InputError(
+                f"`score` has {len(scores)} columns ({shown(scores, 4)}), but none for the class {lacking[0]!r}; "
+                f"expected one per class, such as p_{lacking[0]}, or one column: the score of the answer given."
+            )
+        table = np.full((*shape, len(texts)), np.nan)
+        table[spot] = rows[[by_class[word] for word in texts]].to_numpy(dtype=float, na_value=np.nan)
+        given = np.take_along_axis(table, np.maximum(labels, 0)[..., None], axis=3)[..., 0]
+        return cls(np.where(labels == ABSENT, np.nan, given), table, tuple(texts))
+
+    def at(self, keep: NDArray[np.bool_]) -> _CellScores:
+        return _CellScores(
+            None if self.confidence is None else self.confidence[:, :, keep],
+            None if self.table is None else self.table[:, :, keep],
+            self.of_classes,
+        )
+
+    def in_order(self, names: NDArray[Any]) -> Floats | None:
+        """Scores in the order of the classes; a class without scores, such as no answer, has none."""
+        if self.table is None:
+            return None
+        places = {word: place for place, word in enumerate(self.of_classes)}
+        full = np.full((*self.table.shape[:3], names.size), np.nan)
+        for place, name in enumerate(names):
+            if str(name) in places:
+                full[..., place] = self.table[..., places[str(name)]]
+        return full
+
+
+def _after_prefix(column: str, word: str) -> str | None:
+    """The column if it ends in the class after a prefix and a sign, such as p_yes or score:yes."""
+    before = column.removesuffix(word)
+    return column if before != column and before[-1:] in tuple("_-.: /") else None

@@ -1,0 +1,409 @@
+"""`compare`: what changed from one version of a classifier to the next, and how much of it is beyond a mere refit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import InitVar, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import expect, seeds
+from ...arrays import AnyInts, Floats
+from ...intervals import Estimate, of_proportion_by_group, share_around, within_limits
+from ...regions.columns import checked_table
+from ...regions.find import search_options
+from ...regions.region import Region, p_value_text
+from ...result import Result, figures_frame
+from ..records.labelings import Labelings
+from ..stability.disagreement import as_frame
+from .changed_regions import changed_regions
+from .confusion_metrics import METRICS, metric_difference
+from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
+from .fit_differences import FitDifference, fit_difference
+from .matched import Matched, Version, between, matched, within
+
+ALPHA = 0.05
+FEW_FITS = (
+    f"Whether more changed than a refit changes needs at least {LEAST_FITS} fits of the old version; pass them as "
+    "`refits`."
+)
+FIGURES = (
+    "old_accuracy", "new_accuracy", "difference", "regressions", "gains", "churn", "refit_churn", "beyond_refit",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison(Result, chart="learner.versions:comparison_chart"):
+    """The result of `compare`: two versions on the same items.
+
+    `difference` is the accuracy of new minus that of old, paired by item; `metric_difference` the same for `metric`.
+    `regressions` is the share of items that old gets right and new wrong, `gains` the other way round. `churn` is the
+    share of items whose prediction changes; `refit_churn` what a mere refit of the same learner changes, unknown unless
+    a version has two fits; `beyond_refit` is churn − refit_churn, and `p_beyond` the p-value that it is not above 0.
+    `worse`, `better` and `changed` are regions in which regressions, gains, and changes beyond a refit gather.
+    """
+
+    old: str
+    new: str
+    n_items: int
+    old_fits: int
+    new_fits: int
+    old_accuracy: Estimate
+    new_accuracy: Estimate
+    difference: Estimate
+    metric: str
+    metric_difference: Estimate
+    regressions: Estimate
+    gains: Estimate
+    churn: Estimate
+    refit_churn: Estimate
+    beyond_refit: Estimate
+    p_beyond: float
+    worse: tuple[Region, ...]
+    better: tuple[Region, ...]
+    changed: tuple[Region, ...]
+    n_tested: int
+    min_effect: float
+    notes: tuple[str, ...]
+    per_item: InitVar[pd.DataFrame]
+
+    def __post_init__(self, per_item: pd.DataFrame) -> None:
+        # Not a field: one row per item does not belong in to_dict().
+        object.__setattr__(self, "_per_item", per_item)
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """One row per item: share of fits of each version that are right, and how often their predictions differ."""
+        frame: pd.DataFrame = self._per_item  # type: ignore[attr-defined]
+        return frame
+
+    @property
+    def beyond_shown(self) -> bool:
+        """Whether more changed than a mere refit changes, at 5 %; False if that is unknown."""
+        return bool(self.p_beyond <= ALPHA)
+
+    @property
+    def regression_shown(self) -> bool:
+        """Whether new is shown to be worse by more than `min_effect`: in all items, or in a region."""
+        return self.difference.high < -self.min_effect or bool(self.worse)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: learner, on, figure, value, low, high, level, kind."""
+        figures = {name: getattr(self, name) for name in FIGURES}
+        if self.metric != "accuracy":
+            figures[f"{self.metric}_difference"] = self.metric_difference
+        return figures_frame(f"{self.old} → {self.new}", "items", figures)
+
+    def regions_frame(self) -> pd.DataFrame:
+        """One row per region: what gathers there (worse, better, changed), its condition, size and difference."""
+        rows = [
+            {"what": what, "condition": each.condition, "size": each.size, "share": each.share,
+             "difference": each.rate.value, "low": each.rate.low, "high": each.rate.high,
+             "elsewhere": each.rest_rate, "q_value": each.q_value}
+            for what in ("worse", "better", "changed")
+            for each in getattr(self, what)
+        ]  # fmt: skip
+        columns = ["what", "condition", "size", "share", "difference", "low", "high", "elsewhere", "q_value"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def __str__(self) -> str:
+        return " ".join([self.answer(), *self._sentences(), *self.notes])
+
+    def answer(self) -> str:
+        """Whether the next retraining will change predictions: the first sentence."""
+        changed = f"{self.new} changes {self.churn:.1%} of the predictions of {self.old}"
+        if not self.refit_churn.known:
+            return (
+                f"{changed}; how much of that a mere refit would change is unknown, as each version has too few fits."
+            )
+        base = f"a mere refit or rerun of the same version changes {self.refit_churn:.1%}"
+        if math.isnan(self.p_beyond):
+            return f"{changed}; {base}. Too few fits to test whether more changed: at least {LEAST_FITS} are needed."
+        verdict = "more changed than that" if self.beyond_shown else "no more than that is shown"
+        return f"{changed}; {base}, so {verdict} (p {p_value_text(self.p_beyond)})."
+
+    def _sentences(self) -> list[str]:
+        sentences = [
+            f"Accuracy goes from {self.old_accuracy.value:.3g} to {self.new_accuracy.value:.3g}: a difference of "
+            f"{self.difference:+.3g}, paired over {self.n_items:,} items; {self.regressions.value:.1%} of the items "
+            f"turn wrong and {self.gains.value:.1%} turn right."
+        ]
+        if self.metric != "accuracy":
+            sentences.append(f"The difference in {self.metric} is {self.metric_difference:+.3g}.")
+        for name, regions in (("worse", self.worse), ("better", self.better), ("changed", self.changed)):
+            if regions:
+                first = "; ".join(f"{each.condition} ({each.size} items, {each.rate:+.2g})" for each in regions[:3])
+                word = {"worse": "It is worse", "better": "It is better", "changed": "More than a refit changes"}[name]
+                sentences.append(f"{word} where {first}.")
+        return sentences
+
+
+def compare(
+    old: Labelings,
+    new: Labelings,
+    table: pd.DataFrame | None = None,
+    *,
+    refits: Labelings | None = None,
+    metric: str = "accuracy",
+    min_effect: float = 0.0,
+    columns: Iterable[str] | None = None,
+    max_features: int = 2,
+    min_size: int | None = None,
+    q: float = 0.05,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> Comparison:
+    """Compare two versions of a classifier on the same items: accuracy, churn, regressions and where they gather.
+
+    churn = P(old and new predict differently at an item); refit churn = P(two fits of one version differ), the mean of
+    both versions if both have several fits; beyond = churn − refit churn. With p_c and q_c the shares of class c in
+    the fits of old and new at an item, beyond = ½ Σ_c (p_c − q_c)² if both have several fits: 0 only if nothing but
+    randomness changed.
+
+    Churn and its parts run from 0 to 1; 0: the same predictions. A difference above 0 means that new is better.
+
+    It misleads if the items are those a version was trained on, or if they were chosen because one version fails there;
+    and if fits of both versions share a seed or training sample, as two epochs of one run do: they are then more alike
+    than a refit is. Fits must be independent of each other.
+    The interval of the difference is over items, and over fits for versions that have several; with one fit each, it is
+    about these two fits. `p_beyond` is exact if fits can be divided in 20 or more ways (5 against 5, or 1 against 19):
+    under the hypothesis that only the seed or sample changed, each way is equally likely. With fewer fits it is
+    Student's t for one more fit, and with fewer than 3 it is unknown. With a `table` it is that of the largest change
+    in all items and in every range or category of a column. Regions are searched on half of the items and tested on the
+    other half; those of `worse` and `better` must exceed `min_effect`. If a version has several fits, regions are given
+    only where exchanging fits between the versions does not explain them, at 5 %.
+
+    Parameters
+    ----------
+    old, new : records on the same items, from `record`, `Labelings.from_frame` or `from_arrays`
+    table : a row for each item of `old`, to find regions in which changes gather
+    refits : more fits of the old version on the same items, to know what a mere refit changes
+    metric : accuracy, balanced_accuracy, f1_macro or mcc, for `metric_difference`
+    min_effect : drop in accuracy that does not matter, 0 to 1
+    columns : names of columns of the table to search; default all
+    max_features : 1 for single columns only, 2 for pairs too
+    min_size : fewest items of a region; default 0.5 % of the items, at least 20
+    q : the false-discovery rate of the regions
+    level : confidence level of the intervals
+    random_state : seed of the split of items into halves
+
+    Examples
+    --------
+    >>> truth = np.arange(200) % 2
+    >>> old, new = truth.copy(), truth.copy()
+    >>> old[:10], new[:30] = 1 - old[:10], 1 - new[:30]
+    >>> c = compare(Labelings.from_arrays([old], truth), Labelings.from_arrays([new], truth))
+    >>> round(float(c.difference), 3), round(float(c.churn), 3), c.regression_shown
+    (-0.1, 0.1, True)
+
+    References
+    ----------
+    Milani Fard, Cormier, Canini & Gupta, Launch and Iterate: Reducing Prediction Churn, NIPS (2016). Bonett & Price,
+    Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data (2012).
+
+    """
+    expect.fraction(level, "level")
+    expect.one_of(metric, "metric", METRICS)
+    if not isinstance(min_effect, (int, float)) or isinstance(min_effect, bool) or not 0 <= min_effect < 1:
+        raise expect.InputError(f"`min_effect` is {min_effect!r}; expected a drop in accuracy from 0 up to 1.")
+    seed = seeds.settle(random_state)
+    pair = matched(old, new)
+    frame = None if table is None else checked_table(_rows(table, old, pair))
+    search = None
+    family = BoxFamily(pair.truth.size, None)
+    if frame is not None:
+        search = search_options(frame, None, columns, max_features, min_size, q, 10, level, seed)
+        family = BoxFamily(pair.truth.size, frame, search.names, search.min_size)
+    base = _base(pair, None if refits is None else matched(old, refits, ("old", "refits")))
+    churned = _churn(pair, base, family, seed, level)
+    rights = pair.old.right(pair.truth), pair.new.right(pair.truth)
+    notes = [*pair.notes, *churned.notes]
+    difference = _difference(rights, pair.groups, level)
+    by_metric = difference if metric == "accuracy" else metric_difference(pair, metric, level, seed)[2]
+    regions: dict[str, tuple[Region, ...]] = {"worse": (), "better": (), "changed": ()}
+    n_tested = 0
+    if frame is not None and search is not None:
+        old_right, new_right = base.right(pair.truth), rights[1]
+        asked: list[tuple[str, Floats, Floats, float]] = []
+        for what, before, after in (("worse", 1 - old_right, 1 - new_right), ("better", old_right, new_right)):
+            p_value = math.nan
+            if base.units > 1 or pair.new.units > 1:
+                fits = [(version.labels[:, 0] == pair.truth) != (what == "better") for version in (base, pair.new)]
+                p_value = p_worse(fits[0], fits[1], family, seed)
+            asked.append((what, before, after, p_value))
+        if churned.reference is not None and not math.isnan(churned.p_value):
+            asked.append(("changed", churned.reference, churned.table, churned.p_value))
+        for what, before, after, p_value in asked:
+            if p_value > ALPHA:  # a refit would change as much somewhere
+                continue
+            least = 0.0 if what == "changed" else float(min_effect)
+            found = changed_regions(what, frame, search, before, after, pair.groups, least, what == "changed")
+            regions[what], n_tested = found.regions, n_tested + found.n_tested
+            notes += [note for note in found.notes if note not in notes]
+        if base.units == pair.new.units == 1:
+            notes.append("Regions are about these two fits; a refit may also change them.")
+    right_old, right_new = rights[0].mean(axis=0), rights[1].mean(axis=0)
+    return Comparison(
+        old=pair.old.name,
+        new=pair.new.name,
+        n_items=pair.truth.size,
+        old_fits=pair.old.units,
+        new_fits=pair.new.units,
+        old_accuracy=_share(rights[0], pair.groups, level),
+        new_accuracy=_share(rights[1], pair.groups, level),
+        difference=difference,
+        metric=metric,
+        metric_difference=by_metric,
+        regressions=_share((rights[0].mean(axis=0) * (1 - rights[1])), pair.groups, level),
+        gains=_share(((1 - rights[0].mean(axis=0)) * rights[1]), pair.groups, level),
+        churn=churned.churn,
+        refit_churn=churned.refit,
+        beyond_refit=churned.beyond,
+        p_beyond=churned.p_value,
+        worse=regions["worse"],
+        better=regions["better"],
+        changed=regions["changed"],
+        n_tested=n_tested,
+        min_effect=float(min_effect),
+        notes=tuple(notes),
+        per_item=pd.DataFrame(
+            {
+                "truth": pair.classes[pair.truth],
+                "old_right": right_old,
+                "new_right": right_new,
+                "changed": churned.table.mean(axis=0),
+            }
+        ),
+    )
+
+
+# Churn: what changed, and what a refit changes
+
+
+@dataclass(frozen=True)
+class _Churn:
+    """`table` (U, n) is how often each fit of new differs from old ones, `reference` the same among fits of old."""
+
+    churn: Estimate
+    refit: Estimate
+    beyond: Estimate
+    p_value: float
+    table: Floats
+    reference: Floats | None
+    notes: tuple[str, ...]
+
+
+def _base(pair: Matched, more: Matched | None) -> Version:
+    """The fits of the old version, and those given as `refits`."""
+    if more is None:
+        return pair.old
+    if more.rows.size != pair.rows.size or more.classes.size != pair.classes.size:
+        raise expect.InputError("`refits` must be on the same items, with the same classes, as `old` and `new`.")
+    return more.new if more.old.units == 1 else Version(pair.old.name, _joined(more.old.labels, more.new.labels))
+
+
+def _churn(pair: Matched, base: Version, family: BoxFamily, seed: int, level: float) -> _Churn:
+    size = pair.classes.size
+    table, by_old = between(pair.new, pair.old, size)
+    churn = _share(table, pair.groups, level, by_old)
+    if base is not pair.old:
+        table, by_old = between(pair.new, base, size)
+    inside = [within(version, size) for version in (base, pair.new) if version.units > 1]
+    unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: one fit per version")
+    if not inside:
+        return _Churn(churn, unknown, replace(unknown, low=-1.0), math.nan, table, None, ())
+    refit = within_limits(_mean_share(inside, pair.groups, level), 0.0, 1.0)
+    p_value = p_changed(base.labels[:, 0], pair.new.labels[:, 0], family, seed)
+    notes = () if not math.isnan(p_value) else (FEW_FITS,)
+    gap = fit_difference(inside[0], table, pair.groups, leave_one_out=True) if base.units > 1 else None
+    value = float(table.mean() - np.mean([each.mean() for each in inside]))
+    if gap is None or base.units < LEAST_FITS:
+        beyond = Estimate(value, -1.0, 1.0, level, "unknown: fewer than 3 fits")
+    elif len(inside) == 2:
+        beyond = _symmetric(table, by_old, inside, pair.groups, value, level)
+    else:
+        beyond = gap.interval(level)
+    return _Churn(churn, refit, beyond, p_value, table, inside[0] if base.units > 1 else None, notes)
+
+
+def _symmetric(
+    table: Floats, by_old: Floats, inside: list[Floats], groups: AnyInts | None, value: float, level: float
+) -> Estimate:
+    """Churn minus the mean of both versions' own: each fit's share in it gives the error over fits."""
+    per_item = table.mean(axis=0) - (inside[0].mean(axis=0) + inside[1].mean(axis=0)) / 2
+    items = fit_difference(np.zeros((1, per_item.size)), per_item[None, :], groups)
+    # A jackknife over fits: what the difference would be without each of them.
+    variance = items.error**2
+    for own, across in ((inside[1], table), (inside[0], by_old)):
+        if len(own) < LEAST_FITS:
+            continue
+        pulls = across.mean(axis=1) - own.mean(axis=1)
+        variance += float(pulls.var(ddof=1)) / len(own)
+    df = max(min(len(each) for each in inside) - 1, 1)
+    return FitDifference(value, math.sqrt(variance), df, "items and fits").interval(level)
+
+
+def _joined(one: AnyInts, other: AnyInts) -> AnyInts:
+    refits = min(one.shape[1], other.shape[1])
+    return np.concatenate([one[:, :refits], other[:, :refits]])
+
+
+# Shares and differences with intervals
+
+
+def _share(table: Floats, groups: AnyInts | None, level: float, by_other: Floats | None = None) -> Estimate:
+    """The mean of a table of fits x items as a share; `by_other` is the same by fits of the other version."""
+    value = float(table.mean())
+    if len(table) == 1 and (by_other is None or len(by_other) == 1) and np.isin(table, (0.0, 1.0)).all():
+        return of_proportion_by_group(table[0] == 1, groups, level)
+    zeros = np.zeros((1, table.shape[1]))
+    error = fit_difference(zeros, table, groups)
+    variance = error.error**2 - (float(table.mean(axis=1).var(ddof=1)) if len(table) > 1 else 0.0)
+    if by_other is not None and len(by_other) > 1:
+        variance += float(by_other.mean(axis=1).var(ddof=1)) / len(by_other)
+    return share_around(value, math.sqrt(max(variance, 0.0)), level, f"over {error.over}", int(error.df) + 1)
+
+
+def _mean_share(tables: list[Floats], groups: AnyInts | None, level: float) -> Estimate:
+    """The mean churn within versions; each fit is compared with the others, so fits count twice."""
+    means = np.mean([table.mean(axis=0) for table in tables], axis=0)
+    items = fit_difference(np.zeros((1, means.size)), means[None, :], groups)
+    variance, fits = items.error**2, math.inf
+    for table in tables:
+        if len(table) >= LEAST_FITS:
+            variance += 4 * float(table.mean(axis=1).var(ddof=1)) / len(table) / len(tables) ** 2
+            fits = min(fits, len(table))
+    if math.isinf(fits):
+        return share_around(float(means.mean()), items.error, level, f"over {items.over}; these two fits")
+    return share_around(float(means.mean()), math.sqrt(variance), level, f"over {items.over} and fits", int(fits))
+
+
+def _difference(rights: tuple[Floats, Floats], groups: AnyInts | None, level: float) -> Estimate:
+    """Accuracy of new minus old, paired by item."""
+    old, new = rights
+    if groups is None and len(old) == len(new) == 1 and np.isin(old, (0.0, 1.0)).all():
+        # Bonett and Price: one more regression and one more gain, so that few changes do not look certain.
+        lost, won = int((old > new).sum()), int((new > old).sum())
+        n = old.shape[1]
+        down, up = (lost + 1) / (n + 2), (won + 1) / (n + 2)
+        error = math.sqrt((down + up - (up - down) ** 2) / (n + 2))
+        adjusted = FitDifference(up - down, error, math.inf, "items").interval(level)
+        value = (won - lost) / n
+        return replace(adjusted, value=value, low=min(adjusted.low, value), high=max(adjusted.high, value))
+    return fit_difference(old, new, groups).interval(level)
+
+
+def _rows(table: Any, old: Labelings, pair: Matched) -> Any:
+    """The rows of the compared items."""
+    rows = as_frame(table)
+    n_items = old.truth.size
+    if hasattr(rows, "iloc") and len(rows) != n_items and len(rows) == old.about.get("data", {}).get("rows"):
+        rows = rows.iloc[old.test_rows]
+    if not hasattr(rows, "iloc") or len(rows) != n_items:
+        raise expect.InputError(
+            f"`table` has {len(rows)} rows but `old` has {n_items} items; expected a DataFrame with a row for each."
+        )
+    return rows.iloc[pair.rows].reset_index(drop=True)

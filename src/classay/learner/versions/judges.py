@@ -1,0 +1,465 @@
+"""`judges`: whether raters agree, whether a rater agrees with itself when asked again, and what that does to scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from ... import expect
+from ...arrays import AnyInts, Floats
+from ...expect import InputError, shown
+from ...frames import pandas_of
+from ...intervals import Estimate, around, share_around
+from ...result import PARTS, Result
+from ..records.labelings import Labelings
+from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, PredictionTable, prediction_table
+
+OVER = "over items"
+
+
+@dataclass(frozen=True)
+class Rater:
+    """One rater: how often it gives the same rating when asked again, and the share of items on which it changed.
+
+    `changed` is what was seen in these runs; it grows with their number, `self_agreement` does not.
+    """
+
+    name: str
+    n_runs: int
+    self_agreement: Estimate
+    self_kappa: Estimate
+    changed: Estimate
+
+
+@dataclass(frozen=True)
+class RaterPair:
+    """Two raters on the same items: the share of equal ratings, and Cohen's kappa, the same beyond chance."""
+
+    one: str
+    other: str
+    n_items: int
+    agreement: Estimate
+    kappa: Estimate
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """The mean rating of a system by one rater. `again` is by how much asking once more moves it (SD)."""
+
+    rater: str
+    system: str
+    score: Estimate
+    again: float
+
+
+@dataclass(frozen=True)
+class SystemPair:
+    """The difference in score of two systems by one rater, paired by item where both were rated.
+
+    `again` is by how much asking once more moves the difference (SD), `reversal` the probability that a single new
+    rating of every item orders the two the other way round than all ratings together.
+    """
+
+    rater: str
+    one: str
+    other: str
+    difference: Estimate
+    again: float
+    reversal: float
+
+
+@dataclass(frozen=True)
+class Judges(Result, chart="learner.versions:judges_chart"):
+    """The result of `judges`: `raters` alone, `pairs` of them, and the `systems` they rate.
+
+    `agreement` and `kappa` are the means over pairs of raters, unknown for one rater.
+    """
+
+    n_items: int
+    categories: tuple[str, ...]
+    agreement: Estimate
+    kappa: Estimate
+    raters: tuple[Rater, ...]
+    pairs: tuple[RaterPair, ...]
+    systems: tuple[SystemScore, ...]
+    system_pairs: tuple[SystemPair, ...]
+    notes: tuple[str, ...]
+    per_item: InitVar[pd.DataFrame]
+
+    def __post_init__(self, per_item: pd.DataFrame) -> None:
+        object.__setattr__(self, "_per_item", per_item)
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """One row per item and rater: how often two of its ratings differ, those that change most first."""
+        frame: pd.DataFrame = self._per_item  # type: ignore[attr-defined]
+        return frame
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: rater, other, figure, value, low, high, level, kind."""
+        rows: list[tuple[str, str, str, Estimate]] = []
+        for each in self.raters:
+            rows.append((each.name, each.name, "self_agreement", each.self_agreement))
+            rows.append((each.name, each.name, "changed", each.changed))
+        for pair in self.pairs:
+            rows.append((pair.one, pair.other, "agreement", pair.agreement))
+            rows.append((pair.one, pair.other, "kappa", pair.kappa))
+        rows += [(each.rater, each.system, "score", each.score) for each in self.systems]
+        rows += [
+            (each.rater, f"{each.one} − {each.other}", "difference", each.difference) for each in self.system_pairs
+        ]
+        return pd.DataFrame(
+            [
+                {"rater": one, "other": other, "figure": name} | {part: getattr(estimate, part) for part in PARTS}
+                for one, other, name, estimate in rows
+            ]
+        )
+
+    def __str__(self) -> str:
+        sentences = []
+        if self.pairs:
+            least = min(self.pairs, key=lambda pair: pair.kappa.value)
+            sentences.append(
+                f"Raters agree on {self.agreement:.3g} of {self.n_items:,} items, kappa (beyond chance) "
+                f"{self.kappa:.2g}; least {least.one} and {least.other} ({least.kappa:.2g})."
+            )
+        again = [each for each in self.raters if each.self_agreement.known]
+        if again:
+            worst = min(again, key=lambda each: each.self_agreement.value)
+            sentences.append(
+                f"Asked again, {worst.name} gives the same rating in {worst.self_agreement:.3g} of the items; it "
+                f"changed {worst.changed.value:.1%} of them in {worst.n_runs} runs."
+            )
+        else:
+            sentences.append("Every item was rated once, so how often a rater changes its mind is unknown.")
+        doubtful = [each for each in self.system_pairs if each.reversal > 0.05]
+        if doubtful:
+            most = max(doubtful, key=lambda each: each.reversal)
+            sentences.append(
+                f"Asked once more, {most.rater} would order {most.one} and {most.other} the other way round with "
+                f"probability {most.reversal:.2g}."
+            )
+        return " ".join([*sentences, *self.notes])
+
+
+def judges(
+    ratings: Any,
+    *,
+    item: str | None = None,
+    rater: str | None = None,
+    rating: str | list[str] | None = None,
+    run: str | None = None,
+    system: str | None = None,
+    values: Mapping[Any, float] | None = None,
+    normalise: bool | Mapping[str, str] = False,
+    level: float = 0.95,
+) -> Judges:
+    """Measure raters (models, people) on the same items: agreement beyond chance, and what asking again changes.
+
+    agreement = mean over items of Σ_c p_c q_c, p and q the shares of rating c in the runs of two raters;
+    kappa = (agreement − e)/(1 − e), e = Σ_c P_c Q_c with the shares over all items (Cohen). The agreement of a rater
+    with itself leaves out pairs of a run with itself, so that it does not depend on the number of runs.
+
+    Agreement runs from 0 to 1, kappa from −1 to 1: 0 is chance, 1 full agreement. The score of a system is the mean
+    rating; its interval is over items, with the raters as they are. `again` is the part of its error that asking again
+    shows: √(Σ within-item variance)/n.
+
+    It misleads where nearly all ratings are the same: kappa is then low or unknown although raters agree. Agreement is
+    not accuracy: raters can share a mistake. Runs must be asked again, not copied from a cache.
+
+    Parameters
+    ----------
+    ratings : a table with one row per rating (or a wide one: several rating columns are raters), or a record whose
+        variants are the raters
+    item : column that names the item; with `system`, the question that all systems answered
+    rater : column that names the rater; default: the rating columns
+    rating : column of the ratings, or several columns or a pattern
+    run : column that names the repetition; default: repeated ratings are numbered in their order
+    system : column that names the system that was rated
+    values : the number for each rating, for scores of systems; default: ratings that are numbers, as they are
+    normalise : True to ignore case, spaces, and quotes or punctuation at the ends; a dict also replaces words
+    level : confidence level of the intervals
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> quality = rng.random(200) < 0.5
+    >>> table = pd.DataFrame({f"judge{j}": np.where(rng.random(200) < 0.1, ~quality, quality) for j in range(2)})
+    >>> round(float(judges(table.astype(int), rating="judge*").kappa), 1)
+    0.7
+
+    References
+    ----------
+    Cohen, A coefficient of agreement for nominal scales (1960).
+
+    """
+    expect.fraction(level, "level")
+    if isinstance(ratings, Labelings):
+        table, systems, questions = _from_record(ratings), None, None
+        if system is not None:
+            raise InputError("`system` names a column; pass the table of ratings, not a record.")
+    else:
+        frame, key = _with_key(ratings, item, system)
+        table = prediction_table(
+            frame, truth=None, prediction=rating, item=key, run=run, variant=rater, normalise=normalise
+        )
+        systems = None if system is None else table.columns[system].astype(str).to_numpy()
+        questions = None if system is None or item is None else table.columns[item].to_numpy()
+    shares, runs = _shares(table)
+    raters = tuple(_rater(name, shares[place], runs[place], level) for place, name in enumerate(table.variants))
+    pairs = tuple(
+        _pair(table.variants[one], table.variants[other], shares[one], shares[other], runs[one], runs[other], level)
+        for one, other in combinations(range(len(shares)), 2)
+    )
+    unknown = Estimate(math.nan, -1.0, 1.0, level, "unknown: one rater")
+    notes = list(table.notes)
+    scores: tuple[SystemScore, ...] = ()
+    system_pairs: tuple[SystemPair, ...] = ()
+    if systems is not None:
+        numbers = _numbers(table, values)
+        scores, system_pairs = _systems(table, numbers, systems, questions, level)
+    return Judges(
+        n_items=table.labels.shape[2],
+        categories=tuple(str(name) for name in table.classes),
+        agreement=_overall(shares, runs, level, beyond_chance=False) if pairs else unknown,
+        kappa=_overall(shares, runs, level, beyond_chance=True) if pairs else unknown,
+        raters=raters,
+        pairs=pairs,
+        systems=scores,
+        system_pairs=system_pairs,
+        notes=tuple(notes),
+        per_item=_flips(table, shares, runs),
+    )
+
+
+# The table of ratings
+
+
+def _from_record(record: Labelings) -> PredictionTable:
+    variants = record.about.get("variants") or [str(number + 1) for number in range(len(record.labels))]
+    items = record.about.get("items") or np.arange(record.truth.size)
+    runs = record.about.get("runs") or [str(number + 1) for number in range(record.labels.shape[1])]
+    return PredictionTable(
+        record.labels, record.truth, record.classes, np.asarray(items), tuple(variants), tuple(runs), pd.DataFrame(),
+        None, None, record.groups, tuple(str(note) for note in record.notes),
+    )  # fmt: skip
+
+
+def _with_key(ratings: Any, item: str | None, system: str | None) -> tuple[Any, str | None]:
+    """The table with a column that names what was rated: the item, or the answer of a system to it."""
+    frame = pandas_of(ratings, "ratings")
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"`ratings` is {type(frame).__name__}; expected a table with one row per rating, or a record.")
+    if system is None:
+        return frame, item
+    for role, name in (("system", system), ("item", item)):
+        if name is not None and name not in frame:
+            raise InputError(
+                f"`{role}` is {name!r}, which is not a column.{expect.nearest(str(name), map(str, frame.columns))} "
+                f"There are {shown(frame.columns)}."
+            )
+    if item is None:
+        raise InputError(
+            "`system` is given without `item`: name the column of the question, so that systems are paired."
+        )
+    key = "rated"
+    while key in frame:
+        key += "_"
+    return frame.assign(**{key: frame[item].astype(str) + " · " + frame[system].astype(str)}), key
+
+
+def _shares(table: PredictionTable) -> tuple[Floats, AnyInts]:
+    """(K, n, C) shares of each rating in the runs of each rater at each item, and (K, n) runs that gave one."""
+    silent = np.flatnonzero(table.classes.astype(str) == NOTHING_PREDICTED)
+    count, _, items = table.labels.shape
+    size = table.classes.size
+    counts = np.zeros((count, items, size))
+    for labels, own in zip(table.labels, counts):
+        for answer in labels:
+            there = (answer != ABSENT) & ~np.isin(answer, silent)
+            own[np.flatnonzero(there), answer[there]] += 1
+    runs = counts.sum(axis=2)
+    return counts / np.maximum(runs, 1)[:, :, None], runs.astype(np.int64)
+
+
+# Raters and pairs of them
+
+
+def _rater(name: str, shares: Floats, runs: AnyInts, level: float) -> Rater:
+    several = runs > 1
+    most = int(runs.max(initial=0))
+    if not several.any():
+        unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: rated once")
+        return Rater(name, most, unknown, Estimate(math.nan, -1.0, 1.0, level, "unknown: rated once"), unknown)
+    same = _same_again(shares[several], runs[several])
+    overall = shares[several].mean(axis=0)
+    expected = 2 * shares[several] @ overall
+    changed = (shares[several].max(axis=1) < 1).astype(float)
+    beyond = _beyond(same, expected, float(overall @ overall), level)
+    return Rater(name, most, _share(same, level), beyond, _share(changed, level))
+
+
+def _same_again(shares: Floats, runs: AnyInts) -> Floats:
+    """How often two different runs agree at each item."""
+    same: Floats = (runs * (shares**2).sum(axis=1) - 1) / (runs - 1)
+    return same
+
+
+def _pair(
+    one: str, other: str, first: Floats, second: Floats, runs: AnyInts, more_runs: AnyInts, level: float
+) -> RaterPair:
+    both = (runs > 0) & (more_runs > 0)
+    if both.sum() < 2:
+        unknown = Estimate(math.nan, -1.0, 1.0, level, "unknown: fewer than 2 items in common")
+        return RaterPair(one, other, int(both.sum()), unknown, unknown)
+    same, expected, chance = _parts(first[both], second[both])
+    return RaterPair(one, other, int(both.sum()), _share(same, level), _beyond(same, expected, chance, level))
+
+
+def _parts(first: Floats, second: Floats) -> tuple[Floats, Floats, float]:
+    """Agreement at each item, each item's share in the expected agreement, and the expected agreement."""
+    own, others = first.mean(axis=0), second.mean(axis=0)
+    return (first * second).sum(axis=1), first @ others + second @ own, float(own @ others)
+
+
+def _overall(shares: Floats, runs: AnyInts, level: float, beyond_chance: bool) -> Estimate:
+    """The mean over pairs of raters, on items that all of them rated; over items."""
+    common = (runs > 0).all(axis=0)
+    if common.sum() < 2:
+        return Estimate(math.nan, -1.0, 1.0, level, "unknown: fewer than 2 items that all rated")
+    parts = [_parts(shares[one][common], shares[other][common]) for one, other in combinations(range(len(shares)), 2)]
+    same = np.mean([part[0] for part in parts], axis=0)
+    if not beyond_chance:
+        return _share(same, level)
+    chance = float(np.mean([part[2] for part in parts]))
+    return _beyond(same, np.mean([part[1] for part in parts], axis=0), chance, level)
+
+
+def _share(values: Floats, level: float) -> Estimate:
+    """The mean of a share of each item, over items."""
+    value = float(values.mean())
+    if np.ptp(values) == 0:
+        # No item differs: as many items as these have shown nothing else.
+        rare = 1 - (1 - level) ** (1 / values.size)
+        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, OVER)
+    return share_around(value, float(values.std(ddof=1)) / math.sqrt(values.size), level, OVER, values.size)
+
+
+def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Estimate:
+    """Kappa from the agreement and the expected agreement at each item; the interval on the scale of log(1 − kappa)."""
+    if chance >= 1:
+        return Estimate(math.nan, -1.0, 1.0, level, "undefined: all ratings are the same")
+    agreement = float(same.mean())
+    value = (agreement - chance) / (1 - chance)
+    if value >= 1:
+        low = (_share(same, level).low - chance) / (1 - chance)
+        return Estimate(1.0, max(low, -1.0), 1.0, level, OVER)
+    pulls = (same - agreement) / (1 - chance) - (1 - agreement) / (1 - chance) ** 2 * (expected - 2 * chance)
+    error = float(pulls.std(ddof=1)) / math.sqrt(same.size)
+    reach = around(0.0, error / (1 - value), level, draws=same.size).high
+    low, high = (1 - (1 - value) * math.exp(sign * min(reach, 700.0)) for sign in (1, -1))
+    return Estimate(value, max(low, -1.0), high, level, OVER)
+
+
+def _flips(table: PredictionTable, shares: Floats, runs: AnyInts) -> pd.DataFrame:
+    rows = []
+    for place, name in enumerate(table.variants):
+        several = np.flatnonzero(runs[place] > 1)
+        differs = 1 - _same_again(shares[place][several], runs[place][several]) if several.size else np.empty(0)
+        usual = table.classes[shares[place][several].argmax(axis=1)]
+        rows.append(
+            pd.DataFrame(
+                {
+                    "item": table.items[several],
+                    "rater": name,
+                    "runs": runs[place][several],
+                    "usual": usual,
+                    "value": differs,
+                }
+            )
+        )
+    frame = pd.concat(rows, ignore_index=True)
+    return frame.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+
+
+# Systems
+
+
+def _numbers(table: PredictionTable, values: Mapping[Any, float] | None) -> Floats:
+    """The number of each rating; NaN for no answer."""
+    if values is not None:
+        by_text = {str(key): float(value) for key, value in values.items()}
+        lacking = [str(name) for name in table.classes if str(name) not in by_text and str(name) != NOTHING_PREDICTED]
+        if lacking:
+            raise InputError(f"`values` lacks {shown(lacking, 4)}; expected a number for every rating.")
+        return np.array([by_text.get(str(name), math.nan) for name in table.classes])
+    numbers = pd.to_numeric(pd.Series(table.classes.astype(str)), errors="coerce").to_numpy(dtype=float)
+    words = [
+        str(name)
+        for name, number in zip(table.classes, numbers)
+        if math.isnan(number) and str(name) != NOTHING_PREDICTED
+    ]
+    if words:
+        raise InputError(
+            f"Ratings such as {words[0]!r} are not numbers, so systems have no score. Pass the number of each: "
+            "values={'good': 1, 'bad': 0}."
+        )
+    return numbers
+
+
+def _systems(
+    table: PredictionTable, numbers: Floats, systems: NDArray[Any], questions: NDArray[Any] | None, level: float
+) -> tuple[tuple[SystemScore, ...], tuple[SystemPair, ...]]:
+    names = list(dict.fromkeys(systems.tolist()))
+    scores, pairs = [], []
+    for place, rater in enumerate(table.variants):
+        rated = np.where(table.labels[place] == ABSENT, np.nan, np.append(numbers, np.nan)[table.labels[place]])
+        runs = np.isfinite(rated).sum(axis=0)
+        mean = np.nansum(rated, axis=0) / np.maximum(runs, 1)
+        # Variance of a single rating at an item, from its runs; without several, none is known.
+        spread = np.nansum((rated - mean) ** 2, axis=0) / np.maximum(runs - 1, 1)
+        spread[runs < 2] = np.nan
+        by_question: dict[str, pd.DataFrame] = {}
+        for name in names:
+            own = (systems == name) & (runs > 0)
+            if own.sum() < 2:
+                continue
+            values, again = mean[own], spread[own]
+            error = float(values.std(ddof=1)) / math.sqrt(own.sum())
+            score = around(float(values.mean()), error, level, OVER, int(own.sum()))
+            scores.append(SystemScore(rater, name, score, _moved(again, int(own.sum()))))
+            index = np.flatnonzero(own) if questions is None else questions[own]
+            by_question[name] = pd.DataFrame({"mean": values, "spread": again}, index=index)
+        for one, other in combinations(by_question, 2):
+            joined = by_question[one].add_suffix("_one").join(by_question[other].add_suffix("_other"), how="inner")
+            if len(joined) < 2:
+                continue
+            gap = (joined["mean_one"] - joined["mean_other"]).to_numpy()
+            error = float(gap.std(ddof=1)) / math.sqrt(gap.size)
+            difference = around(float(gap.mean()), error, level, "over items, paired", gap.size)
+            again = _moved((joined["spread_one"] + joined["spread_other"]).to_numpy(), gap.size)
+            reversal = _reversal(difference.value, again)
+            pairs.append(SystemPair(rater, one, other, difference, again, reversal))
+    return tuple(scores), tuple(pairs)
+
+
+def _moved(spread: Floats, items: int) -> float:
+    """Standard deviation of a mean over items, when every item is rated once more."""
+    known = np.isfinite(spread)
+    return math.sqrt(float(spread[known].mean()) / items) if known.any() else math.nan
+
+
+def _reversal(difference: float, again: float) -> float:
+    if math.isnan(again):
+        return math.nan
+    if again == 0:
+        return 0.0 if difference else 0.5
+    return float(stats.norm.cdf(-abs(difference) / again))

@@ -1,0 +1,197 @@
+"""`repeats_needed`: how often to ask again, from how much answers were found to vary."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ... import expect, seeds
+from ...arrays import Floats
+from ...intervals import Estimate, normal_quantile
+from ...result import Result
+from ..records.labelings import Labelings, expect_record
+
+SHOWN = (1, 2, 3, 5, 10, 20, 50)
+RESAMPLES = 200
+
+
+@dataclass(frozen=True)
+class Variances:
+    """Parts of the variance of one answer being right: between items, of whole runs, and of single answers.
+
+    The variance of accuracy over n items and R runs is items/n + runs/R + answers/(n·R).
+    """
+
+    items: float
+    runs: float
+    answers: float
+
+    def of_accuracy(self, n_items: float, n_runs: float) -> float:
+        """The variance of accuracy over this many items and runs."""
+        return self.items / n_items + self.by_runs(n_items, n_runs)
+
+    def by_runs(self, n_items: float, n_runs: float) -> float:
+        """The part of it that more runs reduce."""
+        return self.runs / n_runs + self.answers / (n_items * n_runs)
+
+
+@dataclass(frozen=True)
+class Repeats(Result, chart="learner.versions:repeats_chart"):
+    """The result of `repeats_needed`: `repeats` runs, with the range that other items of the same kind would give.
+
+    With that many, asking again gives at most `share` of the variance of accuracy, or moves it by at most `precision`;
+    the rest comes from the choice of items, which only more items reduce. `half_widths` has the half-width of the
+    interval of accuracy by number of runs, `items_for_half_width` how many items the asked `half_width` needs with
+    `repeats` runs, if one was asked for.
+    """
+
+    name: str
+    n_items: int
+    n_runs: int
+    n_variants: int
+    share: float
+    precision: float
+    repeats: Estimate
+    variances: Variances
+    half_widths: dict[int, float]
+    half_width: float | None
+    items_for_half_width: int | None
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per number of runs: runs, value (half-width of the interval of accuracy), share by runs."""
+        rows = []
+        for runs, width in self.half_widths.items():
+            total = self.variances.of_accuracy(self.n_items, runs)
+            by_runs = self.variances.by_runs(self.n_items, runs)
+            rows.append({"runs": runs, "value": width, "share_by_runs": by_runs / total if total else 0.0})
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        number = f"{self.repeats.value:.0f} run{'s' * (self.repeats.value != 1)}"
+        text = (
+            f"{self.name}: {number} suffice (between {self.repeats.low:.0f} and {self.repeats.high:.0f}): then "
+            f"asking again gives at most {self.share:.0%} of the variance of accuracy over {self.n_items:,} items, or "
+            f"moves it by at most {self.precision:g}. With "
+            f"that many, accuracy is known to within {self._width():.2g}; with one run, to within "
+            f"{self.half_widths[1]:.2g}."
+        )
+        if self.half_width is not None:
+            text += f" To within {self.half_width:g} takes {self.items_for_half_width:,} items."
+        return " ".join([text, *self.notes])
+
+    def _width(self) -> float:
+        scale = self.half_widths[1] / math.sqrt(max(self.variances.of_accuracy(self.n_items, 1), 1e-300))
+        return scale * math.sqrt(self.variances.of_accuracy(self.n_items, self.repeats.value))
+
+
+def repeats_needed(
+    labelings: Labelings,
+    share: float = 0.1,
+    *,
+    precision: float = 0.01,
+    half_width: float | None = None,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> Repeats:
+    """How many runs suffice, so that asking again hardly moves accuracy.
+
+    Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers, each estimated
+    without bias from the runs that are there (W = mean of R/(R−1)·p(1−p) over items, p the share of right answers).
+    The answer is the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that asking again
+    moves accuracy by at most `precision` (at the given level).
+
+    From 1 up; 1: asking once is enough. It misleads if the runs were not independent: one seed, a cache, or
+    temperature 0 gives runs that agree because nothing was asked again. It is about accuracy over all items; single
+    items may still change. S is hardly known from few runs.
+
+    Parameters
+    ----------
+    labelings : a record with at least 2 runs per variant
+    share : how much of the variance may come from asking again
+    precision : by how much asking again may move accuracy in any case
+    half_width : half-width of the interval of accuracy to reach; the result then says how many items that takes
+    level : confidence level of the intervals
+    random_state : seed of the resampled items
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hard = rng.random(300) < 0.3                      # a third of the items are answered by chance
+    >>> runs = np.where(hard, rng.random((5, 300)) < 0.5, True).astype(int)
+    >>> r = repeats_needed(Labelings.from_arrays(runs[None], np.ones(300, dtype=int), classes=[0, 1]))
+    >>> int(r.repeats.value)
+    12
+
+    """
+    record = expect_record(labelings, "labelings")
+    expect.fraction(share, "share")
+    expect.fraction(level, "level")
+    expect.fraction(precision, "precision")
+    if half_width is not None:
+        expect.fraction(half_width, "half_width")
+    labels = record.complete()
+    if labels.shape[1] < 2:
+        raise expect.InputError(
+            f"The record has 1 run per variant; at least 2 are needed to see how much answers vary. Ask some items "
+            f"again{', and name the column with run=' if record.of_predictions else ''}."
+        )
+    right = (labels == record.truth).astype(float)
+    n_items, notes = right.shape[2], list(record.notes)
+    found = variances(right)
+    generator = seeds.generator(seeds.settle(random_state), "repeats")
+    quantile = normal_quantile(level)
+    moved = (precision / quantile) ** 2
+    drawn = [
+        _needed(variances(right[:, :, generator.integers(n_items, size=n_items)]), n_items, share, moved)
+        for _ in range(RESAMPLES if n_items <= 100_000 else 20)
+    ]
+    value = _needed(found, n_items, share, moved)
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
+    needed = None
+    if half_width is not None:
+        # By runs as a whole, no number of items helps.
+        room = (half_width / quantile) ** 2 - found.runs / value
+        needed = math.ceil((found.items + found.answers / value) / room) if room > 0 else None
+        if needed is None:
+            notes.append("No number of items reaches that: whole runs differ by more. Use more runs.")
+            half_width = None
+    if right.shape[1] < 5:
+        notes.append(f"{right.shape[1]} runs say little about how much whole runs differ.")
+    return Repeats(
+        name=record.name,
+        n_items=n_items,
+        n_runs=right.shape[1],
+        n_variants=right.shape[0],
+        share=share,
+        precision=precision,
+        repeats=Estimate(value, min(float(low), value), max(float(high), value), level, "over items"),
+        variances=found,
+        half_widths={runs: quantile * math.sqrt(found.of_accuracy(n_items, runs)) for runs in SHOWN},
+        half_width=half_width,
+        items_for_half_width=needed,
+        notes=tuple(notes),
+    )
+
+
+def variances(right: Floats) -> Variances:
+    """The parts of the variance, mean over variants, from (K, R, n) answers that are right (1) or not (0)."""
+    _, runs, items = right.shape
+    by_item, by_run = right.mean(axis=1), right.mean(axis=2)
+    residual = right - by_item[:, None, :] - by_run[:, :, None] + right.mean(axis=(1, 2), keepdims=True)
+    answers = float((residual**2).sum(axis=(1, 2)).mean()) / ((runs - 1) * max(items - 1, 1))
+    of_runs = max(float(by_run.var(axis=1, ddof=1).mean()) - answers / items, 0.0)
+    of_items = max(float(by_item.var(axis=1, ddof=1).mean()) - answers / runs, 0.0)
+    return Variances(of_items, of_runs, answers)
+
+
+def _needed(found: Variances, n_items: int, share: float, moved: float) -> float:
+    """The smallest R at which runs give at most `share` of the variance, or at most a variance of `moved`."""
+    once, rest = found.by_runs(n_items, 1), found.items / n_items
+    enough = once / moved
+    if rest > 0:
+        enough = min(enough, once * (1 - share) / (share * rest))
+    return float(max(math.ceil(enough - 1e-9), 1))

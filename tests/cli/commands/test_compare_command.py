@@ -1,0 +1,130 @@
+"""`classay compare` and predictions alone: `classay report --truth`, `classay check` of predictions and against."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import classay as library
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Predictions of two versions with three seeds each; the second is worse for old customers."""
+    rng = np.random.default_rng(0)
+    n = 1200
+    truth, age = rng.integers(2, size=n), rng.integers(18, 80, n)
+    for name, turned in (("old", 0.0), ("new", 0.6)):
+        parts = []
+        for seed in range(5):
+            said = np.where(rng.random(n) < 0.05, 1 - truth, truth)
+            said = np.where((age >= 70) & (rng.random(n) < turned), 1 - said, said)
+            parts.append(pd.DataFrame({"id": range(n), "seed": seed, "pred": said, "label": truth, "age": age}))
+        pd.concat(parts).to_csv(tmp_path / f"{name}.csv", index=False)
+        one = parts[0].drop(columns="seed")
+        one.to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+ROLES = ["--truth", "label", "--item", "id", "--run", "seed"]
+
+
+def test_two_files_of_predictions(classay, folder):
+    code, out, _ = classay("compare", "old.csv", "new.csv", *ROLES)
+    assert code == 0
+    assert "more changed than that" in out
+    assert "age" in out
+    assert "worse" in out
+    code, out, _ = classay("compare", "old.csv", "new.csv", *ROLES, "--json", "--quiet", "--metric", "f1_macro")
+    content = json.loads(out)
+    assert content["shown"]
+    assert content["worse"][0]["condition"].startswith("age")
+    assert classay("compare", "old.csv", "new.csv", *ROLES, "--fail")[0] == 1
+    assert classay("compare", "old.csv", "old.csv", *ROLES, "--fail")[0] == 0
+
+
+def test_single_vectors_with_refits_apart(classay, folder):
+    code, out, _ = classay(
+        "compare", "old.jsonl", "new.jsonl", "--truth", "label", "--item", "id", "--refits", "old.jsonl", "--quiet"
+    )
+    assert code == 0
+    assert "is unknown" in out
+    code, out, err = classay("compare", "old.jsonl", "new.csv", "--truth", "label", "--item", "id", "--columns", "age")
+    assert code == 0, err
+
+
+def test_records_and_reports(classay, folder):
+    frame = pd.read_csv("old.csv")
+    record = library.Labelings.from_frame(frame, truth="label", item="id", run="seed")
+    record.save("old.classay")
+    code, out, err = classay("compare", "old.classay", "new.csv", *ROLES)
+    assert code == 0, err
+    for name in ("old", "new"):
+        assert classay("report", f"{name}.csv", *ROLES, "-o", f"{name}.json", "--quiet")[0] == 0
+    code, out, _ = classay("compare", "old.json", "new.json", "--fail")
+    assert code == 1
+    assert "worse" in out
+    code, _, err = classay("compare", "old.json", "new.csv", *ROLES)
+    assert code == 2
+    assert "a report and something else" in err
+
+
+def test_a_page_of_predictions_alone(classay, folder):
+    code, out, err = classay("report", "old.csv", *ROLES, "-o", "page.html", "-o", "page.json")
+    assert code == 0, err
+    assert "1,200 items, 1 variant, 5 runs" in err
+    assert "P601" in out
+    assert library.open_report("page.json").title == "old.csv: predictions assayed"
+    code, _, err = classay("report", "old.csv", "--truth", "lable", "-o", "other.html")
+    assert code == 2
+    assert "Did you mean label" in err
+
+
+def test_gates_of_predictions_and_against(classay, folder):
+    both = pd.concat(
+        [pd.read_csv("old.csv").assign(version="champion"), pd.read_csv("new.csv").assign(version="candidate")]
+    )
+    both.to_csv("both.csv", index=False)
+    (folder / "gates.toml").write_text(
+        'gates = ["candidate.accuracy >= champion.accuracy - 0.01"]\n[predictions]\nfile = "both.csv"\n'
+        'truth = "label"\nitem = "id"\nrun = "seed"\nvariant = "version"\n'
+    )
+    code, out, _ = classay("check", "gates.toml", "--quiet")
+    assert code == 1
+    assert "over items" in out
+    (folder / "plain.toml").write_text(
+        'gates = ["accuracy >= 0.5"]\n[predictions]\nfile = "new.csv"\ntruth = "label"\nitem = "id"\nrun = "seed"\n'
+    )
+    assert classay("check", "plain.toml", "--quiet")[0] == 0
+    classay("report", "old.csv", *ROLES, "-o", "last.json", "--quiet")
+    assert classay("check", "plain.toml", "--against", "last.json", "--quiet")[0] == 1
+    assert classay("check", "plain.toml", "--against", "last.json", "--min-effect", "0.5", "--quiet")[0] == 0
+    for line, message in (
+        ("predictions = 1", "expected a table"),
+        ('data = "x.csv"\n[predictions]\nfile = "a"', "drop `data`"),
+        ("[predictions]\nfile = 1", "expected a string"),
+        ('[predictions]\nfile = "a.csv"', "`predictions.truth` is missing"),
+        ('[predictions]\nfil = "a.csv"', "Did you mean file"),
+    ):
+        (folder / "wrong.toml").write_text('gates = ["accuracy >= 0.5"]\n' + line)
+        code, _, err = classay("check", "wrong.toml")
+        assert (code, message in err) == (2, True), err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv", "new.csv", *ROLES], "There is no file 'none.csv'"),
+        (["none.classay", "new.csv", *ROLES], "expected predictions"),
+        (["old.csv", "new.csv"], "--truth must name the column"),
+        (["old.csv", "new.csv", *ROLES, "--metric", "auc"], "expected one of 'accuracy'"),
+    ],
+)
+def test_mistakes(classay, folder, arguments, message):
+    code, _, err = classay("compare", *arguments)
+    assert code == 2
+    assert message in err

@@ -1,0 +1,118 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import classay
+from classay import InputError, Labelings
+from classay.learner.orientation.by_size import countable_size
+
+
+def following(n_subsets, refits, n_points, n_classes, seed=0, follow=0.5, random=0.0):
+    """Each subset has its own label at every point with probability `follow`; a refit then errs with `random`."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n_points)
+    own = rng.integers(n_classes, size=(n_subsets, 1, n_points))
+    base = np.where(rng.random((n_subsets, 1, n_points)) < follow, own, truth)
+    noise = rng.integers(n_classes, size=(n_subsets, refits, n_points))
+    return Labelings.from_arrays(np.where(rng.random((n_subsets, refits, n_points)) < random, noise, base), truth)
+
+
+@pytest.fixture(scope="module")
+def many_classes():
+    """26 classes, as letters: five points cannot be counted."""
+    return following(60, 5, 200, 26, follow=0.12, random=0.1)
+
+
+def test_capacity_is_never_said_to_be_nothing_where_it_cannot_be_counted(many_classes):
+    """It was 0.00 [0, 5.27] where one, two and three points had shown more."""
+    five = classay.orientation(many_classes, holdout_size=5)
+    one = classay.orientation(many_classes, holdout_size=1)
+    assert one.capacity.value > 0.1
+    assert five.capacity.value >= one.capacity.value
+    assert five.capacity.low >= one.capacity.low
+    assert five.capacity.kind.startswith("at least")
+    assert f"at least {five.capacity.value:.3g}" in str(five)
+    assert any("Capacity is at least" in note for note in five.notes)
+
+
+@pytest.mark.parametrize("random", [0.1, 0.2, 0.3])
+def test_more_points_never_show_less(random):
+    record = following(60, 5, 200, 26, follow=0.1, random=random)
+    values = [classay.orientation(record, holdout_size=size).capacity.value for size in (1, 2, 3, 4, 5)]
+    assert values == sorted(values)
+
+
+def test_the_usual_size_can_be_counted_and_is_said(many_classes):
+    o = classay.orientation(many_classes)
+    assert o.holdout_size == countable_size(many_classes) < 5
+    assert o.capacity.kind == "over subsets and holdouts"
+    assert any("not 5: labelings of more points hardly repeat" in note for note in o.notes)
+    # The same points as when it is asked for.
+    asked = classay.orientation(many_classes, holdout_size=o.holdout_size)
+    np.testing.assert_array_equal(o.holdouts, asked.holdouts)
+    with pytest.raises(InputError, match="holdout_size=5"):
+        o.bias[4]
+
+
+def test_two_classes_always_have_five_points():
+    o = classay.orientation(following(6, 2, 30, 2, follow=0.8))
+    assert o.holdout_size == 5
+    assert 4 in o.bias
+
+
+def test_a_small_test_part_is_used_whole():
+    o = classay.orientation(following(30, 2, 3, 2))
+    assert o.holdout_size == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_curves_rise_and_add_up(seed):
+    curve = classay.orientation_by_size(following(40, 5, 100, 2, seed, follow=0.2, random=0.1))
+    assert curve.identified >= 3
+    for figure in (curve.expressivity, curve.capacity, curve.stochasticity):
+        counted = [figure[size].value for size in curve.sizes if size <= curve.identified]
+        assert counted == sorted(counted)
+    values = [curve.capacity[size].value for size in curve.sizes]
+    assert values == sorted(values)
+    for size in range(1, curve.identified + 1):
+        total = curve.capacity[size].value + curve.stochasticity[size].value
+        assert curve.expressivity[size].value == pytest.approx(total)
+
+
+def test_independent_points_reach_the_ceiling():
+    """Labels that follow the subset on their own: information adds up over points."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(rng.integers(2, size=(2000, 1, 30)), 2, axis=1)
+    curve = classay.orientation_by_size(Labelings.from_arrays(labels, np.arange(30) % 2, classes=[0, 1]), holdouts=20)
+    for size in (1, 2, 3):
+        assert curve.capacity[size].value == pytest.approx(size, abs=0.05)
+        assert curve.ceiling[size] == pytest.approx(size, abs=0.05)
+
+
+def test_points_that_say_the_same_stay_below_the_ceiling():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(rng.integers(2, size=(500, 1, 1)), 30, axis=2)
+    record = Labelings.from_arrays(np.repeat(labels, 2, axis=1), np.arange(30) % 2)
+    curve = classay.orientation_by_size(record, holdouts=20)
+    assert curve.capacity[5].value == pytest.approx(1, abs=0.05)
+    assert curve.ceiling[5] == pytest.approx(5, abs=0.1)
+
+
+def test_a_deterministic_learner_has_no_other_part():
+    record = dataclasses.replace(following(40, 1, 60, 2), deterministic=True)
+    curve = classay.orientation_by_size(record, sizes=(1, 3))
+    for size in (1, 3):
+        assert curve.capacity[size].value == pytest.approx(curve.expressivity[size].value)
+
+
+def test_one_refit_leaves_the_split_unknown():
+    curve = classay.orientation_by_size(following(40, 1, 60, 2), sizes=(2,))
+    assert not curve.capacity[2].known
+    assert curve.expressivity[2].known
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (31,), (1.5,)])
+def test_sizes_that_cannot_be(sizes):
+    with pytest.raises(InputError):
+        classay.orientation_by_size(following(10, 2, 30, 2), sizes)

@@ -1,0 +1,112 @@
+import math
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+import classay
+from classay import InputError, Labelings
+from classay.learner.sweep.best_value import compared, utility_table
+
+
+def paired(seed, flips, n_subsets=30, n_points=80, shared=0.3):
+    """Records of values that err together: a subset is hard for all of them, and each adds its own errors."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_points) % 2
+    common = rng.random((n_subsets, 1, n_points)) < shared * rng.random((n_subsets, 1, 1))
+    records = {}
+    for value, flip in flips.items():
+        wrong = common | (rng.random((n_subsets, 1, n_points)) < flip)
+        records[value] = Labelings.from_arrays(np.where(wrong, 1 - truth, truth), truth, classes=[0, 1])
+    return records
+
+
+def test_accuracy_and_differences_by_hand():
+    truth = [0, 0]
+    one = Labelings.from_arrays([[[0, 0]], [[0, 1]]], truth, classes=[0, 1])
+    other = Labelings.from_arrays([[[0, 1]], [[1, 1]]], truth, classes=[0, 1])
+    found = compared("tree", ("depth",), {1: other, 2: one}, None, "smallest", 0.95)
+    assert found.best == 2
+    assert found.utility[2].value == 0.75
+    assert found.difference[1].value == pytest.approx(-0.5)
+    assert found.difference[2].value == 0
+    assert found.error[2] == 0
+
+
+def test_stability_by_hand():
+    # Point 0: subsets say 0, 0, 1: one of three pairs agrees. Point 1: all agree.
+    record = Labelings.from_arrays([[[0, 1]], [[0, 1]], [[1, 1]]], [0, 0], classes=[0, 1])
+    table = utility_table(record, {"stability": 1.0})
+    assert table.mean(axis=0) == pytest.approx([1 / 3, 1])
+    assert utility_table(record, {"accuracy": 1, "stability": 0.5}).mean() == pytest.approx(1 / 3 + 0.5 * 2 / 3)
+
+
+def test_stability_is_that_of_the_measure():
+    X, y = load_breast_cancer(return_X_y=True)
+    w = classay.sweep(DecisionTreeClassifier(), X, y, "max_depth", [1, 4], classay.Subsets(8), 2, executor=1)
+    found = w.compare({"stability": 1})
+    for value, record in w.records.items():
+        labels = record.complete()
+        agreement = [
+            (labels[k, r] == labels[m, s]).mean()
+            for k in range(8)
+            for m in range(8)
+            if k != m
+            for r in range(2)
+            for s in range(2)
+        ]
+        assert found.utility[value].value == pytest.approx(np.mean(agreement))
+    costly = w.compare({"accuracy": 1, "cost": -1000})
+    assert costly.weights == {"accuracy": 1.0, "cost": -1000.0}
+    assert "as good as the best" in str(w) or "No simpler value" in str(w)
+
+
+def test_pairs_are_closer_than_bands():
+    found = compared("t", ("p",), paired(0, {1: 0.10, 2: 0.05}), None, "smallest", 0.95)
+    one, best = found.utility[1], found.utility[2]
+    assert (found.difference[1].high - found.difference[1].low) < 0.7 * math.hypot(
+        one.high - one.low, best.high - best.low
+    )
+
+
+def test_the_simplest_that_is_as_good_is_chosen():
+    records = paired(1, {1: 0.3, 2: 0.05, 3: 0.05, 4: 0.05})
+    for prefer in ("smallest", "largest"):
+        found = compared("t", ("p",), records, None, prefer, 0.95)
+        within = [v for v in records if found.difference[v].value >= -found.error[v]]
+        assert found.chosen == (min if prefer == "smallest" else max)(within)
+        assert 1 not in within
+        assert 1 not in found.as_good
+    frame = found.to_frame()
+    assert frame["chosen"].sum() == frame["best"].sum() == 1
+
+
+def test_words_have_the_order_they_were_given_in():
+    records = dict(zip(("gini", "entropy"), paired(2, {1: 0.05, 2: 0.05}).values()))
+    found = compared("t", ("criterion",), records, None, "smallest", 0.95)
+    assert any("not numbers" in note for note in found.notes)
+    assert found.chosen in records
+
+
+def test_intervals_of_paired_differences_cover():
+    """Over subsets and points that are drawn anew. The full run is in tests/long."""
+    covered = 0
+    for seed in range(60):
+        found = compared("t", ("p",), paired(seed, {1: 0.2, 2: 0.05}), None, "smallest", 0.95)
+        # P(wrong) = 1 − (1 − c)(1 − flip), c uniform in [0, .3] over subsets.
+        truth = -(1 - 0.15) * 0.15
+        covered += found.difference[1].low <= truth <= found.difference[1].high
+    assert covered >= 52
+
+
+@pytest.mark.parametrize("utility", [{}, {"speed": 1}, {"accuracy": 0}, {"accuracy": math.nan}, {"accuracy": "x"}, 3])
+def test_utilities_that_cannot_be(utility):
+    with pytest.raises(InputError, match="utility"):
+        compared("t", ("p",), paired(0, {1: 0.1, 2: 0.1}), utility, "smallest", 0.95)
+
+
+def test_records_of_other_subsets_are_not_paired():
+    records = {**paired(0, {1: 0.1}), **paired(0, {2: 0.1}, n_subsets=20)}
+    with pytest.raises(InputError, match="paired"):
+        compared("t", ("p",), records, None, "smallest", 0.95)

@@ -1,0 +1,230 @@
+"""`compare`: paired figures by hand, churn and its split, regions, exchange of fits, and intervals over items."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef
+
+import classay
+from classay import InputError, Labelings
+from classay.learner.versions.confusion_metrics import METRICS
+from classay.learner.versions.exchange import BoxFamily, p_changed, p_worse
+from classay.learner.versions.fit_differences import fit_difference
+from classay.learner.versions.matched import Version, between, matched, within
+
+
+def record(labels, truth, **options) -> Labelings:
+    return Labelings.from_arrays(labels, truth, **options)
+
+
+def noisy(rng, truth, fits, rate=0.1, classes=2):
+    """Fits that err at random at each item."""
+    wrong = (truth + rng.integers(1, classes, size=(fits, truth.size))) % classes
+    return np.where(rng.random((fits, truth.size)) < rate, wrong, truth)
+
+
+def test_two_vectors_by_hand():
+    truth = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    old = np.array([0, 0, 1, 1, 1, 1, 0, 1])
+    new = np.array([0, 1, 0, 1, 0, 0, 0, 1])
+    result = classay.compare(record([old], truth), record([new], truth))
+    assert result.difference.value == pytest.approx(-2 / 8)
+    assert result.churn.value == pytest.approx(4 / 8)
+    assert result.regressions.value == pytest.approx(3 / 8)
+    assert result.gains.value == pytest.approx(1 / 8)
+    # Bonett and Price: (3 + 1)/10 and (1 + 1)/10.
+    error = math.sqrt((0.4 + 0.2 - 0.2**2) / 10)
+    assert result.difference.low == pytest.approx(-0.2 - 1.959964 * error, abs=1e-4)
+    assert not result.refit_churn.known
+    assert math.isnan(result.p_beyond)
+    assert "is unknown" in result.answer()
+
+
+def test_churn_within_and_between_by_hand():
+    old = Version("a", np.array([[[0, 0, 1]], [[0, 1, 1]], [[0, 1, 0]]]))
+    new = Version("b", np.array([[[1, 1, 1]], [[0, 1, 1]]]))
+    by_new, by_old = between(new, old, 2)
+    assert by_new == pytest.approx(np.array([[1, 1 / 3, 1 / 3], [0, 1 / 3, 1 / 3]]))
+    assert by_new.mean() == pytest.approx(by_old.mean())
+    inside = within(old, 2)
+    assert inside.mean(axis=0).tolist() == [0.0, pytest.approx(2 / 3), pytest.approx(2 / 3)]
+    several = Version("c", np.array([[[0], [1]], [[1], [1]]]))  # two subsets x two refits
+    assert within(several, 2).mean() == pytest.approx(0.5)
+
+
+def test_beyond_is_half_the_squared_distance_of_the_shares():
+    rng = np.random.default_rng(0)
+    truth = np.zeros(4000, dtype=int)
+    old, new = (rng.random((40, truth.size)) < rate for rate in (0.2, 0.5))
+    result = classay.compare(record(old.astype(int)[None], truth), record(new.astype(int)[None], truth))
+    # ½ Σ (p − q)² = (0.2 − 0.5)² for two classes.
+    assert result.beyond_refit.value == pytest.approx(0.09, abs=0.01)
+    assert result.beyond_refit.low < 0.09 < result.beyond_refit.high
+    assert result.beyond_shown
+
+
+def test_items_are_matched_by_name_and_classes_by_word():
+    a = pd.DataFrame({"id": [1, 2, 3, 4], "y": list("nyny"), "pred": list("nyyy")})
+    b = a.assign(pred=list("nynm")).iloc[[3, 1, 0, 2]]
+    roles = {"truth": "y", "item": "id"}
+    result = classay.compare(Labelings.from_frame(a, **roles), Labelings.from_frame(b, **roles))
+    assert result.n_items == 4
+    assert result.items["changed"].tolist() == [0.0, 0.0, 1.0, 1.0]
+    fewer = classay.compare(Labelings.from_frame(a, **roles), Labelings.from_frame(b.iloc[:3], **roles))
+    assert fewer.n_items == 3
+    assert "3 items are in both records" in fewer.notes[0]
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "f1_macro", "mcc"])
+def test_metrics_are_those_of_scikit_learn(metric):
+    rng = np.random.default_rng(1)
+    truth, predicted = rng.integers(3, size=(2, 300))
+    confusion = np.zeros((3, 3))
+    np.add.at(confusion, (truth, predicted), 1)
+    theirs = {
+        "balanced_accuracy": balanced_accuracy_score(truth, predicted),
+        "f1_macro": f1_score(truth, predicted, average="macro"),
+        "mcc": matthews_corrcoef(truth, predicted),
+    }
+    assert METRICS[metric](confusion) == pytest.approx(theirs[metric])
+    better = np.where(rng.random(300) < 0.5, truth, predicted)
+    result = classay.compare(record([predicted], truth), record([better], truth), metric=metric)
+    assert result.metric_difference.low > 0
+    assert metric in str(result)
+
+
+def test_a_changed_region_is_found_and_an_unchanged_version_is_not():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(2, size=2000)
+    table = pd.DataFrame({"age": rng.integers(18, 80, 2000), "job": rng.choice(["a", "b"], 2000)})
+    fits = noisy(rng, truth, 10, 0.05)
+    worse = fits[5:].copy()
+    inside = (table.age >= 70).to_numpy()
+    worse[:, inside] = np.where(rng.random((5, inside.sum())) < 0.5, 1 - worse[:, inside], worse[:, inside])
+    old = record(fits[None, :5], truth)
+    result = classay.compare(old, record(worse[None], truth), table)
+    assert result.beyond_shown
+    assert result.regression_shown
+    assert "age" in result.worse[0].condition
+    assert result.worse[0].rate.low > 0.3
+    assert "age" in result.changed[0].condition
+    assert not result.better
+    assert "It is worse where age" in str(result)
+    assert set(result.regions_frame()["what"]) == {"worse", "changed"}
+    same = classay.compare(old, record(fits[None, 5:], truth), table)
+    assert not same.beyond_shown
+    assert not same.regression_shown
+    assert "no more than that is shown" in same.answer()
+    assert classay.compare(old, record(fits[None, 5:], truth), table).to_dict() == same.to_dict()
+
+
+def test_a_minimum_effect():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=4000)
+    old, new = noisy(rng, truth, 1, 0.05), noisy(rng, truth, 1, 0.08)
+    assert classay.compare(record(old, truth), record(new, truth)).regression_shown
+    assert not classay.compare(record(old, truth), record(new, truth), min_effect=0.05).regression_shown
+
+
+def test_refits_can_be_given_apart():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(2, size=800)
+    fits = noisy(rng, truth, 8, 0.1)
+    one, other = record(fits[:1], truth), record(fits[1:2], truth)
+    result = classay.compare(one, other, refits=record(fits[None, 2:], truth))
+    assert result.churn.value == pytest.approx(float((fits[0] != fits[1]).mean()))
+    assert result.refit_churn.value == pytest.approx(0.18, abs=0.03)
+    assert result.p_beyond > 0.05
+
+
+def test_exchange_is_exact_for_five_against_five():
+    rng = np.random.default_rng(5)
+    truth = np.zeros(300, dtype=int)
+    p_values = []
+    for _ in range(60):
+        fits = (rng.random(300) < rng.normal(0.3, 0.05, (10, 1))).astype(int)  # fits differ as a whole
+        p_values.append(p_changed(fits[:5], fits[5:], BoxFamily(300, None), 0))
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.15
+    far = np.concatenate([np.zeros((5, 300)), np.ones((5, 300))]).astype(int)
+    assert p_changed(far[:5], far[5:], BoxFamily(300, None), 0) == pytest.approx(2 / 252)
+    assert p_worse(far[5:] == 1, far[:5] == 1, BoxFamily(300, None), 0) == pytest.approx(1 / 252)
+    assert math.isnan(p_changed(far[:2], far[8:9], BoxFamily(300, None), 0))
+    assert truth.size == 300
+
+
+def test_boxes_hold_the_sums_of_their_items():
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "c": rng.choice(list("pq"), 200)})
+    values = rng.random(200)
+    family = BoxFamily(200, frame, ["x", "c"], 20)
+    totals = family.totals(values)
+    assert totals[0] == pytest.approx(values.sum())
+    assert family.sizes[0] == 200
+    for word in "pq":
+        assert np.isclose(totals, values[(frame.c == word).to_numpy()].sum()).any()
+    assert family.sizes[1:].max() <= 180
+
+
+def test_a_difference_over_fits_is_wider_than_over_items():
+    rng = np.random.default_rng(7)
+    base = rng.random((6, 500)) < rng.normal(0.7, 0.08, (6, 1))
+    one = fit_difference(base[:1].astype(float), base[1:2].astype(float), None)
+    all_fits = fit_difference(base[:3].astype(float), base[3:].astype(float), None)
+    assert "fits" in all_fits.over
+    assert "fits" not in one.over
+    assert all_fits.interval(0.95).high - all_fits.interval(0.95).low > 2 * 1.96 * one.error / math.sqrt(3)
+
+
+def test_intervals_cover_over_items():
+    rng = np.random.default_rng(8)
+    covered = {"difference": 0, "churn": 0, "regressions": 0}
+    for _ in range(200):
+        # Joint shares of (old right, new right): 0.80, 0.02, 0.05, 0.13.
+        cell = rng.choice(4, size=150, p=[0.80, 0.05, 0.02, 0.13])
+        old, new = np.isin(cell, (0, 1)).astype(int), np.isin(cell, (0, 2)).astype(int)
+        result = classay.compare(record([1 - old], np.zeros(150, int)), record([1 - new], np.zeros(150, int)))
+        truth = {"difference": -0.03, "churn": 0.07, "regressions": 0.05}
+        for name, value in truth.items():
+            estimate = getattr(result, name)
+            covered[name] += estimate.low <= value <= estimate.high
+    assert min(covered.values()) >= 180  # 95 % of 200, less five standard errors
+
+
+def test_groups_widen_the_interval():
+    rng = np.random.default_rng(9)
+    group = np.repeat(np.arange(30), 20)
+    truth = rng.integers(2, size=600)
+    worse = np.isin(group, rng.choice(30, 6, replace=False))
+    new = np.where(worse, 1 - truth, truth)
+    alone = classay.compare(record([truth], truth), record([new], truth)).difference
+    grouped = classay.compare(record([truth], truth, groups=group), record([new], truth, groups=group)).difference
+    assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metric": "f2"}, "expected one of 'accuracy'"),
+        ({"min_effect": 2}, "`min_effect` is 2"),
+        ({"level": 5}, "`level` is 5"),
+        ({"table": pd.DataFrame({"x": [1, 2]})}, "`table` has 2 rows but `old` has 20 items"),
+        ({"new": Labelings.from_arrays([[0, 1]], [0, 1])}, "have 20 and 2 items"),
+        ({"new": Labelings.from_arrays([[0, 1] * 10], [1, 0] * 10)}, "The truth differs in 20 of 20 items"),
+        ({"new": [0, 1]}, "`new` is list; expected a record"),
+    ],
+)
+def test_mistakes(change, message):
+    given = {"old": record([[0, 1] * 10], [0, 1] * 10), "new": record([[0, 1] * 10], [0, 1] * 10)} | change
+    with pytest.raises(InputError, match=message):
+        classay.compare(**given)
+
+
+def test_items_that_hardly_overlap_are_refused():
+    frame = pd.DataFrame({"id": range(10), "y": [0, 1] * 5, "pred": [0, 1] * 5})
+    one, other = (Labelings.from_frame(part, truth="y", item="id") for part in (frame, frame.assign(id=range(8, 18))))
+    with pytest.raises(InputError, match="Only 2 items are in both"):
+        matched(one, other)

@@ -1,0 +1,90 @@
+"""`assert_gates` and the pytest plugin: gates as tests, in this process and in pytest of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from gate_reports import small_report
+
+import classay
+from classay import InputError
+from classay.intervals import Estimate
+from classay.report.document import Figure
+
+
+def report_of(**accuracies: float):
+    figures = tuple(
+        Figure("learner", name, "accuracy", Estimate(value, value - 0.01, value + 0.01))
+        for name, value in accuracies.items()
+    )
+    return replace(small_report(), figures=figures, failed={}, findings=(), unasked=())
+
+
+def test_gates_as_an_assertion(tmp_path):
+    report = report_of(tree=0.93)
+    classay.assert_gates(report, "accuracy >= 0.9", "no warning")
+    path = report.save(tmp_path / "report.json")
+    with pytest.raises(AssertionError, match=r"tree: accuracy >= 0\.95.*1 failed"):
+        classay.assert_gates(path, "accuracy >= 0.95")
+    classay.assert_gates(report_of(champion=0.93, candidate=0.925), "candidate.accuracy >= champion.accuracy - 0.01")
+    classay.assert_gates(report, against=path)
+    with pytest.raises(AssertionError, match="beyond"):
+        classay.assert_gates(report_of(tree=0.7), against=report, min_effect=0.01)
+
+
+def test_mistakes():
+    with pytest.raises(InputError, match="no gates"):
+        classay.assert_gates(report_of(tree=0.9))
+    with pytest.raises(InputError, match="expected a report"):
+        classay.assert_gates(3, "accuracy >= 0.9")
+    with pytest.raises(InputError, match="cannot be read"):
+        classay.assert_gates(report_of(tree=0.9), "accuracy is fine")
+
+
+TESTS = """
+import pytest, classay
+
+@pytest.mark.classay("accuracy >= 0.9", report="report.json")
+def test_passes():
+    pass
+
+@pytest.mark.classay("accuracy >= 0.99")
+def test_fails():
+    return classay.open_report("report.json")
+
+@pytest.mark.classay("accuracy >= 0.9")
+def test_returns_nothing():
+    pass
+
+def test_fixture(assert_gates):
+    assert_gates("report.json", "accuracy >= 0.9")
+
+def test_of_others():
+    assert 1 + 1 == 2
+"""
+
+
+def test_the_plugin_in_its_own_pytest(tmp_path):
+    report_of(tree=0.93).save(tmp_path / "report.json")
+    (tmp_path / "test_gates.py").write_text(TESTS)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "classay.pytest_plugin",
+         "--strict-markers", "-W", "error", "--junitxml", "gates.xml", "-c", "/dev/null", "--rootdir", "."],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "2 failed, 3 passed" in done.stdout, done.stdout + done.stderr
+    assert "lower end 0.920 misses 0.990" in done.stdout
+    assert "returns no report" in done.stdout
+    assert 'failures="2"' in (tmp_path / "gates.xml").read_text()
+
+
+def test_the_plugin_is_light():
+    code = (
+        "import sys; import classay.pytest_plugin;"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'numpy', 'pandas', 'sklearn', 'scipy'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

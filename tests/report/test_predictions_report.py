@@ -1,0 +1,114 @@
+"""A report on predictions alone: every section and finding, from one vector to variants x runs, saved and reopened."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import classay
+from classay.learner.records.prediction_table import prediction_table
+from classay.report.predictions import measured, predictions_report
+
+NASTY = "<script>alert(1)</script>"
+
+
+def simulated(rates=(("plain", 0.03), (NASTY, 0.3)), runs=3, n=300, seed=0) -> pd.DataFrame:
+    """A judge that flips at known rates, more often for long items, with scores and a missing answer."""
+    rng = np.random.default_rng(seed)
+    truth, length = rng.integers(2, size=n), rng.integers(5, 200, n)
+    parts = []
+    for prompt, rate in rates:
+        for run in range(runs):
+            said = np.where(rng.random(n) < np.where(length > 140, rate + 0.4, rate), 1 - truth, truth)
+            words = np.array(["no", "yes"])[said].astype(object)
+            if run == 0:
+                words[0] = None
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "id": range(n),
+                        "prompt": prompt,
+                        "run": run,
+                        "said": words,
+                        "length": length,
+                        "label": np.array(["no", "yes"])[truth],
+                        "p": 0.97,
+                    }
+                )
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+ROLES = {"truth": "label", "prediction": "said", "item": "id", "run": "run", "variant": "prompt", "score": "p"}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return predictions_report(prediction_table(simulated(), **ROLES), "judge.csv", "classay report judge.csv")
+
+
+def test_findings_say_what_was_planted(report):
+    by_code = {(each.code, each.of): each for each in report.findings}
+    assert by_code["P601", "plain"].level == "fine"
+    assert by_code["P602", NASTY].level == "warning"
+    assert by_code["P603", "plain"].level == "warning"
+    assert "length" in by_code["P603", "plain"].sentence
+    assert by_code["P604", NASTY].level == "warning"
+    assert by_code["P605", "plain"].level == "note"
+    assert report.unasked == ()
+
+
+def test_it_knows_variants_and_runs_but_no_training_rows(report):
+    texts = [each.sentence + each.action + each.reference for each in report.findings]
+    texts += [part.lead + part.absent for part in report.sections]
+    texts += [picture.text for part in report.sections for picture in part.pictures]
+    texts += [sheet.note + sheet.title + " ".join(sheet.columns) for sheet in report.sheets()]
+    text = " ".join(texts).lower()
+    for word in ("training row", "refit", "learner", "subset", "probe"):
+        assert word not in text
+    assert "asked again" in text
+
+
+def test_figures_can_be_gated_saved_and_opened(report, tmp_path):
+    assert report.figure("plain", "accuracy").value == pytest.approx(0.85, abs=0.08)
+    for name in ("page.html", "page.json"):
+        path = report.save(tmp_path / name)
+        assert classay.open_report(path).to_dict() == report.to_dict()
+    assert NASTY not in (tmp_path / "page.html").read_text()
+    assert "## judge.csv: predictions assayed" in report.save(tmp_path / "card.md").read_text()
+    assert "altair" in type(report.plot()).__module__
+
+
+def test_one_vector_is_a_complete_page():
+    frame = pd.DataFrame({"y": list("aabb") * 20, "pred": list("aaba") * 20, "x": range(80)})
+    report = predictions_report(prediction_table(frame, truth="y"))
+    absent = {part.key: part.absent for part in report.sections if part.absent}
+    assert set(absent) == {"runs", "calibration", "classes"}
+    assert {each.code for each in report.unasked} == {"P602", "P604"}
+    assert report.figure("all", "accuracy").value == pytest.approx(0.75)
+    confusion = next(part for part in report.sections if part.key == "confusion")
+    assert confusion.sheets[0].rows == (("a", 40, 0), ("b", 20, 20))
+    assert "b predicted as a (20 times)" in confusion.lead
+
+
+def test_more_classes_need_a_score_for_each():
+    rng = np.random.default_rng(1)
+    truth = np.arange(240) % 6
+    scores = rng.normal(size=(240, 6)) + 2.5 * np.eye(6)[truth]
+    frame = pd.DataFrame(scores, columns=[f"p_{code}" for code in range(6)])
+    frame = frame.assign(y=truth, pred=scores.argmax(axis=1))
+    report = predictions_report(prediction_table(frame, truth="y", score="p_*"))
+    classes = next(part for part in report.sections if part.key == "classes")
+    assert not classes.absent
+    assert "60 classes" in classes.lead
+
+
+def test_how_many_runs_suffice_is_on_the_page(report):
+    runs = next(part for part in report.sections if part.key == "runs")
+    assert "per item suffice" in runs.lead
+    assert "is randomness" in runs.lead
+    assert [sheet.key for sheet in runs.sheets] == ["repeats", "flips"]
+    results = measured(prediction_table(simulated(), **ROLES), "judge", 0)
+    assert results.repeats is not None
+    assert results.raters.raters[0].self_agreement.known

@@ -1,0 +1,343 @@
+"""Files of users: pipes, devices and folders are refused before anything waits for them."""
+
+import gzip
+import io
+import os
+import stat
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from classay import InputError, open_report
+from classay.cli.app import run
+from classay.cli.score_files import read as read_scores
+from classay.engine import archive
+from classay.input_files import MissingFile, expect_file, quoted
+from classay.network.quality.labelled_rows import read_labelled_rows
+from classay.report.gates.check_file import read_check_file
+from classay.tables.read import read_table
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="has pipes and devices")
+WORDS = {"fifo": "is a pipe", "zero": "is a device", "folder": "is a folder"}
+
+
+def odd_file(folder, kind, suffix):
+    """A path with this suffix that is no regular file."""
+    path = folder / f"odd{suffix}"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "zero":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    return path
+
+
+READERS = {
+    "csv": (read_table, ".csv"),
+    "parquet": (read_table, ".parquet"),
+    "arff": (read_table, ".arff"),
+    "npz": (read_table, ".npz"),
+    "scores.npz": (lambda path: read_scores(str(path), None), ".npz"),
+    "scores.npy": (lambda path: read_scores(str(path), str(path)), ".npy"),
+    "ranks": (lambda path: read_scores(str(path), None), ".classay"),
+    "check file": (read_check_file, ".toml"),
+    "report.json": (open_report, ".json"),
+    "report.html": (open_report, ".html"),
+    "test set": (read_labelled_rows, ".npz"),
+    "record": (archive.read, ".classay"),
+    "header": (archive.read_header, ".classay"),
+}
+
+
+@POSIX
+@pytest.mark.parametrize("kind", WORDS)
+@pytest.mark.parametrize("name", READERS)
+def test_only_regular_files_are_read(tmp_path, name, kind):
+    reader, suffix = READERS[name]
+    with pytest.raises(InputError, match=WORDS[kind]):
+        reader(odd_file(tmp_path, kind, suffix))
+
+
+@POSIX
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors", ".onnx", ".npz", ".h5", ".keras"])
+def test_networks_too(tmp_path, suffix):
+    from classay.network.files.weights import file_kind
+
+    for kind, words in WORDS.items():
+        folder = tmp_path / kind
+        folder.mkdir()
+        with pytest.raises(InputError, match=words):
+            file_kind(odd_file(folder, kind, suffix))
+
+
+def test_what_is_said_of_a_path(tmp_path, monkeypatch):
+    with pytest.raises(MissingFile, match=r"There is no file 'none.csv'. Look elsewhere."):
+        expect_file("none.csv", hint="Look elsewhere.")
+    with pytest.raises(InputError, match="name has a NUL character"):
+        expect_file("a\0b")
+    with pytest.raises(InputError, match=r"File name too long. Expected a table") as caught:
+        expect_file("a" * 5000, "a table")
+    assert len(str(caught.value)) < 400
+    assert quoted("short") == "'short'"
+    (tmp_path / "long").write_bytes(b"x" * 200)
+    monkeypatch.setenv("CLASSAY_LIMITS", "file_bytes=100")
+    with pytest.raises(InputError, match=r"in bytes is 200; the limit is 100.*CLASSAY_LIMITS=file_bytes"):
+        expect_file(tmp_path / "long")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("a,b\n1,2\n")
+    path.chmod(0)
+    with pytest.raises(InputError, match="Permission denied"):
+        expect_file(path)
+    path.chmod(stat.S_IRUSR)
+
+
+LONG = "a" * 5000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["data", f"{LONG}.csv"],
+        ["slices", f"{LONG}.csv", "--wrong", "y"],
+        ["report", "iris", "-o", f"{LONG}.html"],
+        ["report", "iris", "--network", f"{LONG}.pt"],
+        ["learner", "iris", "-l", "GaussianNB", "--subsets", "4", "--store", LONG],
+        ["learner", "iris", "-l", "GaussianNB", "--subsets", "4", "--charts", LONG],
+        ["check", f"{LONG}.toml"],
+        ["network", f"{LONG}.pt"],
+        ["network", f"{LONG}.onnx", "--weights-only"],
+        ["classes", f"{LONG}.npz"],
+        ["classes", f"{LONG}.npy", "--truth", "none"],
+        ["classes", f"{LONG}.classay"],
+        ["drift", "iris", "iris", "--state", LONG],
+        ["runs", LONG],
+        ["identify", LONG, LONG],
+    ],
+    ids=lambda words: " ".join(word[:9] for word in words),
+)
+def test_very_long_paths(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(words) == 2
+    assert "bug in classay" not in capsys.readouterr().err
+
+
+# Standard input
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    """Put bytes on standard input."""
+    from classay.tables import standard_input
+
+    monkeypatch.setattr(standard_input, "_folders", [])
+
+    def put(content):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return put
+
+
+ROWS = [f"{row % 7},{row % 5},{'uv'[row % 2]}" for row in range(60)]
+CSV = "\n".join(["a,b,y", *ROWS]).encode()
+
+
+def packed(write):
+    content = io.BytesIO()
+    write(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        CSV,
+        CSV.replace(b",", b"\t"),
+        gzip.compress(CSV),
+        packed(lambda file: np.savez(file, X=np.arange(120).reshape(60, 2), y=["u", "v"] * 30)),
+        b"@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute y {u,v}\n@data\n" + CSV[6:],
+    ],
+    ids=["csv", "tsv", "gz", "npz", "arff"],
+)
+def test_a_table_from_standard_input(content, standard_input):
+    standard_input(content)
+    table = read_table("-")
+    assert (table.name, table.X.shape, set(table.y)) == ("stdin", (60, 2), {"u", "v"})
+    with pytest.raises(InputError, match="named twice"):
+        read_table("-")
+
+
+def test_standard_input_that_is_empty_closed_or_too_long(standard_input, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(InputError, match="is not connected to a file"):
+        read_table("-")
+    monkeypatch.setenv("CLASSAY_LIMITS", "file_bytes=100")
+    standard_input(CSV)
+    with pytest.raises(InputError, match=r"size of standard input in bytes is .*; the limit is 100"):
+        read_table("-")
+
+
+def test_a_command_reads_standard_input(standard_input, capsys):
+    standard_input(CSV)
+    assert run(["data", "-", "--json"]) == 0
+    assert "stdin: 60 rows" in capsys.readouterr().err
+
+
+# What files declare and unpack to
+
+
+def archive_that_declares(path, shape, **arrays):
+    """An .npz in which the first array declares this shape."""
+    with zipfile.ZipFile(path, "w") as target:
+        for place, (name, array) in enumerate(arrays.items()):
+            content = io.BytesIO()
+            if place:
+                np.save(content, array)
+            else:
+                header = {"descr": array.dtype.str, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(content, header)
+                content.write(array.tobytes())
+            target.writestr(f"{name}.npy", content.getvalue())
+    return path
+
+
+def test_archives_that_declare_8_gb(tmp_path):
+    y = np.arange(10) % 2
+    table = archive_that_declares(tmp_path / "table.npz", (10, 10**8), X=np.zeros((10, 2)), y=y)
+    with pytest.raises(InputError, match=r"'X.npy' declares 8,000,000,000 bytes and has"):
+        read_table(table)
+    scores = archive_that_declares(tmp_path / "scores.npz", (10, 10**8), scores=np.zeros((10, 2)), y=y)
+    with pytest.raises(InputError, match=r"'scores.npy' declares 8,000,000,000 bytes") as caught:
+        read_scores(str(scores), None)
+    assert "InputError" not in str(caught.value)
+    test_set = archive_that_declares(tmp_path / "test.npz", (10, 10**8), x=np.zeros((10, 2)), y=y)
+    with pytest.raises(InputError, match=r"'x.npy' declares 8,000,000,000 bytes"):
+        read_labelled_rows(test_set)
+
+
+def test_one_array_that_declares_8_gb(tmp_path):
+    content = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10, 10**8)}
+    np.lib.format.write_array_header_1_0(content, header)
+    for name, reader in (("table.npz", read_table), ("test.npz", read_labelled_rows)):
+        (tmp_path / name).write_bytes(content.getvalue() + b"0" * 80)
+        with pytest.raises(InputError, match=r"declares 8,000,000,000 bytes and has 80|contains one array"):
+            reader(tmp_path / name)
+
+
+def test_a_text_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"a,b,y\n" + b"1,2,u\n2,3,v\n" * 100_000)
+    assert len(read_table(path).X) == 200_000
+    monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=500000")
+    with pytest.raises(InputError, match=r"unpacked size of .*bomb.csv.gz. in characters is .*; the limit is 500,000"):
+        read_table(path)
+
+
+def test_rows_columns_and_cells(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    rows = [f"{row % 7},w{row % 5},{'uv'[row % 2]}" for row in range(60)]
+    path.write_text("\n".join(["a,b,y", *rows]))
+    for limit, message in [
+        ("rows=50", "number of rows of 'table.csv' is 60; the limit is 50"),
+        ("columns=2", "number of columns of 'table.csv' is 3; the limit is 2"),
+        ("cell_characters=1", "longest cell of column 'b', in characters, is 2; the limit is 1"),
+    ]:
+        monkeypatch.setenv("CLASSAY_LIMITS", limit)
+        with pytest.raises(InputError, match=message):
+            read_table(path)
+    monkeypatch.setenv("CLASSAY_LIMITS", "label_characters=3")
+    path.write_text(path.read_text().replace(",u", ",uuuu"))
+    with pytest.raises(InputError, match="longest label, in characters, is 4; the limit is 3"):
+        read_table(path)
+
+
+def test_a_parquet_file_of_many_rows_in_few_bytes(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"a": np.zeros(200_000), "y": ["u", "v"] * 100_000}).to_parquet(path)
+    monkeypatch.setenv("CLASSAY_LIMITS", "rows=1000")
+    with pytest.raises(InputError, match=r"number of rows of 'table.parquet' is 200,000; the limit is 1,000"):
+        read_table(path)
+    monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=1000000")
+    with pytest.raises(InputError, match=r"unpacked size of .* in bytes is 3,200,000; the limit is 1,000,000"):
+        read_table(path)
+
+
+def test_a_cell_of_a_megabyte(tmp_path):
+    """Text was stored at a fixed width: 4 MB for each row, 7.45 GiB for the probes of a report."""
+    frame = pd.DataFrame({"text": ["w"] * 999 + ["q" * 10**6], "number": range(1000)})
+    assert archive.pack_table(frame, "rows") is None
+    assert archive.pack_table(frame.head(999), "rows") is not None
+
+
+# Odd values
+
+
+def numpy_table(tmp_path, **arrays):
+    path = tmp_path / "table.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = np.arange(60) % 2
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.zeros((60, 3), "V8"), "y": Y}, "X of type void64|X of type V8|raw bytes"),
+        ({"X": X, "y": np.zeros(60, "V8")}, "raw bytes"),
+        ({"X": X, "y": np.zeros(60, [("a", "f8")])}, "raw bytes"),
+        ({"X": np.zeros((60, 3), [("a", "f8")]), "y": Y}, "raw bytes"),
+        ({"X": X, "y": np.where(Y, np.inf, 0.0)}, "infinite"),
+        ({"X": X[:0], "y": Y[:0]}, "no rows"),
+    ],
+    ids=["void X", "void y", "struct y", "struct X", "infinite labels", "no rows"],
+)
+def test_odd_arrays_are_refused(tmp_path, arrays, message):
+    with pytest.raises(InputError, match=message):
+        read_table(numpy_table(tmp_path, **arrays))
+
+
+@pytest.mark.parametrize("kind", [np.longdouble, np.float16, ">f8"])
+def test_numbers_of_other_sizes_are_read(tmp_path, kind):
+    path = numpy_table(tmp_path, X=X.astype(kind), y=Y.astype(kind))
+    table = read_table(path)
+    assert {dtype.str for dtype in table.X.dtypes} <= {"<f8", "<f4", "<f2"}
+    assert table.y.dtype == "int64"
+    assert run(["learner", str(path), "-l", "GaussianNB", "--subsets", "4", "-w", "1", "-q"]) == 0
+
+
+def test_true_classes_of_raw_bytes(tmp_path):
+    path = tmp_path / "scores.npz"
+    np.savez(path, scores=X, y=np.zeros(60, "V4"))
+    with pytest.raises(InputError, match="raw bytes"):
+        read_scores(str(path), None).ranks(None, False)
+
+
+# Check files and options
+
+
+def test_check_files_with_a_mark_or_a_huge_number(tmp_path):
+    path = tmp_path / "check.toml"
+    path.write_bytes(b'\xef\xbb\xbfdata = "iris"\ngates = ["stability >= 0.9"]\n')
+    assert read_check_file(path).data == "iris"
+    path.write_text(f'data = "iris"\nseed = {"9" * 6000}\n')
+    with pytest.raises(InputError, match="is not valid TOML"):
+        read_check_file(path)
+
+
+@pytest.mark.parametrize("words", [["--arch", "timm:resnet18"], ["--builder", "mine:net"], ["--input", "3x32x32"]])
+def test_options_of_networks_without_a_network(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["report", "iris", *words]) == 2
+    assert f"{words[0]} describes a network, but there is no --network" in capsys.readouterr().err
