@@ -96,6 +96,7 @@ def read_table(
     *,
     drop: Iterable[str] = (),
     like: Table | None = None,
+    new_classes: bool = False,
 ) -> Table:
     """A table by built-in name, from a file, or from OpenML.
 
@@ -107,6 +108,7 @@ def read_table(
     groups, time, weight: columns with the group, the time and the weight of each row. They are not learned from.
     test: a second source with the rows to test on; it is read in the same way, as `Table.test`.
     drop: columns not to use.
+    new_classes: whether the test rows may have classes that the others do not have.
     like: a table that was read before. Columns are read in the same way; those that it does not use are dropped.
 
     A column is numbers if at least 95 % of its values are, in one format; the rest becomes missing. Percent, currency,
@@ -124,7 +126,7 @@ def read_table(
     if test is None:
         return table
     same = replace(roles, target=table.target, text=table.text)
-    return replace(table, test=_test_table(test, same, table))
+    return replace(table, test=_test_table(test, same, table, new_classes))
 
 
 def _read(source: str | Path, roles: Roles, like: Table | None, optional: frozenset[str] = frozenset()) -> Table:
@@ -426,7 +428,7 @@ def _copies(X: pd.DataFrame, y: pd.Series[Any], target: str) -> list[str]:
     return [f"Columns that equal the target {target!r} in every row: {shown(copies)}."] if copies else []
 
 
-def _test_table(source: str | Path, roles: Roles, table: Table) -> Table:
+def _test_table(source: str | Path, roles: Roles, table: Table, new_classes: bool) -> Table:
     """The rows to test on, read as those to train on."""
     # What was dropped from the first table is dropped from any like it; weights are of rows to train on.
     test = _read(source, replace(roles, text=None, drop=()), table, optional=frozenset({"weight"}))
@@ -436,7 +438,7 @@ def _test_table(source: str | Path, roles: Roles, table: Table) -> Table:
             f"{test.name!r} does not have the columns {shown(absent)} of {table.name!r}; expected the same."
         )
     unknown = [label for label, _ in test.audit.classes if label not in dict(table.audit.classes)]
-    if unknown:
+    if unknown and not new_classes:
         rows = int(test.y.map(str).isin(unknown).sum())
         raise InputError(
             f"{test.name!r} has classes that {table.name!r} does not have ({shown(map(repr, unknown), 4)}, in "

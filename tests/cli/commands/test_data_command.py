@@ -213,3 +213,19 @@ def test_prediction_files_that_do_not_fit(classay, split, made, words):
     assert code != 0
     assert words in " ".join(err.split())
     assert "Traceback" not in err
+
+
+def test_rows_of_an_unknown_class_are_found(classay, split):
+    """Rows outside the scope of the training rows have a label that these do not have."""
+    import pandas as pd
+
+    folder, _, _ = split
+    test = pd.read_csv(folder / "test.csv")
+    test.loc[295:, "kind"] = "other"
+    test.to_csv(folder / "test.csv", index=False)
+    code, out, _ = classay("data", str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--json")
+    assert code == 0
+    content = json.loads(out)
+    assert {295, 296, 297, 298, 299} <= set(content["unlike_known"]["flagged"])
+    assert any("labels that are not in `y` (other)" in note for note in content["complexity"]["notes"])
+    assert 295 not in [row["row"] for row in content["hardest"]]

@@ -84,7 +84,7 @@ def command(
     console.writable_folder(charts, "--charts")
     if predictions is not None and learner is not None:
         raise expect.InputError("--predictions and --learner are both given; expected one of them.")
-    table = read_table(data, target, text, groups=groups, test=test, drop=drop or ())
+    table = read_table(data, target, text, groups=groups, test=test, drop=drop or (), new_classes=True)
     describe(table, quiet)
     texts, (X, X_test), remarks = _rows(table, model, cache)
     for remark in remarks:
