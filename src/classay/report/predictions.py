@@ -18,7 +18,7 @@ from ..charts.style.parts import figures_chart
 from ..classes.curve.curve import accuracy_curve
 from ..classes.extrapolate.extrapolate import Extrapolation, extrapolation
 from ..data.slices import Slices, slices
-from ..engine.archive import versions
+from ..engine.machine import versions
 from ..expect import InputError, counted
 from ..intervals import Estimate, around, by_group, crossed_standard_error, exact, of_proportion_by_group, within_limits
 from ..learner.records.labelings import Labelings
