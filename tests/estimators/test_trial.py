@@ -288,7 +288,9 @@ def test_many_classes_keep_a_trial_affordable():
 def test_if_everything_fails_the_error_of_the_users_learner_comes_first():
     X, y = mixed()
     wrong = make_pipeline(ColumnTransformer([("a", "passthrough", ["colour"])]), GaussianNB())
-    with pytest.raises(InputError, match=r"^Pipeline.* cannot be fitted on this table: .*(colour|given column).*It also"):
+    with pytest.raises(
+        InputError, match=r"^Pipeline.* cannot be fitted on this table: .*(colour|given column).*It also"
+    ):
         ready(wrong, X, y)
 
 
