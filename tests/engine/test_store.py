@@ -46,7 +46,7 @@ def test_what_was_written_is_read(path):
     assert header["schema"] == store.SCHEMA
     assert header["kind"] == "labelings"
     assert header["versions"]["numpy"] == np.__version__
-    assert set(header["versions"]) == {"classay", "python", "numpy", "scikit-learn"}
+    assert set(header["versions"]) == {"python", "classay", "numpy", "scipy", "scikit-learn", "pandas"}
     assert store.read_header(path) == header
 
 
