@@ -1,7 +1,8 @@
 """Is the test part unlike the training part?
 
 - *A warning when:* A forest separates test rows from training rows with an AUC of 0.6 or more, cross-fitted, and the
-  99.9 % interval is above 0.5. Columns that differ by themselves are named (p, times the number of columns, below .001).
+  99.9 % interval is above 0.5. Columns that differ by themselves are named (p, times the number of columns, below
+  .001).
 - *Fine when:* It is not.
 - *Not checked when:* No test part was given.
 """
