@@ -117,7 +117,18 @@ def test_ticks_of_many_thresholds_are_few():
     assert numbers == ["1", "5", "10", "15", "20", "25", "30", "35", "40"]
 
 
-def test_expressivity_splits_into_capacity_and_stochasticity(three):
+def test_expressivity_does_not_add_up_lower_limits(three):
+    assert all(each.capacity.prefix for each in three)
+    parts = rows_with(charts.expressivity_chart(*three), "part", "from", "to")
+    assert [(row["part"], row["to"]) for row in parts] == [("unknown split", each.expressivity.value) for each in three]
+
+
+def test_expressivity_splits_into_capacity_and_stochasticity():
+    three = [
+        orientation(recorded(f"learner {n}", right=0.5 + 0.2 * n, subsets=60, refits=8, seed=n), holdouts=30)
+        for n in range(3)
+    ]
+    assert not any(each.capacity.prefix for each in three)
     chart = charts.expressivity_chart(*three)
     parts = rows_with(chart, "part", "from", "to")
     for each in three:

@@ -251,4 +251,6 @@ def test_a_real_assay_has_every_figure_that_gates_know(classay, written, tmp_pat
     names = {}
     for figure in open_report(path).figures:
         names.setdefault(figure.subject, set()).add(figure.name)
-    assert names == {subject: set(known) for subject, known in FIGURES.items() if subject != "network"}
+    known = {subject: set(figures) for subject, figures in FIGURES.items() if subject != "network"}
+    known["learner"] -= {"predicted", "self_agreement", "changed_items", "overconfidence"}  # of predictions alone
+    assert names == known

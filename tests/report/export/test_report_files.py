@@ -219,7 +219,7 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "latin.json").write_bytes(b"\xe9\xff")
     with pytest.raises(InputError, match="not UTF-8"):
         open_report(tmp_path / "latin.json")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="There is no file"):
         open_report(tmp_path / "none.json")
 
 

@@ -158,7 +158,7 @@ def _report(
         )
     except KeyboardInterrupt:
         raise console.NothingDone from None
-    return assay.report, list(learners), paired_learners(assay.parts)
+    return assay.report, list(learners), paired_learners(assay.parts) if check.pair_gates else None
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
