@@ -120,3 +120,20 @@ def test_very_many_columns():
 def test_mistakes_are_refused(X, y, match):
     with pytest.raises(classay.InputError, match=match):
         classay.leaks(X, y)
+
+
+def test_a_measurement_whose_classes_overlap_is_no_leak():
+    for seed in range(10):
+        rng = np.random.default_rng([77, seed])
+        y = np.arange(300) % 2
+        X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+        X["a"] += 4 * y
+        measured = classay.leaks(X, y)
+        assert measured.columns[0].column == "a"
+        assert measured.columns[0].skill.value > 0.8
+        if measured.columns[0].skill.value < 0.99:
+            assert not measured.found
+        # The same skill from rows that err anywhere.
+        flipped = np.where(rng.random(300) < 0.015, 1 - y, y)
+        (found,) = classay.leaks(X.assign(a=X["b"] + 40 * flipped), y).found
+        assert found.column == "a"

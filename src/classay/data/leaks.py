@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 from .. import seeds
 from ..arrays import Floats, Ints
@@ -34,6 +35,8 @@ NEARLY = 0.05
 """Skill that all columns may have above it."""
 WITHOUT, TIMES = 0.25, 5.0
 """Skill that is lost without it; of a strong column, two fifths of that if all others lack this many times as much."""
+PERFECT, GRADED = 0.99, 0.75
+"""Skill that no honest measurement is expected to have; how far out its errors lie (an AUC) if it is one."""
 LEAST_EVENTS = 10
 """Rows that a class needs to count."""
 
@@ -112,7 +115,9 @@ def leaks(
     column is a *leak* if it alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all
     columns together have at most 0.05 more, and all others at least 0.25 less (or 0.1 less, if they lack five times
     as much of a perfect skill). It is a *suspect* from a skill of 0.5 under the same conditions: then it is the only
-    column that matters, which may be right.
+    column that matters, which may be right. So is a number with a skill below 0.99 whose errors lie at the edge of what
+    it predicts (an AUC of 0.75 or more): classes overlap there, as those of a measurement do. A column made from the
+    label errs anywhere.
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two columns that both
     give the label away hide each other, unless both are nearly perfect. A leak that only some rows have is not seen.
@@ -186,7 +191,7 @@ class _Search:
         tried = [name for name, skill in skills.items() if skill.value >= SUSPECT and self.table.X.shape[1] > 1]
         everything = self.skill(self._without([])) if tried else None
         # Columns that are all but the label itself are left out together: otherwise they hide each other.
-        perfect = [name for name in tried if skills[name].value >= 0.99]
+        perfect = [name for name in tried if skills[name].value >= PERFECT]
         made = []
         together = None
         for name, skill in skills.items():
@@ -199,8 +204,28 @@ class _Search:
                 others = together
             else:
                 others = self.skill(self._without([name]))
-            made.append(Leak(name, skill, everything, others, named, _level(skill, everything, others, named)))
+            level = _level(skill, everything, others, named)
+            if level == "leak" and not named and skill.value < PERFECT and self._graded(name, alone[name]):
+                level = "suspect"
+            made.append(Leak(name, skill, everything, others, named, level))
         return made
+
+    def _graded(self, name: str, codes: Ints) -> bool:
+        """Whether the rows that a column predicts wrongly are at the edge of those that it predicts alike."""
+        column = self.table.X[name]
+        if kind_of_column(column) != "number":
+            return False
+        values = np.asarray(as_numbers(column), dtype=float)
+        errors = farther = 0.0
+        for code in np.unique(codes):
+            here = np.isfinite(values) & (codes == code)
+            out = np.abs(values[here] - np.median(values[here])) if here.any() else np.empty(0)
+            wrong = self.table.codes[here] != code
+            if wrong.any() and not wrong.all():
+                # The share of right rows that are nearer, over wrong rows: each counts the same.
+                errors += float(wrong.sum())
+                farther += float(rankdata(out)[wrong].sum() - wrong.sum() * (wrong.sum() + 1) / 2) / (~wrong).sum()
+        return errors > 0 and farther >= GRADED * errors
 
     def _without(self, columns: list[str]) -> Ints:
         return predicted(self.table.without(columns), self.learner, self.folds, self.seed)

@@ -3,7 +3,8 @@
 - *A warning when:* One column alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all
   columns together have at most 0.05 more, and all others at least 0.25 less. Skill is balanced accuracy above chance
   as a share of what is possible, cross-fitted: 0 by chance, 1 if always right. D202 is then not asked.
-- *A note when:* The same from a skill of 0.5 on: it may be the one column that matters, and may be right.
+- *A note when:* The same from a skill of 0.5 on, or a number with a skill below 0.99 that errs only where classes
+  overlap, as measurements do: it may be the one column that matters, and may be right.
 - *Fine when:* No column is like that.
 - *Not checked when:* There are texts only.
 """
