@@ -53,7 +53,7 @@ def source_table(tables: Mapping[str, tuple[Any, Any]], share: float = 0.12) -> 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> source_table({"cancer": load_breast_cancer(return_X_y=True)}).table.subset_rows[0]
+    >>> int(source_table({"cancer": load_breast_cancer(return_X_y=True)}).table.subset_rows[0])
     68
 
     References
