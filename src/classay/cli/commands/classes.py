@@ -179,8 +179,8 @@ def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
     for number in numbers:
         if not _is_whole(number) or int(number.replace("_", "")) < 2:
             raise expect.InputError(
-                f"--k is {number[:80]!r}; expected numbers of classes of at least 2 and at most {MOST_DIGITS} digits, such as "
-                "--k 1000 10000."
+                f"--k is {number[:80]!r}; expected numbers of classes of at least 2 and at most {MOST_DIGITS} digits, "
+                "such as --k 1000 10000."
             )
         sizes.append(int(number.replace("_", "")))
     return sources, sorted(set(sizes))
