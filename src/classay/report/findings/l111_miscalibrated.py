@@ -85,7 +85,7 @@ def _note(off: list[_Gap], results: Results) -> Finding:
     first, rest = off[0], off[1:]
     held = results.learners[first.learner].held_out
     assert held is not None
-    others = [f"{quoted(each.learner)} ({_direction(each)} by {share(abs(each.gap.value))})" for each in rest]
+    others = [f"{quoted(each.learner)} ({_direction(each)} by {points(_size(each.gap))})" for each in rest]
     too = f" Also off: {joined(others)}." if others else ""
     if first.of is None:
         sentence = (
