@@ -96,12 +96,18 @@ def _alone(learner: LearnerResults) -> Finding:
 def _gap_in_words(learner: LearnerResults) -> str:
     trained = learner.orientation.train_accuracy.value
     closely = (
-        "fits its training rows exactly" if trained >= EXACTLY else f"predicts {share(trained)} of its training rows"
+        "fits its training rows exactly and predicts"
+        if trained >= EXACTLY
+        else f"predicts {share(trained)} of its training rows and"
     )
     seed = changed_by_randomness(learner)
-    by_seed = "" if learner.labelings.deterministic else f"Another seed changes {percent(seed)} of its predictions; a"
+    by_seed = (
+        ""
+        if learner.labelings.deterministic or not seed.value
+        else f"Another seed changes {percent(seed)} of its predictions; a"
+    )
     return (
-        f"It {closely} and {percent(learner.stability.accuracy)} of new rows, a gap of {points(gap(learner))}. "
+        f"It {closely} {percent(learner.stability.accuracy)} of new rows, a gap of {points(gap(learner))}. "
         f"{by_seed or 'A'}nother training sample changes {percent(changed_by_sample(learner))}"
         f"{'' if by_seed else ' of its predictions'}."
     )
