@@ -71,8 +71,8 @@ def test_the_plugin_in_its_own_pytest(tmp_path):
     report_of(tree=0.93).save(tmp_path / "report.json")
     (tmp_path / "test_gates.py").write_text(TESTS)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "classay.pytest_plugin",
-         "--strict-markers", "-W", "error", "--junitxml", "gates.xml", "-c", "/dev/null", "--rootdir", "."],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers",
+          "-W", "error", "--junitxml", "gates.xml", "-c", "/dev/null", "--rootdir", "."],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "2 failed, 3 passed" in done.stdout, done.stdout + done.stderr
