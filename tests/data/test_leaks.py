@@ -137,3 +137,9 @@ def test_a_measurement_whose_classes_overlap_is_no_leak():
         flipped = np.where(rng.random(300) < 0.015, 1 - y, y)
         (found,) = classay.leaks(X.assign(a=X["b"] + 40 * flipped), y).found
         assert found.column == "a"
+
+
+def test_infinity_is_a_mistake_that_is_said():
+    made = plain(0)
+    with pytest.raises(classay.InputError, match="contains infinity"):
+        classay.leaks(made["X"].assign(m0=np.inf), made["y"])

@@ -214,7 +214,10 @@ def as_numbers(column: pd.Series[Any]) -> Floats:
         values = pd.to_numeric(values, errors="coerce")
     numbers = np.asarray(values.to_numpy(dtype=float, na_value=np.nan), dtype=float)
     if np.isinf(numbers).any():
-        raise ValueError(f"The column {column.name!r} contains infinity or a value too large for float64.")
+        raise InputError(
+            f"The column {column.name!r} contains infinity or a value too large for float64. Replace it, or "
+            "drop its rows."
+        )
     return numbers
 
 
