@@ -62,7 +62,7 @@ class TestDask:
     def test_threads_by_worker(self, two_workers):
         from distributed import Client
 
-        with Client(two_workers.address, set_as_default=False) as client:
+        with Client(two_workers.address, timeout=120, set_as_default=False) as client:
             assert hasattr(client.scheduler, "ncores")
             client.wait_for_workers(2)
             assert private.threads_by_worker(client, 30) == client.ncores()

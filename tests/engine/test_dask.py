@@ -145,7 +145,7 @@ def test_an_executor_of_the_users_own_client_will_do(two_workers):
         return float(np.linalg.svd(table[rows], compute_uv=False).sum())
 
     here = run(draw, range(6), shared=TABLE, executor=1).results
-    with Client(two_workers.address, set_as_default=False) as client:
+    with Client(two_workers.address, timeout=120, set_as_default=False) as client:
         assert run(draw, range(6), shared=TABLE, executor=client.get_executor()).results == here
         with pytest.raises(InputError, match="get_executor"):
             run(draw, range(6), shared=TABLE, executor=client)

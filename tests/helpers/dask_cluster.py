@@ -29,7 +29,8 @@ class Cluster:
         self.folder = folder
         self.workers = workers
         self.file = folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--idle-timeout", "1200s")
+        # On a busy machine, an hour may pass between two tests that use it.
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--idle-timeout", "2h")
         until(lambda: self.file.exists() and bool(self.file.read_text()))  # it is written after it is made
         self.address = json.loads(self.file.read_text())["address"]
         options = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0", "--death-timeout", "120"]
