@@ -63,7 +63,8 @@ def test_the_document_is_plain_json(assay):
     text = json.dumps(assay.report.to_dict(), allow_nan=False)
     assert json.loads(text)["about"]["rows"] == 298
     assert [section.key for section in assay.report.sections] == [
-        "learners", "variation", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
+        "learners", "variation", "disagreement", "data", "geometry", "complexity_errors", "slices", "unlike", "classes",
+        "networks", "reading", "methods",
     ]  # fmt: skip
 
 

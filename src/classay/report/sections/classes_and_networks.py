@@ -15,7 +15,7 @@ from ...network.quality.quality import NetworkQuality
 from ..document import Cell, Picture, Section, Sheet
 from ..phrases import bits, joined, percent, quoted, share
 from ..results import Results
-from .data import cell
+from .rows import cell
 from .learners import spec_of
 
 MOST_PAIRS = 20
