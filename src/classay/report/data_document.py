@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from .. import charts
+from ..data.versus_baseline import MEASURES
 from ..engine.machine import versions
 from ..expect import counted
 from ..intervals import Estimate, exact
 from ..result import plain
-from .data_report import DataParts, findings_of_data
+from .data_report import MODEL, DataParts, findings_of_data
 from .document import Cell, Figure, Finding, Picture, Recommendation, Report, Section, Sheet
 from .figures import check_figures
+from .model_check import ModelCheck
 from .phrases import distance_in_words, percent, points, quoted, share
 from .results import Results
 from .sections.audit import reading_section
 from .sections.learners import spec_of
-from .sections.model import errors_section, geometry_section, sentence_name, unlike_section
+from .sections.model import errors_section, geometry_section, measure_in_words, sentence_name, unlike_section
 from .sections.rows import cell, hardest_sheet, suspects_sheet
 from .sections.slices import concentrated, model_slices_section
 
@@ -39,7 +41,7 @@ def document_of(parts: DataParts, most: int, command: str | None = None) -> Repo
         "columns": int(data.X.shape[1]),
         "target": data.target,
         "classes": plain(data.classes),
-        **({} if check is None else {"model": check.name}),
+        **({} if check is None or check.name == MODEL else {"model": check.name}),
         "notes": list(dict.fromkeys([*_losses(parts), *data.notes, *parts.complexity.notes])),
     }
     if data.audit is not None:
@@ -67,7 +69,7 @@ def document_of(parts: DataParts, most: int, command: str | None = None) -> Repo
             "versions": versions(),
             "command": command if command is not None else _call(parts),
         },
-        verdict=Recommendation(_verdict(parts, findings)),
+        verdict=Recommendation(_verdict(parts, findings), _table(check)),
     )
 
 
@@ -108,7 +110,7 @@ def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]
         sentences.append(
             f"{sentence_name(check.name)} {words} the geometry: {share(versus.model['accuracy'].value)} of "
             f"{versus.rows:,} rows are predicted correctly, {share(versus.baseline['accuracy'].value)} by the nearest "
-            f"class (a difference of {points(versus.difference['accuracy'])})."
+            f"class, a difference of {points(versus.difference['accuracy'])}."
         )
         sentences.append(check.why if check.slices is None else concentrated(check))
     sentences.append(_labels_in_words(parts))
@@ -120,6 +122,19 @@ def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]
             f"every class than {share(1 - unlike.false_alarms)} of these."
         )
     return tuple(sentences)
+
+
+def _table(check: ModelCheck | None) -> Sheet | None:
+    """The model beside the nearest class."""
+    if check is None:
+        return None
+    versus = check.versus
+    figures = (versus.model, versus.baseline, versus.difference)
+    rows: list[tuple[Cell, ...]] = [
+        (measure_in_words(measure), *(each[measure] for each in figures)) for measure in MEASURES
+    ]
+    columns = ("measure", quoted(check.name), "nearest class", "difference")
+    return Sheet("verdict", "The model and the nearest class", columns, tuple(rows), sort=False)
 
 
 def _labels_in_words(parts: DataParts) -> str:

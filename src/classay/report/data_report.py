@@ -179,14 +179,17 @@ def data_report(
     from .data_document import document_of  # charts, which measuring alone does not need
 
     expect.whole(most, "most", at_least=1)
+    given = None
+    if predictions is not None or probabilities is not None:
+        labels = class_labels(y, "y", np.shape(y)[0])
+        measured = labels if y_test is None else class_labels(y_test, "y_test", np.shape(y_test)[0])
+        given = ModelPredictions.given(predictions, probabilities, confidence, np.unique(labels), measured)
     parts = measure_data(
         X,
         y,
         X_test=X_test,
         y_test=y_test,
-        predictions=predictions,
-        probabilities=probabilities,
-        confidence=confidence,
+        predictions=given,
         learner=learner,
         text=text,
         text_model=text_model,
@@ -213,12 +216,10 @@ def measure_data(
     X: Any,
     y: ArrayLike,
     *,
-    X_test: Any,
-    y_test: ArrayLike | None,
-    predictions: ArrayLike | None,
-    probabilities: ArrayLike | None,
-    confidence: ArrayLike | None,
-    learner: Any,
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
+    predictions: ModelPredictions | None = None,
+    learner: Any = None,
     text: str | None,
     text_model: str,
     cache: str | Path | None,
@@ -237,10 +238,10 @@ def measure_data(
     audit: Audit | None,
     rows: Ints | None,
 ) -> DataParts:
-    """The results of `data_report`, with its parameters, before any of them is put into words."""
+    """The results of `data_report`, with its parameters and checked predictions, before they are put into words."""
     seed = seeds.settle(random_state)
     expect.fraction(false_alarms, "false_alarms")
-    if learner is not None and not (predictions is None and probabilities is None):
+    if learner is not None and predictions is not None:
         raise InputError("`learner` and predictions are both given; expected one of them.")
     frame = _frame(X, "X")
     if text is None and _is_text(X):
@@ -255,10 +256,6 @@ def measure_data(
     settings: dict[str, Any] = {"distance": distance, "covariance": covariance, "aim": aim, "paper": paper}
     both, own = _split_groups(groups, len(frame), 0 if test is None else len(test))
     known = complexity(vectors, labels, groups=own[0], random_state=seed, **settings)
-    given = None
-    if predictions is not None or probabilities is not None:
-        # Before the rows are measured: a wrong array should not cost that time.
-        given = ModelPredictions.given(predictions, probabilities, confidence, known.classes, truth)
     measured, unlike = known, None
     if test is not None:
         measured = complexity(vectors, labels, X_eval=others, y_eval=truth, groups=both, random_state=seed, **settings)
@@ -268,10 +265,10 @@ def measure_data(
     if learner is not None:
         model = model or short_name(learner)
         words = () if text is None else (text,)
-        given = predictions_of(learner, frame, labels, known.classes, test, own[0], words, seed)
+        predictions = predictions_of(learner, frame, labels, known.classes, test, own[0], words, seed)
     check = None
-    if given is not None:
-        check = check_model(model or MODEL, measured, shown, given, own[1] if test is not None else own[0], seed)
+    if predictions is not None:
+        check = check_model(model or MODEL, measured, shown, predictions, own[1] if test is not None else own[0], seed)
     codes = np.searchsorted(known.classes, labels)
     part = None if test is None else TestPart(test, truth, own[1])
     data = DataResults(
@@ -290,7 +287,7 @@ def measure_data(
         data=data,
         known=known,
         complexity=measured,
-        labels=measured.wrong_labels(None if given is None else given.probabilities, false_alarms),
+        labels=measured.wrong_labels(None if predictions is None else predictions.probabilities, false_alarms),
         rows=ShownRows(shown, every, every if rows is None else rows, texts),
         unlike=unlike,
         check=check,

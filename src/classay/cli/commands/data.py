@@ -21,7 +21,7 @@ from ...estimators.spec import learners_from_texts
 from ...report.data_report import DataParts, findings_of_data, measure_data
 from ...report.document import Finding, Report
 from ...report.export.files import ready
-from ...report.model_check import ModelCheck, ModelPredictions
+from ...report.model_check import ModelCheck
 from ...result import plain
 from ...tables.read import Table, read_table
 from .. import console, options
@@ -124,7 +124,7 @@ def command(
         table.X,
         table.y,
         **_test_rows(table),
-        **({} if found is None else _as_keywords(found)),
+        predictions=found,
         learner=next(iter(named.values()), None),
         text=table.text,
         text_model=model,
@@ -190,14 +190,6 @@ def _test_rows(table: Table) -> dict[str, Any]:
     """The test rows, and the groups of all rows, as keywords."""
     given: dict[str, Any] = {"groups": _all_groups(table)}
     return given if table.test is None else given | {"X_test": table.test.X, "y_test": table.test.y}
-
-
-def _as_keywords(found: ModelPredictions) -> dict[str, Any]:
-    return {
-        "predictions": found.predicted,
-        "probabilities": found.probabilities,
-        "confidence": None if found.probabilities is not None else found.confidence,
-    }
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def _gains(checks: Checks) -> Sheet:
         versus = check.versus
         for measure in MEASURES:
             figures = (each[measure] for each in (versus.model, versus.baseline, versus.difference))
-            rows.append((name, measure.replace("_", " "), *figures, *_chance(versus, measure)))
+            rows.append((name, measure_in_words(measure), *figures, *_chance(versus, measure)))
     return Sheet(
         GEOMETRY,
         "Models and the nearest class",
@@ -164,6 +164,11 @@ def unusual(unlike: UnlikeKnown) -> str:
         f"every class; about {unlike.false_alarms * rows:.0f} false alarms ({share(unlike.false_alarms)}) are usual "
         f"for rows of the same kind. That is {more} (p = {unlike.p_value:.2g})."
     )
+
+
+def measure_in_words(measure: str) -> str:
+    """The name of a measure, such as macro F1."""
+    return measure.replace("_", " ").replace("f1", "F1")
 
 
 def most_accurate(checks: Checks) -> ModelCheck:

@@ -14,7 +14,7 @@ from ...data.slices import Slice, Slices
 from ...expect import counted
 from ..document import Picture, Section, Sheet
 from ..model_check import ModelCheck
-from ..phrases import joined, quoted
+from ..phrases import joined, quoted, share
 from ..results import LearnerResults, Results
 from .learners import spec_of
 from .model import sentence_name
@@ -77,10 +77,11 @@ def concentrated(check: ModelCheck) -> str:
     if not found:
         return "Errors concentrate nowhere in particular: no slice of the columns stands out."
     first = (own or found)[0]
+    start = "Errors concentrate" if own else "No slice of the columns alone stands out; errors concentrate"
     more = f" There are {len(found) - 1} more such slices." if len(found) > 2 else ""
     return (
-        f"Errors concentrate where {quoted(first.condition)}: {first.error_rate.value:.0%} of {first.size:,} rows are "
-        f"wrong there, {first.rest_rate:.0%} elsewhere.{more}"
+        f"{start} where {quoted(first.condition)}: {share(first.error_rate.value)} of {first.size:,} rows are "
+        f"wrong there, {share(first.rest_rate)} elsewhere.{more}"
     )
 
 
