@@ -48,28 +48,92 @@ Found = tuple[Any, Any, Any]
 
 def _columns(source: str, classes: NDArray[Any]) -> Found:
     frame = read_frame(source)
-    by_name = {str(name).strip().lower(): frame[name] for name in frame.columns}
-    predicted = next((by_name[name] for name in PREDICTED if name in by_name), None)
-    shares = None
+    columns = _Names(source, frame)
+    predicted = columns.first(PREDICTED)
+    shares, lacking = None, []
     for prefix in PREFIXES:
-        names = [f"{prefix}{each}".lower() for each in classes.tolist()]
-        if all(name in by_name and pd.api.types.is_numeric_dtype(by_name[name]) for name in names):
-            shares = np.column_stack([by_name[name].to_numpy(dtype=float) for name in names])
+        found = [columns.numbers(f"{prefix}{each}") for each in classes.tolist()]
+        if all(each is not None for each in found):
+            shares = np.column_stack([each for each in found if each is not None])
             break
+        if prefix and any(each is not None for each in found):
+            lacking = [f"{prefix}{each}" for each, column in zip(classes.tolist(), found) if column is None]
     if predicted is None and shares is None:
+        if lacking:
+            raise InputError(
+                f"{source} has no column {shown(lacking, 5)}; expected a column of probabilities for each of "
+                f"{classes.size} classes, or one named `predicted`."
+            )
         if frame.shape[1] != 1:
             raise InputError(
                 f"{source} has the columns {shown(frame.columns)}; expected one named `predicted` (or `prediction`, "
                 "`y_pred`), or a column of probabilities for each class, named as the class or `p_` and the class."
             )
         predicted = frame.iloc[:, 0]
-    confidence = next((by_name[name] for name in CONFIDENCE if name in by_name), None)
+    confidence = columns.first(CONFIDENCE)
     if confidence is not None and not pd.api.types.is_numeric_dtype(confidence):
         confidence = None
     missing = 0 if predicted is None else int(predicted.isna().sum())
     if missing:
         raise InputError(f"{source}: {missing} of {len(frame)} predictions are missing. Fill or drop these rows.")
+    if predicted is not None and confidence is not None and shares is None:
+        shares = _of_one_class(predicted, confidence.to_numpy(dtype=float), classes)
     return tuple(None if each is None else np.asarray(each) for each in (predicted, shares, confidence))  # type: ignore[return-value]
+
+
+class _Names:
+    """Columns of a file by their names, in any case if that is clear."""
+
+    def __init__(self, source: str, frame: pd.DataFrame) -> None:
+        self.source, self.frame = source, frame
+        self.exact = {str(name).strip(): name for name in frame.columns}
+        self.small: dict[str, list[Any]] = {}
+        for name in frame.columns:
+            self.small.setdefault(str(name).strip().lower(), []).append(name)
+
+    def column(self, name: str) -> pd.Series[Any] | None:
+        """The column with this name; an error if there are several that differ by case alone, and none is exact."""
+        if name in self.exact:
+            return self.frame[self.exact[name]]
+        alike = self.small.get(name.lower(), [])
+        if len(alike) > 1:
+            raise InputError(
+                f"{self.source} has the columns {shown(alike)}, which differ by upper case alone; expected one named "
+                f"{name!r}."
+            )
+        return self.frame[alike[0]] if alike else None
+
+    def first(self, names: tuple[str, ...]) -> pd.Series[Any] | None:
+        """The first of these columns that is there; an error if two are called the same but for upper case."""
+        for name in names:
+            if len(alike := self.small.get(name, [])) > 1:
+                raise InputError(
+                    f"{self.source} has the columns {shown(alike)}, which differ by upper case alone; expected one."
+                )
+            if alike:
+                return self.frame[alike[0]]
+        return None
+
+    def numbers(self, name: str) -> NDArray[Any] | None:
+        """The column with this name, if it has numbers."""
+        found = self.column(name)
+        return found.to_numpy(dtype=float) if found is not None and pd.api.types.is_numeric_dtype(found) else None
+
+
+def _of_one_class(predicted: pd.Series[Any], values: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any] | None:
+    """Probabilities of both classes, if the values are those of one of two classes rather than of the prediction.
+
+    They are if some threshold of them separates the predictions: confidence in the prediction does not.
+    """
+    if classes.size != 2 or not ((values >= 0) & (values <= 1)).all():
+        return None
+    second = (predicted.astype(str) == str(classes[1])).to_numpy()
+    if second.all() or not second.any():
+        return None
+    for of_second, shares in ((second, values), (~second, 1 - values)):
+        if values[of_second].min() > values[~of_second].max():
+            return np.column_stack([1 - shares, shares])
+    return None
 
 
 def _arrays(path: Path) -> Found:

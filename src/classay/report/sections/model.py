@@ -5,11 +5,12 @@ The same sections are on the page of a report, where the models are learners, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ...data.complexity_against import ComplexityAgainst
 from ...data.unlike_known import UnlikeKnown
-from ...data.versus_baseline import MEASURES, VersusBaseline
+from ...data.versus_baseline import MEASURES
 from ...intervals import exact
 from ..document import Cell, Picture, Section, Sheet
 from ..model_check import ModelCheck
@@ -52,26 +53,26 @@ def beats(check: ModelCheck) -> str:
 
 def _gains(checks: Checks) -> Sheet:
     rows: list[tuple[Cell, ...]] = []
-    for name, check in checks.items():
+    for check in checks.values():
         versus = check.versus
         for measure in MEASURES:
             figures = (each[measure] for each in (versus.model, versus.baseline, versus.difference))
-            rows.append((name, measure_in_words(measure), *figures, *_chance(versus, measure)))
+            rows.append((check.name, measure_in_words(measure), *figures))
+    of = tuple(str(row[0]) for row in rows)
+    columns = ("learner", "measure", "its figure", "nearest class", "difference")
+    if len(checks) == 1:  # its name in every line would say nothing
+        rows, columns = [row[1:] for row in rows], columns[1:]
     return Sheet(
         GEOMETRY,
-        "Models and the nearest class",
-        ("learner", "measure", "its figure", "nearest class", "difference", "largest class alone"),
+        "By three measures",
+        columns,
         tuple(rows),
         "Difference: on the same rows, with its interval; above 0, the model is better. Balanced accuracy is the mean "
         "recall of the classes, macro F1 the mean of their F1. "
         f"Intervals: {next(iter(checks.values())).versus.difference['accuracy'].kind}.",
-        tuple(str(row[0]) for row in rows),
+        of,
         sort=False,
     )
-
-
-def _chance(versus: VersusBaseline, measure: str) -> tuple[Cell]:
-    return (exact(versus.majority) if measure == "accuracy" else None,)
 
 
 def errors_section(checks: Checks, folded: bool = False, absent: str = "") -> Section:
@@ -93,7 +94,7 @@ def errors_section(checks: Checks, folded: bool = False, absent: str = "") -> Se
                 against.auc,
                 against.auc_confidence if against.auc_confidence.known else None,
                 against.difference if against.difference.known else None,
-                against.correlation,
+                None if math.isnan(against.correlation) else exact(against.correlation),
             )
             for name, against in ranked.items()
         ),
@@ -141,7 +142,7 @@ def unlike_section(
     unlike: UnlikeKnown | None, rows: ShownRows | None, folded: bool = False, absent: str = "", most: int = MOST_ROWS
 ) -> Section:
     """Test rows that are unlike anything in the training rows, at a stated rate of false alarms."""
-    title = "Which test rows are unlike anything known?"
+    title = "Which test rows are like nothing known?"
     if unlike is None or rows is None:
         return Section(UNLIKE, title, "", absent=absent, folded=folded)
     picture = Picture(
