@@ -86,8 +86,8 @@ class _Names:
 
     def __init__(self, source: str, frame: pd.DataFrame) -> None:
         self.source, self.frame = source, frame
-        self.exact = {str(name).strip(): name for name in frame.columns}
-        self.small: dict[str, list[Any]] = {}
+        self.exact: dict[str, str] = {str(name).strip(): name for name in frame.columns}
+        self.small: dict[str, list[str]] = {}
         for name in frame.columns:
             self.small.setdefault(str(name).strip().lower(), []).append(name)
 

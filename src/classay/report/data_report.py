@@ -157,7 +157,7 @@ def data_report(
     text_model, cache : as `model` and `cache` in `classay.embed`
     groups : a value for each row of `X` (and then of `X_test`), such as a patient; see `classay.complexity`
     distance, covariance, aim, paper : as in `classay.complexity`
-    false_alarms : share of the labels to check that may be right, and twice that of rows unlike the known ones
+    false_alarms : share of the labels to check that may be right, and half of it for rows unlike the known ones
     checks : whether to check the data for leaks, rows that belong together and an unlike test part
     most : number of rows in each list
     random_state : the seed of all random numbers

@@ -226,7 +226,7 @@ TERMS: dict[str, Term] = {
     ),
     "unlike_share": Term(
         "test rows unlike the known ones",
-        "Share of the test rows that are farther from every class than 95 % of the training rows.",
+        "Share of the test rows that are farther from every class than nearly all training rows (95 %).",
         "0 to 1; about 0.05 for rows of the same kind",
         "share",
         "data",

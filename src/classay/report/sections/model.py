@@ -59,7 +59,7 @@ def _gains(checks: Checks) -> Sheet:
             figures = (each[measure] for each in (versus.model, versus.baseline, versus.difference))
             rows.append((check.name, measure_in_words(measure), *figures))
     of = tuple(str(row[0]) for row in rows)
-    columns = ("learner", "measure", "its figure", "nearest class", "difference")
+    columns: tuple[str, ...] = ("learner", "measure", "its figure", "nearest class", "difference")
     if len(checks) == 1:  # its name in every line would say nothing
         rows, columns = [row[1:] for row in rows], columns[1:]
     return Sheet(
