@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,6 +74,17 @@ def test_the_page_has_words_first_and_a_section_for_each_question(made):
     assert "job = pilot" in {row[0] for row in sections["slices"].sheets[0].rows}
     inside = sections["slices"].sheets[0].details[0]
     assert inside.rows[0][1] != inside.rows[0][2]  # errors first
+
+
+def test_little_is_shown_before_anything_is_opened(made, tmp_path):
+    text = made.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    visible = re.sub(
+        r"(?s)<(script|style|template)\b.*?</\1>|<div popover.*?</div>|<tr class=\"opens\">.*?</tr>", " ", text
+    )
+    visible = re.sub(r"(?s)<details(?! [^>]*open)[^>]*><summary>(.*?)</summary>.*?</details>", r"\1", visible)
+    words = re.sub(r"<[^>]+>", " ", visible).split()
+    assert 300 < len(words) <= 2500
+    assert words.index("Verdict") < words.index("Findings")
 
 
 def test_it_is_saved_and_opened_again(made, tmp_path):

@@ -99,7 +99,7 @@ def errors_section(checks: Checks, folded: bool = False, absent: str = "") -> Se
             for name, against in ranked.items()
         ),
         "AUC: probability that a wrong row has the higher complexity, or the lower confidence, than a right one; 0.5 "
-        "says nothing about errors.",
+        "says nothing about errors. Complexity is measured with the label of the row, confidence without.",
         tuple(ranked),
     )
     assert best.against is not None
@@ -117,7 +117,10 @@ def _ranking(name: str, against: ComplexityAgainst) -> str:
         return text
     gap = against.difference
     better = "better" if gap.high < 0 else "worse" if gap.low > 0 else "about as well"
-    return f"{text} Its own confidence ranks errors {better} ({against.auc_confidence.value:.2f})."
+    confidence = f"{against.auc_confidence.value:.2f}"
+    return (
+        f"{text} Its own confidence, which does not know the label as complexity does, ranks {better} ({confidence})."
+    )
 
 
 def _errors_picture(name: str, against: ComplexityAgainst) -> Picture:
