@@ -44,8 +44,10 @@ class TestPart:
     groups: Ints | None = None
 
     def table(self, columns: pd.Index) -> pd.DataFrame:
-        """The rows as a table; those of an array get these names."""
-        return self.X if isinstance(self.X, pd.DataFrame) else pd.DataFrame(self.X, columns=columns)
+        """The rows as a table with these columns, in this order; those of an array get their names."""
+        if not isinstance(self.X, pd.DataFrame):
+            return pd.DataFrame(self.X, columns=columns)
+        return self.X[list(columns)] if set(columns) <= set(self.X.columns) else self.X
 
     def take(self, rows: Ints) -> TestPart:
         """Some of the rows."""
