@@ -307,6 +307,12 @@ def assayed() -> classay.Assay:
 EXAMPLES = {
     "Assay": assayed,
     "Report": lambda: assayed().report,
+    "DataReport": lambda: classay.data_report(
+        load_iris(as_frame=True).data.rename(columns=lambda name: f"<b>{name}</b>"),
+        load_iris().target,
+        predictions=(load_iris().target + (np.arange(150) % 7 == 0)) % 3,
+        checks=False,
+    ),
     "Curve": learner_curve,
     "Retrained": lambda: learner_curve().retrained[0],
     "Ensembles": lambda: classay.identify_ensembles(

@@ -125,6 +125,8 @@ from .network.quality.rank_networks import Ranking as Ranking
 from .network.quality.rank_networks import rank_networks as rank_networks
 from .report.assay import Assay as Assay
 from .report.assay import characterize as characterize
+from .report.data_report import DataReport as DataReport
+from .report.data_report import data_report as data_report
 from .report.document import Report as Report
 from .report.export.files import open_report as open_report
 from .report.export.skore_checks import skore_checks as skore_checks

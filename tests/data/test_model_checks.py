@@ -37,6 +37,13 @@ def test_versus_baseline_has_scikit_learns_figures_and_is_paired():
     assert versus.to_dict() == classay.versus_baseline(c, model).to_dict()
 
 
+def test_a_class_is_not_taken_for_another_whose_name_begins_with_its_name():
+    X, y = clouds(classes=2)
+    y = np.where(y == "a", "no", "none")
+    versus = classay.versus_baseline(classay.complexity(X, y, "euclidean"), ["no"] * y.size)
+    assert versus.model["accuracy"].value == pytest.approx((y == "no").mean())
+
+
 def test_the_interval_of_the_difference_holds_its_level():
     rng, held = np.random.default_rng(1), 0
     X, y = clouds(200)

@@ -68,8 +68,9 @@ class NoCharts:
 def not_drawn():
     """Reports without charts."""
     sections = "classay.report.sections"
-    rooms = [f"{sections}.{name}" for name in ("learners", "data", "classes_and_networks")]
+    rooms = [f"{sections}.{name}" for name in ("learners", "data", "slices", "classes_and_networks")]
     with ExitStack() as patches:
+        patches.enter_context(patch(f"{sections}.model.spec_of", lambda chart: {}))
         for room in rooms:
             patches.enter_context(patch(f"{room}.charts", NoCharts()))
             patches.enter_context(patch(f"{room}.spec_of", lambda chart: {}))

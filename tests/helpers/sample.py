@@ -44,6 +44,32 @@ def nasty_report() -> Report:
     )
 
 
+@cache
+def nasty_data_report() -> Report:
+    """A page of `classay.data_report` on real rows, with everything that a user names called something nasty."""
+    rng = np.random.default_rng(0)
+    classes = np.array(sorted((NASTY[0], NASTY[1], NASTY[4])))
+    codes = rng.integers(0, 3, 600)
+    X = pd.DataFrame(rng.normal(size=(600, 2)) + 3 * np.eye(2, 3)[:, codes].T, columns=[NASTY[1], NASTY[2]])
+    X[NASTY[0]] = rng.choice(NASTY, 600)
+    X.iloc[-5:, :2] += 40  # unlike anything known
+    wrong = rng.random(600) < np.where(X[NASTY[0]] == NASTY[0], 0.7, 0.05)
+    predicted = classes[np.where(wrong, (codes + 1) % 3, codes)]
+    return classay.data_report(
+        X[:300],
+        classes[codes[:300]],
+        X_test=X[300:],
+        y_test=classes[codes[300:]],
+        predictions=predicted[300:],
+        confidence=rng.random(300),
+        name=NASTY[1],
+        target=NASTY[2],
+        model=NASTY[0],
+        notes=NASTY,
+        command=NASTY[5],
+    ).report
+
+
 FRAGMENTS = (
     *(
         "<script>",

@@ -19,10 +19,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import InputError, characterize
+from classay import InputError, characterize, complexity
 from classay.learner.rounds import RecordRounds
 from classay.report.budget import SPLITS
+from classay.report.cross_validated import HeldOut
 from classay.report.glossary import TERMS
+from classay.report.model_check import check_held_out
 from classay.tables.audit import Audit
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(3)}
@@ -63,7 +65,8 @@ def test_the_document_is_plain_json(assay):
     text = json.dumps(assay.report.to_dict(), allow_nan=False)
     assert json.loads(text)["about"]["rows"] == 298
     assert [section.key for section in assay.report.sections] == [
-        "learners", "variation", "disagreement", "data", "slices", "classes", "networks", "reading", "methods",
+        "learners", "variation", "disagreement", "data", "geometry", "complexity_errors", "slices", "unlike", "classes",
+        "networks", "reading", "methods",
     ]  # fmt: skip
 
 
@@ -453,3 +456,54 @@ def test_a_page_of_three_learners_shows_at_most_2500_words_before_anything_is_op
     assert "Networks," not in shown  # a section without content is not there
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", text)
     assert headings[0] == "Verdict"
+
+
+def test_the_questions_of_the_data_page_are_folded_sections_of_a_report(mixed, assay):
+    """Learners against the geometry, their errors by complexity and confidence, and slices with each column alone."""
+    sections = {section.key: section for section in assay.report.sections}
+    for key in ("geometry", "complexity_errors", "slices"):
+        assert sections[key].folded
+    gains = sections["geometry"].sheets[0]
+    assert {row[0] for row in gains.rows} == set(LEARNERS)
+    assert len(gains.rows) == 3 * len(LEARNERS)
+    for name, check in assay.parts.checks.items():
+        assert assay.report.figure(name, "baseline_gain") == check.versus.difference["accuracy"]
+        held = assay.parts.learners[name].held_out
+        right = held.labels == assay.parts.data.codes[held.tested]
+        assert check.versus.model["accuracy"].value == pytest.approx(right.mean())
+    ranked = sections["complexity_errors"]
+    assert {row[0] for row in ranked.sheets[0].rows} <= set(LEARNERS)
+    assert len(ranked.pictures) == len(ranked.sheets[0].rows)
+    assert sections["unlike"].is_empty
+    assert "--test" in sections["unlike"].absent
+
+
+def test_a_test_part_is_searched_for_rows_unlike_anything_known():
+    X, y = gaussians(400, classes=2, apart=3)
+    X["job"] = np.random.default_rng(0).choice(["clerk", "pilot"], 400)
+    X.iloc[395:, :2] += 50
+    assay, _ = found({"bayes": GaussianNB()}, X[:300], y[:300], X_test=X[300:], y_test=y[300:], **FEW)
+    section = next(each for each in assay.report.sections if each.key == "unlike")
+    assert section.folded
+    assert {row[0] for row in section.sheets[0].rows} >= {95, 96, 97, 98, 99}
+    assert assay.report.figure("data", "unlike_share").value >= 0.05
+    assert "like nothing known" in section.title
+
+
+def test_rows_without_a_prediction_are_not_compared_with_the_geometry():
+    """Of a large table only some rows are predicted: the comparison is on these, by the geometry of all measured."""
+    X, y = gaussians(300, classes=2, apart=2)
+    result = complexity(X, y, "euclidean", groups=np.arange(300) // 2)
+    codes = np.searchsorted(result.classes, y)
+    tested = np.arange(0, 300, 3)
+    labels = np.where(np.arange(100) < 20, 1 - codes[tested], codes[tested])
+    held = HeldOut(labels, None, 240, tested, 240)
+    measured = np.arange(300)[10:]
+    part = complexity(X[10:], y[10:], "euclidean", groups=np.arange(300)[10:] // 2)
+    check = check_held_out("model", held, measured, part, X, 0)
+    kept = tested[tested >= 10]
+    assert check.versus.rows == kept.size == check.against.rows
+    assert check.versus.model["accuracy"].value == pytest.approx((labels[tested >= 10] == codes[kept]).mean())
+    assert check.versus.baseline["accuracy"].value == pytest.approx((part.predicted == part.labels)[kept - 10].mean())
+    assert "groups" in check.versus.difference["accuracy"].kind
+    np.testing.assert_allclose(check.searched["complexity"], part.values[kept - 10])

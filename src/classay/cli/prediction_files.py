@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..arrays import Floats, Ints
+from ..arrays import Ints
 from ..expect import InputError, shown
 from ..input_files import expect_file
 from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
+from ..report.model_check import ModelPredictions
 from ..tables.read import read_frame
 
 PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
@@ -22,45 +22,24 @@ PROBABILITIES = ("probabilities", "proba", "predict_proba", "y_proba")
 PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """The class that a model predicts for each row, and its probabilities and confidence, as far as they are known."""
-
-    predicted: NDArray[Any]
-    probabilities: Floats | None = None
-    confidence: Floats | None = None
-
-    @classmethod
-    def of_probabilities(
-        cls, shares: Floats, classes: NDArray[Any], predicted: NDArray[Any] | None = None
-    ) -> Predictions:
-        """From probabilities in the order of the classes."""
-        labels = classes[shares.argmax(axis=1)] if predicted is None else predicted
-        return cls(labels, shares, shares.max(axis=1))
-
-
-def read_predictions(source: str, classes: NDArray[Any], rows: int, kept: Ints | None) -> Predictions:
+def read_predictions(source: str, classes: NDArray[Any], labels: NDArray[Any], kept: Ints | None) -> ModelPredictions:
     """Read the predictions for rows of a table.
 
-    classes : the classes of the table, in order; rows : its number of rows; kept : where these are in its file, if some
-    were dropped. The file has one prediction for each row of the table's file, in the same order.
+    classes : the classes that were trained on, in order; labels : of the rows; kept : where these are in their file, if
+    some were dropped. The file has one prediction for each row of the table's file, in the same order.
     """
+    rows = labels.size
     columns = _arrays(Path(source).expanduser()) if source.lower().endswith(".npz") else _columns(source, classes)
     predicted, shares, confidence = columns
-    given = next(len(each) for each in columns if each is not None)
+    lengths = dict.fromkeys(len(each) for each in columns if each is not None)
+    if len(lengths) > 1:
+        raise InputError(f"{source} has arrays of {shown(lengths)} rows; expected one prediction for each row in all.")
+    given = next(iter(lengths))
     if given != rows:
         if kept is None or given <= int(kept.max()):
             raise InputError(f"{source} has {given} predictions but there are {rows} rows; they must match, in order.")
         predicted, shares, confidence = (None if each is None else each[kept] for each in columns)
-    if shares is not None:
-        shares = _checked(source, shares, classes)
-    if predicted is None:
-        assert shares is not None
-        return Predictions.of_probabilities(shares, classes)
-    labels = _as_labels(np.asarray(predicted), classes)
-    if shares is not None:
-        return Predictions.of_probabilities(shares, classes, labels)
-    return Predictions(labels, None, None if confidence is None else np.asarray(confidence, dtype=float))
+    return ModelPredictions.given(predicted, shares, confidence, classes, labels, source)
 
 
 Found = tuple[Any, Any, Any]
@@ -69,28 +48,92 @@ Found = tuple[Any, Any, Any]
 
 def _columns(source: str, classes: NDArray[Any]) -> Found:
     frame = read_frame(source)
-    by_name = {str(name).strip().lower(): frame[name] for name in frame.columns}
-    predicted = next((by_name[name] for name in PREDICTED if name in by_name), None)
-    shares = None
+    columns = _Names(source, frame)
+    predicted = columns.first(PREDICTED)
+    shares, lacking = None, []
     for prefix in PREFIXES:
-        names = [f"{prefix}{each}".lower() for each in classes.tolist()]
-        if all(name in by_name and pd.api.types.is_numeric_dtype(by_name[name]) for name in names):
-            shares = np.column_stack([by_name[name].to_numpy(dtype=float) for name in names])
+        found = [columns.numbers(f"{prefix}{each}") for each in classes.tolist()]
+        if all(each is not None for each in found):
+            shares = np.column_stack([each for each in found if each is not None])
             break
+        if prefix and any(each is not None for each in found):
+            lacking = [f"{prefix}{each}" for each, column in zip(classes.tolist(), found) if column is None]
     if predicted is None and shares is None:
+        if lacking:
+            raise InputError(
+                f"{source} has no column {shown(lacking, 5)}; expected a column of probabilities for each of "
+                f"{classes.size} classes, or one named `predicted`."
+            )
         if frame.shape[1] != 1:
             raise InputError(
                 f"{source} has the columns {shown(frame.columns)}; expected one named `predicted` (or `prediction`, "
                 "`y_pred`), or a column of probabilities for each class, named as the class or `p_` and the class."
             )
         predicted = frame.iloc[:, 0]
-    confidence = next((by_name[name] for name in CONFIDENCE if name in by_name), None)
+    confidence = columns.first(CONFIDENCE)
     if confidence is not None and not pd.api.types.is_numeric_dtype(confidence):
         confidence = None
     missing = 0 if predicted is None else int(predicted.isna().sum())
     if missing:
         raise InputError(f"{source}: {missing} of {len(frame)} predictions are missing. Fill or drop these rows.")
+    if predicted is not None and confidence is not None and shares is None:
+        shares = _of_one_class(predicted, confidence.to_numpy(dtype=float), classes)
     return tuple(None if each is None else np.asarray(each) for each in (predicted, shares, confidence))  # type: ignore[return-value]
+
+
+class _Names:
+    """Columns of a file by their names, in any case if that is clear."""
+
+    def __init__(self, source: str, frame: pd.DataFrame) -> None:
+        self.source, self.frame = source, frame
+        self.exact: dict[str, str] = {str(name).strip(): name for name in frame.columns}
+        self.small: dict[str, list[str]] = {}
+        for name in frame.columns:
+            self.small.setdefault(str(name).strip().lower(), []).append(name)
+
+    def column(self, name: str) -> pd.Series[Any] | None:
+        """The column with this name; an error if there are several that differ by case alone, and none is exact."""
+        if name in self.exact:
+            return self.frame[self.exact[name]]
+        alike = self.small.get(name.lower(), [])
+        if len(alike) > 1:
+            raise InputError(
+                f"{self.source} has the columns {shown(alike)}, which differ by upper case alone; expected one named "
+                f"{name!r}."
+            )
+        return self.frame[alike[0]] if alike else None
+
+    def first(self, names: tuple[str, ...]) -> pd.Series[Any] | None:
+        """The first of these columns that is there; an error if two are called the same but for upper case."""
+        for name in names:
+            if len(alike := self.small.get(name, [])) > 1:
+                raise InputError(
+                    f"{self.source} has the columns {shown(alike)}, which differ by upper case alone; expected one."
+                )
+            if alike:
+                return self.frame[alike[0]]
+        return None
+
+    def numbers(self, name: str) -> NDArray[Any] | None:
+        """The column with this name, if it has numbers."""
+        found = self.column(name)
+        return found.to_numpy(dtype=float) if found is not None and pd.api.types.is_numeric_dtype(found) else None
+
+
+def _of_one_class(predicted: pd.Series[Any], values: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any] | None:
+    """Probabilities of both classes, if the values are those of one of two classes rather than of the prediction.
+
+    They are if some threshold of them separates the predictions: confidence in the prediction does not.
+    """
+    if classes.size != 2 or not ((values >= 0) & (values <= 1)).all():
+        return None
+    second = (predicted.astype(str) == str(classes[1])).to_numpy()
+    if second.all() or not second.any():
+        return None
+    for of_second, shares in ((second, values), (~second, 1 - values)):
+        if values[of_second].min() > values[~of_second].max():
+            return np.column_stack([1 - shares, shares])
+    return None
 
 
 def _arrays(path: Path) -> Found:
@@ -119,26 +162,3 @@ def _arrays(path: Path) -> Found:
 
 def _known() -> tuple[str, ...]:
     return (*PREDICTED, *PROBABILITIES, *CONFIDENCE)
-
-
-def _checked(source: str, shares: Any, classes: NDArray[Any]) -> Floats:
-    table = np.asarray(shares, dtype=float)
-    if table.ndim != 2 or table.shape[1] != classes.size:
-        shape = " x ".join(map(str, table.shape))
-        raise InputError(f"{source}: probabilities are {shape}; expected a column for each of {classes.size} classes.")
-    if not np.isfinite(table).all() or (table < 0).any() or (np.abs(table.sum(axis=1) - 1) > 1e-2).any():
-        raise InputError(f"{source}: probabilities are missing, negative, or do not sum to 1 in each row.")
-    return np.asarray(table / table.sum(axis=1, keepdims=True))
-
-
-def _as_labels(predicted: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Predictions in the spelling of the classes: 1.0 and "1" are the class 1. Others keep theirs."""
-    by_text = {str(each): each for each in classes.tolist()}
-    spelled = []
-    for each in predicted.tolist():
-        text = str(int(each)) if isinstance(each, float) and each.is_integer() else str(each)
-        spelled.append(by_text.get(str(each), by_text.get(text, each)))
-    if classes.dtype.kind in "iuf" and not all(isinstance(each, (int, float)) for each in spelled):
-        odd = [each for each in spelled if not isinstance(each, (int, float))]
-        raise InputError(f"Predictions such as {odd[0]!r} are not among the classes {shown(classes.tolist(), 5)}.")
-    return np.asarray(spelled) if classes.dtype.kind in "iufb" else np.asarray([str(each) for each in spelled])

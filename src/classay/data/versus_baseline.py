@@ -105,8 +105,10 @@ def versus_baseline(
     """
     expect.fraction(level, "level")
     given = class_labels(predictions, "predictions", len(result))
-    names = np.union1d(np.union1d(result.classes.astype(given.dtype), given), result.labels.astype(given.dtype))
-    truth, model, base = (encode(each.astype(given.dtype), names) for each in (result.labels, given, result.predicted))
+    # Wide enough for all: predictions of a model that never predicts a long name would cut it to another.
+    wide = np.result_type(given, result.classes, result.labels)
+    names = np.union1d(np.union1d(result.classes.astype(wide), given.astype(wide)), result.labels.astype(wide))
+    truth, model, base = (encode(each.astype(wide), names) for each in (result.labels, given, result.predicted))
     groups = result.evidence.row_groups
     scores = np.stack([_measures(truth, each, names.size, None) for each in (model, base)])
     random = generator(settle(random_state), "versus baseline")

@@ -8,6 +8,7 @@ from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
@@ -26,9 +27,12 @@ from .metric import check_metric
 from .results import LearnerResults, Results
 from .sections.audit import reading_section
 from .sections.classes_and_networks import classes_section, networks_section
-from .sections.data import data_section, slices_section
+from .sections.data import data_section
 from .sections.learners import disagreement_section, learners_section, variation_section
 from .sections.methods import methods_section
+from .sections.model import errors_section, geometry_section, unlike_section
+from .sections.rows import ShownRows
+from .sections.slices import slices_section
 from .subjects import copies_together, data_from, learners_from
 from .verdict import verdict_of
 
@@ -307,7 +311,10 @@ def report_of(results: Results) -> Report:
         variation_section(results),
         disagreement_section(results),
         _once(data_section, results),
+        _once(_geometry, results),
+        _once(_errors, results),
         _once(slices_section, results),
+        _once(_unlike, results),
         classes_section(results),
         networks_section(results),
         reading_section(results),
@@ -340,6 +347,27 @@ def _once(section: Callable[[Results], Section], results: Results) -> Section:
     if key not in results.kept:
         results.kept[key] = section(results)
     return results.kept[key]  # type: ignore[no-any-return]
+
+
+NO_PREDICTIONS = "there are no cross-validated predictions, or no complexity of the rows"
+
+
+def _geometry(results: Results) -> Section:
+    return geometry_section(results.checks, folded=True, absent=NO_PREDICTIONS)
+
+
+def _errors(results: Results) -> Section:
+    return errors_section(results.checks, folded=True, absent=NO_PREDICTIONS)
+
+
+def _unlike(results: Results) -> Section:
+    test = results.data.test
+    if results.unlike is None or test is None:
+        why = results.why.get("unlike", "no test part was given (--test)")
+        return unlike_section(None, None, folded=True, absent=why)
+    rows = np.arange(len(test.y))
+    shown = ShownRows(test.table(results.data.X.columns), rows, rows)
+    return unlike_section(results.unlike, shown, folded=True)
 
 
 def _notes(results: Results) -> list[str]:

@@ -224,11 +224,11 @@ def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
             scores = scorer.scores(here)
         except InputError:
             scores = None
-        probabilities = _probabilities(scorer, here)
+        probabilities = probabilities_of(scorer, here)
     return _FoldAnswers(labels, scores, probabilities, train.size, fitted - begin, time.perf_counter() - fitted)
 
 
-def _probabilities(scorer: Scorer, X: Any) -> Floats | None:
+def probabilities_of(scorer: Scorer, X: Any) -> Floats | None:
     """What `predict_proba` gives, if the learner has it and these are probabilities."""
     classifier = scorer.fitted.estimator
     if not hasattr(classifier, "predict_proba"):

@@ -12,7 +12,8 @@ from ..classes.extrapolate.extrapolate import extrapolation
 from ..classes.information.information import implied_information
 from ..data.complexity import Complexity, complexity
 from ..data.slices import Slices, slices
-from ..estimators.encoder import numbers
+from ..data.unlike_known import UnlikeKnown, unlike_known
+from ..estimators.encoder import numbers, numbers_of_two
 from ..expect import InputError
 from ..inputs import take
 from ..learner.orientation.kinship import Kinship, kinship
@@ -20,6 +21,7 @@ from ..learner.orientation.orientation import orientation
 from ..learner.records.labelings import Labelings
 from ..learner.stability.stability import stability
 from .cross_validated import HeldOut
+from .model_check import ModelCheck, check_held_out
 from .results import ClassesResults, DataResults, LearnerResults
 
 LEAST_CLASSES, ENOUGH_CLASSES = 5, 20
@@ -86,17 +88,35 @@ def kinship_of(records: dict[str, Labelings], seed: int, why: dict[str, str]) ->
         return None
 
 
-def complexity_of(data: DataResults, rows: Ints, seed: int, why: dict[str, str]) -> Complexity | None:
-    """How hard the rows are; of a large table, those of a sample."""
+def complexity_of(
+    data: DataResults, rows: Ints, seed: int, why: dict[str, str]
+) -> tuple[Complexity | None, UnlikeKnown | None]:
+    """How hard the rows are, of a large table those of a sample; and which rows of the test part are unlike them."""
+    known = data.X if rows.size == data.codes.size else take(data.X, rows).reset_index(drop=True)
     try:
-        if rows.size == data.codes.size:
-            return complexity(numbers(data.X, data.texts), data.labels, random_state=seed, groups=data.per_row.groups)
-        table = take(data.X, rows).reset_index(drop=True)
-        labels = data.classes[data.codes[rows]]
-        return complexity(numbers(table, data.texts), labels, random_state=seed, groups=data.groups_of(rows))
+        X_test = None
+        if data.test is None:
+            X = numbers(known, data.texts)
+        else:
+            X, X_test = numbers_of_two(known, data.test.table(data.X.columns), data.texts)
+        made = complexity(X, data.classes[data.codes[rows]], random_state=seed, groups=data.groups_of(rows))
     except InputError as mistake:
         why["complexity"] = str(mistake)
-        return None
+        return None, None
+    try:
+        return made, None if X_test is None else unlike_known(made, X_test)
+    except InputError as mistake:
+        why["unlike"] = str(mistake)
+        return made, None
+
+
+def checks_of(
+    held_out: dict[str, HeldOut], data: DataResults, measured: Ints, result: Complexity | None, seed: int
+) -> dict[str, ModelCheck]:
+    """Cross-validated predictions against the geometry, by learner; nothing without a complexity."""
+    if result is None:
+        return {}
+    return {name: check_held_out(name, held, measured, result, data.X, seed) for name, held in held_out.items()}
 
 
 def classes_of(

@@ -12,6 +12,7 @@ from ..intervals import Estimate, difference, exact, of_proportion_by_group, wit
 from ..learner.orientation.orientation import usual_threshold
 from .document import Figure
 from .label_quality import labels_of
+from .model_check import ModelCheck
 from .results import DataResults, LearnerResults, Results
 
 
@@ -20,6 +21,7 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     figures: list[Figure] = []
     for name, learner in results.learners.items():
         values = metric_figures(results, name) | learner_figures(learner, results.data)
+        values |= check_figures(results.checks.get(name))
         figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     for name in results.scored:
         if name not in results.learners:  # it had no time for refits
@@ -84,6 +86,18 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     return values
 
 
+def check_figures(check: ModelCheck | None) -> dict[str, Estimate]:
+    """What a model gains over the geometry, and how well complexity and its confidence rank its errors."""
+    if check is None:
+        return {}
+    values = {"baseline_gain": check.versus.difference["accuracy"]}
+    if check.against is not None:
+        values["complexity_auc"] = check.against.auc
+        if check.against.auc_confidence.known:
+            values["confidence_auc"] = check.against.auc_confidence
+    return values
+
+
 def accuracy_of(learner: LearnerResults, data: DataResults) -> Estimate:
     """Cross-validated accuracy, of fits on all rows but the fold; that of refits on halves if there is none."""
     if learner.held_out is None:
@@ -136,5 +150,8 @@ def data_figures(results: Results) -> dict[str, Estimate]:
     if results.complexity is not None:
         values["baseline_accuracy"] = results.complexity.baseline_accuracy
         values["suspects"] = exact(labels_of(results).listed.size, "count")
+        values["wrong_share"] = labels_of(results).share
         values["evenness"] = exact(results.complexity.normalised_entropy, "of these rows")
+    if results.unlike is not None:
+        values["unlike_share"] = results.unlike.share
     return values

@@ -15,6 +15,7 @@ import pandas as pd
 
 from ..data.complexity import Complexity
 from ..data.slices import Slices
+from ..data.unlike_known import UnlikeKnown
 from ..estimators.trial import ready
 from ..estimators.weights import expect_weights
 from ..expect import InputError
@@ -39,7 +40,8 @@ from .budget import (
     time_text,
 )
 from .cross_validated import FOLDS, Folds, HeldOut, cross_validate
-from .derived import complexity_of, slices_of
+from .derived import checks_of, complexity_of, slices_of
+from .model_check import ModelCheck
 from .phrases import share
 from .pilot import speeds
 from .results import DataResults
@@ -101,6 +103,8 @@ class Groundwork:
     fold_rows: dict[str, int | None] = field(default_factory=dict)
     slices: dict[str, Slices | str] = field(default_factory=dict)
     complexity: Complexity | None = None
+    unlike: UnlikeKnown | None = None
+    checks: dict[str, ModelCheck] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
     size: int | None = None
     load: float = 1.0
@@ -347,10 +351,12 @@ class Groundwork:
     def _measure_rows(self) -> None:
         """What does not depend on refits: how hard rows are, and where errors concentrate."""
         with self.stages.stage("Figures of the rows"):
-            self.complexity = complexity_of(self.data, self.measured, self.settings.seed, self.why)
+            self.complexity, self.unlike = complexity_of(self.data, self.measured, self.settings.seed, self.why)
             for name in self.going:
                 if name in self.held_out:
                     self.slices[name] = slices_of(self.held_out[name], self.data, self.settings.seed)
+            asked = {name: held for name, held in self.held_out.items() if name not in self.contrast}
+            self.checks = checks_of(asked, self.data, self.measured, self.complexity, self.settings.seed)
 
     def _check_data(self) -> None:
         """Whether a column gives labels away, rows belong together, or the test part is unlike the training part."""

@@ -230,6 +230,8 @@ class _Rounds:
             kept=self.kept,
             with_copies=ground.with_copies,
             suspicions=ground.suspicions,
+            checks={name: check for name, check in ground.checks.items() if name in by_learner},
+            unlike=ground.unlike,
             metric=metric,
             scored=by_metric.pop(metric),
             more_metrics=by_metric,

@@ -167,7 +167,7 @@ def spread(estimate: Estimate, form: str) -> str:
 
 def about(estimate: Estimate) -> str:
     """The kind of interval, such as "95% interval, over holdouts"."""
-    return f"{estimate.level:.0%} interval" + (f", {estimate.kind}" if estimate.kind else "")
+    return f"{100 * estimate.level:.4g}% interval" + (f", {estimate.kind}" if estimate.kind else "")
 
 
 def _raw(value: float, ours: bool) -> str:

@@ -15,6 +15,7 @@ from ..classes.extrapolate.extrapolate import Extrapolation
 from ..classes.information.information import Information
 from ..data.complexity import Complexity
 from ..data.slices import Slices
+from ..data.unlike_known import UnlikeKnown
 from ..inputs import take
 from ..intervals import Estimate
 from ..learner.orientation.kinship import Kinship
@@ -26,6 +27,7 @@ from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
 from ..splits import NOTHING, PerRow
 from .cross_validated import HeldOut
+from .model_check import ModelCheck
 from .suspicions import Suspicions
 
 if TYPE_CHECKING:
@@ -40,6 +42,12 @@ class TestPart:
     X: Any
     y: NDArray[Any]
     groups: Ints | None = None
+
+    def table(self, columns: pd.Index) -> pd.DataFrame:
+        """The rows as a table with these columns, in this order; those of an array get their names."""
+        if not isinstance(self.X, pd.DataFrame):
+            return pd.DataFrame(self.X, columns=columns)
+        return self.X[list(columns)] if set(columns) <= set(self.X.columns) else self.X
 
     def take(self, rows: Ints) -> TestPart:
         """Some of the rows."""
@@ -177,7 +185,8 @@ class Results:
     a sample of a large table; `test_table` has the test points; `kept` what all rounds of an assay share. `scored` has
     the `metric` of each learner, from cross-validated fits on all rows, and `more_metrics` others by name; `contrast`
     are the learners that nobody asked for. `with_copies` has a learner and its predictions from folds that ignore which
-    rows are copies. `suspicions` are the checks of the data.
+    rows are copies. `suspicions` are the checks of the data; `checks` those of cross-validated predictions against the
+    geometry, by learner; `unlike` the test rows that are unlike anything known, if a test part was given.
     """
 
     data: DataResults
@@ -199,6 +208,8 @@ class Results:
     more_metrics: dict[str, dict[str, Scored]] = field(default_factory=dict)
     contrast: frozenset[str] = frozenset()
     suspicions: Suspicions = field(default_factory=Suspicions)
+    checks: dict[str, ModelCheck] = field(default_factory=dict)
+    unlike: UnlikeKnown | None = None
 
     @property
     def measured(self) -> Ints:

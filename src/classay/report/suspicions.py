@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from ..arrays import Ints
 from ..data.dependence import Dependence, dependence
@@ -75,7 +74,7 @@ def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool 
         why["dependence"] = "with times, fits are tested on later rows only"
     unlike = None
     if test is not None:
-        X_test = test.X if isinstance(test.X, pd.DataFrame) else pd.DataFrame(test.X, columns=data.X.columns)
+        X_test = test.table(data.X.columns)
         # Groups of equal rows are those of the training part alone.
         known = groups is not None and test.groups is not None and not data.copies_together
         both = np.concatenate([groups, test.groups]) if known else None

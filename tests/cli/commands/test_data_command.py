@@ -185,6 +185,54 @@ def test_one_workflow_on_one_page(classay, split):
         assert word in out
 
 
+def test_the_page_is_written_with_its_verdict_on_the_terminal(classay, split):
+    import classay as library
+
+    folder, frame, predicted = split
+    page, figures = folder / "data.html", folder / "data.json"
+    arguments = [str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--predictions"]
+    arguments += [str(folder / "predictions.csv"), "-o", str(page), "-o", str(figures)]
+    code, out, err = classay("data", *arguments)
+    assert code == 0
+    assert "the geometry" in out
+    assert "job = pilot" in out
+    assert "D205" in out
+    assert f"Saved {page}" in err
+    report = library.open_report(page)
+    assert report == library.open_report(figures)
+    assert report.figure("the model", "accuracy").value == pytest.approx((predicted == frame["kind"][600:]).mean())
+    assert "--force" in report.settings["command"]
+    # It is not overwritten unless asked, and nothing is left beside it.
+    code, _, err = classay("data", *arguments)
+    assert code == 2
+    assert "already exists" in err
+    assert classay("data", *arguments, "--force", "-q")[0] == 0
+    assert not list(folder.glob(".classay-*"))
+
+
+def test_a_page_of_another_format_is_refused_before_anything_is_read(classay, tmp_path):
+    code, out, err = classay("data", "iris", "-o", str(tmp_path / "page.pdf"))
+    assert (code, out) == (2, "")
+    assert ".html, .json, .md" in err
+
+
+def test_leaks_are_found_without_a_page(classay, split):
+    import pandas as pd
+
+    folder, _, _ = split
+    table = pd.read_csv(folder / "train.csv")
+    table.assign(code=table["kind"].str.upper())[["code", "u", "v", "w", "kind"]].to_csv(
+        folder / "leak.csv", index=False
+    )
+    code, out, _ = classay("data", str(folder / "leak.csv"), "--checks")
+    assert code == 0
+    assert "warning: D205" in out
+    code, out, _ = classay("data", str(folder / "leak.csv"), "--checks", "--json")
+    findings = json.loads(out)["findings"]
+    assert findings[0]["code"] == "D205"
+    assert findings[0]["level"] == "warning"
+
+
 @pytest.mark.parametrize("test", [True, False])
 def test_a_learner_is_fitted_or_cross_validated(classay, split, test):
     folder, _, _ = split
@@ -204,13 +252,23 @@ def test_a_learner_is_fitted_or_cross_validated(classay, split, test):
         ("predicted\na\nb\n", "2 predictions but there are 600 rows"),
         ("x,y\n1,2\n", "expected one named `predicted`"),
         ("predicted\n" + "a\n" * 599 + '""\n', "missing"),
+        ("predicted\n" + "a\n" * 599 + "A\n", "1 prediction of 600 is not a class of the data: A; expected a, b, c"),
+        ("p_a,p_b\n" + "0.5,0.5\n" * 600, "has no column p_c"),
+        ("p_a,p_b,p_c\n" + "0.5,0.5,\n" * 600, "missing in 600 rows, first in row 0"),
+        ("p_a,p_b,p_c\n" + "0.5,0.5,0.5\n" * 600, "do not add up to 1"),
+        ("p_a,p_b,p_c\n" + "50,50,0\n" * 600, "not scores or percent"),
+        ("predicted,Predicted\n" + "a,b\n" * 600, "differ by upper case alone"),
+        ("predicted,predicted\n" + "a,b\n" * 600, "same name"),
+        ("predicted,confidence\n" + "a,0.9\n" * 599 + "a,\n", "confidence must be a finite number"),
+        ("predicted\n", "no rows"),
+        ("", "is empty"),
     ],
 )
 def test_prediction_files_that_do_not_fit(classay, split, made, words):
     folder, _, _ = split
     (folder / "odd.csv").write_text(made)
-    code, _, err = classay("data", str(folder / "train.csv"), "--predictions", str(folder / "odd.csv"))
-    assert code != 0
+    code, out, err = classay("data", str(folder / "train.csv"), "--predictions", str(folder / "odd.csv"))
+    assert (code, out) == (2, "")
     assert words in " ".join(err.split())
     assert "Traceback" not in err
 
@@ -229,3 +287,37 @@ def test_rows_of_an_unknown_class_are_found(classay, split):
     assert {295, 296, 297, 298, 299} <= set(content["unlike_known"]["flagged"])
     assert any("labels that are not in `y` (other)" in note for note in content["complexity"]["notes"])
     assert 295 not in [row["row"] for row in content["hardest"]]
+
+
+def test_probabilities_of_one_of_two_classes_are_not_taken_for_confidence(classay, tmp_path):
+    """A column `probability` is that of a class if a threshold of it separates the predictions."""
+    import pandas as pd
+
+    from classay.cli.prediction_files import read_predictions
+
+    rng = np.random.default_rng(0)
+    classes, shares = np.array(["no", "yes"]), rng.random(200)
+    labels = classes[(rng.random(200) < shares).astype(int)]
+    predicted = classes[(shares > 0.3).astype(int)]  # a threshold of the user's own
+    path = tmp_path / "predictions.csv"
+    for values, first in ((shares, 1 - shares), (1 - shares, 1 - shares)):
+        pd.DataFrame({"predicted": predicted, "probability": values}).to_csv(path, index=False)
+        found = read_predictions(str(path), classes, labels, None)
+        np.testing.assert_allclose(found.probabilities[:, 0], first)
+        assert found.predicted.tolist() == predicted.tolist()
+    sure = rng.uniform(0.5, 1, 200)
+    pd.DataFrame({"predicted": predicted, "confidence": sure}).to_csv(path, index=False)
+    found = read_predictions(str(path), classes, labels, None)
+    assert found.probabilities is None
+    np.testing.assert_allclose(found.confidence, sure)
+
+
+def test_classes_that_differ_by_upper_case_have_their_own_columns(tmp_path):
+    import pandas as pd
+
+    from classay.cli.prediction_files import read_predictions
+
+    path = tmp_path / "predictions.csv"
+    pd.DataFrame({"A": [0.9, 0.2], "a": [0.1, 0.8]}).to_csv(path, index=False)
+    found = read_predictions(str(path), np.array(["A", "a"]), np.array(["A", "a"]), None)
+    assert found.predicted.tolist() == ["A", "a"]

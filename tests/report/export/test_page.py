@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from sample import LEARNERS, NASTY, nasty_report, sample_report
+from sample import LEARNERS, NASTY, nasty_data_report, nasty_report, sample_report
 
 from classay.intervals import Estimate, exact
 from classay.report.document import Finding, Picture, Report, Section, Sheet
@@ -216,6 +216,23 @@ def test_what_users_name_is_text_and_nothing_else(nasty):
     assert all(re.fullmatch("[A-Za-z0-9_-]+", one) for one in ids)
 
 
+def test_what_users_name_is_text_on_the_data_page():
+    report = nasty_data_report()
+    outline = Outline(render(report))
+    for text in NASTY:
+        assert squeezed(text)[:150] in outline.words
+    assert len(outline.all("script")) == 5
+    assert not outline.all("img")
+    assert not [name for _, found in outline.elements for name in found if name.startswith("on")]
+    assert not [found for _, found in outline.elements if str(found.get("href", "")).startswith("javascript")]
+    ids = [found["id"] for _, found in outline.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+    shown = [section.key for section in report.sections if not section.is_empty]
+    assert shown[:5] == ["geometry", "complexity_errors", "unlike", "slices", "labels"]
+    assert {each.get("id") for each in outline.all("section")} >= {"geometry", "complexity-errors", "unlike", "slices"}
+    assert any(NASTY[0] in str(row) for section in report.sections for sheet in section.sheets for row in sheet.rows)
+
+
 def test_names_reach_attributes_as_text_only(nasty):
     labels = [found[name] for _, found in nasty.elements for name in ("data-label", "aria-label") if name in found]
     assert any("<script>" in label for label in labels)
@@ -234,7 +251,7 @@ def test_styles_and_scripts_hold_no_name(nasty, sample):
             assert mine == other
 
 
-@pytest.mark.parametrize("made", [sample_report, nasty_report, lambda: EMPTY])
+@pytest.mark.parametrize("made", [sample_report, nasty_report, nasty_data_report, lambda: EMPTY])
 def test_the_document_in_the_page_is_the_report(made):
     report = made()
     outline = Outline(render(report))

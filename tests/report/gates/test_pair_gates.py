@@ -11,7 +11,8 @@ from classay import InputError
 from classay.intervals import Estimate
 from classay.report.document import Figure
 from classay.report.gates.against import changes_between
-from classay.report.gates.pair_gates import check_pair_gates, no_worse, pair_gate_from
+from classay.report.gates.gates import gate_from
+from classay.report.gates.pair_gates import check_pair_gates, is_pair_gate, no_worse, pair_gate_from
 
 
 def report_with(**accuracies: Estimate):
@@ -84,3 +85,9 @@ def test_changes_between_reports():
     assert not changes_between(old, new, min_effect=0.2).regression_shown
     assert changes_between(new, old).of("learner", "tree", "accuracy").verdict == "better"
     assert changes.to_dict()["changes"][0]["of"] == "tree"
+
+
+@pytest.mark.parametrize("text", ["data.baseline_accuracy >= 0.8", "data.unlike_share <= .1", "learner.gap <= 1.5e-1"])
+def test_a_bound_with_a_decimal_point_is_not_another_learner(text):
+    assert not is_pair_gate(text)
+    assert gate_from(text).bound > 0

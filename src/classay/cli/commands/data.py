@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,19 +12,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import typer
+from numpy.typing import NDArray
 
 from ... import __version__, charts, expect
-from ...data.complexity import Complexity, complexity
-from ...data.text import embed
-from ...data.unlike_known import UnlikeKnown, unlike_known
-from ...data.wrong_labels import WrongLabels
-from ...estimators.encoder import numbers, numbers_of_two
+from ...charts.style.picture_files import prepared_library
+from ...data.complexity import Complexity
+from ...estimators.spec import learners_from_texts
+from ...report.data_report import DataParts, findings_of_data, measure_data
+from ...report.document import Finding, Report
+from ...report.export.files import ready
+from ...report.model_check import ModelCheck
 from ...result import plain
 from ...tables.read import Table, read_table
 from .. import console, options
-from ..model_check import ModelCheck, check_model, predictions_of_learner
-from ..prediction_files import Predictions, read_predictions
+from ..prediction_files import read_predictions
 from ..records import describe, table_as_json
+from ..report_view import show_report
 
 EXAMPLES = """
 **Examples**
@@ -30,14 +36,22 @@ EXAMPLES = """
 
     classay data train.csv --test test.csv --predictions predictions.csv
 
+    classay data train.csv --test test.csv --predictions predictions.csv -o data.html -o data.json
+
     classay data credit.csv --target default --learner "RandomForestClassifier(n_estimators=100)"
 
     classay data intents.csv --text utterance --target intent --cache vectors/
 
+    classay data credit.csv --target default --checks
+
     classay data credit.csv --target default --paper --distance correlation --json
 
 Predictions have one row for each row of the test file (or of the data), in the same order: a column `predicted`,
-columns of probabilities named as the classes, or both; in an .npz file, arrays `predictions` and `probabilities`.
+columns of probabilities named as the classes (or `p_` and the class), or both; in an .npz file, arrays `predictions`
+and `probabilities`. Classes are spelled as in the data.
+
+With --output the same is written as one page: a verdict first, then a section for each question. `--json` prints the
+results with every row; the .json file of --output has the page, as that of `classay report`.
 """
 MOST_CLASSES = 30
 
@@ -56,6 +70,9 @@ def command(
         help="A scikit-learn classifier to compare, as NAME or NAME(argument=value): fitted for the test rows, or "
         "cross-validated.",
     ),
+    output: list[Path] = typer.Option(
+        None, "--output", "-o", help="File to save a page to: .html, .json or .md. Repeat for more."
+    ),
     text: options.Text = None,
     model: options.TextModel = "wordllama",
     cache: options.TextCache = None,
@@ -71,8 +88,15 @@ def command(
         0.1, help="Share of the labels to check that may be right, and half of it for rows unlike the known ones."
     ),
     paper: bool = typer.Option(False, "--paper", help="Compute exactly as in the paper; fixes every other choice."),
+    checks: bool = typer.Option(
+        False,
+        "--checks",
+        help="Also check whether a column gives the label away, rows belong together, or test rows are unlike the "
+        "others. Always done for --output.",
+    ),
     seed: options.Seed = 0,
     charts: options.Charts = None,
+    force: options.Force = False,
     allow_import: options.AllowImport = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -84,60 +108,115 @@ def command(
     console.writable_folder(charts, "--charts")
     if predictions is not None and learner is not None:
         raise expect.InputError("--predictions and --learner are both given; expected one of them.")
+    named: dict[str, Any] = learners_from_texts([learner], allow_import) if learner is not None else {}
+    paths = [ready(path, force) for path in output or ()]
     table = read_table(data, target, text, groups=groups, test=test, drop=drop or (), new_classes=True)
     describe(table, quiet)
-    texts, (X, X_test), remarks = _rows(table, model, cache)
-    for remark in remarks:
-        console.say(remark, quiet)
-    table = replace(table, notes=(*table.notes, *remarks))
-    settings: dict[str, Any] = {
-        "distance": distance,
-        "covariance": covariance,
-        "aim": aim,
-        "random_state": seed,
-        "paper": paper,
-    }
-    known = complexity(X, table.y, groups=table.groups, **settings)
-    shown = _Shown(table if table.test is None else table.test, known, texts)
-    unlike: UnlikeKnown | None = None
-    if table.test is not None:
-        console.say("Measuring the test rows by the geometry of the others.", quiet)
-        measured = complexity(X, table.y, X_eval=X_test, y_eval=table.test.y, groups=_all_groups(table), **settings)
-        shown = replace(shown, result=measured)
-        # Known rows must not count in their own geometry: otherwise new ones look unusual.
-        outside = known if not paper else complexity(X, table.y, distance=known.distance, random_state=seed)
-        unlike = unlike_known(outside, X_test, false_alarms / 2)
-    found: Predictions | None = None
+    measured = table if table.test is None else table.test
+    found = None
     if predictions is not None:
-        found = read_predictions(predictions, shown.result.classes, len(shown.table.y), shown.table.rows)
-    elif learner is not None:
-        console.say(f"Fitting {learner}.", quiet)
-        found = predictions_of_learner(learner, table, known.classes, seed, allow_import)
-    check = None
-    if found is not None:
-        console.say("Searching where the errors concentrate.", quiet)
-        row_groups = None if shown.table.groups is None else shown.table.groups.to_numpy()
-        check = check_model(shown.result, shown.table.X, found, row_groups, seed)
-    labels = shown.result.wrong_labels(None if found is None else found.probabilities, false_alarms)
-    rows = shown.lists(labels, hardest)
+        classes = np.unique(table.y.to_numpy())
+        found = read_predictions(predictions, classes, measured.y.to_numpy(), measured.rows)
+    if any(path.suffix.lower() == ".html" for path in paths):
+        prepared_library()
+    console.say(f"Measuring {_what(table, predictions, learner)}.", quiet)
+    parts = measure_data(
+        table.X,
+        table.y,
+        **_test_rows(table),
+        predictions=found,
+        learner=next(iter(named.values()), None),
+        text=table.text,
+        text_model=model,
+        cache=cache,
+        distance=distance,
+        covariance=covariance,
+        aim=aim,
+        paper=paper,
+        false_alarms=false_alarms,
+        checks=checks or bool(paths),
+        random_state=seed,
+        name=table.name,
+        target=table.target,
+        model=next(iter(named), ""),
+        notes=table.notes,
+        audit=table.audit,
+        rows=measured.rows,
+    )
+    for remark in parts.data.notes:
+        if remark not in table.notes:
+            console.say(remark, quiet)
+    table = replace(table, notes=parts.data.notes)
+    shown = _Shown(measured, parts)
+    findings, _ = findings_of_data(parts)
+    saved: list[Path] = []
+    report = _page(parts, hardest) if paths else None
+    if report is not None:
+        # The page last: it needs most memory, and the figures must not be lost with it.
+        saved = [report.save(path) for path in sorted(paths, key=lambda path: path.suffix.lower() == ".html")]
     if as_json:
-        console.write_json(_as_json(table, shown, labels, rows, unlike, check, found))
+        console.write_json(_as_json(table, shown, hardest, findings))
+    elif report is not None:
+        show_report(report)
     else:
-        _show(table, shown, labels, rows, unlike, check, found)
+        _show(shown, hardest, findings)
     if charts is not None:
-        console.save_charts(charts, _draw(shown, labels, check), quiet)
+        console.save_charts(charts, _draw(parts), quiet)
+    for path in saved:
+        console.say(f"Saved {path.resolve()}", quiet)
+
+
+def _page(parts: DataParts, most: int) -> Report:
+    """The document, with the command that makes it again."""
+    from ...report.data_document import document_of  # charts, which the tables do not need
+
+    again = [] if "--force" in sys.argv else ["--force"]
+    return document_of(parts, most, shlex.join(["classay", *sys.argv[1:], *again]))
+
+
+def _what(table: Table, predictions: str | None, learner: str | None) -> str:
+    """What is measured, in words."""
+    rows = (
+        f"{len(table.y):,} rows"
+        if table.test is None
+        else f"{len(table.test.y):,} test rows by {len(table.y):,} others"
+    )
+    return (
+        rows + ("" if predictions is None else f", and {predictions}") + ("" if learner is None else f", and {learner}")
+    )
+
+
+def _test_rows(table: Table) -> dict[str, Any]:
+    """The test rows, and the groups of all rows, as keywords."""
+    given: dict[str, Any] = {"groups": _all_groups(table)}
+    return given if table.test is None else given | {"X_test": table.test.X, "y_test": table.test.y}
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """The rows that are shown, those of the test file if there is one: their table, complexity and texts."""
+    """The rows that are shown, those of the test file if there is one: their table, and all results."""
 
     table: Table
-    result: Complexity
-    texts: list[str] | None
+    parts: DataParts
 
-    def lists(self, labels: WrongLabels, most: int) -> dict[str, pd.DataFrame]:
+    @property
+    def result(self) -> Complexity:
+        """Their complexity."""
+        return self.parts.complexity
+
+    @property
+    def texts(self) -> Sequence[str] | None:
+        """Their texts, if these were embedded."""
+        return self.parts.rows.texts
+
+    @property
+    def predicted(self) -> NDArray[Any] | None:
+        """The model's predictions, if there is a model."""
+        return None if self.parts.check is None else self.parts.check.predictions.predicted
+
+    def lists(self, most: int) -> dict[str, pd.DataFrame]:
         """Hardest rows without the labels to check, and these, each with what a person needs to judge it."""
+        labels = self.parts.labels
         hardest = self.result.hardest(most + labels.listed.size)
         hardest = hardest[~hardest["row"].isin(labels.listed)].head(most)
         suspects = (
@@ -173,40 +252,19 @@ def _all_groups(table: Table) -> Any:
     return pd.concat([table.groups, table.test.groups], ignore_index=True)
 
 
-def _rows(table: Table, model: str, cache: Path | None) -> tuple[list[str] | None, tuple[Any, Any], list[str]]:
-    """Texts to show, rows and test rows as numbers, and notes on how they were converted."""
-    if table.text is not None:
-        tables = [table] if table.test is None else [table, table.test]
-        texts = [each.X[table.text].fillna("").tolist() for each in tables]
-        others = [str(name) for name in table.X.columns if name != table.text]
-        unused = f" Other columns are not used for distances: {expect.shown(others)}." if others else ""
-        vectors = [embed(each, model, cache) for each in texts]
-        return texts[-1], (vectors[0], vectors[-1]), [f"Texts of {table.text!r}, embedded by {model}.{unused}"]
-    gaps = int(table.X.isna().any(axis=1).sum())
-    filled = f"{gaps} of {len(table.X)} rows have missing values: numbers were filled with the median of their column."
-    remarks = [filled] if gaps else []
-    if table.test is None:
-        return None, (numbers(table.X), None), remarks
-    return None, numbers_of_two(table.X, table.test.X), remarks
-
-
-def _show(
-    table: Table,
-    shown: _Shown,
-    labels: WrongLabels,
-    rows: dict[str, pd.DataFrame],
-    unlike: UnlikeKnown | None,
-    check: ModelCheck | None,
-    found: Predictions | None,
-) -> None:
-    out, result = console.out(), shown.result
+def _show(shown: _Shown, most: int, findings: tuple[Finding, ...]) -> None:
+    out, result, parts = console.out(), shown.result, shown.parts
     out.print(f"{shown.table.name}: {result}", markup=False)
-    if check is not None:
-        _show_model(check)
-    if unlike is not None:
+    for each in findings:
+        if each.level != "fine":
+            out.print(f"{each.level}: {each}", markup=False)
+    if parts.check is not None:
+        _show_model(parts.check)
+    if parts.unlike is not None:
         out.print()
-        out.print(f"Rows unlike anything known: {unlike}", markup=False)
-        _show_rows("Most unlike the known rows", ["row", "looks most like", "distance", "unusual"], unlike.to_frame())
+        out.print(f"Rows unlike anything known: {parts.unlike}", markup=False)
+        unusual = parts.unlike.to_frame()
+        _show_rows("Most unlike the known rows", ["row", "looks most like", "distance", "unusual"], unusual)
     out.print()
     by_class = result.by_class.sort_values("complexity", ascending=False, kind="stable", na_position="last")
     first = f" (first {MOST_CLASSES} of {len(by_class)})" if len(by_class) > MOST_CLASSES else ""
@@ -214,15 +272,16 @@ def _show(
     lone = result.lone_classes
     if len(lone):
         out.print(f"Classes with a single row, not measured: {expect.shown(lone['label'], 10)}.", markup=False)
-    confused = result.confused(None if found is None else found.predicted)
+    confused = result.confused(shown.predicted)
     if len(confused):
-        by = "the nearest class, without the row" if found is None else "the model"
+        by = "the nearest class, without the row" if shown.predicted is None else "the model"
         _show_rows(f"Confused most often by {by}", ["label", "predicted", "rows", "share"], confused.head(10))
+    rows = shown.lists(most)
     content = "text" if shown.texts is not None else "evidence for the other class"
     columns = ["row", "label", "looks like", "complexity", content]
     _show_rows("Hardest rows (row counted from 0)", columns, rows["hardest"], 100)
     out.print()
-    out.print(f"Labels: {labels}", markup=False)
+    out.print(f"Labels: {parts.labels}", markup=False)
     if len(rows["suspects"]):
         columns = ["row", "label", "looks like", "complexity", "P(wrong)", content]
         _show_rows("Labels to check (row counted from 0)", columns, rows["suspects"], 100)
@@ -265,43 +324,43 @@ def _cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _as_json(
-    table: Table,
-    shown: _Shown,
-    labels: WrongLabels,
-    rows: dict[str, pd.DataFrame],
-    unlike: UnlikeKnown | None,
-    check: ModelCheck | None,
-    found: Predictions | None,
-) -> dict[str, Any]:
+def _as_json(table: Table, shown: _Shown, most: int, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    parts, check = shown.parts, shown.parts.check
     content: dict[str, Any] = {
         "classay": __version__,
         "data": table_as_json(table),
         "complexity": shown.result.to_dict(),
-        "wrong_labels": labels.to_dict(),
-        "confused": plain(shown.result.confused(None if found is None else found.predicted)),
+        "wrong_labels": parts.labels.to_dict(),
+        "confused": plain(shown.result.confused(shown.predicted)),
         "lone_classes": plain(shown.result.lone_classes),
-        **{name: plain(each) for name, each in rows.items()},
+        **{name: plain(each) for name, each in shown.lists(most).items()},
     }
-    if unlike is not None:
-        content["unlike_known"] = unlike.to_dict()
+    if parts.unlike is not None:
+        content["unlike_known"] = parts.unlike.to_dict()
     if check is not None:
         content["versus_baseline"] = {**check.versus.to_dict(), "verdict": check.versus.verdict}
         content["complexity_against"] = None if check.against is None else check.against.to_dict()
         content["slices"] = None if check.slices is None else check.slices.to_dict()
         content["slices_by_column"] = plain(check.by_column)
+    if parts.suspicions is not None:
+        content["findings"] = plain(findings)
     return content
 
 
-def _draw(shown: _Shown, labels: WrongLabels, check: ModelCheck | None) -> dict[str, Any]:
+def _draw(parts: DataParts) -> dict[str, Any]:
+    check = parts.check
     drawn: dict[str, Any] = {
-        "complexity": charts.complexity_histogram(shown.result),
-        "nearest_classes": charts.nearest_classes(shown.result),
-        "hardest": charts.hardest_table(shown.result, texts=shown.texts),
-        "wrong_labels": labels.plot(),
+        "complexity": charts.complexity_histogram(parts.complexity),
+        "nearest_classes": charts.nearest_classes(parts.complexity),
+        "hardest": charts.hardest_table(parts.complexity, texts=parts.rows.texts),
+        "wrong_labels": parts.labels.plot(),
     }
+    if parts.unlike is not None:
+        drawn["unlike_known"] = parts.unlike.plot()
     if check is not None:
         drawn["versus_baseline"] = check.versus.plot()
-        if check.against is not None and check.slices is not None:
-            drawn |= {"complexity_against": check.against.plot(), "slices": check.slices.plot()}
+        if check.against is not None:
+            drawn["complexity_against"] = check.against.plot()
+        if check.slices is not None:
+            drawn["slices"] = check.slices.plot()
     return drawn

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.text import Text
 
 from ... import expect
 from ...charts.style.picture_files import prepared_library
@@ -28,6 +27,7 @@ from .. import prediction_columns as columns_of
 from ..network_assay import assay_all
 from ..network_options import AssayOptions, named_paths, one_architecture, read_shape
 from ..records import describe, of_rows
+from ..report_view import show_report
 
 EXAMPLES = """
 **Examples**
@@ -54,7 +54,6 @@ speed of the machine.
 SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points", "--retrains")
 NOT_REPEATED = ("--store",)
 """Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
-MARKS = {"warning": ("bold red", "warning"), "note": ("yellow", "note"), "fine": ("green", "fine")}
 
 
 def command(
@@ -248,7 +247,7 @@ def _deliver(report: Report, paths: list[Path], mlflow: str | None, as_json: boo
     if as_json:
         console.write_json(document(report))
     else:
-        _show(report)
+        show_report(report)
     for path in saved:
         console.say(f"Saved {path.resolve()}", quiet)
 
@@ -315,22 +314,3 @@ def _typed() -> str:
         elif not part.startswith(tuple(f"{option}=" for option in (*SET_BY_BUDGET, *NOT_REPEATED))):
             kept.append(part)
     return shlex.join(["classay", *kept, *([] if "--force" in kept else ["--force"])])
-
-
-def _show(report: Report) -> None:
-    """Findings on the terminal, warnings first; the page has the rest."""
-    out = console.out()
-    for sentence in report.verdict.sentences:
-        out.print(Text(sentence, "bold"))
-    fine = [each for each in report.findings if each.level == "fine"]
-    for each in report.findings:
-        if each.level == "fine":
-            continue
-        style, word = MARKS[each.level]
-        out.print(Text.assemble((f"{each.code} {word}", style), f"  {each.of}: {each.title}"))
-        out.print(Text(f"    {each.sentence}"))
-        if each.action:
-            out.print(Text(f"    → {each.action}"))
-    if fine:
-        titles = "; ".join(f"{each.title} ({each.code})" for each in fine)
-        out.print(Text.assemble(("Checks passed: ", "green"), titles))

@@ -19,8 +19,9 @@ from .gates import FIGURES, Verdict
 
 PAIR = re.compile(
     r"(?P<one>[\w-]+)\.(?P<figure>\w+)(?:\.(?P<end>value|low|high))?\s*(?P<sign><=|>=)\s*"
-    r"(?P<other>[\w-]+)\.(?P<again>\w+)\s*(?:(?P<plus>[-+−])\s*(?P<offset>\d+\.?\d*|\.\d+))?"
+    r"(?P<other>[\w-]+)\.(?P<again>[^\W\d]\w*)\s*(?:(?P<plus>[-+−])\s*(?P<offset>\d+\.?\d*|\.\d+))?"
 )
+"""A figure does not begin with a digit: 0.1 is a number, and no figure 1 of a learner 0."""
 CANDIDATE, CHAMPION = "candidate", "champion"
 """With an earlier report: each learner now, and the same learner then."""
 Paired = Callable[[str, str, str], Estimate | None]

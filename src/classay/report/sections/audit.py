@@ -23,12 +23,11 @@ def reading_section(results: Results) -> Section:
     if unparsed:
         lead += f" {counted(unparsed, 'cell')} could not be read and count as missing."
     wrapped = {name: one.wrapped for name, one in results.learners.items() if one.wrapped}
-    lead += (
-        f" Some learners do not take this table as it is; inside each fit it is changed for "
-        f"{joined([quoted(name) for name in wrapped])}."
-        if wrapped
-        else " Every learner takes this table as it is."
-    )
+    if wrapped:
+        names = joined([quoted(name) for name in wrapped])
+        lead += f" Some learners do not take this table as it is; inside each fit it is changed for {names}."
+    elif results.learners:
+        lead += " Every learner takes this table as it is."
     sheets = [_columns(results), _changes(results, wrapped), _classes(results)]
     return Section(
         "reading", "How the data were read", lead, (), tuple(sheet for sheet in sheets if sheet.rows), folded=True

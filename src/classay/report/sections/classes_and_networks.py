@@ -15,8 +15,8 @@ from ...network.quality.quality import NetworkQuality
 from ..document import Cell, Picture, Section, Sheet
 from ..phrases import bits, joined, percent, quoted, share
 from ..results import Results
-from .data import cell
 from .learners import spec_of
+from .rows import cell
 
 MOST_PAIRS = 20
 TITLE = "How accurate with more classes?"

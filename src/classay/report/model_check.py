@@ -1,0 +1,247 @@
+"""What is asked of a model's predictions: against the geometry, its errors by complexity and confidence, and slices."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from ..arrays import Floats, Ints, Mask
+from ..data.complexity import Complexity
+from ..data.complexity_against import ComplexityAgainst, complexity_against
+from ..data.slices import Slices, slices, slices_by_column
+from ..data.versus_baseline import VersusBaseline, versus_baseline
+from ..estimators.scores import fit_scorer
+from ..estimators.trial import ready
+from ..expect import InputError, counted, nearest, shown
+from ..inputs import class_labels
+from ..splits import per_row
+from .cross_validated import Folds, HeldOut, cross_validate, probabilities_of
+
+ADDED = ("complexity", "confidence")
+"""What is known of a row besides its columns, and searched for slices like a column."""
+OFF_ONE = 0.01
+"""Probabilities of a row may add up to 1 up to this."""
+MOST_COLUMNS = 100
+"""Each column alone is searched in tables with at most so many columns."""
+
+
+@dataclass(frozen=True)
+class ModelPredictions:
+    """The class that a model predicts for each row, and its probabilities and confidence, as far as they are known."""
+
+    predicted: NDArray[Any]
+    probabilities: Floats | None = None
+    confidence: Floats | None = None
+
+    @classmethod
+    def of_probabilities(
+        cls, shares: Floats, classes: NDArray[Any], predicted: NDArray[Any] | None = None
+    ) -> ModelPredictions:
+        """From probabilities in the order of the classes."""
+        labels = classes[shares.argmax(axis=1)] if predicted is None else predicted
+        return cls(labels, shares, shares.max(axis=1))
+
+    @classmethod
+    def given(
+        cls,
+        predictions: ArrayLike | None,
+        probabilities: ArrayLike | None,
+        confidence: ArrayLike | None,
+        classes: NDArray[Any],
+        labels: NDArray[Any],
+        source: str = "",
+    ) -> ModelPredictions:
+        """What a user gives, checked: one prediction for each of the `labels`, of a class of the data or among these.
+
+        source : the file that they come from, for errors; empty if they are arguments
+        """
+        of = f"{source}: " if source else ""
+        shares = None if probabilities is None else _checked_shares(probabilities, classes, labels.size, of)
+        sure = None if confidence is None else _checked_confidence(confidence, labels.size, of)
+        if predictions is None:
+            if shares is None:
+                raise InputError(f"{of}there are no predictions; expected classes, probabilities, or both.")
+            return cls.of_probabilities(shares, classes)
+        predicted = _spelled(class_labels(predictions, "predictions", labels.size), classes, labels, of)
+        return cls(predicted, None, sure) if shares is None else cls.of_probabilities(shares, classes, predicted)
+
+    @classmethod
+    def of_learner(
+        cls, predicted: NDArray[Any], probabilities: Floats | None, scores: Floats | None, classes: NDArray[Any]
+    ) -> ModelPredictions:
+        """From what a learner gives: its probabilities, or shares made of its scores, with a column for each class."""
+        if probabilities is not None and probabilities.shape[1] == classes.size:
+            total = probabilities.sum(axis=1, keepdims=True)
+            if (np.abs(total - 1) <= OFF_ONE).all():
+                return cls.of_probabilities(probabilities / total, classes, predicted)
+        if scores is None or scores.shape[1] != classes.size:
+            return cls(predicted)
+        with np.errstate(invalid="ignore"):
+            shares = special.softmax(scores, axis=1)
+        return cls.of_probabilities(shares, classes, predicted) if np.isfinite(shares).all() else cls(predicted)
+
+    def wrong(self, labels: NDArray[Any]) -> Mask:
+        """Which rows are predicted wrongly."""
+        # Wide enough for both: a shorter text would cut a longer one to another class.
+        kind = np.result_type(self.predicted, labels)
+        return np.asarray(self.predicted.astype(kind) != labels.astype(kind))
+
+
+def _checked_shares(probabilities: ArrayLike, classes: NDArray[Any], rows: int, of: str) -> Floats:
+    try:
+        table = np.asarray(probabilities, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{of}probabilities are not all numbers; expected one for each row and class.") from None
+    if table.shape != (rows, classes.size):
+        shape = " x ".join(map(str, table.shape)) or "one number"
+        raise InputError(
+            f"{of}probabilities are {shape}; expected {rows} rows x {classes.size} classes ({shown(classes, 5)})."
+        )
+    odd = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if odd.size:
+        raise InputError(f"{of}probabilities are missing in {counted(odd.size, 'row')}, first in row {odd[0]}.{FROM_0}")
+    total = table.sum(axis=1, keepdims=True)
+    odd = np.flatnonzero((table < 0).any(axis=1) | (np.abs(total[:, 0] - 1) > OFF_ONE))
+    if odd.size:
+        row = ", ".join(f"{value:.3g}" for value in table[odd[0], :5])
+        raise InputError(
+            f"{of}probabilities do not add up to 1, or are negative, in {counted(odd.size, 'row')}, first in row "
+            f"{odd[0]} ({row}{', …' if table.shape[1] > 5 else ''}).{FROM_0} Pass predict_proba, not scores or percent."
+        )
+    return np.asarray(table / total)
+
+
+FROM_0 = " Rows are counted from 0."
+
+
+def _checked_confidence(confidence: ArrayLike, rows: int, of: str) -> Floats:
+    values = np.asarray(confidence, dtype=float)
+    if values.shape != (rows,) or not np.isfinite(values).all():
+        raise InputError(f"{of}confidence must be a finite number for each of the {rows} rows.")
+    return values
+
+
+def _spelled(predicted: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any], of: str) -> NDArray[Any]:
+    """Predictions in the spelling of the classes: 1.0 and "1" are the class 1. Any other class is an error."""
+    by_text = {str(each): each for each in (*labels.tolist(), *classes.tolist())}
+    spelled, unknown = [], []
+    for each in predicted.tolist():
+        text = str(int(each)) if isinstance(each, float) and each.is_integer() else str(each)
+        found = by_text.get(str(each), by_text.get(text))
+        spelled.append(found)
+        if found is None:
+            unknown.append(text)
+    if unknown:
+        names = list(dict.fromkeys(unknown))
+        raise InputError(
+            f"{of}{counted(len(unknown), 'prediction')} of {predicted.size} "
+            f"{'is not a class' if len(unknown) == 1 else 'are not classes'} of the data: {shown(names, 4)}; expected "
+            f"{shown(classes, 5)}.{nearest(names[0], map(str, classes))} Is it the right column?"
+        )
+    return np.asarray(spelled)
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """The results for one model; what its errors do not allow is None, and `why` says so.
+
+    `searched` is the table in which slices were searched: the columns of the rows, their complexity, and the model's
+    confidence, under names (`added`) that no column has.
+    """
+
+    name: str
+    predictions: ModelPredictions
+    versus: VersusBaseline
+    against: ComplexityAgainst | None
+    slices: Slices | None
+    by_column: pd.DataFrame | None
+    searched: pd.DataFrame
+    added: tuple[str, ...] = ()
+    why: str = ""
+
+
+def check_model(
+    name: str,
+    result: Complexity,
+    frame: pd.DataFrame,
+    predictions: ModelPredictions,
+    groups: Any = None,
+    seed: int = 0,
+) -> ModelCheck:
+    """Compare a model with the geometry on the rows of `result`, whose columns are in `frame`."""
+    versus = versus_baseline(result, predictions.predicted, random_state=seed)
+    wrong = predictions.wrong(result.labels)
+    searched = frame.reset_index(drop=True)
+    added = {"complexity": result.values, "confidence": predictions.confidence}
+    names = {each: each if each not in searched else f"{each} (classay)" for each in ADDED if added[each] is not None}
+    searched = searched.assign(**{new: added[each] for each, new in names.items()})
+    check = ModelCheck(name, predictions, versus, None, None, None, searched, tuple(names.values()))
+    if wrong.all() or not wrong.any():
+        return replace(check, why=f"Every prediction is {'wrong' if wrong.all() else 'right'}.")
+    check = replace(check, against=complexity_against(result, wrong, predictions.confidence))
+    options: dict[str, Any] = {"random_state": seed, "groups": groups}
+    try:
+        check = replace(check, slices=slices(searched, wrong, **options))
+        if searched.shape[1] <= MOST_COLUMNS:
+            check = replace(check, by_column=slices_by_column(searched, wrong, **options))
+    except InputError as too_little:
+        return replace(check, why=str(too_little))
+    return check
+
+
+def check_held_out(
+    name: str, held: HeldOut, measured: Ints, result: Complexity, frame: pd.DataFrame, seed: int
+) -> ModelCheck:
+    """The same of cross-validated predictions, on those measured rows that have one.
+
+    `measured` are the rows of `result`, in order; `frame` has all rows of the data.
+    """
+    rows, at, places = np.intersect1d(measured, held.tested, assume_unique=True, return_indices=True)
+    known = result if rows.size == len(result) else _part(result, at)
+    classes = result.classes
+    shares, scores = (None if each is None else each[places] for each in (held.probabilities, held.scores))
+    predictions = ModelPredictions.of_learner(classes[held.labels[places]], shares, scores, classes)
+    part = frame if rows.size == len(frame) else frame.iloc[rows]
+    return check_model(name, known, part, predictions, known.evidence.row_groups, seed)
+
+
+def _part(result: Complexity, rows: Ints) -> Complexity:
+    """The figures of some rows, by the same geometry; not for its methods, which measure rows again."""
+    per_row = ("values", "labels", "predicted", "nearest", "own_distance", "nearest_distance", "known")
+    evidence = copy(result.evidence)
+    evidence.row_groups = None if evidence.row_groups is None else evidence.row_groups[rows]
+    return replace(result, distances=None, evidence=evidence, **{name: getattr(result, name)[rows] for name in per_row})
+
+
+def predictions_of(
+    learner: Any,
+    X: Any,
+    labels: NDArray[Any],
+    classes: NDArray[Any],
+    X_test: Any = None,
+    groups: Any = None,
+    texts: tuple[str, ...] = (),
+    seed: int = 0,
+) -> ModelPredictions:
+    """Predictions of a learner: for the test rows by a fit on all others, or cross-validated without test rows."""
+    fitted = ready(learner, X, labels, seed, texts).learner
+    if X_test is None:
+        codes = np.searchsorted(classes, labels)
+        folds = Folds.of(X, codes, classes, seed, per_row=per_row(groups, rows=codes.size))
+        run = cross_validate({"model": fitted}, folds, executor=1)
+        if "model" not in run.held_out:
+            raise InputError(run.failed.get("model", "The learner was not fitted."))
+        held = run.held_out["model"]
+        return ModelPredictions.of_learner(classes[held.labels], held.probabilities, held.scores, classes)
+    scorer = fit_scorer(fitted, X, labels, seed)
+    try:
+        scores = scorer.scores(X_test)
+    except InputError:
+        scores = None
+    return ModelPredictions.of_learner(scorer.predict(X_test), probabilities_of(scorer, X_test), scores, classes)

@@ -1,0 +1,185 @@
+"""Models against the geometry: do they beat it, does complexity show their errors, and which rows are like nothing?
+
+The same sections are on the page of a report, where the models are learners, and on that of `classay data`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from ...data.complexity_against import ComplexityAgainst
+from ...data.unlike_known import UnlikeKnown
+from ...data.versus_baseline import MEASURES
+from ...intervals import exact
+from ..document import Cell, Picture, Section, Sheet
+from ..model_check import ModelCheck
+from ..phrases import percent, points, quoted, share
+from .learners import spec_of
+from .rows import MOST_ROWS, ShownRows, unlike_sheet
+
+GEOMETRY, ERRORS, UNLIKE = "geometry", "complexity_errors", "unlike"
+Checks = Mapping[str, ModelCheck]
+"""The checks of models by name; where it is the only one, also "the model"."""
+
+
+def geometry_section(checks: Checks, folded: bool = False, absent: str = "") -> Section:
+    """Whether models beat the nearest class: paired differences by three measures, beside the largest class."""
+    title = f"{'Do they' if len(checks) > 1 else 'Does it'} beat the geometry? (nearest class)"
+    if not checks:
+        return Section(GEOMETRY, title, "", absent=absent, folded=folded)
+    best = most_accurate(checks)
+    picture = Picture(
+        f"{GEOMETRY}/{best.name}",
+        f"{sentence_name(best.name)} and the nearest class",
+        "Share of right predictions, by three measures that weigh classes differently, with intervals.",
+        spec_of(best.versus.plot()),
+    )
+    return Section(GEOMETRY, title, beats(best), (picture,), (_gains(checks),), folded=folded)
+
+
+def beats(check: ModelCheck) -> str:
+    """Whether a model beats the nearest class, in words."""
+    versus = check.versus
+    gain, model, base = (each["accuracy"] for each in (versus.difference, versus.model, versus.baseline))
+    verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
+    return (
+        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of {versus.rows:,} rows are "
+        f"predicted correctly, {share(base.value)} by the nearest class, a difference of {points(gain)}. Always "
+        f"predicting the largest class is right for {share(versus.majority)}. {versus.only_model:,} rows are right by "
+        f"{quoted(check.name)} alone, {versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
+    )
+
+
+def _gains(checks: Checks) -> Sheet:
+    rows: list[tuple[Cell, ...]] = []
+    for check in checks.values():
+        versus = check.versus
+        for measure in MEASURES:
+            figures = (each[measure] for each in (versus.model, versus.baseline, versus.difference))
+            rows.append((check.name, measure_in_words(measure), *figures))
+    of = tuple(str(row[0]) for row in rows)
+    columns: tuple[str, ...] = ("learner", "measure", "its figure", "nearest class", "difference")
+    if len(checks) == 1:  # its name in every line would say nothing
+        rows, columns = [row[1:] for row in rows], columns[1:]
+    return Sheet(
+        GEOMETRY,
+        "By three measures",
+        columns,
+        tuple(rows),
+        "Difference: on the same rows, with its interval; above 0, the model is better. Balanced accuracy is the mean "
+        "recall of the classes, macro F1 the mean of their F1. "
+        f"Intervals: {next(iter(checks.values())).versus.difference['accuracy'].kind}.",
+        of,
+        sort=False,
+    )
+
+
+def errors_section(checks: Checks, folded: bool = False, absent: str = "") -> Section:
+    """Whether complexity, known before training, and the model's confidence rank its errors."""
+    title = "Does complexity show the errors? (AUC, confidence)"
+    ranked = {name: check.against for name, check in checks.items() if check.against is not None}
+    if not ranked:
+        why = next((check.why for check in checks.values()), absent)
+        return Section(ERRORS, title, "", absent=why, folded=folded)
+    best = most_accurate({name: checks[name] for name in ranked})
+    pictures = tuple(_errors_picture(name, against) for name, against in ranked.items())
+    sheet = Sheet(
+        ERRORS,
+        "Which ranks errors first?",
+        ("learner", "AUC of complexity", "AUC of its confidence", "difference", "rank correlation of both"),
+        tuple(
+            (
+                name,
+                against.auc,
+                against.auc_confidence if against.auc_confidence.known else None,
+                against.difference if against.difference.known else None,
+                None if math.isnan(against.correlation) else exact(against.correlation),
+            )
+            for name, against in ranked.items()
+        ),
+        "AUC: probability that a wrong row has the higher complexity, or the lower confidence, than a right one; 0.5 "
+        "says nothing about errors. Complexity is measured with the label of the row, confidence without.",
+        tuple(ranked),
+    )
+    assert best.against is not None
+    return Section(ERRORS, title, _ranking(best.name, best.against), pictures, (sheet,), folded=folded)
+
+
+def _ranking(name: str, against: ComplexityAgainst) -> str:
+    first, last = (float(rate) for rate in against.curve["error_rate"].iloc[[0, -1]])
+    text = (
+        f"{sentence_name(name)} errs in {share(first)} of the easiest rows by complexity, which is known before any "
+        f"training, and in {share(last)} of the hardest. A wrong row has a higher complexity than a right one with "
+        f"probability {against.auc.value:.2f} ({against.auc.low:.2f} to {against.auc.high:.2f})."
+    )
+    if not against.auc_confidence.known:
+        return text
+    gap = against.difference
+    better = "better" if gap.high < 0 else "worse" if gap.low > 0 else "about as well"
+    confidence = f"{against.auc_confidence.value:.2f}"
+    return (
+        f"{text} Its own confidence, which does not know the label as complexity does, ranks {better} ({confidence})."
+    )
+
+
+def _errors_picture(name: str, against: ComplexityAgainst) -> Picture:
+    columns = ("complexity from", "to", "rows", "errors", "error rate", "low end", "high end")
+    curve = tuple(
+        (float(low), float(high), int(rows), int(errors), float(rate), float(least), float(most))
+        for low, high, rows, errors, rate, least, most in against.curve[
+            ["low", "high", "rows", "errors", "error_rate", "rate_low", "rate_high"]
+        ].to_numpy(dtype=float)
+    )
+    title = f"Errors of {quoted(name)} by complexity"
+    return Picture(
+        f"{ERRORS}/{name}",
+        title,
+        "Error rate in ranges of complexity with about equally many rows, the easiest first, with intervals.",
+        spec_of(against.plot()),
+        Sheet(f"{ERRORS}/{name}", title, columns, curve, sort=False),
+    )
+
+
+def unlike_section(
+    unlike: UnlikeKnown | None, rows: ShownRows | None, folded: bool = False, absent: str = "", most: int = MOST_ROWS
+) -> Section:
+    """Test rows that are unlike anything in the training rows, at a stated rate of false alarms."""
+    title = "Which test rows are like nothing known?"
+    if unlike is None or rows is None:
+        return Section(UNLIKE, title, "", absent=absent, folded=folded)
+    picture = Picture(
+        UNLIKE,
+        "Rows unlike the known ones",
+        "Share of the test rows that are farther from every class than nearly all known rows, and what is expected "
+        "of rows of the same kind.",
+        spec_of(unlike.plot()),
+    )
+    sheet = unlike_sheet(unlike, rows, most)
+    return Section(UNLIKE, title, unusual(unlike), (picture,), (sheet,) if sheet.rows else (), folded=folded)
+
+
+def unusual(unlike: UnlikeKnown) -> str:
+    """Whether test rows are unlike the known ones, in words."""
+    rows = unlike.unusual.size
+    more = "more than chance gives" if unlike.p_value < 0.01 else "no more than chance gives"
+    return (
+        f"{unlike.flagged.size:,} of {rows:,} test rows ({share(unlike.share.value)}) are unlike the known rows of "
+        f"every class; about {unlike.false_alarms * rows:.0f} false alarms ({share(unlike.false_alarms)}) are usual "
+        f"for rows of the same kind. That is {more} (p = {unlike.p_value:.2g})."
+    )
+
+
+def measure_in_words(measure: str) -> str:
+    """The name of a measure, such as macro F1."""
+    return measure.replace("_", " ").replace("f1", "F1")
+
+
+def most_accurate(checks: Checks) -> ModelCheck:
+    """The model that is right most often."""
+    return max(checks.values(), key=lambda check: check.versus.model["accuracy"].value)
+
+
+def sentence_name(name: str) -> str:
+    """A name at the start of a sentence."""
+    return "The model" if name == "the model" else quoted(name)
