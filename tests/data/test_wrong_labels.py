@@ -74,6 +74,15 @@ def test_overlap_is_not_taken_for_wrong_labels(apart):
         assert labels.listed.size <= 8
 
 
+def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
+    """Grades given by different people look like classes that overlap: no answer is better than a wrong one."""
+    X, y = clouds(1500, 1.0)
+    labels = complexity(X, y).wrong_labels()
+    assert labels.share.high < 0.05
+    assert labels.in_any_direction.high > 300
+    assert "Whether labels limit it further is unknown" in labels.answer
+
+
 def test_probabilities_are_bayes_rule():
     """With known class probabilities the posterior of a wrong label is by hand; the model then fits ε."""
     assert label_model.wrong_given_label(np.array([1.0, 0.0, 0.5]), 0.1, 3) == pytest.approx(
@@ -215,7 +224,8 @@ def test_the_result(monkeypatch):
     assert frame["row"][frame["listed"]].tolist() == labels.listed.tolist()
     assert sorted(frame["row"]) == list(range(1797))
     assert str(labels).startswith("About ")
-    assert "Wrong labels alone would limit the accuracy to" in str(labels)
+    assert "Labels that are wrong anywhere would alone limit the accuracy to" in str(labels)
+    assert "is unknown" not in labels.answer
     monkeypatch.setattr(complexity_module, "MOST_DISTANCES", 10)
     again = complexity(X, y).wrong_labels()  # distances are measured again, in parts
     np.testing.assert_allclose(again.probability, labels.probability, atol=1e-6)

@@ -17,6 +17,8 @@ from scipy.stats import chi2
 from ..arrays import Floats, Ints
 
 FAR = 1e3
+MOST_EVIDENCE = 0.95
+"""Evidence counts up to this quantile of the gap between the nearest class and the next."""
 STEPS = 12
 MOST_WEIGHT, LEAST_WRONG = 50.0, 1e-6
 INFORMATIVE = 0.9999
@@ -25,16 +27,30 @@ STARTS = ((1.0, 0.02), (1.0, 0.2), (20.0, 0.05))
 """Weight and ε. The likelihood may have several maxima: soft classes and few wrong labels, or sharp ones and more."""
 
 
-def typical_gap(distances: Floats) -> float:
-    """How much farther the second nearest class is, typically: the unit of evidence."""
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a kind of evidence, and how much of it counts at most, in units."""
+
+    size: float
+    most: float = FAR
+
+
+def unit_of(distances: Floats) -> Unit:
+    """How much farther the second nearest class is, typically, and in nearly all rows, which is the most that counts.
+
+    Without a limit a copy of a row, or one by the same author, would outweigh all other evidence.
+    """
     nearest = np.partition(distances, 1, axis=1)
     with np.errstate(invalid="ignore"):  # infinite both
         gaps = nearest[:, 1] - nearest[:, 0]
     gaps = gaps[np.isfinite(gaps) & (gaps > 0)]
-    return float(np.median(gaps)) if gaps.size else 1.0
+    if not gaps.size:
+        return Unit(1.0)
+    size = float(np.median(gaps))
+    return Unit(size, float(np.quantile(gaps, MOST_EVIDENCE)) / size)
 
 
-def evidence_against(distances: Floats, unit: float) -> list[Floats]:
+def evidence_against(distances: Floats, unit: Unit) -> list[Floats]:
     """Evidence against each class from (rows, classes) distances: 0 for the nearest, never negative. Two kinds.
 
     How much farther a class is than the nearest, for tails like the normal one; and the logarithm of how many times as
@@ -42,9 +58,9 @@ def evidence_against(distances: Floats, unit: float) -> list[Floats]:
     """
     nearest = distances.min(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):  # no class is within reach
-        gaps = (distances - nearest) / unit
-    np.minimum(np.where(np.isfinite(gaps), gaps, FAR), FAR, out=gaps)
-    far = np.where(np.isfinite(nearest), np.maximum(nearest, 0.0) / unit, 0.0)
+        gaps = (distances - nearest) / unit.size
+    np.minimum(np.where(np.isfinite(gaps), gaps, unit.most), unit.most, out=gaps)
+    far = np.where(np.isfinite(nearest), np.maximum(nearest, 0.0) / unit.size, 0.0)
     return [gaps, np.log1p(gaps / (1 + far))]
 
 

@@ -1,15 +1,9 @@
 """`wrong_labels`: how many labels are wrong, which, and whether they limit the accuracy that can be reached.
 
 A row that looks like another class is either hard or labelled wrongly. Where classes overlap, labels differ among the
-classes that are near; wrong labels are anywhere. A model of both, fitted to the labels, shows how many are of the
-second kind:
-
-P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1),
-
-q(x) the probabilities of the K classes without wrong labels, ε the share of wrong ones. log q is linear in the
-distances of the row to the classes, in their logarithms, so that tails may be heavy, and in the same of a learner's
-log-probabilities if there are any. Weights (none negative) and ε maximise the likelihood of all labels. Every distance
-and probability is of a row that its geometry or fit has not seen, so the weights are cross-fitted.
+classes that are near; wrong labels are anywhere. A model of both (`label_model`), fitted to the labels, shows how many
+are of the second kind. What a row looks like is measured by its distances to the classes and to their nearest rows
+(`nearest_rows`), and by a learner's probabilities if there are any; all of them without the row.
 """
 
 from __future__ import annotations
@@ -31,11 +25,12 @@ from ..intervals import Estimate, of_proportion
 from ..result import Result
 from ..seeds import generator
 from .label_model import (
+    Unit,
     class_shares,
     evidence_against,
     fit_labels,
     interval_of_wrong,
-    typical_gap,
+    unit_of,
     wrong_given_label,
 )
 from .nearest_rows import NearestRows
@@ -45,6 +40,10 @@ if TYPE_CHECKING:
 
 FALSE_ALARMS = 0.1
 """Share of the listed rows whose label may be right."""
+TWICE = 1.3
+"""Labels are evidence for their neighbours' labels, too, so the likelihood counts them more than once: by simulation."""
+UNCLEAR = 0.05
+"""Beyond this share of rows that look more like another class, in excess of wrong labels, labels may limit accuracy."""
 TOO_WIDE = 0.25
 """Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
 CELLS, LEAST_ROWS = 4 * 10**5, 1000
@@ -59,11 +58,13 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     """The result of `wrong_labels`.
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead. `share` and `number` of
-    wrong labels, with intervals; unknown if they look like overlap. `ceiling` is the accuracy that a perfect classifier
-    would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or,
-    without one, the nearest class) predicts wrongly, and `explained` is the share of them that wrong labels explain.
-    `listed` are the rows to check, the likeliest first, at most a share of `false_alarms` of them with a right label.
-    `used` says what the probabilities come from, `notes` what they assume.
+    wrong labels, with intervals; unknown if they look like overlap. They count labels that are wrong anywhere;
+    `in_any_direction` is the range of the number if wrong labels may always be given to a similar class: up to all rows
+    that look more like another class. `ceiling` is the accuracy that a perfect classifier would reach on these labels
+    if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
+    predicts wrongly, and `explained` is the share of them that wrong labels explain. `listed` are the rows to check,
+    the likeliest first, at most a share of `false_alarms` of them with a right label. `used` says what the
+    probabilities come from, `notes` what they assume.
     """
 
     probability: Floats
@@ -103,13 +104,19 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
                 "Whether wrong labels limit the accuracy is unknown: in these rows they are indistinguishable from "
                 f"classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
             )
-        limit = f"Wrong labels alone would limit the accuracy to {self.ceiling:.3f}."
-        if not self.errors:
+        limit = f"Labels that are wrong anywhere would alone limit the accuracy to {self.ceiling:.3f}."
+        if self.errors:
+            who = "the learner's" if "learner" in self.used else "the nearest class's"
+            limit += (
+                f" They explain {self.explained.value:.0%} [{self.explained.low:.0%}, {self.explained.high:.0%}] of "
+                f"{who} {self.errors} errors."
+            )
+        doubted = self.in_any_direction.high / self.probability.size
+        if doubted - self.share.high <= UNCLEAR:
             return limit
-        who = "the learner's" if "learner" in self.used else "the nearest class's"
         return (
-            f"{limit} Wrong labels explain {self.explained.value:.0%} [{self.explained.low:.0%}, "
-            f"{self.explained.high:.0%}] of {who} {self.errors} errors."
+            f"{limit} Whether labels limit it further is unknown: up to {doubted:.0%} of the rows look more like "
+            "another class, because classes overlap or because labels are wrong towards a similar class."
         )
 
     def __str__(self) -> str:
@@ -117,7 +124,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
         if not self.share.known:
             return " ".join([f"No label of {rows} is suspected. {self.answer}", *self.notes])
         listed = (
-            f"{self.listed.size} labels to check, about {self.false_alarms:.0%} of them right"
+            f"{self.listed.size} labels to check, at most about {self.false_alarms:.0%} of them right"
             if self.listed.size
             else "no label is clear enough to be listed"
         )
@@ -142,16 +149,17 @@ def wrong_labels(
     """Estimate how many labels are wrong, list those to check, and say whether labels limit the accuracy.
 
     P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1): q are the class probabilities without wrong labels,
-    from distances, and from a learner's probabilities if given; ε is the share of wrong labels. P(wrong | x, label) is
-    the second term over the sum. Rows are listed, at the lower end of the interval of ε, as long as the mean of
-    1 − P(wrong) is at most `false_alarms`. The interval is by profile likelihood.
+    from distances to classes and to their nearest rows, and from a learner's probabilities if given; ε is the share of
+    wrong labels. P(wrong | x, label) is the second term over the sum. Rows are listed, at the lower end of the interval
+    of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right. The interval
+    is by profile likelihood.
 
     0: certainly right, 1: certainly wrong. If the interval of ε is wide, as with random labels, nothing is listed.
 
     It misleads if wrong labels are not spread over the other classes: those that are always given to one similar class
-    look like overlap and are not counted. Rows that are hard in a way that distances do not show count as wrong
-    labels; a learner's probabilities help. On real data up to 26 % of the listed rows were right, at a stated 10 %
-    (14 % with a learner's probabilities). Check the rows before you change a label.
+    look like overlap and are not counted; `in_any_direction` is then the range. Rows that are hard in a way that
+    neither distances nor neighbours show count as wrong labels; a learner's probabilities help. Check the rows before
+    you change a label.
 
     Parameters
     ----------
@@ -187,7 +195,7 @@ def wrong_labels(
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
     evidence = _Evidence(result, everything, shares)
     model = fit_labels(evidence.fitted_on(rows), codes[rows])
-    ends = interval_of_wrong(model, chi2.ppf(level, 1))
+    ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
     low, high = (end.wrong for end in ends)
     if not model.informative:
         low, high = 0.0, 1 - 1 / result.classes.size
@@ -299,16 +307,16 @@ class _Evidence:
         self.result, self.shares = result, shares
         near = NearestRows.affordable(result.evidence)
         self.nearest = NearestRows(result.evidence, result.distance, rows) if near else None
-        self.units: list[float] = []
+        self.units: list[Unit] = []
 
     def fitted_on(self, rows: Ints) -> Floats:
         """The (kinds, rows, classes) evidence of the rows that decide its units."""
         parts = [(place, self._measured(place, distances)) for place, distances in _distances(self.result, rows)]
         order = np.argsort(np.concatenate([place for place, _ in parts]))
         kinds = [np.concatenate(several)[order] for several in zip(*(measured for _, measured in parts))]
-        self.units = [typical_gap(each) for each in kinds]
+        self.units = [unit_of(each) for each in kinds]
         if self.shares is not None:
-            self.units[-1] = 1.0  # logarithms of probabilities have a unit
+            self.units[-1] = Unit(1.0)  # logarithms of probabilities have a unit
         return self._stacked(kinds)
 
     def of(self, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
