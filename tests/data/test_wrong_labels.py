@@ -78,7 +78,7 @@ def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
     """Grades given by different people look like classes that overlap: no answer is better than a wrong one."""
     X, y = clouds(1500, 1.0)
     labels = complexity(X, y).wrong_labels()
-    assert labels.share.high < 0.05
+    assert labels.share.high < 0.1
     assert labels.in_any_direction.high > 300
     assert "Whether labels limit it further is unknown" in labels.answer
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FALSE_ALARMS = 0.1
 """Share of the listed rows whose label may be right."""
 TWICE = 1.3
-"""Labels are evidence for their neighbours' labels, too, so the likelihood counts them more than once: by simulation."""
+"""Labels are evidence for their neighbours' labels, too, so the likelihood counts them more than once (simulated)."""
 UNCLEAR = 0.05
 """Beyond this share of rows that look more like another class, in excess of wrong labels, labels may limit accuracy."""
 TOO_WIDE = 0.25
