@@ -204,11 +204,13 @@ def wrong_labels(
         return _nothing(result, unknown, shares is not None, false_alarms)
     # Of all rows: the number in these data, when the model was fitted on a sample of them.
     probability, cautious, most, likely, own = np.zeros((5, codes.size))
+    fits = [(out, end.weights, end.wrong) for out, end in zip((cautious, most), ends)]
+    fits.append((probability, model.weights, model.wrong))
     for place, against in evidence.of(everything):
         at_label = (np.arange(place.size), codes[place])
-        for out, end in zip((cautious, most, probability), (*ends, model)):
-            q = class_shares(end.weights, against)
-            out[place] = wrong_given_label(q[at_label], end.wrong, q.shape[1])
+        for out, weights, share in fits:
+            q = class_shares(weights, against)
+            out[place] = wrong_given_label(q[at_label], share, q.shape[1])
         own[place], q[at_label] = q[at_label], -1.0
         likely[place], own[place] = q.argmax(axis=1), own[place] - q.max(axis=1)
     kind = "profile likelihood, wrong labels anywhere"
@@ -217,9 +219,10 @@ def wrong_labels(
     errors = usable & (predicted != codes)
     explained = _explained(probability[errors], cautious[errors], most[errors], wrong)
     doubted = of_proportion(int((own[everything] < 0).sum()), everything.size, level)
-    number = Estimate(*(everything.size * each for each in (wrong.value, low, high)), level, kind)
+    rows_used = everything.size
+    number = Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, kind)
     in_any_direction = Estimate(
-        math.nan, number.low, everything.size * max(high, doubted.high), level, "wrong in any direction"
+        math.nan, number.low, rows_used * max(high, doubted.high), level, "wrong in any direction"
     )
     return WrongLabels(
         probability=probability,
