@@ -32,7 +32,9 @@ from classay.data.distances import BY_CLASS, DISTANCES
 
 SETS = (*sources.BUNDLED, "letter", "spambase", "obesity", "car", "wine_quality", "abalone")
 SINGLE = (*DISTANCES, "mahalanobis, shared", "gaussian, shared")
-WAYS = ("auto", *SINGLE)
+AUTO = {"auto": "fit", "auto for errors": "errors"}
+"""The ways of `distance="auto"`, and their aim."""
+WAYS = (*AUTO, *SINGLE)
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 LEARNERS = {
     "SVC": make_pipeline(StandardScaler(), SVC(random_state=0)),
@@ -72,7 +74,7 @@ def main() -> None:
             base = {"data": name, "classifier": learner, "errors": int(wrong.sum()), "rows": wrong.size}
             for (kind, way), result in measured.items():
                 auc = float(roc_auc_score(wrong, result.values))
-                chosen = named(result) if way == "auto" else way
+                chosen = named(result) if way in AUTO else way
                 all_rows.append(base | {"columns": kind, "distance": way, "auc": auc, "chosen": chosen})
             auc = float(roc_auc_score(wrong, trained))
             all_rows += [base | {"columns": kind, "distance": "trained", "auc": auc, "chosen": ""} for kind in kinds]
@@ -83,6 +85,8 @@ def main() -> None:
 
 
 def measure(X: np.ndarray, y: np.ndarray, way: str) -> Complexity:
+    if way in AUTO:
+        return complexity(X, y, aim=AUTO[way])
     distance, _, covariance = way.partition(", ")
     return complexity(X, y, distance=distance, covariance=covariance or "auto")
 
@@ -115,9 +119,11 @@ def tell(found: pd.DataFrame, kind: str) -> None:
     every = sets.columns.to_list()
     ranks = sets.rank(axis=1, ascending=False)
     single = sets[list(SINGLE)].rank(axis=1, ascending=False)
-    chosen = found[found["distance"] == "auto"].groupby("data", sort=False)["chosen"].first()
+    chosen = {
+        f"{way} is": found[found["distance"] == way].groupby("data", sort=False)["chosen"].first() for way in AUTO
+    }
     rate = found[found["distance"] == "auto"].groupby("data", sort=False)[["errors", "rows"]].sum()
-    shown = sets.assign(**{"auto is": chosen, "errors": (rate["errors"] / rate["rows"]).map("{:.0%}".format)})
+    shown = sets.assign(**chosen, errors=(rate["errors"] / rate["rows"]).map("{:.0%}".format))
     timing.show(shown.reset_index(), f"AUC of h for errors, mean over classifiers; {kind}")
     timing.show(table("classifier").reset_index(), f"AUC of h for errors, mean over data sets; {kind}")
     summary = pd.DataFrame(

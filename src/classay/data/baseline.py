@@ -17,7 +17,8 @@ from ..seeds import settle
 from ..splits import fold_of_rows
 from .complexity import complexity
 from .covariance import COVARIANCES
-from .cross_fit import CrossFit, check_temperature, choose_distance
+from .cross_fit import CrossFit, check_temperature
+from .distance_choice import choose_distance
 from .distances import DISTANCES
 from .geometry import Geometry
 

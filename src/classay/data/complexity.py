@@ -22,16 +22,8 @@ from ..seeds import generator, settle
 from ..splits import fold_of_rows, per_row
 from . import complexity_tables
 from .covariance import COVARIANCES
-from .cross_fit import (
-    AIMS,
-    CrossFit,
-    DistanceChoice,
-    RowComplexities,
-    check_temperature,
-    choose_distance,
-    detail_needed,
-    row_complexities,
-)
+from .cross_fit import CrossFit, RowComplexities, check_temperature, detail_needed, row_complexities
+from .distance_choice import AIMS, DistanceChoice, choose_distance
 from .distances import BY_CLASS, DISTANCES
 from .geometry import Geometry
 from .text import as_vectors
@@ -259,7 +251,8 @@ def complexity(
     paper : True for the paper's formulas: no cross-fitting, τ = 1, Mahalanobis unless another of its four distances is
         given, and covariances as they are (shrunk, with a note, only where they have no inverse)
     aim : what `distance="auto"` is chosen for: "fit", the lowest mean h, best for wrong labels and the baseline, or
-        "errors", the best ranking of the errors of a cross-validated logistic regression, best to expect errors
+        "errors", the best ranking of the errors of a logistic regression and of trees, both cross-validated: best to
+        expect errors, and seconds slower
     time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples

@@ -1,15 +1,9 @@
 """`wrong_labels`: how many labels are wrong, which, and whether they limit the accuracy that can be reached.
 
 A row that looks like another class is either hard or labelled wrongly. Where classes overlap, labels differ among the
-classes that are near; wrong labels are anywhere. A model of both, fitted to the labels, shows how many are of the
-second kind:
-
-P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1),
-
-q(x) the probabilities of the K classes without wrong labels, ε the share of wrong ones. log q is linear in the
-distances of the row to the classes, in their logarithms, so that tails may be heavy, and in the same of a learner's
-log-probabilities if there are any. Weights (none negative) and ε maximise the likelihood of all labels. Every distance
-and probability is of a row that its geometry or fit has not seen, so the weights are cross-fitted.
+classes that are near; wrong labels are anywhere. A model of both (`label_model`), fitted to the labels, shows how many
+are of the second kind. What a row looks like is measured by its distances to the classes and to their nearest rows
+(`nearest_rows`), and by a learner's probabilities if there are any; all of them without the row.
 """
 
 from __future__ import annotations
@@ -22,28 +16,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 from .. import expect
 from ..arrays import Floats, Ints, Mask
 from ..inputs import encode
-from ..intervals import Estimate
+from ..intervals import Estimate, of_proportion
 from ..result import Result
 from ..seeds import generator
+from .label_model import (
+    Unit,
+    class_shares,
+    evidence_against,
+    fit_labels,
+    interval_of_wrong,
+    unit_of,
+    wrong_given_label,
+)
+from .nearest_rows import NearestRows
 
 if TYPE_CHECKING:
     from .complexity import Complexity
 
 FALSE_ALARMS = 0.1
 """Share of the listed rows whose label may be right."""
+TWICE = 1.3
+"""Labels are evidence for their neighbours' labels, too, so the likelihood counts them more than once (simulated)."""
+UNCLEAR = 0.05
+"""Beyond this share of rows that look more like another class, in excess of wrong labels, labels may limit accuracy."""
 TOO_WIDE = 0.25
 """Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
-CELLS, LEAST_ROWS = 10**6, 1000
+CELLS, LEAST_ROWS = 4 * 10**5, 1000
 """The model is fitted on as many rows as have this many distances, at least `LEAST_ROWS`, drawn at random."""
 LEAST_PROBABILITY = 1e-3
-FAR = 1e3
-STEPS = 12
+LEAST_LISTED = 0.5
+"""A label that is more likely right than wrong is not listed, even if the list could bear it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,11 +58,13 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     """The result of `wrong_labels`.
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead. `share` and `number` of
-    wrong labels, with intervals; unknown if they look like overlap. `ceiling` is the accuracy that a perfect classifier
-    would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or,
-    without one, the nearest class) predicts wrongly, and `explained` is the share of them that wrong labels explain.
-    `listed` are the rows to check, the likeliest first, at most a share of `false_alarms` of them with a right label.
-    `used` says what the probabilities come from, `notes` what they assume.
+    wrong labels, with intervals; unknown if they look like overlap. They count labels that are wrong anywhere;
+    `in_any_direction` is the range of the number if wrong labels may always be given to a similar class: up to all rows
+    that look more like another class. `ceiling` is the accuracy that a perfect classifier would reach on these labels
+    if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
+    predicts wrongly, and `explained` is the share of them that wrong labels explain. `listed` are the rows to check,
+    the likeliest first, at most a share of `false_alarms` of them with a right label. `used` says what the
+    probabilities come from, `notes` what they assume.
     """
 
     probability: Floats
@@ -65,6 +74,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     number: Estimate
     share: Estimate
     ceiling: Estimate
+    in_any_direction: Estimate
     errors: int
     explained: Estimate
     false_alarms: float
@@ -94,13 +104,19 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
                 "Whether wrong labels limit the accuracy is unknown: in these rows they are indistinguishable from "
                 f"classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
             )
-        limit = f"Wrong labels alone would limit the accuracy to {self.ceiling:.3f}."
-        if not self.errors:
+        limit = f"Labels that are wrong anywhere would alone limit the accuracy to {self.ceiling:.3f}."
+        if self.errors:
+            who = "the learner's" if "learner" in self.used else "the nearest class's"
+            limit += (
+                f" They explain {self.explained.value:.0%} [{self.explained.low:.0%}, {self.explained.high:.0%}] of "
+                f"{who} {self.errors} errors."
+            )
+        doubted = self.in_any_direction.high / self.probability.size
+        if doubted - self.share.high <= UNCLEAR:
             return limit
-        who = "the learner's" if "learner" in self.used else "the nearest class's"
         return (
-            f"{limit} Wrong labels explain {self.explained.value:.0%} [{self.explained.low:.0%}, "
-            f"{self.explained.high:.0%}] of {who} {self.errors} errors."
+            f"{limit} Whether labels limit it further is unknown: up to {doubted:.0%} of the rows look more like "
+            "another class, because classes overlap or because labels are wrong towards a similar class."
         )
 
     def __str__(self) -> str:
@@ -108,7 +124,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
         if not self.share.known:
             return " ".join([f"No label of {rows} is suspected. {self.answer}", *self.notes])
         listed = (
-            f"{self.listed.size} labels to check, about {self.false_alarms:.0%} of them right"
+            f"{self.listed.size} labels to check, at most about {self.false_alarms:.0%} of them right"
             if self.listed.size
             else "no label is clear enough to be listed"
         )
@@ -133,16 +149,17 @@ def wrong_labels(
     """Estimate how many labels are wrong, list those to check, and say whether labels limit the accuracy.
 
     P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1): q are the class probabilities without wrong labels,
-    from distances, and from a learner's probabilities if given; ε is the share of wrong labels. P(wrong | x, label) is
-    the second term over the sum. Rows are listed, at the lower end of the interval of ε, as long as the mean of
-    1 − P(wrong) is at most `false_alarms`. The interval is by profile likelihood.
+    from distances to classes and to their nearest rows, and from a learner's probabilities if given; ε is the share of
+    wrong labels. P(wrong | x, label) is the second term over the sum. Rows are listed, at the lower end of the interval
+    of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right. The interval
+    is by profile likelihood.
 
     0: certainly right, 1: certainly wrong. If the interval of ε is wide, as with random labels, nothing is listed.
 
     It misleads if wrong labels are not spread over the other classes: those that are always given to one similar class
-    look like overlap and are not counted. Rows that are hard in a way that distances do not show count as wrong
-    labels; a learner's probabilities help. On real data up to 26 % of the listed rows were right, at a stated 10 %
-    (14 % with a learner's probabilities). Check the rows before you change a label.
+    look like overlap and are not counted; `in_any_direction` is then the range. Rows that are hard in a way that
+    neither distances nor neighbours show count as wrong labels; a learner's probabilities help. Check the rows before
+    you change a label.
 
     Parameters
     ----------
@@ -173,49 +190,75 @@ def wrong_labels(
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: too few rows with a known class")
     if int(usable.sum()) < 2 * result.classes.size:
         return _nothing(result, unknown, shares is not None, false_alarms)
-    rows = generator(0, "wrong labels").permutation(np.flatnonzero(usable))
+    everything = np.flatnonzero(usable)
+    rows = generator(0, "wrong labels").permutation(everything)
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
-    parts = list(_distances(result, rows))
-    order = np.argsort(np.concatenate([place for place, _ in parts]))
-    sample = np.concatenate([distances for _, distances in parts])[order]
-    scale = _typical_gap(sample)
-    model = _fit(_evidence(sample, None if shares is None else shares[rows], scale), codes[rows])
-    low, high = _interval(model, chi2.ppf(level, 1))
-    # Of all rows: the number in these data, when the model was fitted on a sample of them.
-    probability, cautious, most, likely = np.zeros((4, codes.size))
-    for place, distances in _distances(result, np.flatnonzero(usable)):
-        q = _class_shares(model.weights, _evidence(distances, None if shares is None else shares[place], scale))
-        for out, share in ((probability, model.wrong), (cautious, low), (most, high)):
-            out[place] = _wrong_given_label(q[np.arange(place.size), codes[place]], share, q.shape[1])
-        q[np.arange(place.size), codes[place]] = -1.0
-        likely[place] = q.argmax(axis=1)
-    kind = "profile likelihood, wrong labels anywhere"
+    evidence = _Evidence(result, everything, shares)
+    model = fit_labels(evidence.fitted_on(rows), codes[rows])
+    ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
+    low, high = (end.wrong for end in ends)
+    if not model.informative:
+        low, high = 0.0, 1 - 1 / result.classes.size
     if high - low > TOO_WIDE:
         unknown = Estimate(math.nan, low, high, level, "unknown: wrong labels look like overlap")
         return _nothing(result, unknown, shares is not None, false_alarms)
+    # Of all rows: the number in these data, when the model was fitted on a sample of them.
+    probability, cautious, most, likely, own = np.zeros((5, codes.size))
+    fits = [(out, end.weights, end.wrong) for out, end in zip((cautious, most), ends)]
+    fits.append((probability, model.weights, model.wrong))
+    for place, against in evidence.of(everything):
+        at_label = (np.arange(place.size), codes[place])
+        for out, weights, share in fits:
+            q = class_shares(weights, against)
+            out[place] = wrong_given_label(q[at_label], share, q.shape[1])
+        own[place], q[at_label] = q[at_label], -1.0
+        likely[place], own[place] = q.argmax(axis=1), own[place] - q.max(axis=1)
+    kind = "profile likelihood, wrong labels anywhere"
     wrong = Estimate(model.wrong, low, high, level, kind)
     predicted = encode(result.predicted, result.classes) if shares is None else shares.argmax(axis=1)
     errors = usable & (predicted != codes)
-    count, rows_used = int(errors.sum()), int(usable.sum())
-    explained = Estimate(math.nan, 0.0, 1.0, level, "no errors")
-    if count:
-        middle, least, largest = (float(each[errors].mean()) for each in (probability, cautious, most))
-        explained = Estimate(middle, least, largest, level, kind)
+    explained = _explained(probability[errors], cautious[errors], most[errors], wrong)
+    doubted = of_proportion(int((own[everything] < 0).sum()), everything.size, level)
+    rows_used = everything.size
+    number = Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, kind)
+    in_any_direction = Estimate(
+        math.nan, number.low, rows_used * max(high, doubted.high), level, "wrong in any direction"
+    )
     return WrongLabels(
         probability=probability,
         likely=result.classes[likely.astype(np.int64)],
         labels=result.labels,
         listed=_listed(cautious, false_alarms),
-        number=Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, kind),
+        number=number,
         share=wrong,
         ceiling=Estimate(1 - wrong.value, 1 - high, 1 - low, level, kind),
-        errors=count,
+        in_any_direction=in_any_direction,
+        errors=int(errors.sum()),
         explained=explained,
         false_alarms=false_alarms,
         used=_used(shares is not None),
         weights=tuple(float(weight) for weight in model.weights),
-        notes=("Wrong labels that are always given to one similar class look like overlap and are not counted.",),
+        notes=(
+            "Wrong labels that are always given to one similar class look like overlap and are not counted; with them, "
+            f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
+        ),
     )
+
+
+def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> Estimate:
+    """The share of wrong labels among errors, from the probability of each at ε and at the ends of its interval.
+
+    It is at least as uncertain as ε, relatively; and how many labels are wrong varies as coins with these
+    probabilities do.
+    """
+    if not middle.size:
+        return Estimate(math.nan, 0.0, 1.0, wrong.level, "no errors")
+    value = float(middle.mean())
+    chance = norm.ppf((1 + wrong.level) / 2) * math.sqrt(float((middle * (1 - middle)).sum())) / middle.size
+    below = max(value - float(least.mean()), value * (1 - wrong.low / wrong.value))
+    above = max(float(most.mean()) - value, value * (wrong.high / wrong.value - 1))
+    low, high = max(0.0, value - math.hypot(below, chance)), min(1.0, value + math.hypot(above, chance))
+    return Estimate(value, low, high, wrong.level, wrong.kind)
 
 
 def _used(learner: bool) -> str:
@@ -233,6 +276,7 @@ def _nothing(result: Complexity, unknown: Estimate, learner: bool, false_alarms:
         number=Estimate(math.nan, rows * unknown.low, rows * unknown.high, level, unknown.kind),
         share=unknown,
         ceiling=Estimate(math.nan, 1 - unknown.high, 1 - unknown.low, level, unknown.kind),
+        in_any_direction=Estimate(math.nan, rows * unknown.low, float(rows), level, unknown.kind),
         errors=0,
         explained=Estimate(math.nan, 0.0, 1.0, level, unknown.kind),
         false_alarms=false_alarms,
@@ -259,6 +303,41 @@ def _checked_probabilities(probabilities: Any, rows: int, classes: int) -> Float
     return table
 
 
+class _Evidence:
+    """Evidence against every class for any rows: distances to classes, to their nearest rows, and a learner's doubt."""
+
+    def __init__(self, result: Complexity, rows: Ints, shares: Floats | None) -> None:
+        self.result, self.shares = result, shares
+        near = NearestRows.affordable(result.evidence)
+        self.nearest = NearestRows(result.evidence, result.distance, rows) if near else None
+        self.units: list[Unit] = []
+
+    def fitted_on(self, rows: Ints) -> Floats:
+        """The (kinds, rows, classes) evidence of the rows that decide its units."""
+        parts = [(place, self._measured(place, distances)) for place, distances in _distances(self.result, rows)]
+        order = np.argsort(np.concatenate([place for place, _ in parts]))
+        kinds = [np.concatenate(several)[order] for several in zip(*(measured for _, measured in parts))]
+        self.units = [unit_of(each) for each in kinds]
+        if self.shares is not None:
+            self.units[-1] = Unit(1.0)  # logarithms of probabilities have a unit
+        return self._stacked(kinds)
+
+    def of(self, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
+        """Rows in parts, with their evidence in the same units."""
+        for place, distances in _distances(self.result, rows):
+            yield place, self._stacked(self._measured(place, distances))
+
+    def _measured(self, rows: Ints, distances: Floats) -> list[Floats]:
+        measured = [distances, *([] if self.nearest is None else self.nearest.measure(rows))]
+        if self.shares is not None:
+            least = min(LEAST_PROBABILITY, 0.1 / distances.shape[1])
+            measured.append(-np.log(np.maximum(self.shares[rows], least)))
+        return measured
+
+    def _stacked(self, kinds: list[Floats]) -> Floats:
+        return np.stack([part for each, unit in zip(kinds, self.units) for part in evidence_against(each, unit)])
+
+
 def _distances(result: Complexity, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
     """Distances of these rows in parts; measured again if they were too many to store."""
     step = max(1, CELLS // result.classes.size)
@@ -275,119 +354,10 @@ def _distances(result: Complexity, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
             yield place, result.evidence.measure(metric, place)[result.distance]
 
 
-def _typical_gap(distances: Floats) -> float:
-    nearest = np.partition(distances, 1, axis=1)
-    gaps = nearest[:, 1] - nearest[:, 0]
-    gaps = gaps[np.isfinite(gaps) & (gaps > 0)]
-    return float(np.median(gaps)) if gaps.size else 1.0
-
-
-def _evidence(distances: Floats, probabilities: Floats | None, scale: float) -> Floats:
-    """(kinds, rows, classes) evidence against each class: 0 for the best one, never negative."""
-    gaps = (distances - distances.min(axis=1, keepdims=True)) / scale
-    np.minimum(np.where(np.isfinite(gaps), gaps, FAR), FAR, out=gaps)
-    kinds = [gaps, np.log1p(gaps)]
-    if probabilities is not None:
-        least = min(LEAST_PROBABILITY, 0.1 / distances.shape[1])
-        doubt = -np.log(np.maximum(probabilities, least))
-        doubt -= doubt.min(axis=1, keepdims=True)
-        kinds += [doubt, np.log1p(doubt)]
-    return np.stack(kinds)
-
-
-# The likelihood.
-
-
-@dataclass(frozen=True)
-class _Model:
-    evidence: Floats
-    codes: Ints
-    weights: Floats
-    wrong: float
-    loss: float
-
-
-def _class_shares(weights: Floats, evidence: Floats) -> Floats:
-    scores = -np.tensordot(weights, evidence, axes=1)
-    scores -= scores.max(axis=1, keepdims=True)
-    shares: Floats = np.exp(scores, out=scores)
-    shares /= shares.sum(axis=1, keepdims=True)
-    return shares
-
-
-def _wrong_given_label(own: Floats, wrong: float, classes: int) -> Floats:
-    """P(wrong | row, label), `own` the share of the label's class without wrong labels."""
-    stray = wrong * (1 - own) / (classes - 1)
-    return np.asarray(stray / np.maximum((1 - wrong) * own + stray, 1e-300))
-
-
-def _loss(parameters: Floats, evidence: Floats, codes: Ints, wrong: float | None) -> tuple[float, Floats]:
-    """−log likelihood and its gradient; the last parameter is ε unless `wrong` fixes it."""
-    kinds, n, classes = evidence.shape
-    weights, share = parameters[:kinds], float(parameters[-1]) if wrong is None else wrong
-    q, rows = _class_shares(weights, evidence), np.arange(n)
-    own = q[rows, codes]
-    chance = np.maximum((1 - share) * own + share * (1 - own) / (classes - 1), 1e-300)
-    by_own = ((1 - share) - share / (classes - 1)) / chance * own
-    gradient = [-float((by_own * (np.einsum("ij,ij->i", q, each) - each[rows, codes])).sum()) for each in evidence]
-    if wrong is None:
-        gradient.append(-float((((1 - own) / (classes - 1) - own) / chance).sum()))
-    return -float(np.log(chance).sum()), np.array(gradient)
-
-
-MOST_WEIGHT, LEAST_WRONG = 50.0, 1e-6
-
-
-def _fit(evidence: Floats, codes: Ints) -> _Model:
-    kinds, _, classes = evidence.shape
-    bounds = [(0.0, MOST_WEIGHT)] * kinds + [(LEAST_WRONG, (classes - 1) / classes)]
-    fits = [
-        minimize(
-            _loss,
-            np.append(np.full(kinds, weight / kinds), start),
-            args=(evidence, codes, None),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-        )
-        # The likelihood may have several maxima: soft classes and few wrong labels, or sharp ones and more.
-        for weight, start in ((1.0, 0.02), (1.0, 0.2), (20.0, 0.05))
-    ]
-    best = min(fits, key=lambda fit: float(fit.fun))
-    return _Model(evidence, codes, best.x[:-1], float(best.x[-1]), float(best.fun))
-
-
-def _interval(model: _Model, most: float) -> tuple[float, float]:
-    """The shares of wrong labels whose likelihood, the weights fitted again, is not clearly below the best."""
-    kinds, _, classes = model.evidence.shape
-
-    def plausible(share: float) -> bool:
-        fit = minimize(
-            _loss,
-            model.weights,
-            args=(model.evidence, model.codes, share),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, MOST_WEIGHT)] * kinds,
-        )
-        return bool(2 * (fit.fun - model.loss) <= most)
-
-    def edge(limit: float) -> float:
-        inside, outside = model.wrong, limit
-        if plausible(limit):
-            return limit
-        for _ in range(STEPS):
-            middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if plausible(middle) else (inside, middle)
-        return inside
-
-    low, high = edge(LEAST_WRONG), edge((classes - 1) / classes)
-    return (0.0 if low == LEAST_WRONG else low), high
-
-
 def _listed(probability: Floats, false_alarms: float) -> Ints:
-    """The likeliest rows, as many as have a mean of 1 − P(wrong) of at most `false_alarms`."""
+    """The likeliest rows, as many as have a mean of 1 − P(wrong) of at most `false_alarms`; none likelier right."""
     order = np.argsort(-probability, kind="stable")
+    order = order[probability[order] >= LEAST_LISTED]
     alarms = np.cumsum(1 - probability[order]) / np.arange(1, order.size + 1)
     enough: Mask = alarms <= false_alarms
     return order[: int(np.flatnonzero(enough)[-1]) + 1] if enough.any() else order[:0]
