@@ -83,8 +83,8 @@ def test_figures_agree_with_the_rows(planted):
         assert each.q_value <= result.q
         assert each.p_value <= each.q_value
         assert each.error_rate.low < each.error_rate.value < each.error_rate.high
-        tested = result.error_rate.value  # halves have the same rate, up to one row
-        assert each.excess_errors == pytest.approx(each.size * (each.error_rate.low - tested), rel=1e-3)
+        tested = result.error_rate.value  # rows to search and to test have the same rate, up to one row
+        assert each.excess_errors == pytest.approx(each.size * (each.error_rate.low - tested), rel=5e-3)
         assert each.lift > 1
     scores = [each.excess_errors * (1 - each.share) for each in result.slices]
     assert scores == sorted(scores, reverse=True)
@@ -223,7 +223,7 @@ def test_chance_is_seldom_reported():
 
 
 def test_p_values_of_chance_are_valid():
-    """The first candidate is the most searched for; on the other half it must be as any other. See also tests/long."""
+    """The first candidate is the most searched for; on the rows tested it must be as any other. See also tests/long."""
     p_values = []
     for seed in range(16):
         table = noise(1000, seed)

@@ -197,7 +197,7 @@ def slices_section(results: Results) -> Section:
     none = [quoted(sheet.key.removeprefix("slices/")) for sheet in sheets if not sheet.rows]
     lead = (
         "Ranges and categories of one or two columns in which a learner is wrong more often than elsewhere: found in "
-        "one half of the rows, confirmed in the other. Open one to see its rows."
+        "one part of the rows, confirmed in the others. Open one to see its rows."
     )
     tested = next(one.held_out.tested.size for one in searched.values() if one.held_out is not None)
     if tested < results.data.codes.size:
