@@ -176,6 +176,20 @@ def test_errors_only_in_one_category():
     assert result.slices[0].rest_rate == 0.0
 
 
+def test_a_slice_comes_before_the_wider_one_that_owes_its_errors_to_it():
+    """The wide one has more excess errors, most of them inside the other."""
+    table = noise(20_000, seed=7)
+    core = (table.x0.between(-0.5, 0) & table.x1.between(0.5, 1.3)).to_numpy()
+    wrong = errors(table, (table.x1.between(0.5, 1.7).to_numpy(), 0.14), (core, 0.3), seed=8)
+    first, *others = slices(table, wrong).slices
+    assert first.features == ("x0", "x1")
+    # That of x0 alone is the shadow of the first, and only repeats it.
+    (wider,) = others
+    assert wider.features == ("x1",)
+    assert wider.excess_errors > first.excess_errors
+    assert first.nested_under == wider.rank
+
+
 def test_nearly_everything_is_no_place_to_look():
     """Excess over the rest prefers 80 % of the rows with a lift of 1.16 to a small slice with 61 % errors."""
     rng = np.random.default_rng(3)

@@ -204,14 +204,15 @@ def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> Can
     alone = [best_of_column(binned, selection, place, min_rows) for place, selection in enumerate(selections)]
     n_searched = sum(len(selection.sides) for selection in selections)
     boxes = [box for best in alone for box in best]
+    penalties = [2 * math.log(max(len(selection.sides), 1) * len(selections)) for selection in selections]
     paired: list[int] = []
     if max_features > 1:
         strength = [best[0][0] if best else 0.0 for best in alone]
         paired = sorted(sorted(range(len(selections)), key=lambda place: -strength[place])[:MOST_PAIRED])
         for first, second in combinations(paired, 2):
-            boxes += best_of_pair(binned, selections, first, second, min_rows)
+            least = penalties[first] + penalties[second]
+            boxes += best_of_pair(binned, selections, first, second, min_rows, least)
             n_searched += len(selections[first].sides) * len(selections[second].sides)
-    penalties = [2 * math.log(max(len(selection.sides), 1) * len(selections)) for selection in selections]
     scored = sorted(
         ((ratio - _penalty(box, penalties), box) for ratio, box in boxes), key=lambda scored_box: -scored_box[0]
     )

@@ -32,7 +32,8 @@ class Region:
     searched, so they are unbiased. `size`, `share`, `total` and `table_rate` are those of the whole table; `table_rate`
     is optimistic, as part of it was searched. `q_value` corrects `p_value` for all regions tested. `excess` = size ·
     (lower end of rate − rate of all rows), at least 0. Regions are ranked by excess · (1 − share), which prefers small
-    regions; those with more than half of the rows come last, and `complement` says where the outcome is lower, which
+    regions; the excess of one inside, whose rate is higher, does not count. Those with more than half of the rows come
+    last, and `complement` says where the outcome is lower, which
     is the shorter statement of the same. `nested_under` is the rank of a larger region that contains at least 80 % of
     these rows, or None.
     """
@@ -143,7 +144,9 @@ def rank_regions(
             complement=_complement(test.box, columns) if size > MOST_ROWS * outcome.n else None,
         )
         with_rows.append((region, rows))
-    with_rows.sort(key=lambda pair: _order(pair[0]))
+    inner = [_inner_excess(place, with_rows) for place in range(len(with_rows))]
+    order = sorted(range(len(with_rows)), key=lambda place: _order(with_rows[place][0], inner[place]))
+    with_rows = [with_rows[place] for place in order]
     masks = tuple(rows for _, rows in with_rows)
     enclosing = enclosing_regions(list(masks))
     regions = (
@@ -157,9 +160,24 @@ MOST_ROWS = 0.5
 """A region with a larger share of the rows is stated by its complement, and ranked last."""
 
 
-def _order(region: Region) -> tuple[bool, float, float]:
+def _order(region: Region, inner: float) -> tuple[bool, float, float]:
     """Small regions first, then by excess with a penalty for size: the other 80 % of the rows are no place to look."""
-    return region.complement is not None, -region.excess * (1 - region.share), region.p_value
+    return region.complement is not None, -(region.excess - inner) * (1 - region.share), region.p_value
+
+
+def _inner_excess(place: int, regions: list[tuple[Region, Mask]]) -> float:
+    """The largest excess of a smaller region inside this one that has a higher rate: this one may owe its own to it."""
+    region, rows = regions[place]
+    return max(
+        (
+            other.excess
+            for other, others in regions
+            if other.size < region.size
+            and other.rate.low > region.rate.low
+            and _count(rows & others) >= INSIDE * other.size
+        ),
+        default=0.0,
+    )
 
 
 def _complement(box: Box, columns: tuple[Column, ...]) -> str:
@@ -280,8 +298,9 @@ class RegionComparison:
     """What a region adds to others: a part of the rows, and the whole it is a part of.
 
     `outside`: its rows in none of the others, of all rows that are in none. `within`: its rows in the other region that
-    it shares most with, of all rows of that one. `alike`: it nearly equals one of the others. `overlaps`: it has half
-    of its rows in others, or half of another's. `explained`: it has half of its outcome in others.
+    it shares most with, of all rows of that one, both without those of smaller others. `alike`: it nearly equals one of
+    the others. `overlaps`: it has half of its rows in others, or half of another's. `explained`: it has half of its
+    outcome in others.
     """
 
     alike: bool = False
@@ -315,7 +334,12 @@ class AcceptedRegions:
         if any(common >= ALIKE * (size + own - common) for common, own in zip(shared, self.sizes)):
             return RegionComparison(alike=True)
         covers = any(common >= OVERLAP * own for common, own in zip(shared, self.sizes))
-        alone, nearest = mask & self.uncovered, self.masks[int(np.argmax(shared))]
+        alone, most_shared = mask & self.uncovered, int(np.argmax(shared))
+        nearest = self.masks[most_shared].copy()
+        # A smaller region inside the nearest one is known already: what shares its rows adds nothing by that.
+        for other, own in zip(self.masks, self.sizes):
+            if own < self.sizes[most_shared]:
+                nearest &= ~other
         total = self.outcome.total_in(mask)
         return RegionComparison(
             overlaps=covers or size - _count(alone) >= OVERLAP * size,
