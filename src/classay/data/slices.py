@@ -65,7 +65,7 @@ class Slice:
     `q_value` corrects it for all slices tested. `excess_errors` = size · (lower end of error_rate − that of all rows),
     at least 0: a cautious count of the errors that would not occur if the slice were like the table. Slices are ranked
     by excess_errors · (1 − share): of two with as many excess errors, the smaller one is the better place to look.
-    Those of a slice inside, whose error rate is higher, do not count. Slices with more than half of the rows come last;
+    Those of a slice inside with a clearly higher rate do not count. Slices with more than half of the rows come last;
     `complement` says where errors are rarer, in fewer words. `nested_under` is the rank of a larger slice
     that contains at least 80 % of these rows, or None.
     """

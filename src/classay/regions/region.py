@@ -32,10 +32,9 @@ class Region:
     searched, so they are unbiased. `size`, `share`, `total` and `table_rate` are those of the whole table; `table_rate`
     is optimistic, as part of it was searched. `q_value` corrects `p_value` for all regions tested. `excess` = size ·
     (lower end of rate − rate of all rows), at least 0. Regions are ranked by excess · (1 − share), which prefers small
-    regions; the excess of one inside, whose rate is higher, does not count. Those with more than half of the rows come
-    last, and `complement` says where the outcome is lower, which
-    is the shorter statement of the same. `nested_under` is the rank of a larger region that contains at least 80 % of
-    these rows, or None.
+    regions; the excess of one inside, whose rate is clearly higher, does not count. Those with more than half of the
+    rows come last, and `complement` says where the outcome is lower, which is the shorter statement of the same.
+    `nested_under` is the rank of a larger region that contains at least 80 % of these rows, or None.
     """
 
     condition: str
@@ -166,14 +165,14 @@ def _order(region: Region, inner: float) -> tuple[bool, float, float]:
 
 
 def _inner_excess(place: int, regions: list[tuple[Region, Mask]]) -> float:
-    """The largest excess of a smaller region inside this one that has a higher rate: this one may owe its own to it."""
+    """The largest excess of a smaller region inside this one with a clearly higher rate: it may owe its own to it."""
     region, rows = regions[place]
     return max(
         (
             other.excess
             for other, others in regions
             if other.size < region.size
-            and other.rate.low > region.rate.low
+            and other.rate.low > region.rate.high
             and _count(rows & others) >= INSIDE * other.size
         ),
         default=0.0,
