@@ -31,7 +31,7 @@ def test_pure_noise(n, rate):
 
 
 def test_p_values_of_what_was_most_searched_for_are_uniform():
-    """The first candidate is the most searched for; on the other half it must be as any other."""
+    """The first candidate is the most searched for; on the rows tested it must be as any other."""
     p_values = []
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from scipy import stats
 from classay.regions.boxes import BinnedRows, BinSet, pair_counts, selections_of
 from classay.regions.columns import bin_column
 from classay.regions.outcome import BinaryOutcome, fisher_p_value
-from classay.regions.region import q_values
+from classay.regions.region import q_values, ranked_q_values
 
 RNG = np.random.default_rng(0)
 
@@ -60,3 +60,20 @@ def test_fisher_and_q_values_by_hand():
     p = np.array([0.001, 0.008, 0.039, 0.041, 0.9])
     np.testing.assert_allclose(q_values(p), stats.false_discovery_control(p))
     assert q_values([]).size == 0
+
+
+def test_chance_alone_needs_the_union_bound():
+    """Twenty p-values of .04 are no proof if all of them are the same test: Simes would say so, Bonferroni does not."""
+    assert (ranked_q_values(np.full(20, 0.04)) > 0.05).all()
+    weights = 1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()
+    for place in range(20):
+        p = np.ones(20)
+        p[place] = 0.05 * weights[place]
+        assert ranked_q_values(p)[place] == pytest.approx(0.05)
+    assert ranked_q_values([]).size == 0
+
+
+def test_what_the_search_ranks_first_needs_less_proof():
+    first, last = np.ones(20), np.ones(20)
+    first[0], last[-1] = 0.01, 0.01
+    assert ranked_q_values(first)[0] < 0.05 < ranked_q_values(last)[-1]

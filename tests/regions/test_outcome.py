@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from classay.regions.outcome import BinaryOutcome, RepeatedOutcome
+from classay.regions.outcome import BinaryOutcome, GroupedOutcome, RepeatedOutcome
 
 dice = np.random.default_rng(0)
 EVERYTHING = np.ones(200, dtype=bool)
@@ -75,11 +75,19 @@ def test_means_over_units_tell_more_than_single_answers():
 @pytest.mark.parametrize("n", [2, 7, 200])
 def test_halves_share_the_outcome(n):
     outcome = RepeatedOutcome(dice.random((4, n)))
-    one, two = outcome.halves(np.random.default_rng(0))
+    one, two = outcome.split(np.random.default_rng(0))
     assert sorted([*one, *two]) == list(range(n))
     assert abs(len(one) - len(two)) <= 1
     if n == 200:
         assert outcome.values[one].mean() == pytest.approx(outcome.values[two].mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("outcome", [BinaryOutcome(PART), GroupedOutcome(PART, np.arange(200))])
+def test_more_rows_search_than_test(outcome):
+    searched, tested = outcome.split(np.random.default_rng(0))
+    assert sorted([*searched, *tested]) == list(range(200))
+    assert len(searched) == pytest.approx(120, abs=2)
+    assert PART[searched].mean() == pytest.approx(PART.mean(), abs=0.02)
 
 
 def test_the_rate_of_a_part_covers_units_and_rows():

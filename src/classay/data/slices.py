@@ -61,12 +61,13 @@ class Slice:
 
     `error_rate`, `rest_rate` (outside the slice) and `lift` (error rate over that of all rows) are computed on rows
     that were not searched, so they are unbiased. `size`, `share`, `errors` and `table_rate` are those of the whole
-    table; `table_rate` is optimistic, as half of it was searched. `p_value` is Fisher's exact test, one-sided;
+    table; `table_rate` is optimistic, as part of it was searched. `p_value` is Fisher's exact test, one-sided;
     `q_value` corrects it for all slices tested. `excess_errors` = size · (lower end of error_rate − that of all rows),
     at least 0: a cautious count of the errors that would not occur if the slice were like the table. Slices are ranked
     by excess_errors · (1 − share): of two with as many excess errors, the smaller one is the better place to look.
-    Slices with more than half of the rows come last; `complement` says where errors are rarer, in fewer words.
-    `nested_under` is the rank of a larger slice that contains at least 80 % of these rows, or None.
+    Those of a slice inside with a clearly higher rate do not count. Slices with more than half of the rows come last;
+    `complement` says where errors are rarer, in fewer words. `nested_under` is the rank of a larger slice
+    that contains at least 80 % of these rows, or None.
     """
 
     condition: str
@@ -193,20 +194,20 @@ def slices(
 ) -> Slices:
     """Find where errors concentrate: ranges or categories of one or two columns with a higher error rate than the rest.
 
-    Boxes are ranked on one half of the rows by the likelihood ratio of their error rate to the rest's, minus what the
-    best of this many boxes would gain by chance. On the other half, p = P(at least this many errors in the slice | its
-    size, rows, errors): Fisher's exact test. Benjamini–Hochberg over the slices tested gives q-values.
+    Boxes are ranked on 60 % of the rows by the likelihood ratio of their error rate to the rest's, minus what the best
+    of this many boxes would gain by chance. On the others, p = P(at least this many errors in the slice | its size,
+    rows, errors): Fisher's exact test. Benjamini–Hochberg over the slices tested gives q-values; the k-th of the search
+    has a weight in proportion to 1/k. If errors are independent of the columns, P(any slice is reported) ≤ q:
+    `regions.find` has the proof.
 
     Error rates run from 0 to 1; lift 1: as everywhere, higher is worse. Ranks are by excess errors over the rate of all
     rows, with a penalty for size.
 
-    It misleads if rows are not independent: repeated rows, or many rows of one customer, are in both halves, and
-    chance then looks like a finding. Keep one row of each, or pass `groups`: then no group is in both halves, and
-    p-values and intervals are over groups (Student's t with the cluster-robust variance). Half of the rows search and
-    half test, so a slice needs about twice the errors that a slice chosen beforehand would. Halves are not swapped: a
-    slice would still be tested on half of the rows, and q would have to be halved for each. A column that contains the
-    answer (the true label next to the predicted one) gives slices that are true and useless: leave it out with
-    `columns`.
+    It misleads if rows are not independent: repeated rows, or many rows of one customer, are in both parts, and
+    chance then looks like a finding. Keep one row of each, or pass `groups`: then no group is in both parts, and
+    p-values and intervals are over groups (Student's t with the cluster-robust variance). Only 40 % of the rows test,
+    so a slice needs more than twice the errors that a slice chosen beforehand would. A column that contains the answer
+    (the true label next to the predicted one) gives slices that are true and useless: leave it out with `columns`.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def slices(
     q : the false-discovery rate, the share of reported slices that may be chance
     top : maximum number of slices to report
     level : confidence level of the intervals
-    random_state : seed of the split into halves
+    random_state : seed of the split into rows to search and rows to test
     groups : a value for each row; rows with the same one, such as those of one customer, depend on each other
 
     Examples
@@ -232,6 +233,7 @@ def slices(
     References
     ----------
     Ackerman, Raz & Zalmanovici, FreaAI: Automated Extraction of Data Slices to Test Machine Learning Models (2020).
+    Genovese, Roeder & Wasserman, False discovery control with p-value weighting (2006).
 
     """
     frame = checked_table(table)

@@ -146,13 +146,21 @@ def best_of_column(binned: BinnedRows, selections: Selections, place: int, min_r
 
 
 def best_of_pair(
-    binned: BinnedRows, selections: list[Selections], first: int, second: int, min_rows: int
+    binned: BinnedRows, selections: list[Selections], first: int, second: int, min_rows: int, least: float
 ) -> list[ScoredBox]:
-    """The best few boxes of two columns, no two of them overlapping."""
+    """The best few boxes of two columns, no two of them overlapping, and one that stands out inside both of its sides.
+
+    A wide box may hide that one, whose likelihood ratio is the lower of those within each side, at least `least`.
+    """
     left, right = selections[first], selections[second]
     sizes, sums = pair_counts(binned, selections, first, second)
     ratios = _large_ratios(binned, sizes, sums, min_rows)
     boxes: list[ScoredBox] = []
+    within = np.where(ratios > least, _ratios_within(binned, selections, (first, second), sizes, sums), 0.0)
+    core = int(np.argmax(within)) if within.size else 0
+    if within.size and within.flat[core] > least:
+        row, column = divmod(core, len(right.sides))
+        boxes.append((float(within.flat[core]), (left.sides[row], right.sides[column])))
     for _ in range(MOST_BOXES):
         best = int(np.argmax(ratios)) if ratios.size else 0
         row, column = divmod(best, max(len(right.sides), 1))
@@ -168,6 +176,24 @@ def pair_counts(binned: BinnedRows, selections: list[Selections], first: int, se
     left, right = selections[first].matrix, selections[second].matrix
     sizes, sums = (left @ grid @ right.T for grid in binned.cell_counts(first, second))
     return sizes.astype(np.int64), sums
+
+
+def _ratios_within(
+    binned: BinnedRows, selections: list[Selections], pair: tuple[int, int], sizes: Counts, sums: Sums
+) -> Floats:
+    """The likelihood ratio of each box against the other rows of one of its sides: the lower of the two."""
+    outcome, h = binned.outcome, binned.outcome.k_log_k
+    lowest = np.full(sizes.shape, np.inf)
+    for axis, place in enumerate(pair):
+        matrix = selections[place].matrix
+        side_size, side_sum = (np.expand_dims(matrix @ each, 1 - axis) for each in binned.bin_counts(place))
+        rest, rest_sum = side_size - sizes, side_sum - sums
+        own = h(sums) + h(sizes - sums) - h(sizes)
+        other = h(rest_sum) + h(rest - rest_sum) - h(rest)
+        both = h(side_sum) + h(side_size - side_sum) - h(side_size)
+        gain = 2 * (own + other - both) / outcome.dispersion
+        lowest = np.minimum(lowest, np.where(sums * side_size > side_sum * sizes, gain, 0.0))
+    return lowest
 
 
 def _large_ratios(binned: BinnedRows, sizes: Counts, sums: Sums, min_rows: int) -> Floats:

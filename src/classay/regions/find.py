@@ -1,9 +1,19 @@
 """`find_regions`: where in a table an outcome is higher than elsewhere, as conditions on one or two columns.
 
-A region is a box: a range or a few categories of one column, or of each of two. The rows are split in two halves at
-random. All boxes are searched on the first half; the best of them, refined and without repetitions, are tested on the
+A region is a box: a range or a few categories of one column, or of each of two. The rows are split in two parts at
+random. All boxes are searched on the first part; the best of them, refined and without repetitions, are tested on the
 second, which the search has not seen. So p-values are valid however many boxes were searched, and only the
 false-discovery rate over the few that were tested needs correction.
+
+Where the outcome has nothing to do with the columns, a region is reported in at most a share q of tables. Given the
+columns, the rows searched and their outcome, and the number of errors among the others, each choice of that many of
+the others is equally likely, because wrong and right rows are split separately and at random. Bins and sizes of boxes
+depend on columns alone; boxes, their edges and their order on the rows searched too. So each p-value of Fisher's exact
+test is valid: P(p ≤ x) ≤ x. A region is reported only if the k-th box has p ≤ q·w_k for some k, with weights Σ w_k = 1
+that do not depend on the rows tested; by the union bound that has a probability of at most q, however the boxes
+overlap. Beside true regions, the rate is that of Benjamini and Hochberg's procedure with weights, which is proven for
+independent and positively dependent tests and measured in `tests/long`. With groups or repeated outcomes, p-values are
+approximate.
 """
 
 from __future__ import annotations
@@ -79,28 +89,29 @@ def search_options(
 def find_regions(
     frame: pd.DataFrame, options: SearchOptions, searched: Outcome, tested: Outcome, purpose: str
 ) -> FoundRegions:
-    """Search one half of the rows for where `searched` is high, and test on the other half where `tested` is.
+    """Search one part of the rows for where `searched` is high, and test on the others where `tested` is.
 
     Both are outcomes of all rows of the table, and may be the same. If something besides rows is random (such as
     refits), they should come from different draws of that too. `purpose` names the stream of random numbers.
     """
     notes: list[str] = []
     columns = _columns(frame, options, notes)
-    first_rows, second_rows = searched.halves(seeds.generator(options.seed, purpose))
+    first_rows, second_rows = searched.split(seeds.generator(options.seed, purpose))
     first, second = BinnedRows(columns, searched, first_rows), BinnedRows(columns, tested, second_rows)
     regions: tuple[Region, ...] = ()
     masks: tuple[Mask, ...] = ()
     tests: list[TestedBox] = []
     n_searched = 0
     if first.outcome.total > 0:
-        candidates = candidate_boxes(first, -(-options.min_size // 2), options.max_features)
+        least = [math.ceil(options.min_size * share) for share in (searched.searched, 1 - searched.searched)]
+        candidates = candidate_boxes(first, least[0], options.max_features)
         n_searched = candidates.n_searched
         if 1 < candidates.n_paired < len(columns):
             notes.append(
                 f"Pairs were searched among {candidates.n_paired} of {len(columns)} columns, those with the strongest "
                 "effect alone. Pass others in `columns`."
             )
-        tests = tested_boxes(candidates.boxes, second, -(-options.min_size // 2), options.q, options.level)
+        tests = tested_boxes(candidates.boxes, second, least[1], options.q, options.level)
         significant = [each for each in tests if each.verdict == STANDS]
         regions, masks = rank_regions(significant, columns, tested, second)
         if len(regions) > options.top:
@@ -145,11 +156,11 @@ def _columns(frame: pd.DataFrame, options: SearchOptions, notes: list[str]) -> t
     return varied
 
 
-def _table(tests: list[TestedBox], columns: tuple[Column, ...], halves: tuple[BinnedRows, BinnedRows]) -> pd.DataFrame:
+def _table(tests: list[TestedBox], columns: tuple[Column, ...], parts: tuple[BinnedRows, BinnedRows]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = [
         {
             "condition": " and ".join(condition.text for condition in conditions_of(test.box, columns)),
-            "size": sum(int(np.count_nonzero(half.inside(test.box))) for half in halves),
+            "size": sum(int(np.count_nonzero(part.inside(test.box))) for part in parts),
             "rate": test.rate.value,
             "rest_rate": test.rest_rate,
             "p_value": test.p_value,
@@ -162,7 +173,7 @@ def _table(tests: list[TestedBox], columns: tuple[Column, ...], halves: tuple[Bi
     return frame.sort_values("p_value", kind="stable", ignore_index=True)
 
 
-# Candidates: the regions to test, the best of all columns and pairs in the searched half, without repetitions.
+# Candidates: the regions to test, the best of all columns and pairs in the rows searched, without repetitions.
 
 
 MOST_PAIRED = 30
@@ -193,14 +204,15 @@ def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> Can
     alone = [best_of_column(binned, selection, place, min_rows) for place, selection in enumerate(selections)]
     n_searched = sum(len(selection.sides) for selection in selections)
     boxes = [box for best in alone for box in best]
+    penalties = [2 * math.log(max(len(selection.sides), 1) * len(selections)) for selection in selections]
     paired: list[int] = []
     if max_features > 1:
         strength = [best[0][0] if best else 0.0 for best in alone]
         paired = sorted(sorted(range(len(selections)), key=lambda place: -strength[place])[:MOST_PAIRED])
         for first, second in combinations(paired, 2):
-            boxes += best_of_pair(binned, selections, first, second, min_rows)
+            least = penalties[first] + penalties[second]
+            boxes += best_of_pair(binned, selections, first, second, min_rows, least)
             n_searched += len(selections[first].sides) * len(selections[second].sides)
-    penalties = [2 * math.log(max(len(selection.sides), 1) * len(selections)) for selection in selections]
     scored = sorted(
         ((ratio - _penalty(box, penalties), box) for ratio, box in boxes), key=lambda scored_box: -scored_box[0]
     )

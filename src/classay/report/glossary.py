@@ -181,7 +181,7 @@ TERMS: dict[str, Term] = {
     ),
     "slices": Term(
         "slices",
-        "Ranges and categories in which errors concentrate, found in one half of the rows and confirmed in the other.",
+        "Ranges and categories in which errors concentrate, found in one part of the rows and confirmed in the others.",
         "0 or more, fewer is better",
         "count",
         "data",

@@ -42,9 +42,9 @@ class DifferenceOutcome(RepeatedOutcome):
         error = float(np.hypot(inside.error, outside.error))
         return max(beyond, replace(inside, value=inside.value - outside.value, error=error).p_above())
 
-    def halves(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
+    def split(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
         if self.groups is not None:
-            return super().halves(generator)
+            return super().split(generator)
         # Neighbours in the order of the outcome go to different halves; all at once, as there may be millions.
         order = np.lexsort((generator.random(self.n), self.values))
         swaps = generator.random(-(-self.n // 2)) < 0.5

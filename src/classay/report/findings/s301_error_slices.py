@@ -1,8 +1,9 @@
 """Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?
 
-- *A warning when:* A slice was found in one half of the rows and confirmed in the other (q ≤ .05). It has more errors
+- *A warning when:* A slice was found in one part of the rows and confirmed in the others (q ≤ .05). It has more errors
   than the learner's own scores predict (p at most .02, shared by all learners and the slices tested), and the scores
-  predict less than half of the difference to the other rows. How errors depend on scores is learnt from the first half.
+  predict less than half of the difference to the other rows. How errors depend on scores is learnt from the rows
+  searched.
 - *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the scores
   reflect it; or they are the same everywhere, so that they cannot predict anything.
 - *Fine when:* No slice was found, or none was confirmed, for any learner.
@@ -156,7 +157,7 @@ def _fine(searched: list[Slices]) -> Finding:
         level="fine",
         of=EVERYONE,
         title="Errors concentrate nowhere",
-        sentence=f"Of {tested} slices that looked suspicious in one half of the rows, the other half confirmed none."
+        sentence=f"Of {tested} slices that looked suspicious in one part of the rows, the others confirmed none."
         if tested
         else "No range or category of one or two columns stands out by its errors.",
         value=most_wrong.error_rate,
@@ -198,13 +199,13 @@ class ExcessErrors:
 def excess_errors(slices: Slices, held: HeldOut, wrong: Mask, groups: Ints | None = None) -> list[ExcessErrors]:
     """For each slice, the errors beyond those that the learner's scores predict.
 
-    The half of the rows in which slices were searched shows how the error rate falls with certainty: a logistic curve
-    (Platt, 1999), corrected within ranges of certainty as far as there are enough errors. The other half is tested.
+    The part of the rows in which slices were searched shows how the error rate falls with certainty: a logistic curve
+    (Platt, 1999), corrected within ranges of certainty as far as there are enough errors. The others are tested.
     Where classes overlap every learner errs, and the scores of a good one reflect it: errors there are no excess.
     Without scores, the overall error rate is predicted everywhere.
     """
     outcome = BinaryOutcome(wrong) if groups is None else GroupedOutcome(wrong, groups)
-    searched, others = outcome.halves(seeds.generator(slices.seed, "slices"))
+    searched, others = outcome.split(seeds.generator(slices.seed, "slices"))
     certain = certainty(held)
     rate = _rate(certain, wrong, searched)
     edges = _edges(certain[searched], wrong[searched])
