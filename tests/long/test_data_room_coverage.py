@@ -119,9 +119,7 @@ def test_false_alarms_of_unlike_known(known, classes, columns, noise, distance, 
 
         def draw(rows, means=means, spread=spread):
             y = rng.integers(classes, size=rows)
-            values = (
-                rng.normal(size=(rows, columns)) if noise == "normal" else getattr(rng, noise)(size=(rows, columns))
-            )
+            values = getattr(rng, noise)(size=(rows, columns))
             return means[y] + np.einsum("nij,nj->ni", np.eye(columns) + 0.4 * spread[y], values), y
 
         c = classay.complexity(*draw(known), distance=distance, random_state=seed, temperature=1)
