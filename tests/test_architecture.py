@@ -29,6 +29,7 @@ SOURCE = Path(classay.__file__).parent
 FLOORS = [
     {
         "arrays",
+        "auc",
         "expect",
         "seeds",
         "intervals",

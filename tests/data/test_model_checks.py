@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import classay
+from classay.data.class_means import class_means
+from classay.data.paired_accuracy import tango
 from classay.expect import InputError
 
 
@@ -68,6 +71,74 @@ def test_groups_widen_it():
     assert width[1] > 1.5 * width[0]
 
 
+def test_a_model_that_hardly_differs_claims_no_certainty():
+    X, y = clouds(60, apart=6.0)
+    c = classay.complexity(X, y, "euclidean")
+    same = classay.versus_baseline(c, c.predicted)
+    for name in ("accuracy", "balanced_accuracy", "macro_f1"):
+        assert same.difference[name].low < -0.02 < 0.02 < same.difference[name].high
+        assert classay.versus_baseline(c, y).model[name].low < 0.97
+
+
+def test_the_verdict_is_that_of_the_p_value():
+    X, y = clouds(100, apart=8.0, classes=2)
+    for groups in (None, np.arange(100) // 5):
+        c = classay.complexity(X, y, "euclidean", groups=groups)
+        assert (c.predicted == y).all()
+        for wrong in range(12):
+            model = np.where(np.arange(100) < wrong, "zzz", y)
+            for level in (0.8, 0.95, 0.99):
+                versus = classay.versus_baseline(c, model, level=level)
+                gain = versus.difference["accuracy"]
+                assert (versus.verdict == "no") == (versus.p_value <= 1 - level) == (gain.high < 0)
+
+
+def test_the_interval_of_tango_inverts_mcnemars_score():
+    # At both ends the score, with the likeliest share of rare rows at that difference by search, is the quantile.
+    rare = np.linspace(0, 1, 400_001)
+    for first, second, rows in ((0, 1, 44), (3, 9, 50)):
+        estimate = tango(first, second, rows, 1.96, 0.95, "")
+        for end in (estimate.low, estimate.high):
+            shares = rare + end, rare, 1 - 2 * rare - end
+            with np.errstate(divide="ignore", invalid="ignore"):
+                likelihood = sum(
+                    special.xlogy(count, share) for count, share in zip((first, second, rows - first - second), shares)
+                )
+            likelihood[(shares[0] < 0) | (shares[2] < 0)] = -np.inf
+            best = rare[np.nanargmax(likelihood)]
+            score = (first - second - rows * end) / np.sqrt(rows * (2 * best + end * (1 - end)))
+            assert abs(score) == pytest.approx(1.96, abs=2e-3)
+    for first, second, rows in ((3, 9, 50), (12, 2, 40)):
+        score = (first - second) / (first + second) ** 0.5
+        end = tango(first, second, rows, abs(score), 0.95, "")
+        assert min(abs(end.low), abs(end.high)) == pytest.approx(0, abs=1e-6)
+
+
+def test_groups_reach_balanced_accuracy_and_macro_f1():
+    """Whole groups are wrong at once: the intervals over groups hold, those over rows would not."""
+    rng, held = np.random.default_rng(5), np.zeros((2, 2))
+    for _ in range(150):
+        groups = np.repeat(np.arange(30), 8)
+        truth = rng.integers(0, 3, 240)
+        model = np.where(rng.random(30)[groups] < 0.3, (truth + 1) % 3, truth)
+        for place, each in enumerate((groups, None)):
+            of = class_means(truth, model, truth, 3, each, 0.95)
+            held[place] += [of[name][2].low <= -0.3 <= of[name][2].high for name in ("balanced_accuracy", "macro_f1")]
+    assert (held[0] >= 0.9 * 150).all()
+    assert (held[1] < 0.8 * 150).all()
+
+
+def test_the_auc_of_few_errors_is_unknown_and_that_of_some_is_held():
+    c = classay.complexity(*clouds(200), "euclidean")
+    two = classay.complexity_against(c, np.arange(200) < 2, np.arange(200.0))
+    assert not any(each.known for each in (two.auc, two.auc_confidence, two.difference))
+    assert "unknown" in str(two)
+    best = classay.complexity_against(c, c.values >= np.sort(c.values)[-5])
+    assert best.auc.low < 0.6 < best.auc.value == best.auc.high == 1
+    grouped = classay.complexity(*clouds(200), "euclidean", groups=np.arange(200) // 20)
+    assert not classay.complexity_against(grouped, np.arange(200) < 40).auc.known
+
+
 def test_auc_is_scikit_learns_and_its_interval_delongs():
     X, y = clouds(300)
     c = classay.complexity(X, y, "euclidean")
@@ -99,8 +170,44 @@ def test_unlike_known_keeps_its_rate_and_finds_others():
     assert (other.flagged >= 100).sum() >= 95
     assert other.p_value < 1e-6
     assert (np.diff(other.unusual[other.flagged]) >= 0).all()
+    with pytest.raises(InputError, match="cross_fit=False"):
+        classay.unlike_known(classay.complexity(X[:800], y[:800], "euclidean", cross_fit=False), X)
     with pytest.raises(InputError, match="X_eval"):
         classay.unlike_known(classay.complexity(X[:800], y[:800], "euclidean", X[800:], y[800:]), X)
+
+
+def test_the_number_of_alarms_is_beta_binomial():
+    """All new rows share the known ones: p < .05 in about 5 % of data sets, not in a quarter of them."""
+    rng, small = np.random.default_rng(2), 0
+    for seed in range(100):
+        X, y = clouds(1060, seed=1000 + seed, d=2 + seed % 2, classes=2)
+        c = classay.complexity(X[:60], y[:60], "euclidean", temperature=1, random_state=int(rng.integers(1000)))
+        small += classay.unlike_known(c, X[60:], 0.05).p_value < 0.05
+    assert small <= 12
+
+
+def test_folds_shrink_as_the_whole_does():
+    """Between 10 and 12.5 rows per column, folds alone would be shrunk: new rows then looked farther away."""
+    rates = []
+    for seed in range(12):
+        X, y = clouds(220 + 500, seed=seed, classes=2, d=10)
+        first = np.concatenate([np.flatnonzero(y == name)[:110] for name in "ab"])
+        c = classay.complexity(X[first], y[first], "mahalanobis", temperature=1)
+        assert not any("shrunk" in note for note in c.notes)
+        rates.append(classay.unlike_known(c, np.delete(X, first, axis=0), 0.05).flagged.size / 500)
+    assert np.mean(rates) <= 0.055
+
+
+def test_too_few_known_rows_can_flag_nothing_and_it_says_so():
+    X, y = clouds(18)
+    none = classay.unlike_known(classay.complexity(X, y, "euclidean"), X + 100, 0.05)
+    assert none.flagged.size == 0
+    assert "18 known rows are too few, at least 19" in str(none)
+    X, y = clouds(19)
+    assert classay.unlike_known(classay.complexity(X, y, "euclidean"), X + 100, 0.05).flagged.size == 19
+    grouped = classay.unlike_known(classay.complexity(X, y, "euclidean", groups=np.arange(19) // 2), X, 0.2)
+    assert np.isnan(grouped.p_value)
+    assert "in groups" in str(grouped)
 
 
 def test_the_better_embedding_is_named_and_equal_ones_are_not():

@@ -12,7 +12,8 @@ from scipy import stats
 
 from .. import expect
 from ..arrays import Floats, Ints, Mask
-from ..intervals import Estimate, around, of_proportion_by_group, within_limits
+from ..auc import auc, of_auc, of_auc_difference
+from ..intervals import Estimate, of_proportion_by_group
 from ..result import Result
 from .complexity import Complexity
 
@@ -45,6 +46,8 @@ class ComplexityAgainst(Result, chart="data.complexity_against:complexity_agains
             f"A row that the model gets wrong has a higher complexity than one that it gets right with probability "
             f"{self.auc:.3f} (AUC; {self.errors} errors in {self.rows} rows)."
         )
+        if not self.auc.known:
+            text = f"Whether complexity ranks the errors is {self.auc.kind} ({self.errors} errors in {self.rows} rows)."
         if self.auc_confidence.known:
             text += (
                 f" Its own confidence reaches {self.auc_confidence:.3f}; complexity minus confidence "
@@ -64,8 +67,9 @@ def complexity_against(
 ) -> ComplexityAgainst:
     """Measure how well complexity, known before any training, ranks the errors of a model.
 
-    AUC = P(complexity of a wrong row > that of a right row), ties count half; interval by DeLong's variance, paired for
-    the difference to the model's own confidence, and over groups if `result` has them.
+    AUC = P(complexity of a wrong row > that of a right row), ties count half. The intervals use DeLong's variance on
+    the logit scale, paired for the difference to the model's own confidence, and are over groups if `result` has them.
+    With fewer than three errors (or groups with errors) they are unknown.
 
     0.5: says nothing about errors, 1: ranks all of them first. It misleads if labels are wrong: such rows are complex
     and count as errors, whoever is right.
@@ -99,20 +103,20 @@ def complexity_against(
             f"`errors` is {bool(wrong[0])} in all {wrong.size} rows, so there is nothing to rank. Is it inverted?"
         )
     groups = result.evidence.row_groups
-    auc, parts = _auc(result.values, wrong)
+    area = auc(result.values, wrong)
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: no confidence was given")
     of_confidence, difference, correlation = unknown, Estimate(math.nan, -1.0, 1.0, level, unknown.kind), math.nan
     if confidence is not None:
         sure = np.asarray(confidence, dtype=float)
         if sure.shape != wrong.shape or not np.isfinite(sure).all():
             raise expect.InputError(f"`confidence` must be a finite number for each of the {len(result)} rows.")
-        other, its_parts = _auc(-sure, wrong)
-        of_confidence = _estimate(other, its_parts, groups, level, 0.0)
-        difference = _estimate(auc - other, parts - its_parts, groups, level, -1.0)
+        its_area = auc(-sure, wrong)
+        of_confidence = of_auc(its_area, groups, level)
+        difference = of_auc_difference(area, its_area, groups, level)
         constant = np.ptp(sure) == 0 or np.ptp(result.values) == 0
         correlation = math.nan if constant else float(stats.spearmanr(result.values, sure).statistic)
     return ComplexityAgainst(
-        auc=_estimate(auc, parts, groups, level, 0.0),
+        auc=of_auc(area, groups, level),
         auc_confidence=of_confidence,
         difference=difference,
         correlation=correlation,
@@ -120,25 +124,6 @@ def complexity_against(
         errors=int(wrong.sum()),
         rows=wrong.size,
     )
-
-
-def _auc(scores: Floats, positive: Mask) -> tuple[float, Floats]:
-    """The AUC, and what each row adds to its error (DeLong, DeLong & Clarke-Pearson, 1988)."""
-    ranks = stats.rankdata(scores)
-    many, few = int((~positive).sum()), int(positive.sum())
-    parts = np.empty(scores.size)
-    # The share of the other kind below each row.
-    parts[positive] = (ranks[positive] - stats.rankdata(scores[positive])) / many
-    parts[~positive] = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / few
-    auc = float(parts[positive].mean())
-    return auc, (parts - auc) / np.where(positive, few, many)
-
-
-def _estimate(value: float, parts: Floats, groups: Ints | None, level: float, least: float) -> Estimate:
-    sums = parts if groups is None else np.bincount(np.unique(groups, return_inverse=True)[1], parts)
-    error = math.sqrt(float((sums**2).sum()))
-    kind = "over rows" if groups is None else "over groups"
-    return within_limits(around(value, error, level, kind), least, 1.0)
 
 
 def _curve(values: Floats, wrong: Mask, groups: Ints | None, bins: int, level: float) -> pd.DataFrame:

@@ -128,7 +128,7 @@ class Covariances:
         assert geometry.scatter is not None
         count = int(geometry.counts[code])
         scatter = self._standardised(geometry.scatter[code])
-        if count > d and (self.kind == "full" or count >= ENOUGH_ROWS * d):
+        if count > d and (self.kind == "full" or self._enough(count, code)):
             own = _cholesky_if_independent(scatter / count)
             if own is not None:
                 variances = self.scale**2 * np.diag(scatter) / count
@@ -147,6 +147,11 @@ class Covariances:
             if own is not None:
                 return self._scaled(_triangular_inverse(own).T, self.scale**2 * np.diag(mixed), shrinkage)
             shrinkage = min(10 * shrinkage, 1.0)  # ends at 1, which is the shared covariance itself
+
+    def _enough(self, count: int, code: int) -> bool:
+        """Whether a class has enough rows for its own covariance. A fold does as the whole, which measures new rows."""
+        least, whole = ENOUGH_ROWS * self.columns.size, self.geometry.whole_counts
+        return count >= least if whole is None else bool(whole[code] >= least and 2 * count >= least)
 
     def _diagonal(self, code: int) -> ClassCovariance:
         # As above, the shared variances count as one row.
@@ -172,7 +177,10 @@ class Covariances:
         deviation = np.sqrt(np.maximum(np.diag(covariance), FLOOR))
         correlation = covariance / np.outer(deviation, deviation)
         correlation[np.diag_indices(deviation.size)] = 1.0
-        lower = _cholesky_if_independent(correlation) if self.degrees >= ENOUGH_ROWS * deviation.size else None
+        # As for classes, a fold does as the whole.
+        whole, least = self.geometry.whole_counts, ENOUGH_ROWS * deviation.size
+        degrees = self.degrees if whole is None else int(whole.sum()) - int((whole > 0).sum())
+        lower = _cholesky_if_independent(correlation) if min(degrees, 2 * self.degrees) >= least else None
         if lower is None:
             d, squared = deviation.size, float(np.einsum("ij,ij->", correlation, correlation))
             shrinkage = _oracle_weight(d, squared, self.degrees, d)

@@ -66,14 +66,14 @@ class CrossFit:
         key = (group, whole.detail)
         if key not in self._by_group:
             # One at a time: a geometry of each fold may be large.
-            self._by_group = {key: whole.without(self._part(self.groups[group], whole))}
+            self._by_group = {key: self._without(self.groups[group], whole)}
         return self._by_group[key]
 
     def geometry_without(self, row: int, detail: str = "full") -> Geometry:
         """The geometry by which one row is measured."""
         if self.alone:
             whole = self.geometry.lowered(detail)
-            return whole.without(self._part(np.array([row]), whole))
+            return self._without(np.array([row]), whole)
         return self.geometry_for(0 if self.folds is None else int(self.folds[row]), detail)
 
     def whole_metric(self, distance: str, covariance: str) -> DistanceMetric:
@@ -93,9 +93,12 @@ class CrossFit:
                 leave_one_out(metric, distance, distances, part, self.codes[rows])
         return measured
 
-    def _part(self, rows: Ints, whole: Geometry) -> Geometry:
+    def _without(self, rows: Ints, whole: Geometry) -> Geometry:
         part = Geometry(whole.detail, whole.most_numbers)
-        return part.partial_fit(take(self.table, rows), whole.classes[self.codes[rows]], whole.classes)
+        part.partial_fit(take(self.table, rows), whole.classes[self.codes[rows]], whole.classes)
+        rest = whole.without(part)
+        rest.whole_counts = whole.counts
+        return rest
 
 
 def detail_needed(distances: tuple[str, ...], covariance: str) -> str:

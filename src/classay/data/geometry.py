@@ -53,6 +53,7 @@ class Geometry:
         self.feature_names = ()
         self.scatter = self._pooled = None
         self.noise: Any = 0.0  # variances below it are what rounding leaves of a constant
+        self.whole_counts: Ints | None = None  # of the geometry that this one is a fold of, which decides on shrinkage
         self.classes, self.counts = np.empty(0), np.empty(0, dtype=np.int64)
         self.means = self.squares = np.empty((0, 0))
 

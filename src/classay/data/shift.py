@@ -11,11 +11,12 @@ from scipy import stats
 
 from .. import seeds
 from ..arrays import Floats, Ints
+from ..auc import auc, of_auc
 from ..engine.progress import Progress
 from ..estimators.encoder import as_levels, as_numbers, kind_of_column
 from ..estimators.fit import guard
 from ..expect import InputError, shown
-from ..intervals import Estimate, around, of_proportion, within_limits
+from ..intervals import Estimate, of_proportion
 from ..result import PARTS, Result
 from ..splits import PerRow, fold_of_rows, per_row
 from .labelled_table import FOLDS, as_points, row_hashes, table_of_rows
@@ -36,8 +37,9 @@ COPIES = 0.01
 class ShiftedColumn:
     """How one column differs: the Kolmogorov–Smirnov distance of numbers, or the total variation of categories.
 
-    0: the same; 1: no value in common. `p_value` is corrected for the number of columns. `train` and `test` say what is
-    typical: the median, or the most frequent value of those that differ.
+    0: the same; 1: no value in common. Of numbers that differ more clearly by their missing values, it is the
+    difference of the missing shares. `p_value` is corrected for the number of columns. `train` and `test` say what is
+    typical: the median, the missing share, or the most frequent value of those that differ.
     """
 
     column: str
@@ -105,7 +107,8 @@ def shift(
     A forest is trained to tell the two parts apart, cross-fitted; copies of a row stay in one fold. AUC = P(score of
     a test row > score of a training row): 0.5 if they are alike, 1 if they have nothing in common. The parts are
     *unlike* from an AUC of 0.6 whose 99.9 % interval is above 0.5. Then each column is compared alone:
-    Kolmogorov–Smirnov distance of numbers, total variation of categories.
+    Kolmogorov–Smirnov distance of numbers, total variation of categories, and of numbers also the share of missing
+    ones.
 
     Rows in both parts make a test too easy. They count as *contamination* if clearly more test rows have a copy in the
     training part than training rows have among themselves, so that tables in which equal rows are usual are not
@@ -204,25 +207,9 @@ def _auc(
 
 def _area(scores: Floats, part: Ints, groups: Ints | None) -> Estimate:
     """AUC with its interval over rows (DeLong), or over groups."""
-    ranks = stats.rankdata(scores)
-    one, other = part == 1, part == 0
-    if not one.any() or not other.any():
+    if not 0 < int(part.sum()) < part.size:
         return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
-    # Placement of each row among those of the other part.
-    placed = np.empty(scores.size)
-    placed[one] = (ranks[one] - stats.rankdata(scores[one])) / other.sum()
-    placed[other] = 1 - (ranks[other] - stats.rankdata(scores[other])) / one.sum()
-    value = float(placed[one].mean())
-    variance, fewest = 0.0, np.inf
-    for which in (one, other):
-        away = placed[which] - value
-        if groups is not None:
-            codes = np.unique(groups[which], return_inverse=True)[1]
-            away = np.bincount(codes, away) * (int(codes.max()) + 1) / away.size
-        fewest = min(fewest, away.size)
-        variance += float((away**2).sum() / max(away.size - 1, 1)) / away.size
-    kind = "over rows" if groups is None else "over groups"
-    return within_limits(around(value, float(np.sqrt(variance)), LEVEL, kind, int(fewest)), 0.0, 1.0)
+    return of_auc(auc(scores, part == 1), groups, LEVEL)
 
 
 def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
@@ -240,15 +227,21 @@ def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
 
 
 def _numbers(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:
+    """Compare the values, and the shares of missing ones: the smaller p-value times two, and the distance it is of."""
     values = as_numbers(both)
     one, other = values[:n_train], values[n_train:]
-    gone = np.isnan(one).mean() - np.isnan(other).mean()
+    gone = [int(np.isnan(part).sum()) for part in (one, other)]
+    shares = gone[0] / one.size, gone[1] / other.size
+    lacking = float(stats.fisher_exact(np.array([gone, [one.size - gone[0], other.size - gone[1]]])).pvalue)
+    of_missing = abs(shares[0] - shares[1]), (f"{shares[0]:.0%} missing", f"{shares[1]:.0%} missing")
     one, other = one[~np.isnan(one)], other[~np.isnan(other)]
     if not one.size or not other.size:
-        return float(abs(gone)), 0.0 if gone else 1.0, ("missing", "missing")
+        return of_missing[0], lacking, of_missing[1]
     test = stats.ks_2samp(one, other, method="asymp")
+    if sum(gone) and lacking < test.pvalue:
+        return of_missing[0], 2 * lacking, of_missing[1]
     typical = (f"median {np.median(one):.3g}", f"median {np.median(other):.3g}")
-    return float(test.statistic), float(test.pvalue), typical
+    return float(test.statistic), float(test.pvalue) * (2 if sum(gone) else 1), typical
 
 
 def _categories(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,8 @@ class UnlikeKnown(Result, chart="data.unlike_known:unlike_known_chart"):
 
     `unusual` is, for each new row, the share of known rows (and itself) that are at least as far from every class.
     `flagged` are the rows where it is at most `false_alarms`, the most unusual first; `share` of the rows they are, and
-    `p_value` of as many among rows like the known ones.
+    `p_value` of as many among rows like the known ones: NaN if it is unknown, because rows come in groups. `known_rows`
+    is the number of rows that they were compared with.
     """
 
     unusual: Floats
@@ -32,6 +34,7 @@ class UnlikeKnown(Result, chart="data.unlike_known:unlike_known_chart"):
     share: Estimate
     false_alarms: float
     p_value: float
+    known_rows: int
 
     def to_frame(self) -> pd.DataFrame:
         """One line per flagged row: row, the class it looks most like, its distance, and `unusual` as `value`."""
@@ -45,24 +48,33 @@ class UnlikeKnown(Result, chart="data.unlike_known:unlike_known_chart"):
         )
 
     def __str__(self) -> str:
-        rows = self.unusual.size
-        more = "more than chance gives" if self.p_value < 0.01 else "no more than chance gives"
-        return (
+        rows, rate = self.unusual.size, f"{self.false_alarms:.3g}"
+        if not _can_flag(self.known_rows, self.false_alarms):
+            return (
+                f"No row can be flagged at a rate of {rate}: {self.known_rows} known rows are too few, at least "
+                f"{_least_known(self.false_alarms)} are needed. Add known rows, or raise the rate."
+            )
+        text = (
             f"{self.flagged.size} of {rows} rows are unlike the known rows of every class, where about "
             f"{self.false_alarms * rows:.0f} false alarms are expected among rows of the same kind "
-            f"({self.false_alarms:.0%}): {more} (p = {self.p_value:.2g})."
+            f"({self.false_alarms:.3g} of them)"
         )
+        if math.isnan(self.p_value):
+            return f"{text}. Whether that is more than chance gives is unknown, as rows come in groups."
+        more = "more than chance gives" if self.p_value < 0.01 else "no more than chance may give"
+        return f"{text}: {more} with {self.known_rows} known rows (p = {self.p_value:.2g})."
 
 
 def unlike_known(result: Complexity, X: Any, false_alarms: float = 0.05) -> UnlikeKnown:
     """Find rows of `X` that are unlike anything in the rows of `result` (out of distribution), whatever their class.
 
     p(x) = (1 + number of known rows whose nearest class is at least as far) / (1 + known rows): a conformal p-value.
-    Of rows of the same kind, at most a share of `false_alarms` is flagged.
+    Over many data sets, at most a share of `false_alarms` of the rows of the same kind is flagged. All rows are
+    compared with the same known ones, so in one data set the share varies more than that of independent alarms does:
+    the number of alarms is beta-binomial, and so is `p_value`. With `groups` it is unknown.
 
-    1: as near to a class as any row; near 0: farther from all classes than nearly every known row. It misleads if
-    `result` was measured with `cross_fit=False`: its rows are too near to their own geometry, and too many new ones
-    are flagged. Rows between classes are near to several, and not flagged.
+    1: as near to a class as any row; near 0: farther from all classes than nearly every known row. Rows between classes
+    are near to several, and not flagged. Fewer than 1 / false_alarms − 1 known rows can flag nothing.
 
     Parameters
     ----------
@@ -86,10 +98,16 @@ def unlike_known(result: Complexity, X: Any, false_alarms: float = 0.05) -> Unli
             "`result` is the complexity of other rows than those of its geometry (`X_eval`); expected that of the "
             "known rows themselves. Call complexity(X, y) without X_eval."
         )
+    if result.measured == "with the row":
+        raise expect.InputError(
+            "`result` was measured with cross_fit=False: its rows are nearer to their own geometry than new rows, so "
+            "too many would be flagged. Call complexity(X, y) with cross_fit=5."
+        )
     table = result.score(X)
     unusual = table["unusual"].to_numpy(dtype=float)
     order = np.lexsort((-table["distance"].to_numpy(dtype=float), unusual))
-    flagged = order[unusual[order] <= false_alarms]
+    flagged = order[unusual[order] <= false_alarms + 1e-12]
+    known = int(result.known.sum())
     return UnlikeKnown(
         unusual=unusual,
         distance=table["distance"].to_numpy(dtype=float),
@@ -97,5 +115,28 @@ def unlike_known(result: Complexity, X: Any, false_alarms: float = 0.05) -> Unli
         flagged=flagged,
         share=of_proportion(flagged.size, unusual.size),
         false_alarms=false_alarms,
-        p_value=float(stats.binom.sf(flagged.size - 1, unusual.size, false_alarms)),
+        p_value=math.nan
+        if result.evidence.row_groups is not None
+        else _p_value(flagged.size, unusual.size, known, false_alarms),
+        known_rows=known,
     )
+
+
+def _p_value(alarms: int, rows: int, known: int, false_alarms: float) -> float:
+    """P(at least so many alarms) among rows of the same kind, all compared with the same known rows.
+
+    A row is flagged if it is beyond the a-th farthest known row, a = ⌊false_alarms · (known + 1)⌋. The share of the
+    population beyond it is Beta(a, known + 1 − a) over data sets.
+    """
+    if alarms == 0:
+        return 1.0
+    beyond = math.floor(false_alarms * (known + 1) + 1e-9)
+    return float(stats.betabinom.sf(alarms - 1, rows, beyond, known + 1 - beyond))
+
+
+def _can_flag(known: int, false_alarms: float) -> bool:
+    return known >= _least_known(false_alarms)
+
+
+def _least_known(false_alarms: float) -> int:
+    return math.ceil(1 / false_alarms - 1 - 1e-9)

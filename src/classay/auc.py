@@ -1,0 +1,94 @@
+"""The area under the ROC curve (AUC) with an interval that also holds near 1 and with few rows of one kind."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from .arrays import Floats, Ints, Mask
+from .intervals import Estimate, difference
+
+LEAST_UNITS = 3
+"""Rows (or groups) of each kind without which the interval is unknown."""
+UNSEEN = 0.03
+"""The variance is that of the rows seen and of so much of one more row of the rarer kind, ranked at random: without it,
+eight rows that happen to rank well give an interval that is too short. Chosen on normal scores of equal and unequal
+spread (8 and 12 rows of one kind, AUC .87 to .98); the tests have others."""
+
+
+@dataclass(frozen=True)
+class Auc:
+    """P(score of a positive row > score of another), ties count half, and what each row adds to its error."""
+
+    value: float
+    parts: Floats
+    positive: Mask
+
+
+def auc(scores: Floats, positive: Mask) -> Auc:
+    """The AUC of scores, with the placements of DeLong, DeLong & Clarke-Pearson (1988). Both kinds must have rows.
+
+    >>> auc(np.array([1.0, 2, 3, 4]), np.array([False, True, False, True])).value
+    0.75
+    """
+    ranks = stats.rankdata(scores)
+    few, many = int(positive.sum()), int((~positive).sum())
+    placed = np.empty(scores.size)
+    # The share of the other kind that each row is on the right side of.
+    placed[positive] = (ranks[positive] - stats.rankdata(scores[positive])) / many
+    placed[~positive] = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / few
+    value = float(placed[positive].mean())
+    return Auc(value, (placed - value) / np.where(positive, few, many), positive)
+
+
+def of_auc(area: Auc, groups: Ints | None = None, level: float = 0.95) -> Estimate:
+    """The AUC with DeLong's variance on the logit scale and Student's t; with groups, over groups.
+
+    Unknown with fewer than three rows (or groups) of one kind.
+    """
+    fewest = _fewest(area.positive, groups)
+    kind = f"over {'rows' if groups is None else 'groups'}"
+    if fewest < LEAST_UNITS:
+        units = "rows" if groups is None else "groups"
+        return Estimate(math.nan, 0.0, 1.0, level, f"unknown: fewer than {LEAST_UNITS} {units} of one kind")
+    quantile = float(stats.t.ppf(0.5 + level / 2, fewest - 1))
+    value = area.value
+    if value in (0.0, 1.0):  # as many trials as there are units of the rarer kind have shown nothing else
+        beyond = quantile**2 / (fewest + quantile**2)
+        return Estimate(value, max(value - beyond, 0.0), min(value + beyond, 1.0), level, kind)
+    variance = _covariance(area, area, groups) + UNSEEN * (value - 0.5) ** 2 / (fewest * (fewest - 1))
+    middle, reach = special.logit(value), quantile * math.sqrt(variance) / (value * (1 - value))
+    return Estimate(value, float(special.expit(middle - reach)), float(special.expit(middle + reach)), level, kind)
+
+
+def of_auc_difference(one: Auc, other: Auc, groups: Ints | None = None, level: float = 0.95) -> Estimate:
+    """The AUC of one score minus that of another on the same rows, paired, from the intervals of both."""
+    first, second = of_auc(one, groups, level), of_auc(other, groups, level)
+    if not first.known:
+        return Estimate(math.nan, -1.0, 1.0, level, first.kind)
+    both = _covariance(one, one, groups) * _covariance(other, other, groups)
+    correlation = _covariance(one, other, groups) / math.sqrt(both) if both > 0 else 0.0
+    return difference(first, second, f"{first.kind}, paired", min(max(correlation, -1.0), 1.0))
+
+
+def _fewest(positive: Mask, groups: Ints | None) -> int:
+    """Rows, or groups, of the kind that has fewer of them."""
+    if groups is None:
+        return int(min(positive.sum(), (~positive).sum()))
+    return min(np.unique(groups[positive]).size, np.unique(groups[~positive]).size)
+
+
+def _covariance(one: Auc, other: Auc, groups: Ints | None) -> float:
+    """Of two AUCs on the same rows. Rows of a group depend on each other, whatever their kind."""
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        number = int(codes.max()) + 1
+        return float(np.bincount(codes, one.parts) @ np.bincount(codes, other.parts)) * number / max(number - 1, 1)
+    total = 0.0
+    for which in (one.positive, ~one.positive):
+        size = int(which.sum())
+        total += float(one.parts[which] @ other.parts[which]) * size / max(size - 1, 1)
+    return total
