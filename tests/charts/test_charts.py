@@ -15,6 +15,7 @@ from classay.charts.style.placement import apart, place
 from classay.charts.style.theme import LONGEST, columns, cut, labels, printable
 from classay.expect import InputError
 from classay.intervals import Estimate
+from classay.learner.orientation.by_size import orientation_by_size
 from classay.learner.orientation.entropy import most_expressivity
 from classay.learner.orientation.kinship import kinship
 from classay.learner.orientation.orientation import orientation
@@ -275,6 +276,41 @@ def test_heatmap_puts_akin_ones_together(akin):
     assert abs(order.index("twin") - order.index("learner 2")) == 1
 
 
+def test_plain_distances_of_kinship_are_an_option(akin):
+    """The paper's distances, in every chart; what is no more than chance is known of the debiased ones."""
+    plain = akin.plain["jensen_shannon"]
+    cells = rows_with(akin.plot(kind="heatmap", plugin=True), "value", "other")
+    places = {name: place for place, name in enumerate(akin.names)}
+    for cell in cells:
+        assert cell["value"] == plain[places[cell["learner"]], places[cell["other"]]]
+    assert {cell["clear"] for cell in cells if {cell["learner"], cell["other"]} == {"learner 2", "twin"}} == {False}
+    shown = akin.undebiased()
+    joins = rows_with(akin.plot(kind="dendrogram", plugin=True), "join", "x")
+    assert max(row["x"] for row in joins) == pytest.approx(shown.linkage[:, 2].max())
+    assert shown.linkage[:, 2].max() > akin.linkage[:, 2].max()
+    drawn = np.array(
+        [[point["x"], point["y"]] for point in rows_with(akin.plot(kind="map", plugin=True), "learner", "x", "y")]
+    )
+    np.testing.assert_allclose(drawn - drawn[0], shown.coordinates - shown.coordinates[0], atol=1e-12)
+    for kind in ("both", "heatmap", "map", "dendrogram"):
+        assert "of the paper" in json.dumps(akin.plot(kind=kind, plugin=True).to_dict()).replace('", "', " ")
+        svg(akin.plot(kind=kind, plugin=True))
+
+
+def test_plain_estimates_by_size_are_an_option():
+    record = recorded()
+    curve = orientation_by_size(record, sizes=(1, 3), holdouts=10)
+    drawn = rows_with(curve.plot(plugin=True), "label", "x", "value")
+    chosen = {(row["label"], row["x"]): row["value"] for row in drawn}
+    plain = orientation(record, holdout_size=3, holdouts=10).plugin
+    assert chosen["capacity", 3] == pytest.approx(plain.capacity.value)
+    frame = curve.to_frame().set_index(["figure", "points"])
+    assert frame.loc[("plugin_capacity", 3), "value"] == pytest.approx(plain.capacity.value)
+    svg(curve.plot())
+    with pytest.raises(InputError, match="has no option 'plugged'; it has 'plugin'"):
+        curve.plot(plugged=True)
+
+
 def test_floor_that_is_unknown_tells_nothing_apart(akin):
     lone = dataclasses.replace(akin, floor={name: np.full_like(akin.angle, np.nan) for name in akin.floor})
     cells = rows_with(lone.plot(kind="heatmap"), "value", "chance")
@@ -384,9 +420,9 @@ def test_kinds_and_options(three, akin):
     assert isinstance(akin.plot(kind="map"), alt.LayerChart)
     with pytest.raises(InputError, match="Did you mean plane"):
         three[0].plot(kind="plan")
-    with pytest.raises(InputError, match="`option` is 'threshold'"):
+    with pytest.raises(InputError, match="chart 'bias' has no option 'threshold'"):
         three[0].plot(kind="bias", threshold=3)
-    with pytest.raises(InputError, match="`option` is 'kinds'"):
+    with pytest.raises(InputError, match=r"has no option 'kinds'.*Did you mean kind"):
         akin.plot(kinds="map")
     with pytest.raises(InputError, match="`distance` is 'cosine'"):
         akin.plot(distance="cosine")

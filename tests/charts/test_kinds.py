@@ -48,9 +48,13 @@ def test_kinds_and_their_options():
     check_kind("map", kinds, {"metric": 1})
     with pytest.raises(InputError, match=r"`kind` is 'mop'; expected one of 'both', 'map'. Did you mean map"):
         check_kind("mop", kinds, {})
-    with pytest.raises(InputError, match=r"`option` is 'metric'; expected one of 'kind'\."):
+    with pytest.raises(
+        InputError, match=r"chart 'both' has no option 'metric'; it has none\. The charts that have it: 'map'\.$"
+    ):
         check_kind("both", kinds, {"metric": 1})
-    with pytest.raises(InputError, match="`option` is 'metrik'; expected one of 'kind', 'metric'"):
+    with pytest.raises(
+        InputError, match=r"chart 'map' has no option 'metrik'; it has 'metric'\. Did you mean metric\?"
+    ):
         check_kind("map", kinds, {"metrik": 1})
 
 

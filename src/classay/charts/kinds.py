@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import altair as alt
 
-from ..expect import InputError, one_of, shown
+from ..expect import InputError, nearest, one_of, shown
 from ..result import Result
 
 Params = ParamSpec("Params")
@@ -28,7 +28,13 @@ def check_kind(kind: str, kinds: Kinds, options: Mapping[str, Any]) -> None:
     """Refuse a kind that the chart does not have, and options that this kind does not take."""
     one_of(kind, "kind", kinds)
     for name in options:
-        one_of(name, "option", ("kind", *kinds[kind]))
+        if name not in kinds[kind]:
+            own = f"it has {', '.join(map(repr, kinds[kind]))}" if kinds[kind] else "it has none"
+            others = [other for other, known in kinds.items() if name in known]
+            elsewhere = f" The charts that have it: {', '.join(map(repr, others))}." if others else ""
+            raise InputError(
+                f"The chart {kind!r} has no option {name!r}; {own}.{elsewhere}{nearest(name, ['kind', *kinds[kind]])}"
+            )
 
 
 def without_options(chart: Callable[Params, ChartT]) -> Callable[Params, ChartT]:

@@ -161,14 +161,14 @@ TERMS: dict[str, Term] = {
     "capacity": Term(
         "capacity",
         "The part of expressivity that depends on the training sample.",
-        "0 to expressivity; more rows, or a stronger bias, lower it",
+        "0 (another training sample gives the same predictions) to expressivity",
         "bits",
         "orientation",
     ),
     "stochasticity": Term(
         "stochasticity",
         "The part of expressivity due to training randomness: the same training rows, another random_state.",
-        "0 to expressivity; averaging more members lowers it",
+        "0 to expressivity; averaging several refits lowers it",
         "bits",
         "orientation",
     ),

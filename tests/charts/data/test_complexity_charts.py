@@ -411,7 +411,7 @@ def test_kinds_and_options(iris):
         assert isinstance(iris.plot(kind=kind), alt.LayerChart)
     with pytest.raises(InputError, match="Did you mean histogram"):
         iris.plot(kind="histogramm")
-    with pytest.raises(InputError, match="`option` is 'n'"):
+    with pytest.raises(InputError, match="has no option 'n'"):
         iris.plot(kind="histogram", n=3)
-    with pytest.raises(InputError, match="`option` is 'texts'"):
+    with pytest.raises(InputError, match="has no option 'texts'"):
         iris.plot(kind="region", texts=[])

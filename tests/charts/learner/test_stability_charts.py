@@ -85,7 +85,7 @@ def test_where_refits_disagree(tmp_path):
         ({"x": "line"}, "a column without numbers"),
         ({"X": POINTS.head(3)}, "800 rows"),
         ({"regions": 3}, "`regions` is int"),
-        ({"colour": "red"}, "`option` is 'colour'"),
+        ({"colour": "red"}, "has no option 'colour'"),
     ],
 )
 def test_mistakes(options, said):

@@ -78,10 +78,15 @@ def test_two_parameters_make_a_map():
         DecisionTreeClassifier(), X, Y, ("max_depth", "splitter"), ([1, 2], ["best", "random"]), classay.Subsets(4), 2,
         executor=1,
     )  # fmt: skip
-    drawn = rows(found.plot(metric="capacity"))
+    drawn = rows(found.plot(metric="stochasticity"))
     assert len(drawn) == 4
     at = next(row for row in drawn if (row["x"], row["y"]) == ("2", "random"))
-    assert at["value"] == found.orientations[2, "random"].capacity.value
+    assert at["value"] == found.orientations[2, "random"].stochasticity.value
+    drawn = rows(found.plot(kind="map", metric="stochasticity", plugin=True))
+    at = next(row for row in drawn if (row["x"], row["y"]) == ("2", "random"))
+    assert at["value"] == found.orientations[2, "random"].plugin.stochasticity.value
+    with pytest.raises(InputError, match="test accuracy has no plain estimate"):
+        found.plot(kind="map", plugin=True)
     with pytest.raises(InputError, match="kind='map'"):
         found.plot(kind="bias")
     with pytest.raises(InputError, match="metric"):

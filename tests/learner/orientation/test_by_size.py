@@ -29,24 +29,38 @@ def test_capacity_is_never_said_to_be_nothing_where_it_cannot_be_counted(many_cl
     five = classay.orientation(many_classes, holdout_size=5)
     one = classay.orientation(many_classes, holdout_size=1)
     assert one.capacity.value > 0.1
-    assert five.capacity.value >= one.capacity.value
-    assert five.capacity.low >= one.capacity.low
+    assert five.capacity.value == five.capacity.low >= one.capacity.low > 0
     assert five.capacity.kind.startswith("at least")
     assert f"at least {five.capacity.value:.3g}" in str(five)
-    assert any("Capacity is at least" in note for note in five.notes)
+    assert any("Capacity is at least" in note and "it cannot be less" in note for note in five.notes)
+
+
+def test_a_lower_limit_is_no_estimate():
+    """Guessers have no capacity; "at least 0.16 bits, nor be less" was the estimate of one point."""
+    wrong = 0
+    for seed in range(12):
+        labels = np.random.default_rng(seed).integers(10, size=(60, 3, 50))
+        o = classay.orientation(Labelings.from_arrays(labels, np.arange(50) % 10), holdout_size=5, holdouts=30)
+        wrong += o.capacity.known and o.capacity.value > 0
+        assert o.capacity.known or any("Capacity is not identified" in note for note in o.notes)
+    assert wrong <= 1
 
 
 @pytest.mark.parametrize("random", [0.1, 0.2, 0.3])
 def test_more_points_never_show_less(random):
     record = following(60, 5, 200, 26, follow=0.1, random=random)
-    values = [classay.orientation(record, holdout_size=size).capacity.value for size in (1, 2, 3, 4, 5)]
-    assert values == sorted(values)
+    by_size = [classay.orientation(record, holdout_size=size).capacity for size in (1, 2, 3, 4, 5)]
+    counted = [each.value for each in by_size if not each.prefix]
+    limits = [each.value for each in by_size if each.prefix]
+    assert counted == sorted(counted)
+    assert limits == sorted(limits)
+    assert all(limit >= by_size[len(counted) - 1].low for limit in limits)
 
 
 def test_the_usual_size_can_be_counted_and_is_said(many_classes):
     o = classay.orientation(many_classes)
     assert o.holdout_size == countable_size(many_classes) < 5
-    assert o.capacity.kind == "over subsets and holdouts"
+    assert o.capacity.kind == "of these rows, over subsets and holdouts"
     assert any("not 5: labelings of more points hardly repeat" in note for note in o.notes)
     # The same points as when it is asked for.
     asked = classay.orientation(many_classes, holdout_size=o.holdout_size)
@@ -73,8 +87,8 @@ def test_curves_rise_and_add_up(seed):
     for figure in (curve.expressivity, curve.capacity, curve.stochasticity):
         counted = [figure[size].value for size in curve.sizes if size <= curve.identified]
         assert counted == sorted(counted)
-    values = [curve.capacity[size].value for size in curve.sizes]
-    assert values == sorted(values)
+    limits = [curve.capacity[size].value for size in curve.sizes if size > curve.identified]
+    assert limits == sorted(limits)
     for size in range(1, curve.identified + 1):
         total = curve.capacity[size].value + curve.stochasticity[size].value
         assert curve.expressivity[size].value == pytest.approx(total)

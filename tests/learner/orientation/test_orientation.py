@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, Labelings
@@ -183,11 +184,113 @@ def test_kinds_say_what_intervals_are():
     labels = noisy(rng, truth, (60, 1), 0.05)
     o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True))
     assert o.stochasticity.kind == "exact: deterministic"
-    assert o.capacity.kind == "over subsets and holdouts"
+    assert o.capacity.kind == "of these rows, over subsets and holdouts"
     o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True), holdout_size=40)
     assert o.expressivity.kind.startswith("at least")
     assert o.capacity.kind.startswith("at least")
     assert str(o.capacity).startswith("at least ")
+
+
+def test_kinds_name_the_population():
+    """One table, fresh samples and tables of predictions were all "over subsets and holdouts"."""
+
+    def source(generator, n):
+        X = generator.normal(size=(n, 2))
+        return X, (X[:, 0] + generator.normal(size=n) > 0).astype(int)
+
+    X, y = source(np.random.default_rng(0), 120)
+    tree = DecisionTreeClassifier()
+    table = classay.record(tree, X, y, classay.Subsets(20), repeats=2, executor=1)
+    fresh = classay.record(tree, source=source, scheme=classay.Subsets(20, 30), repeats=2, test_size=40, executor=1)
+    for record, population in ((table, "of these rows"), (fresh, "of data like these")):
+        o = classay.orientation(record, holdout_size=3)
+        kind = f"{population}, over subsets and holdouts"
+        assert {o.expressivity.kind, o.capacity.kind, o.bias[2].kind, o.bias(target=2).kind} == {kind}
+        assert kind in set(o.to_frame()["kind"])
+        assert o.to_dict()["capacity"]["kind"] == kind
+        assert classay.orientation_by_size(record, sizes=(1, 2)).capacity[2].kind == kind
+
+
+@pytest.mark.parametrize(("classes", "size"), [(2, 20), (10, 5), (26, 6)])
+@pytest.mark.parametrize("refits", [3, 10])
+def test_stochasticity_that_cannot_be_counted_is_a_lower_limit(classes, size, refits):
+    """Of guessers it saturated at 11.4 bits, as if that were an estimate; the truth is up to 33 bits."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(50) % classes
+    labels = rng.integers(classes, size=(60, refits, 50))
+    o = classay.orientation(Labelings.from_arrays(labels, truth), holdout_size=size, holdouts=30)
+    bits = size * math.log2(classes)
+    assert o.stochasticity.kind.startswith("at least")
+    assert 3 < o.stochasticity.value == o.stochasticity.low < bits <= o.stochasticity.high + 1e-9
+    assert o.expressivity.low >= o.stochasticity.low
+    assert f"at least {o.stochasticity.value:.3g}" in str(o)
+    assert "at least" in o.conclusion()
+    assert any("Stochasticity is at least" in note for note in o.notes)
+
+
+@pytest.mark.parametrize("patterns", [8, 256])
+def test_the_lower_limit_of_stochasticity_holds_where_holdouts_repeat_together(patterns):
+    """A refit is one of a few patterns of its subset, on all points at once: holdouts are no independent evidence."""
+    above = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        own = rng.integers(10, size=(40, patterns, 60))
+        labels = np.stack([each[rng.integers(patterns, size=3)] for each in own])
+        o = classay.orientation(Labelings.from_arrays(labels, np.arange(60) % 10), holdout_size=5, holdouts=10)
+        above += o.stochasticity.low > math.log2(patterns)
+    assert above <= 1
+
+
+def test_what_never_varies_has_no_parts_either():
+    """One refit per subset gave "unknown [0, 0]" twice."""
+    o = classay.orientation(Labelings.from_arrays(np.zeros((30, 1, 20), dtype=int), np.arange(20) % 2))
+    for one in (o, o.plugin):
+        assert (one.capacity.value, one.stochasticity.value) == (0, 0)
+    assert (o.capacity.high, o.stochasticity.high) == (0, 0)
+    assert "unknown" not in str(o).partition("points it gets")[2]
+
+
+def told(labels, truth, **options):
+    return classay.orientation(Labelings.from_arrays(labels, truth, **options)).conclusion()
+
+
+def test_conclusions_say_what_was_measured_and_no_more():
+    """A record at one size of samples cannot show what more rows would do."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=200)
+    data = np.repeat(noisy(rng, truth, (60, 1), 0.2), 5, axis=1)
+    by_data, by_seed = told(data, truth, name="it"), told(noisy(rng, truth, (60, 5), 0.2), truth, name="it")
+    assert "depend more on the training sample" in by_data
+    assert "depend more on the seed" in by_seed
+    assert "averaging several refits reduces the first" in by_seed
+    both = noisy(rng, truth, (60, 1), 0.1)
+    both = np.where(rng.random((60, 5, 200)) < 0.11, 1 - both, both)
+    all_of_it = told(data[:, :1], truth, deterministic=True, name="it")
+    assert "refits on the same rows do not differ" in all_of_it
+    assert "random_state" not in all_of_it
+    for text in (by_data, by_seed, all_of_it):
+        assert "stability_by_size" in text
+    for text in (by_data, by_seed, all_of_it, told(both, truth), told(data[:, :1], truth)):
+        assert "steady" not in text
+        assert "members" not in text
+        assert "gets at least 4 of 5 right" in text
+        assert len(text.split(". ")) == 2, text
+
+
+def test_a_conclusion_names_a_fixed_seed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(2, size=200)
+    record = classay.record(DecisionTreeClassifier(random_state=0), X, y, classay.Subsets(20), executor=1)
+    assert "its seed is fixed (random_state)" in classay.orientation(record).conclusion()
+    constant = np.zeros((30, 5, 40), dtype=int)
+    assert "another training sample or seed gives nearly the same" in told(constant, np.arange(40) % 2)
+
+
+def test_conclusions_of_few_points():
+    labels = np.random.default_rng(0).integers(2, size=(30, 5, 40))
+    record = Labelings.from_arrays(labels, np.arange(40) % 2)
+    assert ", where guessing is on 50.0 %. " in classay.orientation(record, holdout_size=1).conclusion()
+    assert "gets all 3 right" in classay.orientation(record, holdout_size=3).conclusion()
 
 
 def test_few_subsets_are_said():
@@ -234,7 +337,7 @@ def test_frame_is_tidy():
     truth = rng.integers(2, size=40)
     o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (10, 3), 0.2), truth, name="mine"))
     frame = o.to_frame().set_index("figure")
-    assert frame.loc["capacity", "value"] == o.capacity.value
+    assert frame.loc["expressivity", "value"] == o.expressivity.value
     assert frame.loc["bias_4", "threshold"] == 4
     assert pd.isna(frame.loc["capacity", "threshold"])
     assert frame.loc["bias_4", "most"] == pytest.approx(1 - 0.1875)

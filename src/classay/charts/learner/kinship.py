@@ -24,24 +24,39 @@ CALLED = {
     "angle": ("Angle between predictions, in degrees", "0 the same, 90 nothing in common"),
 }
 LARGEST = {"jensen_shannon": 1.0, "euclidean": math.sqrt(2), "angle": 90.0}
-KINDS: Kinds = {"both": ("distance",), "heatmap": ("distance",), "map": (), "dendrogram": ()}
+KINDS: Kinds = {
+    "both": ("distance", "plugin"),
+    "heatmap": ("distance", "plugin"),
+    "map": ("plugin",),
+    "dendrogram": ("plugin",),
+}
+PLAIN = " Plain distances of the paper: with few subsets, equal learners are apart too."
 
 
 def draw_kinship(kinship: Kinship, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: both (heatmap beside map), heatmap (both take a distance), map, dendrogram."""
+    """Kinds: both (heatmap beside map), heatmap (both take a distance), map, dendrogram.
+
+    `plugin=True` draws the paper's plain distances in place of the debiased ones.
+    """
     check_kind(kind, KINDS, options)
     if kind == "map":
-        return kinship_map(kinship)
+        return kinship_map(kinship, **options)
     if kind == "dendrogram":
-        return kinship_dendrogram(kinship)
+        return kinship_dendrogram(kinship, **options)
     heatmap = kinship_heatmap(kinship, **options)
-    return heatmap if kind == "heatmap" else theme.beside(heatmap, kinship_map(kinship))
+    if kind == "heatmap":
+        return heatmap
+    return theme.beside(heatmap, kinship_map(kinship, plugin=options.get("plugin", False)))
 
 
-def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon") -> alt.LayerChart:
-    """Draw the distances between learners, similar ones next to each other. In brackets: not above chance."""
+def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon", plugin: bool = False) -> alt.LayerChart:
+    """Draw the distances between learners, similar ones next to each other. In brackets: not above chance.
+
+    `plugin`: the paper's plain distances; brackets are as for the debiased ones, of which chance is known.
+    """
     one_of(distance, "distance", DISTANCES)
     short = labels(kinship.names)
+    evidence, kinship = kinship, kinship.undebiased() if plugin else kinship
     order = alt.Scale(domain=[short[place] for place in hierarchy.leaves_list(kinship.linkage).tolist()])
     x = alt.X("other:N", title=None, scale=order, axis=alt.Axis(domain=False, ticks=False, labelAngle=-40))
     y = alt.Y("learner:N", title=None, scale=order, axis=alt.Axis(domain=False, ticks=False))
@@ -52,10 +67,11 @@ def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon") -> alt.L
         scale=alt.Scale(domain=[0, LARGEST[distance]], range=["#f1f5f9", "#9fbfdc", "#3d7ab5", "#08306b"]),
         legend=alt.Legend(title=None, gradientLength=min(step * len(short), 180), tickCount=5),
     )
+    chance = {} if plugin else {"chance": "chance alone"}
     tooltips = theme.tooltips(
-        learner_name="learner", other_name="other", figure="distance", chance="chance alone", verdict="verdict"
+        learner_name="learner", other_name="other", figure="distance", **chance, verdict="verdict"
     )
-    cells = _cells(kinship, distance, short)
+    cells = _cells(kinship, evidence, distance, short)
     layers: list[Any] = [
         theme.chart_of(cells).mark_rect(stroke="white", strokeWidth=1).encode(x=x, y=y, color=fill, tooltip=tooltips)
     ]
@@ -75,14 +91,18 @@ def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon") -> alt.L
         alt.Step(step),
         theme.titled(
             "Which learners predict alike",
-            f"{called}: {meaning}. Similar ones are next to each other.{doubtful}",
+            f"{called}: {meaning}. Similar ones are next to each other.{doubtful}{PLAIN if plugin else ''}",
             width=max(step * len(short) + 120, 380),
         ),
     )
 
 
-def kinship_map(kinship: Kinship) -> alt.LayerChart:
-    """Draw learners on a plane: close ones predict alike. Only distances have a meaning, not directions."""
+def kinship_map(kinship: Kinship, plugin: bool = False) -> alt.LayerChart:
+    """Draw learners on a plane: close ones predict alike. Only distances have a meaning, not directions.
+
+    `plugin`: by the paper's plain distances.
+    """
+    kinship = kinship.undebiased() if plugin else kinship
     short = labels(kinship.names)
     legend = theme.legend_below(short) if len(short) > placement.MOST else None
     # One unit is equally long in both directions. Learners that are all alike are not magnified to fill the map.
@@ -128,14 +148,18 @@ def kinship_map(kinship: Kinship) -> alt.LayerChart:
         theme.titled(
             "A map of learners: close ones predict alike",
             f"Only distances matter, not directions; this plane preserves {kept} of their variation. "
-            f"The bar: a Jensen–Shannon distance of {length:g}.",
+            f"The bar: a Jensen–Shannon distance of {length:g}.{PLAIN if plugin else ''}",
             width=SIDE + 40,
         ),
     )
 
 
-def kinship_dendrogram(kinship: Kinship) -> alt.LayerChart:
-    """Draw which learners join at which distance; dashed where the distance is no more than chance would give."""
+def kinship_dendrogram(kinship: Kinship, plugin: bool = False) -> alt.LayerChart:
+    """Draw which learners join at which distance; dashed where the distance is no more than chance would give.
+
+    `plugin`: by the paper's plain distances, of which chance is not known.
+    """
+    kinship = kinship.undebiased() if plugin else kinship
     short = labels(kinship.names)
     tree = hierarchy.dendrogram(kinship.linkage, no_plot=True, labels=short)
     above = {round(height, 9): clear for height, clear in _joins_above_chance(kinship)}
@@ -169,33 +193,35 @@ def kinship_dendrogram(kinship: Kinship) -> alt.LayerChart:
         24 * len(short),
         theme.titled(
             "Which learners form groups",
-            f"Learners that join farther left predict more alike (average linkage).{doubtful}",
+            f"Learners that join farther left predict more alike (average linkage).{doubtful}{PLAIN if plugin else ''}",
             width=SIDE + 40,
         ),
     )
 
 
 def _joins_above_chance(kinship: Kinship) -> list[tuple[float, bool]]:
-    """The height of each join, and whether it is above the mean floor of the pairs that it joins."""
+    """The height of each join, and whether it is above the mean floor, if known, of the pairs that it joins."""
     floor = kinship.floor["jensen_shannon"]
     members = [[place] for place in range(len(kinship.names))]
     found = []
     for one, other, height, _ in kinship.linkage:
         first, second = members[int(one)], members[int(other)]
-        found.append((float(height), bool(height > floor[np.ix_(first, second)].mean())))
+        chance = float(floor[np.ix_(first, second)].mean())
+        found.append((float(height), bool(height > chance) or math.isnan(chance)))
         members.append([*first, *second])
     return found
 
 
-def _cells(kinship: Kinship, distance: str, short: list[str]) -> list[theme.Row]:
-    matrix, floor = getattr(kinship, distance), kinship.floor[distance]
+def _cells(kinship: Kinship, evidence: Kinship, distance: str, short: list[str]) -> list[theme.Row]:
+    """A cell for each pair; whether it is above chance is decided by the debiased distances, `evidence`."""
+    matrix, debiased, floor = getattr(kinship, distance), getattr(evidence, distance), evidence.floor[distance]
     spec = ".0f" if distance == "angle" else ".2f"
     cells = []
     for a in range(len(short)):
         for b in range(len(short)):
             # If chance is unknown (NaN), nothing can be above it.
             value, chance = float(matrix[a, b]), float(floor[a, b])
-            clear = value > chance
+            clear = bool(debiased[a, b] > chance)
             cells.append(
                 {
                     "learner": short[a],

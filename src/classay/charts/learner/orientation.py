@@ -11,7 +11,8 @@ import numpy as np
 from ...expect import InputError, one_of, whole
 from ...learner.orientation.by_size import FIGURES, OrientationBySize
 from ...learner.orientation.entropy import chance, most_expressivity, most_expressivity_lauw
-from ...learner.orientation.orientation import Orientation, PluginOrientation, usual_threshold
+from ...learner.orientation.orientation import Orientation, usual_threshold
+from ...learner.orientation.plugin import PluginOrientation
 from ...learner.orientation.source_table import SourceTable
 from ..kinds import Kinds, check_kind, without_options
 from ..style import placement, theme
@@ -266,7 +267,7 @@ def _expressivity_rows(
         most, whole = each.log2_labelings, shown.expressivity
         low, high = within(whole, 0.0, most)
         # Lower limits do not add up, unless there is only one part.
-        adds_up = each.deterministic or not shown.capacity.prefix
+        adds_up = each.deterministic or not (shown.capacity.prefix or shown.stochasticity.prefix)
         split = adds_up and shown.capacity.known and shown.stochasticity.known
         about = {
             "label": label,
@@ -446,19 +447,29 @@ def _names_of_curves(end: dict[str, float], frame: placement.Frame) -> list[them
 # Entropies by the number of points looked at together.
 
 
-@without_options
-def by_size_chart(curve: OrientationBySize) -> alt.LayerChart:
-    """Draw expressivity, capacity and stochasticity by number of points; hollow where they are lower limits."""
+BY_SIZE: Kinds = {"by size": ("plugin",)}
+
+
+def draw_by_size(curve: OrientationBySize, **options: Any) -> alt.LayerChart:
+    """`plugin=True` draws the paper's plain estimates in place of the corrected ones."""
+    check_kind("by size", BY_SIZE, options)
+    return by_size_chart(curve, **options)
+
+
+def by_size_chart(curve: OrientationBySize, plugin: bool = False) -> alt.LayerChart:
+    """Draw expressivity, capacity and stochasticity by number of points; hollow where they are lower limits.
+
+    `plugin`: by the paper's plain estimates, which are biased with few refits.
+    """
     names = list(FIGURES)
     rows: list[theme.Row] = []
     for name in names:
         for size in curve.sizes:
-            estimate = getattr(curve, name)[size]
+            estimate = curve.plugin[name][size] if plugin else getattr(curve, name)[size]
             low, high = within(estimate, 0.0, size * float(np.log2(curve.n_classes)))
             if estimate.known:
                 row = {"label": name, "x": size, "value": estimate.value, "low": low, "high": high}
-                counted = "counted" if size <= curve.identified else "at least"
-                rows.append({**row, "counted": counted, "value_text": estimate_text(estimate)})
+                rows.append({**row, "limit": bool(estimate.prefix), "value_text": estimate_text(estimate)})
     legend = theme.legend_below(names)
     x = alt.X(
         "x:Q",
@@ -468,29 +479,37 @@ def by_size_chart(curve: OrientationBySize) -> alt.LayerChart:
     )
     y = alt.Y("value:Q", title="bits", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=True))
     base = theme.chart_of(rows).encode(x=x, color=theme.colour(names, legend))
-    ceiling = [{"x": size, "value": value} for size, value in curve.ceiling.items() if np.isfinite(value)]
+    # A lower limit may be below the estimate of fewer points: a line to it would look like a fall.
+    estimates = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=theme.colour(names, legend))
+    ceilings = {} if plugin else curve.ceiling
+    ceiling = [{"x": size, "value": value} for size, value in ceilings.items() if np.isfinite(value)]
     tooltips = theme.tooltips(label="figure", x="points", value_text="bits")
     layers: list[Any] = [
         base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
         theme.chart_of(ceiling).mark_line(style="reference", strokeDash=[4, 3]).encode(x=x, y=y),
-        base.mark_line(strokeWidth=2).encode(y=y),
+        estimates.mark_line(strokeWidth=2).encode(y=y),
         base.mark_point(size=45, opacity=1).encode(
             y=y,
             shape=theme.shape(names, legend),
-            fillOpacity=alt.condition("datum.counted == 'counted'", alt.value(1), alt.value(0)),
+            fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(1)),
             fill=theme.colour(names, None),
             tooltip=tooltips,
         ),
     ]
-    beyond = "" if curve.identified >= max(curve.sizes) else " Hollow: lower limits, as labelings hardly repeat."
+    beyond = " Hollow: lower limits, as labelings hardly repeat." if any(row["limit"] for row in rows) else ""
+    dashed = (
+        " Plain estimates of the paper, biased with few refits."
+        if plugin
+        else " Dashed: capacity of one point times the number of points, a ceiling of capacity only if labels are "
+        "independent given the sample."
+    )
     return theme.finished(
         layers,
         theme.WIDTH,
         theme.HEIGHT,
         theme.titled(
             f"{theme.cut(curve.learner)}: how much predictions vary, by number of points",
-            f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond} Dashed: capacity of one point "
-            "times the number of points, a ceiling of capacity only if labels are independent given the sample.",
+            f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond}{dashed}",
             width=theme.WIDTH + 60,
         ),
     )

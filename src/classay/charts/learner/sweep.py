@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from ...expect import InputError, one_of, whole
+from ...expect import InputError, one_of, shown, whole
 from ...intervals import Estimate, exact
 from ...learner.fitting.groups import is_numeric
 from ...learner.orientation.orientation import Orientation, usual_threshold
@@ -24,7 +24,12 @@ MOST_POINTS = 60
 """With more points than this on a chart, only lines are drawn."""
 ENTROPIES = ("expressivity", "capacity", "stochasticity")
 ACCURACIES = {"training rows": "train_accuracy", "test points": "accuracy"}
-MAPPED = {"test accuracy": "accuracy", "capacity": "capacity", "stochasticity": "stochasticity"}
+MAPPED = {
+    "test accuracy": "accuracy",
+    "expressivity": "expressivity",
+    "capacity": "capacity",
+    "stochasticity": "stochasticity",
+}
 KINDS: Kinds = {
     "all": ("plugin",),
     "bias": (),
@@ -32,9 +37,9 @@ KINDS: Kinds = {
     "bounds": ("threshold",),
     "accuracy": (),
     "metric": (),
-    "map": ("metric",),
+    "map": ("metric", "plugin"),
 }
-MAP_KINDS: Kinds = {**KINDS, "all": ("metric",)}
+MAP_KINDS: Kinds = {**KINDS, "all": KINDS["map"]}
 """The kinds of a sweep over two parameters, whose default is the map."""
 
 
@@ -64,13 +69,13 @@ def sweep_bias(sweep: Sweep) -> alt.LayerChart:
     first = _first(sweep)
     size = first.holdout_size
     most = min(size, MOST_LINES)
-    shown = sorted({max(round(size * part / most), 1) for part in range(1, most + 1)})
+    thresholds = sorted({max(round(size * part / most), 1) for part in range(1, most + 1)})
     lines = {
         f"{threshold} of {size} right": (
             {value: one.bias[threshold] for value, one in sweep.orientations.items()},
             (first.bounds[threshold - 1].bias_low, first.bounds[threshold - 1].bias_high),
         )
-        for threshold in shown
+        for threshold in thresholds
     }
     axis = alt.Axis(labelExpr=theme.SIGNED, tickCount=7)
     return _chart(
@@ -86,8 +91,8 @@ def sweep_bias(sweep: Sweep) -> alt.LayerChart:
 def sweep_entropies(sweep: Sweep, plugin: bool = False) -> alt.LayerChart:
     """Draw expressivity, capacity and stochasticity along the parameter; `plugin`: by the paper's plain estimates."""
     most = _first(sweep).log2_labelings
-    shown = {value: one.plugin if plugin else one for value, one in sweep.orientations.items()}
-    lines = {name: ({value: getattr(one, name) for value, one in shown.items()}, (0.0, most)) for name in ENTROPIES}
+    estimates = {value: one.plugin if plugin else one for value, one in sweep.orientations.items()}
+    lines = {name: ({value: getattr(one, name) for value, one in estimates.items()}, (0.0, most)) for name in ENTROPIES}
     return _chart(
         sweep,
         lines,
@@ -150,14 +155,18 @@ def sweep_metric(sweep: Sweep) -> alt.LayerChart:
     )
 
 
-def sweep_map(sweep: Sweep, metric: str = "test accuracy") -> alt.LayerChart:
-    """Draw one figure over two parameters, as coloured cells."""
+def sweep_map(sweep: Sweep, metric: str = "test accuracy", plugin: bool = False) -> alt.LayerChart:
+    """Draw one figure over two parameters, as coloured cells; `plugin`: an entropy by the paper's plain estimate."""
     one_of(metric, "metric", MAPPED)
+    if plugin and MAPPED[metric] not in ENTROPIES:
+        raise InputError(
+            f"`plugin` is True, but {metric} has no plain estimate; expected a metric of {shown(map(repr, ENTROPIES))}."
+        )
     if len(sweep.parameters) != 2:
         raise InputError(f"This sweep has one parameter ({sweep.parameters[0]}); a map needs two.")
     rows: list[theme.Row] = []
     for (across, up), one in sweep.orientations.items():
-        estimate: Estimate = getattr(one, MAPPED[metric])
+        estimate: Estimate = getattr(one.plugin if plugin else one, MAPPED[metric])
         rows.append(
             {
                 "x": _word(across),
@@ -180,7 +189,8 @@ def sweep_map(sweep: Sweep, metric: str = "test accuracy") -> alt.LayerChart:
         base.mark_text(fontSize=10).encode(text="text:N", color=text),
     ]
     width = max(CELL * len(by_place[0]), 220)
-    title = theme.titled(f"{cut(sweep.learner)}: {metric}", "All cells use the same subsets.", width=width + 40)
+    plain = " Plain estimates of the paper, biased with few refits." if plugin else ""
+    title = theme.titled(f"{cut(sweep.learner)}: {metric}", f"All cells use the same subsets.{plain}", width=width + 40)
     return theme.finished(layers, width, CELL * len(by_place[1]), title)
 
 

@@ -16,17 +16,19 @@ from ...result import PARTS, Result
 from ..records.labelings import Labelings, expect_record
 from .entropy import count, number_labelings
 from .entropy_parts import EntropyParts, parts, usual_size
-from .holdouts import draw_holdouts
+from .holdouts import draw_holdouts, interval_kind
+from .plugin import PluginOrientation, plugin_orientation
 
 FIGURES = ("expressivity", "capacity", "stochasticity")
 
 
 @dataclass(frozen=True)
-class OrientationBySize(Result, chart="learner.orientation:by_size_chart"):
+class OrientationBySize(Result, chart="learner.orientation:draw_by_size"):
     """The result of `orientation_by_size`: `expressivity`, `capacity` and `stochasticity` by number of points, in bits.
 
     `identified` is the largest number of points whose labelings can be counted, 0 if there is none; beyond it,
-    expressivity and capacity are lower limits. `ceiling` is the number of points times the capacity of one: an upper
+    expressivity and capacity are lower limits, the low ends of intervals. `plugin` has the paper's plain estimates of
+    the three, by figure and number of points. `ceiling` is the number of points times the capacity of one: an upper
     limit if labels are independent given the training sample, and only then.
     """
 
@@ -37,16 +39,19 @@ class OrientationBySize(Result, chart="learner.orientation:by_size_chart"):
     expressivity: dict[int, Estimate]
     capacity: dict[int, Estimate]
     stochasticity: dict[int, Estimate]
+    plugin: dict[str, dict[int, Estimate]]
     ceiling: dict[int, float]
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """One row per number of points and figure: learner, points, figure, value, low, high, level, kind."""
+        estimates = {name: getattr(self, name) for name in FIGURES}
+        estimates |= {f"plugin_{name}": self.plugin[name] for name in FIGURES}
         rows = [
             {"learner": self.learner, "points": size, "figure": name}
-            | {part: getattr(getattr(self, name)[size], part) for part in PARTS}
+            | {part: getattr(by_size[size], part) for part in PARTS}
             for size in self.sizes
-            for name in FIGURES
+            for name, by_size in estimates.items()
         ]
         return pd.DataFrame(rows)
 
@@ -74,7 +79,7 @@ def orientation_by_size(
     are made to rise by isotonic regression.
 
     Bits, from 0 to h·log2 c. The entropies can be counted while labelings repeat over subsets; beyond that,
-    expressivity and capacity are "at least" what fewer points show.
+    expressivity and capacity are "at least" the low end of the interval that fewer points have.
 
     It misleads if the ceiling, h times the capacity of one point, is taken as a limit: labels that depend on
     each other given the training sample can exceed it.
@@ -103,14 +108,16 @@ def orientation_by_size(
     chosen = draw_holdouts(labels.shape[-1], wanted[-1], holdouts, random_state)
     n_classes = len(record.classes)
     found: dict[int, EntropyParts] = {}
+    plain: dict[int, PluginOrientation] = {}
     for size in sorted({1, *wanted}):
         counts = count(number_labelings(labels, chosen[:, :size], n_classes))
-        found[size] = parts(counts, labels, chosen[:, :size], n_classes, record.deterministic, level)
+        found[size] = parts(
+            counts, labels, chosen[:, :size], n_classes, record.deterministic, level, interval_kind(record)
+        )
+        plain[size] = plugin_orientation(counts, record.deterministic, size * math.log2(n_classes), level)
     countable = [size for size, each in found.items() if each.identified]
     curves = _rising({size: found[size] for size in countable}, level)
     by_size = {name: {size: curves[name].get(size, getattr(found[size], name)) for size in wanted} for name in FIGURES}
-    for name in ("expressivity", "capacity"):
-        _raised(by_size[name], curves[name])
     single = found[1].capacity.value
     return OrientationBySize(
         learner=record.name,
@@ -118,6 +125,7 @@ def orientation_by_size(
         sizes=tuple(wanted),
         identified=max(countable, default=0),
         **by_size,
+        plugin={name: {size: getattr(plain[size], name) for size in wanted} for name in FIGURES},
         ceiling={size: size * single for size in wanted},
         notes=tuple(record.notes),
     )
@@ -157,14 +165,3 @@ def _rising(found: dict[int, EntropyParts], level: float) -> dict[str, dict[int,
 
 def _moved(estimate: Estimate, value: float) -> Estimate:
     return replace(estimate, value=value, low=min(estimate.low, value), high=max(estimate.high, value))
-
-
-def _raised(by_size: dict[int, Estimate], counted: dict[int, Estimate]) -> None:
-    """Raise lower limits beyond the last size that can be counted to what that one shows."""
-    if not counted:
-        return
-    best = counted[max(counted)]
-    for size, estimate in by_size.items():
-        if size > max(counted) and best.known and not math.isnan(estimate.value) and estimate.value < best.value:
-            by_size[size] = _moved(estimate, best.value)
-            best = by_size[size]

@@ -2,7 +2,7 @@
 
 The more points a holdout has, the more labelings there are and the fewer repeat; where they hardly repeat, their
 entropy cannot be counted. Neither expressivity nor capacity can fall when points are added, so what fewer points show
-is then a lower limit.
+is then a lower limit. A lower limit is the low end of an interval: the truth is below it in at most 2.5 % of cases.
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ FEW_SUBSETS = 20
 
 @dataclass(frozen=True)
 class EntropyParts:
-    """Expressivity = capacity + stochasticity, in bits, and notes about them."""
+    """Expressivity = capacity + stochasticity, in bits, and notes about them.
+
+    `countable` is the largest number of points, up to `size`, that can be counted, and the capacity there.
+    """
 
     expressivity: Estimate
     stochasticity: Estimate
     capacity: Estimate
     size: int
     identified: bool
+    countable: tuple[int, Estimate] | None
     notes: tuple[str, ...]
 
 
@@ -64,52 +68,65 @@ def parts(
     n_classes: int,
     deterministic: bool,
     level: float,
+    kind: str = entropy.KIND,
 ) -> EntropyParts:
-    """Estimate the three from the counts of labelings, corrected for few refits."""
-    most = holdouts.shape[1] * math.log2(n_classes)
-    overall = entropy.overall(counts, most, level)
-    unrepeated = entropy.unrepeated(counts)
-    identified = unrepeated <= MOST_UNREPEATED
-    fewer = None if identified else _of_fewer_points(labels, holdouts, n_classes, deterministic, level)
-    if not identified:
-        ceiling = overall_ceiling(labels, holdouts, n_classes, level)
-        overall = replace(
-            overall, high=max(min(ceiling, most), overall.high), kind=f"{AT_LEAST}: labelings hardly repeat"
-        )
-        if fewer is not None and fewer.expressivity.value > overall.value:
-            overall = replace(overall, value=fewer.expressivity.value, low=fewer.expressivity.low)
+    """Estimate the three from the counts of labelings, corrected for few refits. `kind`: what intervals are about.
+
+    Where labelings hardly repeat, a figure is a lower limit: the value is then the low end of its interval.
+    """
+    size, most = holdouts.shape[1], holdouts.shape[1] * math.log2(n_classes)
+    overall = entropy.overall(counts, most, level, kind)
     if deterministic:
         within = exact(0.0, "exact: deterministic", level)
     else:
-        within = _within(counts, labels, holdouts, n_classes, level)
+        within = _within(counts, labels, holdouts, n_classes, level, kind)
+    if not within.known and overall.high == 0:
+        within = overall  # what never varies does not vary by training randomness either
+    unrepeated = entropy.unrepeated(counts)
+    repeats = unrepeated <= MOST_UNREPEATED
+    identified = repeats and not within.prefix
+    fewer = None if identified else _of_fewer_points(labels, holdouts, n_classes, deterministic, level, kind)
+    if not repeats:
+        low = max(overall.low, 0.0 if fewer is None else fewer.expressivity.low, within.low if within.known else 0.0)
+        high = max(min(overall_ceiling(labels, holdouts, n_classes, level), most), overall.high, low)
+        overall = Estimate(low, low, high, level, f"{AT_LEAST}: labelings hardly repeat, {kind}")
+    notes = _said_of(overall, unrepeated, counts)
     if not within.known:
         unknown = Estimate(math.nan, 0.0, overall.high, level, within.kind)
-        note = "Stochasticity is unknown: there is one refit per subset. Record with repeats=10."
-        said = (*_said_of(overall, unrepeated, counts), note)
-        return EntropyParts(overall, unknown, unknown, holdouts.shape[1], identified, said)
+        notes.append("Stochasticity is unknown: there is one refit per subset. Record with repeats=10.")
+        return EntropyParts(overall, unknown, unknown, size, identified, None, tuple(notes))
 
-    # Training randomness cannot exceed the total; where the total is a lower limit, it is raised.
-    if not identified and within.value > overall.value:
-        overall = replace(overall, value=min(within.value, overall.high))
-    value = min(within.value, overall.value)
+    # Training randomness cannot exceed the total.
+    value = min(within.value, overall.value if repeats else overall.high)
     within = replace(within, value=value, low=min(within.low, value), high=max(min(within.high, overall.high), value))
-    notes = _said_of(overall, unrepeated, counts)
+    overall = replace(overall, low=max(overall.low, within.low))
     if deterministic:
         capacity = overall
     elif identified:
-        capacity = difference(overall, within, entropy.KIND)
+        capacity = difference(overall, within, kind)
     else:
-        capacity, note = _least_capacity(overall, within, fewer, holdouts.shape[1])
+        capacity, note = _least_capacity(overall, within, fewer, size, kind)
         notes.append(note)
     capacity = within_limits(capacity, 0.0, most)
     if within.kind == entropy.UNSOLVED:
         notes.append("The range of stochasticity could not be computed; all that is possible is shown instead.")
+    elif within.prefix:
+        notes.append(
+            f"Stochasticity is at least {_bits(within.low)}: refits on a subset hardly repeat a labeling, so it cannot "
+            f"be counted from {counts.n_refits} of them. Record with more repeats, or use smaller holdouts."
+        )
     elif within.high - within.low > WIDEST:
         notes.append(
-            f"Stochasticity is only known to within {within.high - within.low:.2g} bits from {counts.n_refits} refits "
+            f"Stochasticity is only known to within {_bits(within.high - within.low)} from {counts.n_refits} refits "
             "per subset. Record with more repeats, or use smaller holdouts."
         )
-    return EntropyParts(overall, within, capacity, holdouts.shape[1], identified, tuple(notes))
+    countable = (size, capacity) if identified else None if fewer is None else fewer.countable
+    return EntropyParts(overall, within, capacity, size, identified, countable, tuple(notes))
+
+
+def _bits(number: float) -> str:
+    text = f"{number:.2g}"
+    return f"{text} bit" if text == "1" else f"{text} bits"
 
 
 def _of_fewer_points(
@@ -118,47 +135,61 @@ def _of_fewer_points(
     n_classes: int,
     deterministic: bool,
     level: float,
+    kind: str,
 ) -> EntropyParts | None:
     """What one point less shows, or what five do if there are many more; None if there is only one."""
     size = min(holdouts.shape[1] - 1, USUAL_SIZE)
     if size == 0:
         return None
     counts = count(number_labelings(labels, holdouts[:, :size], n_classes))
-    return parts(counts, labels, holdouts[:, :size], n_classes, deterministic, level)
+    return parts(counts, labels, holdouts[:, :size], n_classes, deterministic, level, kind)
 
 
-def _least_capacity(overall: Estimate, within: Estimate, fewer: EntropyParts | None, size: int) -> tuple[Estimate, str]:
-    """What is known of a capacity that cannot be counted, and a note that says so."""
+def _least_capacity(
+    overall: Estimate, within: Estimate, fewer: EntropyParts | None, size: int, kind: str
+) -> tuple[Estimate, str]:
+    """What is known of a capacity that cannot be counted, and a note that says so.
+
+    The limit is the low end of an interval, of this many points or of fewer: an estimate is no limit.
+    """
     # Ranges of possible values do not cancel out as sampling errors do: take the worst of both.
     low, high = max(overall.low - within.high, 0.0), overall.high - within.low
-    below = None if fewer is None or not fewer.capacity.known else fewer.capacity
-    if below is None and low == 0:
-        unknown = Estimate(math.nan, low, high, overall.level, "not identified: labelings hardly repeat")
-        return unknown, "Capacity is not identified: not even the labels of single points repeat over subsets."
-    if fewer is None or below is None or low > below.value:
-        least = Estimate(low, low, max(high, low), overall.level, f"{AT_LEAST}: labelings hardly repeat")
-        return least, f"Capacity is at least {low:.2g} bits: labelings hardly repeat, so it cannot be counted."
-    kind = below.kind if below.prefix else f"{AT_LEAST}: from {counted(fewer.size, 'point')}"
-    least = Estimate(below.value, max(low, below.low), max(high, below.value), overall.level, kind)
-    source = kind.partition(": ")[2]
-    note = (
-        f"Capacity is at least {below.value:.2g} bits ({source}): on {size} points it cannot be counted, nor be less."
-    )
-    return least, note
+    source = "labelings hardly repeat"
+    if fewer is not None and fewer.capacity.low > low:
+        low, source = fewer.capacity.low, f"from {counted(fewer.size, 'point')}"
+        if fewer.capacity.prefix:  # of fewer points still
+            source = fewer.capacity.kind.removeprefix(f"{AT_LEAST}: ").removesuffix(f", {kind}")
+    high = max(high, low)
+    why = "not even the labels of single points repeat" if fewer is None else "labelings hardly repeat"
+    shown = ""
+    if fewer is not None and fewer.countable is not None:
+        points, estimate = fewer.countable
+        shown = f" On {counted(points, 'point')} it is {estimate:.2g}, and on {size} it cannot be less."
+    if low == 0:
+        unknown = Estimate(math.nan, low, high, overall.level, f"not identified: labelings hardly repeat, {kind}")
+        return unknown, f"Capacity is not identified: {why} over subsets.{shown}"
+    least = Estimate(low, low, high, overall.level, f"{AT_LEAST}: {source}, {kind}")
+    return least, f"Capacity is at least {_bits(low)}: {why} over subsets, so it cannot be counted.{shown}"
 
 
 def _within(
-    counts: Counts, labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float
+    counts: Counts, labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_classes: int, level: float, kind: str
 ) -> Estimate:
     """Mean H(P_F), at most what single points allow."""
     size = holdouts.shape[1]
-    within = entropy.within(counts, size * math.log2(n_classes), level)
+    within = entropy.within(counts, size * math.log2(n_classes), level, kind)
     if size == 1 or not within.known:
         return within
     # A labeling cannot vary more than its labels one by one, and those are well estimated from few refits.
     single = within_from_points(labels, holdouts, n_classes, level)
     value = min(within.value, single.value)
-    return replace(within, value=value, low=min(within.low, value), high=max(min(within.high, single.high), value))
+    high = max(min(within.high, single.high), value)
+    # With too many labelings for the fit, it saturates. Where counts set no upper limit, its value says nothing.
+    saturated = n_classes**size > entropy.MOST_CELLS and within.value <= single.value <= within.high
+    if saturated and high - within.low > WIDEST:
+        low = min(within.low, entropy.least_within(counts, level))
+        return Estimate(low, low, high, level, f"{AT_LEAST}: refits hardly repeat a labeling, {kind}")
+    return replace(within, value=value, low=min(within.low, value), high=high)
 
 
 def _said_of(overall: Estimate, unrepeated: float, counts: Counts) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which test points are grouped into holdouts."""
+"""Which test points are grouped into holdouts, and what an interval over holdouts is about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import expect, seeds
+from ..records.base import Refits
 
 USUAL_SIZE = 5
 """Points of a holdout in the paper."""
@@ -26,3 +27,10 @@ def draw_holdouts(
     # Smaller holdouts are the first points of those of five, so that figures of different sizes are of the same points.
     drawn = max(size, min(USUAL_SIZE, n_points))
     return np.stack([generator.choice(n_points, drawn, replace=False)[:size] for _ in range(number)])
+
+
+def interval_kind(record: Refits) -> str:
+    """What intervals over subsets and holdouts are about: these training rows, or all data like them."""
+    if record.of_predictions:
+        return "over variants and holdouts"
+    return f"of {'data like these' if record.fresh else 'these rows'}, over subsets and holdouts"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,11 +36,12 @@ class Kinship(Result, chart="learner.kinship:draw_kinship"):
 
     Each distance is a matrix over `names`: `jensen_shannon` (square root of the mean divergence in bits, 0 to 1),
     `euclidean` (0 to √2), `angle` (degrees, 0 to 90). 0: the same distribution of predictions. Distances are debiased:
-    what few subsets and refits add by chance is subtracted, so that two equal learners are at 0 on average, where the
-    plain distance (`plain`, the paper's) is well above it. `floor[distance]` is what chance alone still reaches: two
-    equal learners are at most this far apart in 19 of 20 cases, so a distance not above it is no evidence. `p_value` is
-    that of the Jensen–Shannon distance. `linkage` is SciPy's average linkage of the Jensen–Shannon distances;
-    `coordinates` a plane that preserves them as well as possible, `kept` the share of their variation that it shows.
+    what few subsets and refits add by chance is subtracted from the square of each (1 − cosine for the angle). For two
+    equal learners that square is 0 on average; where it is below 0, the distance is 0. The plain distance (`plain`, the
+    paper's) is well above it. `floor[distance]` is what chance alone still reaches: two equal learners are at most this
+    far apart in 19 of 20 cases, so a distance not above it is no evidence. `p_value` is that of the Jensen–Shannon
+    distance. `linkage` is SciPy's average linkage of the Jensen–Shannon distances; `coordinates` a plane that preserves
+    them as well as possible, `kept` the share of their variation that it shows.
     """
 
     names: tuple[str, ...]
@@ -61,6 +62,12 @@ class Kinship(Result, chart="learner.kinship:draw_kinship"):
         wanted = expect.whole(n, "n", at_least=1)
         numbers = hierarchy.fcluster(self.linkage, wanted, "maxclust")
         return {name: int(number) for name, number in zip(self.names, numbers)}
+
+    def undebiased(self) -> Kinship:
+        """The same from the paper's plain distances: matrices, hierarchy and map. There is no floor of these."""
+        fields: dict[str, Any] = {**self.plain, **_arranged(self.plain["jensen_shannon"])}
+        fields["floor"] = {distance: np.full_like(floor, math.nan) for distance, floor in self.floor.items()}
+        return replace(self, **fields)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair and distance: learner, other, distance, value, floor, plain."""
@@ -158,16 +165,13 @@ def kinship(
             matrices[distance][:, a, b] = matrices[distance][:, b, a] = value, plain, floor
             if distance == "jensen_shannon":
                 p_value[a, b] = p_value[b, a] = p
-    coordinates, kept = _plane(matrices["jensen_shannon"][0])
     return Kinship(
         names=names,
         **{distance: each[0] for distance, each in matrices.items()},
         plain={distance: each[1] for distance, each in matrices.items()},
         floor={distance: each[2] for distance, each in matrices.items()},
         p_value=p_value,
-        linkage=hierarchy.linkage(squareform(matrices["jensen_shannon"][0], checks=False), "average"),
-        coordinates=coordinates,
-        kept=kept,
+        **_arranged(matrices["jensen_shannon"][0]),
         n_holdouts=len(chosen),
         holdout_size=holdout_size,
     )
@@ -299,6 +303,13 @@ def _lost(variance: Floats, mean: Floats) -> Floats:
 def _entropy(shares: Floats) -> Floats:
     bits: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=-1)
     return bits
+
+
+def _arranged(distances: Floats) -> dict[str, Any]:
+    """Average linkage and a map of the learners, from their distances: fields of `Kinship`."""
+    coordinates, kept = _plane(distances)
+    linkage = hierarchy.linkage(squareform(distances, checks=False), "average")
+    return {"linkage": linkage, "coordinates": coordinates, "kept": kept}
 
 
 def _plane(distances: Floats) -> tuple[Floats, float]:

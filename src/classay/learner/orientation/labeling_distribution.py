@@ -18,7 +18,8 @@ from ...arrays import Floats
 from ...expect import InputError, shown, whole
 from ...intervals import Estimate, around, crossed_standard_error, within_limits
 from ..records.labelings import Labelings
-from .entropy import KIND, chance
+from .entropy import chance
+from .holdouts import interval_kind
 
 MOST_ENUMERATED = 2**16
 """With more labelings than this, the size of a target must be given."""
@@ -88,26 +89,26 @@ class Biases(dict[int, Estimate]):
         """
         record, points = self.own_record(), self._holdouts
         assert points is not None
-        n_classes, h = len(record.classes), points.shape[1]
+        n_classes, h, kind = len(record.classes), points.shape[1], interval_kind(record)
         if isinstance(target, (int, np.integer)) and not isinstance(target, bool):
             right = whole(target, "target", at_least=0)
             if right > h:
                 raise InputError(f"`target` is {right} labels right, but holdouts have {h} points. Use at most {h}.")
             hits = _asked(record, points, lambda predicted, truth: (predicted == truth).sum(axis=-1) >= right)
-            return bias_of(hits, chance(right, h, n_classes), self._level)
+            return bias_of(hits, chance(right, h, n_classes), self._level, kind)
         if callable(target):
             hits = _asked(record, points, target)
             p = _chance_of(target, record, points) if size is None else _share(size, n_classes, h)
-            return bias_of(hits, p, self._level)
+            return bias_of(hits, p, self._level, kind)
         wanted = _labelings(target, record.classes, h)
         hits = _asked(record, points, lambda predicted, truth: _member(predicted, wanted, record.classes))
-        return bias_of(hits, len(wanted) / n_classes**h, self._level)
+        return bias_of(hits, len(wanted) / n_classes**h, self._level, kind)
 
 
-def bias_of(hits: Floats, p: float, level: float) -> Estimate:
+def bias_of(hits: Floats, p: float, level: float, kind: str) -> Estimate:
     """Share of refits that hit a target, over holdouts and subsets (M, K), minus the chance of that."""
     error = crossed_standard_error(hits)
-    return within_limits(around(float(hits.mean()) - p, error, level, KIND, hits.shape[1]), -p, 1 - p)
+    return within_limits(around(float(hits.mean()) - p, error, level, kind, hits.shape[1]), -p, 1 - p)
 
 
 def _asked(record: Labelings, holdouts: NDArray[np.int64], target: Callable[..., Any]) -> Floats:

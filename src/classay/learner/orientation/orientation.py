@@ -21,39 +21,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ... import expect
-from ...intervals import Estimate, of_mean
+from ...intervals import Estimate
+from ...notes import Note
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
-from . import entropy
 from .entropy import Bounds, bounds, chance, count, number_labelings
 from .entropy_parts import parts, usual_size
-from .holdouts import draw_holdouts
+from .holdouts import draw_holdouts, interval_kind
 from .labeling_distribution import Biases, bias_of, distribution_matrix
-
-
-@dataclass(frozen=True)
-class PluginOrientation(Result, chart="learner.orientation:plugin_chart"):
-    """The paper's plain estimates, with its intervals, which are over holdouts alone. Biased with few refits."""
-
-    expressivity: Estimate
-    stochasticity: Estimate
-    capacity: Estimate
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure."""
-        return _figures(
-            {
-                "expressivity": self.expressivity,
-                "stochasticity": self.stochasticity,
-                "capacity": self.capacity,
-            }
-        )
-
-    def __str__(self) -> str:
-        return (
-            f"Plain estimates: expressivity {self.expressivity}, stochasticity {self.stochasticity}, "
-            f"capacity {self.capacity} bits."
-        )
+from .plugin import PluginOrientation, figures_table, plain_entropies, plugin_orientation
 
 
 @dataclass(frozen=True)
@@ -109,40 +85,53 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         return replace(self, bias=Biases(self.bias, record, self.holdouts, self.accuracy.level))
 
     def conclusion(self) -> str:
-        """Two sentences: how good its predictions are, and how much they vary, why, and what would help."""
+        """Two sentences: how good its predictions are, how much they vary, and on what that depends.
+
+        It says what this record shows, at its number of training rows; `stability_by_size` shows what more rows change.
+        """
         size, middle = self.holdout_size, usual_threshold(self.holdout_size)
-        hits = 100 * (self.bias[middle].value + self.bounds[middle - 1].chance)
+        guessing = self.bounds[middle - 1].chance
+        if size == 1:
+            usual = f"where guessing is on {100 * guessing:.1f} %."
+        else:
+            wanted = f"all {size}" if middle == size else f"at least {middle} of {size}"
+            hits = 100 * (self.bias[middle].value + guessing)
+            usual = f"and gets {wanted} right {hits:.0f} times in 100, where guessing does {100 * guessing:.0f} times."
         first = (
             f"{self.learner} is right on {100 * self.accuracy.value:.1f} % of test points "
-            f"({100 * self.accuracy.low:.1f} to {100 * self.accuracy.high:.1f}), and gets {middle} of {size} right "
-            f"{hits:.0f} times in 100, where guessing does {100 * self.bounds[middle - 1].chance:.0f} times."
+            f"({100 * self.accuracy.low:.1f} to {100 * self.accuracy.high:.1f}), {usual}"
         )
         return f"{first} {self._why_it_varies()}"
 
     def _why_it_varies(self) -> str:
         whole, data, own = self.expressivity, self.capacity, self.stochasticity
         much = f"{whole.prefix}{whole.value:.2f} of {self.log2_labelings:.3g} bits"
-        by_data, by_chance = f"{data.prefix}{data.value:.2f} bits", f"{own.value:.2f} bits"
+        by_data, by_seed = f"{data.prefix}{data.value:.2f} bits", f"{own.prefix}{own.value:.2f} bits"
+        fixed = any(isinstance(note, Note) and note.code == "seed-fixed" for note in self.notes)
         if whole.high < HARDLY * self.log2_labelings:
-            return f"Its predictions hardly vary ({much}): another training sample or seed gives nearly the same ones."
-        if not own.known or not data.known:
-            why = "one refit per subset" if not own.known else "labelings that hardly repeat"
-            return f"Its predictions vary by {much}; {why} cannot show whether with the data or by training randomness."
+            other = "training sample" if self.deterministic else "training sample or seed"
+            seed = "; its seed is fixed (random_state)" if fixed else ""
+            return f"Its predictions hardly vary ({much}): another {other} gives nearly the same ones{seed}."
+        vary = f"Its predictions vary by {much}"
+        if not own.known:
+            return f"{vary}; one refit per subset cannot show whether with the data or by training randomness."
         if self.deterministic:
-            return f"Its predictions vary by {much}, all of it with the training sample: more rows would steady it."
-        if data.low > own.high:
+            why = "its seed is fixed (random_state), so" if fixed else "since"
+            return f"{vary}, all of it with the training sample: {why} refits on the same rows do not differ; {SIZES}."
+        if not data.known:
             return (
-                f"Its predictions vary by {much}, mostly with the training sample ({by_data}): more rows or a stronger "
-                "bias would steady it, another seed would not."
+                f"{vary}, {by_seed} of it by training randomness; the part with the training sample is not identified."
             )
+        if data.low > own.high:
+            return f"{vary} and depend more on the training sample ({by_data}) than on the seed ({by_seed}); {SIZES}."
         if own.low > data.high:
             return (
-                f"Its predictions vary by {much}, mostly by training randomness ({by_chance}): averaging more members "
-                "would steady it, more rows would not."
+                f"{vary} and depend more on the seed ({by_seed}) than on the training sample ({by_data}); averaging "
+                f"several refits reduces the first, and {SIZES}."
             )
         return (
-            f"Its predictions vary by {much}: {by_data} with the training sample, {by_chance} by training randomness, "
-            "and the intervals of the two overlap."
+            f"{vary}: {by_data} with the training sample and {by_seed} by training randomness; the intervals of the "
+            "two overlap, so neither is shown to be larger."
         )
 
     @property
@@ -163,9 +152,9 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
             "plugin_stochasticity": (self.plugin.stochasticity, entropies),
             "plugin_capacity": (self.plugin.capacity, entropies),
         }
-        frame = _figures({name: estimate for name, (estimate, _) in named.items()})
+        frame = figures_table({name: estimate for name, (estimate, _) in named.items()})
         frame["least"], frame["most"] = zip(*(limits for _, limits in named.values()))
-        by_threshold = _figures({f"bias_{threshold}": estimate for threshold, estimate in self.bias.items()})
+        by_threshold = figures_table({f"bias_{threshold}": estimate for threshold, estimate in self.bias.items()})
         by_threshold["threshold"] = list(self.bias)
         by_threshold["least"] = [bound.bias_low for bound in self.bounds]
         by_threshold["most"] = [bound.bias_high for bound in self.bounds]
@@ -203,10 +192,10 @@ def orientation(
 
     It misleads with few refits: the plain estimates (`plugin`) then attribute training randomness to the data. The
     default ones are corrected, and their intervals cover what the counts cannot identify. With one refit per subset
-    stochasticity is unknown, unless the learner is deterministic. Test points are fixed: the interval is over subsets
-    and over holdouts of these test points. The larger the holdout, the rarer each labeling: where labelings hardly
-    repeat, entropies are not identified. Expressivity and capacity are then lower limits, "at least", from as many
-    points as can be counted; `orientation_by_size` shows them for every number of points.
+    stochasticity is unknown, unless the learner is deterministic. Intervals are of these rows, over subsets of them and
+    holdouts of these test points; of data like these, if `record` drew fresh samples from a source. The larger the
+    holdout, the rarer each labeling: where labelings hardly repeat, entropies are not identified. They are then lower
+    limits, "at least" the low end of an interval, or unknown; `orientation_by_size` shows every number of points.
 
     Parameters
     ----------
@@ -246,7 +235,8 @@ def orientation(
     counts = count(number_labelings(labels, chosen, n_classes))
     notes = list(labelings.notes)
     if labels.shape != labelings.labels.shape:
-        notes.append(f"Refits are missing; {n_subsets} subsets with {n_refits} refits each were used.")
+        each = expect.counted(n_refits, "refit")
+        notes.append(f"Refits are missing; {n_subsets} subsets with {each} each were used.")
     if holdout_size < wanted:
         notes.append(
             f"Holdouts have {expect.counted(holdout_size, 'point')}, not {wanted}: labelings of more points hardly "
@@ -256,20 +246,15 @@ def orientation(
     # (M, K, R) labels right of h; bias only needs a share per holdout and subset.
     right = np.moveaxis((labels == labelings.truth)[:, :, chosen].sum(axis=3), 2, 0)
     shares = {threshold: (right >= threshold).mean(axis=2) for threshold in range(1, holdout_size + 1)}
-    bias = {z: bias_of(share, chance(z, holdout_size, n_classes), level) for z, share in shares.items()}
+    kind = interval_kind(labelings)
+    bias = {z: bias_of(share, chance(z, holdout_size, n_classes), level, kind) for z, share in shares.items()}
 
-    plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
-    entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
+    plain_overall, plain_within = plain_entropies(counts, labelings.deterministic)
+    entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level, kind)
 
-    known = n_refits > 1 or labelings.deterministic
-    unknown = Estimate(math.nan, 0.0, log2_labelings, level, "unknown: one refit per subset")
-    plugin = PluginOrientation(
-        of_mean(plain_overall, level, "over holdouts"),
-        of_mean(plain_within, level, "over holdouts") if known else unknown,
-        of_mean(plain_overall - plain_within, level, "over holdouts") if known else unknown,
-    )
+    plugin = plugin_orientation(counts, labelings.deterministic, log2_labelings, level)
     raw = pd.DataFrame({"holdout": np.arange(len(chosen)), "expressivity": plain_overall})
-    raw["stochasticity"] = plain_within if known else np.nan
+    raw["stochasticity"] = plain_within
     raw["capacity"] = raw["expressivity"] - raw["stochasticity"]
     for z, share in shares.items():
         raw[f"bias_{z}"] = share.mean(axis=1) - chance(z, holdout_size, n_classes)
@@ -297,6 +282,7 @@ def orientation(
     )
 
 
+SIZES = "`stability_by_size` shows what more rows change"
 HARDLY = 0.05
 """Below this share of the possible bits, predictions hardly vary."""
 
@@ -304,19 +290,3 @@ HARDLY = 0.05
 def usual_threshold(holdout_size: int) -> int:
     """Four of five, or as close as the holdout allows."""
     return math.ceil(0.8 * holdout_size)
-
-
-def _figures(estimates: dict[str, Estimate]) -> pd.DataFrame:
-    rows = [
-        {
-            "figure": name,
-            "threshold": None,
-            "value": estimate.value,
-            "low": estimate.low,
-            "high": estimate.high,
-            "level": estimate.level,
-            "kind": estimate.kind,
-        }
-        for name, estimate in estimates.items()
-    ]
-    return pd.DataFrame(rows)
