@@ -60,7 +60,7 @@ def test_the_alarm_line_is_where_the_p_value_is_at_the_rate(blocks, rate):
 
 def test_too_few_blocks_give_no_alarm():
     found = Calibration(10, 5, np.array([0.8, 0.9]), np.array([0.8]), np.array([0.9]), 0.5)
-    assert found.low_below(0.05, "reference") == 0.0
+    assert found.low_below(0.05, "reference") == -math.inf
     assert draws_needed(0.025, 5) > draws_needed(0.025, 20) >= 100
 
 
@@ -322,8 +322,10 @@ def test_bad_settings_are_explained():
     ):
         with pytest.raises(InputError, match=message):
             DriftMonitor(GaussianNB(), **options)
-    with pytest.raises(InputError, match="regressor"):
-        DriftMonitor(LinearRegression())
+    with pytest.raises(InputError, match="`tolerance` is for regressors"):
+        DriftMonitor(GaussianNB(), tolerance=0.1)
+    with pytest.raises(InputError, match="number from 0 up"):
+        DriftMonitor(LinearRegression(), tolerance=-1)
     with pytest.raises(InputError, match="no reference yet"):
         DriftMonitor(GaussianNB()).update(X, y)
     with pytest.raises(InputError, match="1 class"):
