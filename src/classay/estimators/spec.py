@@ -43,7 +43,9 @@ CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
 EXAMPLE = 'for example "KNeighborsClassifier(n_neighbors=5)"'
 
 
-def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dict[str, BaseEstimator]:
+def learners_from_texts(
+    texts: Iterable[str], allow_import: bool = False, regressors: bool = False
+) -> dict[str, BaseEstimator]:
     """Learners by their names, or by your own name before an equals sign; a repeated name gets " (2)".
 
     >>> list(learners_from_texts(["GaussianNB", "SVC( C = 2 )", "bayes=GaussianNB", "GaussianNB()"]))
@@ -52,7 +54,7 @@ def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dic
     learners: dict[str, BaseEstimator] = {}
     for text in texts:
         called = CALLED.match(text)
-        name, learner = learner_from_text(text[called.end() :] if called else text, allow_import)
+        name, learner = learner_from_text(text[called.end() :] if called else text, allow_import, regressors)
         name = called[1].strip() if called else name
         unique, count = name, 1
         while unique in learners:
