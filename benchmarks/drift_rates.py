@@ -7,9 +7,9 @@ degrees of freedom) noise. Each stream has a fresh reference, then batches witho
 - concept, small, large: the boundary turns from x1 to x2 by a third, or altogether; columns are as before;
 - rows, mild, strong: the columns that matter shift (Beta distributed), the boundary stays. An alarm is then false.
 
-Each cell has three shares of batches: with the verdict "concept moved"; with "rows moved"; and, to compare, with an
-check of the old concept's accuracy or error alone, by the same means, that finds it worse than usual. Goals: alarms without change at most at
-the stated rate of 5 %, changes of the concept found at least as often as by that check, and "concept moved" in
+Each cell has three shares of batches: with the verdict "concept moved"; with "rows moved"; and, to compare, with an old
+concept whose accuracy or error alone, checked by the same means, is worse than usual. Goals: alarms without change at
+most at the stated rate of 5 %, changes of the concept found at least as often as by that check, and "concept moved" in
 at most 10 % of batches of which only the rows moved.
 """
 

@@ -262,6 +262,19 @@ def test_a_state_under_another_version_says_which_differs(tmp_path):
         DriftMonitor.load(monitor(draws=40).save(tmp_path / "two.classay"), GaussianNB(var_smoothing=0.1))
 
 
+def test_files_of_earlier_versions_are_read(tmp_path):
+    """They knew no regressors, so neither a tolerance nor a largest error."""
+    watching = monitor()
+    watching.update(*draw(60, 1))
+    path = watching.save(tmp_path / "state.classay")
+    header, arrays = store.read(path, "drift")
+    header = {name: part for name, part in header.items() if name not in (*archive.OWN, "caps")}
+    del header["settings"]["tolerance"]
+    store.write(path, "drift", header, arrays)
+    again = DriftMonitor.load(path, GaussianNB(), executor=1)
+    assert again.update(*draw(60, 2)) == watching.update(*draw(60, 2))
+
+
 def test_probes_of_the_users_own(tmp_path):
     rows = np.random.default_rng(0).uniform(size=(50, 3))
     watching = DriftMonitor(GaussianNB(), probes=rows, executor=1, draws=40).fit(*draw(300, 0))

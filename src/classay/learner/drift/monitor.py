@@ -64,6 +64,11 @@ class DriftMonitor:
       disagree enough, or stability is below `min_stability`;
     - "nothing shown".
 
+    With a regressor, two concepts agree on a probe if their predictions differ by at most `tolerance`, and the error of
+    the old concept takes the place of its accuracy: the mean absolute error, in which no error counts more than three
+    times the usual (median) one, so that a rare huge error of a heavy-tailed target is no alarm. Updates are then
+    `RegressionUpdate`s.
+
     It misleads in two ways. Rows that move to where the old concept is less accurate lower its accuracy as a change of
     the concept does: `p_rows` says whether the rows are unlike the reference. And "nothing shown" does not prove that
     nothing changed: the `low_below` of the update show what would have been unusual.
