@@ -120,7 +120,7 @@ WATCHED = {
 
 @pytest.mark.parametrize("name", WATCHED)
 def test_quick_fits_are_those_of_scikit_learn(name):
-    """Up to how far LogisticRegression stops from its optimum: a probe or two of 500."""
+    """Up to ties of trees, and to how far LogisticRegression stops from its optimum: a probe or two of 500."""
     learner, noise = WATCHED[name]
     quick, slow = (stream((learner, 60, 5, noise), 1, each) for each in (True, False))
     for one, other in zip(quick, slow):
