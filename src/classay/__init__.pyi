@@ -59,7 +59,9 @@ from .expect import InputError as InputError
 from .intervals import Estimate as Estimate
 from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
+from .learner.drift.regression_memory import MemorizingRegressor as MemorizingRegressor
 from .learner.drift.verdict import Drift as Drift
+from .learner.drift.verdict import RegressionUpdate as RegressionUpdate
 from .learner.drift.verdict import Update as Update
 from .learner.epochs import EpochPredictions as EpochPredictions
 from .learner.fitting.cv_splits import Splits as Splits

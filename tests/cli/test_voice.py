@@ -117,7 +117,8 @@ def test_examples_in_help_are_understood_as_written(name):
         assert (first, second) == ("classay", name)
         options = LOADED[name].make_context(name, words).params  # refuses what is unknown, missing or of another type
         learners = options.get("learner") or []
-        learners_from_texts([learners] if isinstance(learners, str) else learners, allow_import=False)
+        # Of all commands, drift alone takes regressors.
+        learners_from_texts([learners] if isinstance(learners, str) else learners, regressors=name == "drift")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -81,7 +81,7 @@ def table_as_json(table: Table) -> dict[str, Any]:
         "rows": len(table.y),
         "columns": table.X.shape[1],
         "target": table.target,
-        "classes": plain(sorted(table.y.unique().tolist())),
+        "classes": plain(sorted(table.y.unique().tolist())) if table.audit.classes else [],
         "notes": list(table.notes),
         "audit": table.audit.to_dict(),
     }

@@ -43,7 +43,9 @@ CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
 EXAMPLE = 'for example "KNeighborsClassifier(n_neighbors=5)"'
 
 
-def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dict[str, BaseEstimator]:
+def learners_from_texts(
+    texts: Iterable[str], allow_import: bool = False, regressors: bool = False
+) -> dict[str, BaseEstimator]:
     """Learners by their names, or by your own name before an equals sign; a repeated name gets " (2)".
 
     >>> list(learners_from_texts(["GaussianNB", "SVC( C = 2 )", "bayes=GaussianNB", "GaussianNB()"]))
@@ -52,7 +54,7 @@ def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dic
     learners: dict[str, BaseEstimator] = {}
     for text in texts:
         called = CALLED.match(text)
-        name, learner = learner_from_text(text[called.end() :] if called else text, allow_import)
+        name, learner = learner_from_text(text[called.end() :] if called else text, allow_import, regressors)
         name = called[1].strip() if called else name
         unique, count = name, 1
         while unique in learners:
@@ -62,12 +64,13 @@ def learners_from_texts(texts: Iterable[str], allow_import: bool = False) -> dic
     return learners
 
 
-def learner_from_text(text: str, allow_import: bool = False) -> tuple[str, BaseEstimator]:
+def learner_from_text(text: str, allow_import: bool = False, regressors: bool = False) -> tuple[str, BaseEstimator]:
     """The learner that a text describes, and the text in its normal spelling, as a name.
 
     text: `NAME`, `NAME(argument=literal, ...)`, `make_pipeline(TRANSFORMER(...), ..., NAME(...))`, or with
         `allow_import` also `module.path:NAME(...)`, a class, a function that returns a learner, or a learner.
     allow_import: whether code may be imported from any module.
+    regressors: whether it may be a regressor.
 
     >>> learner_from_text("AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=2))")[1].estimator
     DecisionTreeClassifier(max_depth=2)
@@ -82,7 +85,8 @@ def learner_from_text(text: str, allow_import: bool = False) -> tuple[str, BaseE
         node = _parse(text[foreign.end() :] if foreign else text)
         if _depth(node) > DEEPEST:
             raise RecursionError
-        learner = _imported(foreign[1], node) if foreign else _known(node)
+        role = "learner" if regressors else "classifier"
+        learner = _imported(foreign[1], node, regressors) if foreign else _known(node, role)
         return (foreign[0] if foreign else "") + ast.unparse(node).removesuffix("()"), learner
     except (RecursionError, MemoryError) as error:
         raise InputError(f"The learner {_short(text)!r} is nested too deeply to be read.") from error
@@ -129,11 +133,22 @@ def _depth(node: ast.AST) -> int:
 
 
 def _known(node: ast.expr, role: str = "classifier") -> Any:
-    """Build what `NAME` or `NAME(...)` describes. The role is transformer only for steps of a pipeline."""
+    """Build what `NAME` or `NAME(...)` describes. The role is transformer only for steps of a pipeline.
+
+    A "learner" is a classifier or a regressor.
+    """
     name = _name(node)
-    if name == "make_pipeline" and role == "classifier":
-        return _pipeline(node)
+    if name == "make_pipeline" and role in ("classifier", "learner"):
+        return _pipeline(node, role)
+    if role == "learner":
+        role = "regressor" if _is_regressor(name) else "classifier"
     return _call(name, _lookup(name, role), node)
+
+
+def _is_regressor(name: str) -> bool:
+    if name in ELSEWHERE or _usual(name, "classifier") is not None:
+        return False
+    return _usual(name, "regressor") is not None or name in _estimators("regressor")
 
 
 def _name(node: ast.expr) -> str:
@@ -173,7 +188,7 @@ def _lookup(name: str, role: str) -> Any:
 
 def _usual(name: str, role: str) -> Any:
     """An estimator of the modules that most learners come from; to list all of scikit-learn's takes two seconds."""
-    mixin = ClassifierMixin if role == "classifier" else TransformerMixin
+    mixin = {"classifier": ClassifierMixin, "regressor": RegressorMixin}.get(role, TransformerMixin)
     for place in USUAL_MODULES:
         module = importlib.import_module(f"sklearn.{place}")
         found = getattr(module, name) if name in module.__all__ else None
@@ -196,7 +211,7 @@ def _estimators(role: str) -> dict[str, Any]:
     return known
 
 
-def _pipeline(node: ast.expr) -> Any:
+def _pipeline(node: ast.expr, role: str = "classifier") -> Any:
     steps = node.args if isinstance(node, ast.Call) else []
     if not steps or (isinstance(node, ast.Call) and node.keywords):
         raise InputError(
@@ -205,7 +220,7 @@ def _pipeline(node: ast.expr) -> Any:
     for step in steps:
         if not _name(step):
             raise InputError(f"The step {_short(ast.unparse(step))!r} of make_pipeline is not an estimator name.")
-    return make_pipeline(*(_known(step, "transformer") for step in steps[:-1]), _known(steps[-1]))
+    return make_pipeline(*(_known(step, "transformer") for step in steps[:-1]), _known(steps[-1], role))
 
 
 def _call(name: str, make: Any, node: ast.expr, own_code: bool = False) -> Any:
@@ -267,7 +282,7 @@ def _value(node: ast.expr, what: str) -> Any:
         ) from None
 
 
-def _imported(path: str, node: ast.expr) -> Any:
+def _imported(path: str, node: ast.expr, regressors: bool = False) -> Any:
     """A learner from any module. Only reached if importing was allowed."""
     try:
         module = importlib.import_module(path)
@@ -283,7 +298,7 @@ def _imported(path: str, node: ast.expr) -> Any:
         made = _call(name, kind, node, own_code=True)
     else:
         raise InputError(f"{path}:{name} is a {type(kind).__name__}; expected a class or a function.")
-    if isinstance(made, RegressorMixin):
+    if isinstance(made, RegressorMixin) and not regressors:
         raise InputError(f"{path}:{name} is a regressor; expected a classifier.")
     if not all(hasattr(made, method) for method in ("fit", "predict", "get_params")):
         raise InputError(

@@ -73,6 +73,8 @@ class Roles:
     time: str | None = None
     weight: str | None = None
     drop: tuple[str, ...] = ()
+    numbers: bool = False
+    """Whether the target is a number, and not one of some classes."""
 
     def named(self) -> list[tuple[str, str]]:
         """What for, and the column."""
@@ -97,6 +99,7 @@ def read_table(
     drop: Iterable[str] = (),
     like: Table | None = None,
     new_classes: bool = False,
+    numbers: bool = False,
 ) -> Table:
     """A table by built-in name, from a file, or from OpenML.
 
@@ -109,6 +112,7 @@ def read_table(
     test: a second source with the rows to test on; it is read in the same way, as `Table.test`.
     drop: columns not to use.
     new_classes: whether the test rows may have classes that the others do not have.
+    numbers: whether the target is a number, as regressors learn it, and not one of some classes.
     like: a table that was read before. Columns are read in the same way; those that it does not use are dropped.
 
     A column is numbers if at least 95 % of its values are, in one format; the rest becomes missing. Percent, currency,
@@ -121,7 +125,7 @@ def read_table(
     >>> table.X.shape, sorted(set(table.y))
     ((569, 30), ['benign', 'malignant'])
     """
-    roles = Roles(target, text, groups, time, weight, tuple([drop] if isinstance(drop, str) else drop))
+    roles = Roles(target, text, groups, time, weight, tuple([drop] if isinstance(drop, str) else drop), numbers)
     table = _read(source, roles, like)
     if test is None:
         return table
@@ -203,7 +207,11 @@ def _labelled_table(
         notes.append(f"Target: last column {target!r}. Use --target to choose another.")
         roles = replace(roles, target=target)
     columns = _read_columns(frame, loaded, roles, like)
-    y, gone = _target(frame[target], loaded, like)
+    formats: dict[str, Format] = {}
+    if roles.numbers:
+        y, gone, formats = _number_target(frame[target], loaded, like)
+    else:
+        y, gone = _target(frame[target], loaded, like)
     uses, text = _uses(name, columns, roles, like)
     if text is not None and roles.text is None:
         notes.append(f"Text: {text!r}, the only column to learn from. Use --text to choose another.")
@@ -214,10 +222,10 @@ def _labelled_table(
         name,
         len(frame),
         len(y),
-        tuple(_audited(column, columns.get(column), uses.get(column), y) for column in frame.columns),
+        tuple(_audited(column, columns.get(column), uses.get(column), y, roles) for column in frame.columns),
         loaded.renamed,
         dropped_rows if gone.size else (),
-        class_counts(y),
+        () if roles.numbers else class_counts(y),
     )
     for column, read in columns.items():
         if read.converted:
@@ -229,7 +237,7 @@ def _labelled_table(
         features = [column for column in like.X.columns if column in columns]
     X = frame[features]
     rows = np.flatnonzero(kept)
-    notes += [note for note in (differ_in_spelling(y), *_copies(X, y, target)) if note]
+    notes += [note for note in ("" if roles.numbers else differ_in_spelling(y), *_copies(X, y, target)) if note]
     audit = replace(audit, notes=tuple(notes))
     return Table(
         name,
@@ -242,7 +250,7 @@ def _labelled_table(
         groups=_role(frame, roles.groups, columns, "groups", rows),
         time=_role(frame, roles.time, columns, "time", rows),
         weights=_role(frame, roles.weight, columns, "weight", rows),
-        formats={column: read.format for column, read in columns.items()},
+        formats={column: read.format for column, read in columns.items()} | formats,
         rows=rows if gone.size else None,
     )
 
@@ -265,7 +273,8 @@ def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles,
             raise InputError(f"The column {column!r} is both {used[column]} and {role}; expected two columns.")
         used[column] = role
     by_role = {role: column for role, column in now if role != "drop"}
-    return Roles(**by_role, drop=tuple(column for role, column in now if role == "drop"))
+    dropped = tuple(column for role, column in now if role == "drop")
+    return Roles(**by_role, drop=dropped, numbers=given.numbers)
 
 
 def _read_columns(frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Table | None) -> dict[str, Column]:
@@ -328,6 +337,32 @@ def _target(column: pd.Series[Any], loaded: LoadedTable, like: Table | None) -> 
     return labels(spelled(column) if from_file else column, few=like is not None), gone
 
 
+def _number_target(
+    column: pd.Series[Any], loaded: LoadedTable, like: Table | None
+) -> tuple[pd.Series[Any], Any, dict[str, Format]]:
+    """The numbers of the rows that have one, the rows without, and how they are written."""
+    name = str(column.name)
+    if like is not None and name in like.formats:
+        read = read_column_as(column, like.formats[name])
+    else:
+        read = read_column(column, decimal_comma=loaded.decimal_comma)
+    values = read.values
+    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
+        raise InputError(
+            f"The target {name!r} is of kind {read.kind} ({read.why}); a regressor needs numbers. Is the target column "
+            "right? For classes, pass a classifier."
+        )
+    if read.unparsed:
+        raise InputError(
+            f"The target {name!r} has {counted(read.unparsed, 'value')} that cannot be read as a number "
+            f"({shown([repr(text) for _, text in read.examples], 4)}). Correct these values, or drop their rows."
+        )
+    gone = rows_without(values)
+    if gone.size:
+        values = values[~values.index.isin(gone)].reset_index(drop=True)
+    return values.astype(float), gone, {name: read.format}
+
+
 def _is_spelled(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_string_dtype(column) and not pd.api.types.is_numeric_dtype(column))
 
@@ -388,9 +423,11 @@ def _quoted(name: str) -> str:
     return f'"{name}"' if " " in name else name
 
 
-def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any]) -> ColumnAudit:
+def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any], roles: Roles) -> ColumnAudit:
     if read is None and use is not None:  # not even looked at, so that users can drop what cannot be read
         return ColumnAudit(name, kinds.CATEGORY, LEFT_OUT, ASKED)
+    if (read is None or use is None) and roles.numbers:
+        return ColumnAudit(name, kinds.NUMBER, TARGET, "numbers to learn")
     if read is None or use is None:
         distinct = counted(int(y.nunique()), "class", "classes")
         numeric = pd.api.types.is_numeric_dtype(y.dtype)

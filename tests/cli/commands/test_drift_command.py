@@ -153,7 +153,9 @@ def test_a_bad_batch_is_told_before_anything_is_fitted(classay, folder, how, mes
         (["{one}"], "at least one batch"),
         (["{one}", "{two}", "--rate", "2"], "false_alarm_rate"),
         (["{one}", "{two}", "--probes", "odd"], "probes"),
-        (["{one}", "{two}", "-l", "LinearRegression"], "regressor"),
+        (["{one}", "{two}", "-l", "LinearRegression"], "a regressor needs numbers"),
+        (["{one}", "{two}", "-l", "PCA"], "transformer"),
+        (["{one}", "{two}", "--tolerance", "1"], "`tolerance` is for regressors"),
         (["{one}", "{two}", "--target", "yield"], "low_yield"),
         (["{two}", "{one}", "--no-sort"], "at least 1200"),
         (["{one}", "{two}", "--state", "{one}/x/y"], "--state"),
@@ -169,6 +171,44 @@ def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, mes
     assert out == ""
     assert message in err
     assert "Traceback" not in err
+
+
+def test_a_target_of_numbers_and_a_regressor(classay, folder):
+    """The reference has rows without a target; the last batch is of another process."""
+    for number, (rows, column) in enumerate([(400, "heat"), (60, "heat"), (60, "force")]):
+        frame = table(rows, number)
+        noise = np.random.default_rng(number).normal(size=rows)
+        frame["low_yield"] = (frame[column] + noise).round(2)
+        if number == 0:
+            frame.loc[[3, 5], "low_yield"] = np.nan
+        frame.to_csv(folder / f"part_{number}.csv", index=False)
+    parts = [str(folder / f"part_{number}.csv") for number in range(3)]
+    quick = ["--learner", "make_pipeline(StandardScaler(), Ridge(alpha=2))", *QUICK[2:]]
+    code, out, err = classay("drift", *parts, "--charts", str(folder / "charts"), *quick)
+    assert code == 0, err
+    assert "CONCEPT MOVED" in out
+    assert "error of" in out
+    assert "accuracy" not in out
+    assert "whose target 'low_yield' is missing" in err
+    assert (folder / "charts" / "drift.svg").exists()
+    state = str(folder / "monitor.classay")
+    code, once, _ = classay("drift", *parts, "--json", *quick)
+    assert code == 0
+    assert classay("drift", *parts[:2], "--state", state, *quick)[0] == 0
+    code, again, _ = classay("drift", *parts, "--state", state, "--json", *quick)
+    assert code == 0
+    assert json.loads(again)["updates"] == json.loads(once)["updates"]
+    first, second = json.loads(once)["updates"]
+    assert second["mean_absolute_error"] > 5 * first["mean_absolute_error"]
+    assert second["error_reference"] > second["high_above_error"]
+    assert json.loads(once)["data"]["classes"] == []
+    code, _, err = classay("drift", *parts, "--state", state, "--tolerance", "3", *quick)
+    assert code == 2
+    assert "tolerance" in err
+    pd.read_csv(parts[2]).assign(low_yield="low").to_csv(parts[2], index=False)
+    code, _, err = classay("drift", *parts, *quick)
+    assert code == 2
+    assert "part_2.csv: Column 'low_yield' contains texts such as 'low'" in err
 
 
 def test_files_come_in_the_order_of_their_numbers():

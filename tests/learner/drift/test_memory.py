@@ -204,7 +204,7 @@ def test_mistakes_are_explained():
     for learner, message in (
         (5, "has no fit"),
         (GaussianNB, "expected an instance"),
-        (LinearRegression(), "a regressor"),
+        (LinearRegression(), "a regressor.*Use MemorizingRegressor"),
     ):
         with pytest.raises(InputError, match=message):
             MemorizingClassifier(learner).fit(X, y)

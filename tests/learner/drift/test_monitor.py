@@ -60,7 +60,7 @@ def test_the_alarm_line_is_where_the_p_value_is_at_the_rate(blocks, rate):
 
 def test_too_few_blocks_give_no_alarm():
     found = Calibration(10, 5, np.array([0.8, 0.9]), np.array([0.8]), np.array([0.9]), 0.5)
-    assert found.low_below(0.05, "reference") == 0.0
+    assert found.low_below(0.05, "reference") == -math.inf
     assert draws_needed(0.025, 5) > draws_needed(0.025, 20) >= 100
 
 
@@ -262,6 +262,19 @@ def test_a_state_under_another_version_says_which_differs(tmp_path):
         DriftMonitor.load(monitor(draws=40).save(tmp_path / "two.classay"), GaussianNB(var_smoothing=0.1))
 
 
+def test_files_of_earlier_versions_are_read(tmp_path):
+    """They knew no regressors, so neither a tolerance nor a largest error."""
+    watching = monitor()
+    watching.update(*draw(60, 1))
+    path = watching.save(tmp_path / "state.classay")
+    header, arrays = store.read(path, "drift")
+    header = {name: part for name, part in header.items() if name not in (*archive.OWN, "caps")}
+    del header["settings"]["tolerance"]
+    store.write(path, "drift", header, arrays)
+    again = DriftMonitor.load(path, GaussianNB(), executor=1)
+    assert again.update(*draw(60, 2)) == watching.update(*draw(60, 2))
+
+
 def test_probes_of_the_users_own(tmp_path):
     rows = np.random.default_rng(0).uniform(size=(50, 3))
     watching = DriftMonitor(GaussianNB(), probes=rows, executor=1, draws=40).fit(*draw(300, 0))
@@ -322,8 +335,10 @@ def test_bad_settings_are_explained():
     ):
         with pytest.raises(InputError, match=message):
             DriftMonitor(GaussianNB(), **options)
-    with pytest.raises(InputError, match="regressor"):
-        DriftMonitor(LinearRegression())
+    with pytest.raises(InputError, match="`tolerance` is for regressors"):
+        DriftMonitor(GaussianNB(), tolerance=0.1)
+    with pytest.raises(InputError, match="number from 0 up"):
+        DriftMonitor(LinearRegression(), tolerance=-1)
     with pytest.raises(InputError, match="no reference yet"):
         DriftMonitor(GaussianNB()).update(X, y)
     with pytest.raises(InputError, match="1 class"):

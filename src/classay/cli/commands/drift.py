@@ -11,13 +11,14 @@ import numpy as np
 import typer
 
 from ... import __version__, charts, expect
+from ...estimators.adapters import kind_of
 from ...estimators.spec import learner_from_text
 from ...estimators.trial import ready
 from ...inputs import at_least_two, plain_labels
-from ...learner.drift import calibration
+from ...learner.drift.batches import batch as as_batch
 from ...learner.drift.monitor import DriftMonitor
 from ...learner.drift.state import packed
-from ...learner.drift.verdict import Drift
+from ...learner.drift.verdict import Drift, RegressionUpdate, Update
 from ...tables.audit import LEFT_OUT
 from ...tables.kinds import EMPTY, IDENTIFIER
 from ...tables.read import Table, read_table
@@ -35,6 +36,8 @@ EXAMPLES = """
     classay drift week*.csv --reference year.csv --target low_yield --rate 0.01 --charts charts/
 
     classay drift batches/*.csv --target low_yield --state monitor.classay
+
+    classay drift batches/*.csv --target yield --learner "Ridge(alpha=10)"
 
 With --state, the monitor is saved in that file; run the same command with more files to continue after the last batch.
 """
@@ -63,7 +66,7 @@ def command(
         "DecisionTreeClassifier(max_depth=4)",
         "--learner",
         "-l",
-        help="A scikit-learn classifier, as NAME or NAME(argument=value).",
+        help="A scikit-learn classifier, or a regressor if the target is a number, as NAME or NAME(argument=value).",
     ),
     reference: str = typer.Option(None, help="File with the reference. Default: the first FILE."),
     rate: float = typer.Option(0.05, help="False-alarm rate per batch."),
@@ -74,6 +77,11 @@ def command(
     n_probes: int = typer.Option(2_000, help="Number of probes to draw."),
     draws: int = typer.Option(
         None, help="Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
+    ),
+    tolerance: float = typer.Option(
+        None,
+        help="For a regressor: predictions that differ by at most this count as the same. Default: 0.1 standard "
+        "deviations of the target.",
     ),
     min_stability: float = typer.Option(None, help="Stability below which the learner is not trusted to monitor."),
     state: Path = typer.Option(None, help="File to save the monitor in, and to continue from."),
@@ -88,12 +96,14 @@ def command(
     debug: options.Debug = False,
 ) -> None:
     """Detect whether batches of data show a change of the process, or only the usual variation of the learner."""
-    name, unfitted = learner_from_text(learner, allow_import)
+    name, unfitted = learner_from_text(learner, allow_import, regressors=True)
     console.writable_folder(charts, "--charts")
     if state is not None:
         console.writable_folder(state.resolve().parent, "--state")
     ordered = sorted(files, key=natural) if sort else list(files)
-    reference_batch = read_reference(ordered.pop(0) if reference is None else reference, target, text, drop)
+    numbers = kind_of(unfitted) == "regressor"
+    first = ordered.pop(0) if reference is None else reference
+    reference_batch = read_reference(first, target, text, drop, numbers)
     rows, columns = reference_batch.X.shape
     console.say(f"Reference {reference_batch.name}: {rows} rows, {columns} columns.", quiet)
     for note in reference_batch.table.notes:
@@ -109,6 +119,7 @@ def command(
         n_probes=n_probes,
         false_alarm_rate=rate,
         min_stability=min_stability,
+        tolerance=tolerance,
         draws=draws,
         random_state=seed,
         executor=workers,
@@ -164,6 +175,7 @@ class Reference(Batch):
     """The reference, with how it was read."""
 
     table: Table
+    numbers: bool = False
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
@@ -176,16 +188,18 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
-def read_reference(file: str, target: str | None, text: str | None = None, drop: list[str] | None = None) -> Reference:
-    """The reference from a file."""
-    table = read_table(file, target, text, drop=drop or ())
-    return Reference(table.name, table.X, table.y, table)
+def read_reference(
+    file: str, target: str | None, text: str | None = None, drop: list[str] | None = None, numbers: bool = False
+) -> Reference:
+    """The reference from a file; `numbers` if its target is a number."""
+    table = read_table(file, target, text, drop=drop or (), numbers=numbers)
+    return Reference(table.name, table.X, table.y, table, numbers)
 
 
 def read_batch(file: str, reference: Reference) -> Batch:
     """A batch from a file, read as the reference was; an error names the file."""
     try:
-        table = read_table(file, reference.table.target, like=reference.table)
+        table = read_table(file, reference.table.target, like=reference.table, numbers=reference.numbers)
         known = {column.name for column in reference.table.audit.columns}
         new = [
             column.name
@@ -194,11 +208,13 @@ def read_batch(file: str, reference: Reference) -> Batch:
         ]
         if new:
             raise expect.InputError(f"The batch has a column {new[0]!r}, which the reference does not have. Drop it.")
-        classes = np.unique(plain_labels(reference.y.to_numpy()))
-        y = table.y if classes.dtype.kind != "U" else table.y.map(str)
-        at_least_two(np.unique(plain_labels(y.to_numpy())))
+        y, classes = table.y, None
+        if not reference.numbers:
+            classes = np.unique(plain_labels(reference.y.to_numpy()))
+            y = y if classes.dtype.kind != "U" else y.map(str)
+            at_least_two(np.unique(plain_labels(y.to_numpy())))
         batch = Batch(table.name, table.X, y)
-        calibration.batch(batch.X, batch.y, reference.X, classes)
+        as_batch(batch.X, batch.y, reference.X, classes)
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
     for loss in table.audit.losses:
@@ -215,7 +231,7 @@ def _not_seen(
             f"{state} was saved with another reference than {reference.name}. Use the same reference, or another "
             "--state."
         )
-    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "draws", "seed"):
+    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "tolerance", "draws", "seed"):
         then, now = getattr(saved, name), getattr(wanted, name)
         if then != now:
             raise expect.InputError(
@@ -254,8 +270,7 @@ def _show(history: Drift, reference: str) -> None:
             str(update.n_rows),
             f"{update.agreement_reference:.3f}",
             f"{update.low_below_reference:.3f}",
-            f"{update.accuracy_reference:.3f}",
-            f"{update.low_below_accuracy:.3f}",
+            *_old_concept(update),
             f"{update.p_value:.3f}",
             f"{update.p_rows:.3f}",
             "" if update.number == 1 else f"{update.agreement_last:.3f}",
@@ -264,20 +279,41 @@ def _show(history: Drift, reference: str) -> None:
         for update in history.updates
     ]
     last = history.updates[-1]
+    columns = COLUMNS
+    if isinstance(last, RegressionUpdate):
+        columns = [*COLUMNS[:4], "error of\nold concept", "high\nabove", *COLUMNS[6:]]
     out.print()
     out.print(
-        console.table(
-            f"Batches after {reference} ({history.n_reference} rows)",
-            COLUMNS,
-            rows,
-            f"Agreement: share of probes ({history.probes}) on which two concepts predict the same. Accuracy: of the "
-            f"reference's concept on the batch. p: of both together, and of the rows alone. Without a change, batches "
-            f"of {last.n_rows} rows agree on {last.stability:.3f}, and accuracy is {last.usual_accuracy:.3f}.",
-        )
+        console.table(f"Batches after {reference} ({history.n_reference} rows)", columns, rows, _legend(history, last))
     )
     for note in dict.fromkeys(note for update in history.updates for note in update.notes):
         names = [update.name for update in history.updates if note in update.notes]
         out.print(f"{expect.shown(names)}: {note}", markup=False)
+
+
+def _old_concept(update: Update | RegressionUpdate) -> list[str]:
+    """How good the reference's concept is on a batch, and from where that is unusual."""
+    if isinstance(update, RegressionUpdate):
+        return [f"{update.error_reference:.4g}", f"{update.high_above_error:.4g}"]
+    return [f"{update.accuracy_reference:.3f}", f"{update.low_below_accuracy:.3f}"]
+
+
+def _legend(history: Drift, last: Update | RegressionUpdate) -> str:
+    """What the columns are, and what is usual in them."""
+    if isinstance(last, RegressionUpdate):
+        alike, usual = f"differ by at most {last.tolerance:.3g}", f"error is {last.usual_error:.4g}"
+        old = (
+            "Error: mean absolute error of the reference's concept on the batch, errors above "
+            f"{last.cap:.3g} counted as that."
+        )
+    else:
+        alike, usual = "predict the same", f"accuracy is {last.usual_accuracy:.3f}"
+        old = "Accuracy: of the reference's concept on the batch."
+    return (
+        f"Agreement: share of probes ({history.probes}) on which two concepts {alike}. {old} p: of both together, and "
+        f"of the rows alone. Without a change, batches of {last.n_rows} rows agree on {last.stability:.3f}, and "
+        f"{usual}."
+    )
 
 
 def _draw(history: Drift) -> dict[str, Any]:

@@ -9,34 +9,31 @@ one. These figures follow the distribution of batches without change.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from pandas.api import types
+from numpy.typing import NDArray
 from scipy import stats
 
 from ... import expect, seeds
 from ...arrays import Floats, Ints
 from ...engine import work
-from ...expect import InputError, nearest, shown
-from ...frames import pandas_of
-from ...inputs import is_sparse
 from ...intervals import Estimate
 from ..fitting import checks
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
+from .target import LabelTarget, Target
 
 Block = tuple[int, int, Ints]  # number of the random split, of the block in it, and the rows of the block
 
 LEAST_BLOCKS = 3
 WEIGHT = 2.0
-"""How much the accuracy of the old concept counts, relative to agreement: see `Calibration.evidence`."""
+"""How much the quality of the old concept counts, relative to agreement: see `Calibration.evidence`."""
 LEAST_SPREAD = 1e-3
-"""Standard deviation of accuracy over blocks that are all alike."""
+"""Standard deviation of the old concept's quality over blocks that are all alike."""
 MOST_PAIRS = 2_000
 
 
@@ -44,43 +41,45 @@ MOST_PAIRS = 2_000
 class Calibration:
     """Figures without change at one batch size.
 
-    `reference[i]` is the agreement of the concept of block i with that of the rest, `accuracy[i]` that of the rest's
-    concept on the block; `last` are agreements of two blocks. `blocks` is how many batches fit into the reference,
-    `chance` the agreement of a concept that is unrelated to the reference.
+    `reference[i]` is the agreement of the concept of block i with that of the rest, `quality[i]` that of the rest's
+    concept on the block, as its target defines it: its accuracy, or minus its error; `last` are agreements of two
+    blocks. `blocks` is how many batches the reference is worth, `chance` the agreement of a concept that is unrelated
+    to the reference. `cap` is the largest error that counts in full.
     """
 
     size: int
     blocks: float
     reference: Floats
     last: Floats
-    accuracy: Floats
+    quality: Floats
     chance: float
+    cap: float = math.inf
 
     def p_value(self, value: float, figure: str) -> float:
         """How often a batch without change has a figure this low. See `p_value`."""
         return p_value(getattr(self, figure), value, self.blocks)
 
     def low_below(self, rate: float, figure: str) -> float:
-        """The value below which the p-value of a figure alone is at most `rate`; 0 if there are too few blocks."""
+        """The value below which the p-value of a figure alone is at most `rate`; −∞ if there are too few blocks."""
         values = np.sort(getattr(self, figure))
         allowed = math.floor(_needed(rate, self.blocks) * (values.size + 1) - 1 + 1e-9)
-        return float(values[allowed]) if allowed >= 0 else 0.0
+        return float(values[allowed]) if allowed >= 0 else -math.inf
 
-    def evidence(self, agreement: float, accuracy: float) -> float:
-        """Evidence for an unchanged concept: how usual the agreement is, plus twice how usual the accuracy is.
+    def evidence(self, agreement: float, quality: float) -> float:
+        """Evidence for an unchanged concept: how usual the agreement is, plus twice how usual the quality is.
 
-        Each in standard scores of the blocks. Accuracy counts twice, and below all blocks by how far below: rows that
+        Each in standard scores of the blocks. Quality counts twice, and below all blocks by how far below: rows that
         move lower the agreement where a batch has no rows, but not the accuracy of the old concept.
         """
-        far = (accuracy - float(self.accuracy.mean())) / max(float(self.accuracy.std()), LEAST_SPREAD)
-        usual = _score(self.accuracy, accuracy)
-        usual = min(usual, far) if accuracy < self.accuracy.min() else usual
+        far = (quality - float(self.quality.mean())) / max(float(self.quality.std()), LEAST_SPREAD)
+        usual = _score(self.quality, quality)
+        usual = min(usual, far) if quality < self.quality.min() else usual
         return _score(self.reference, agreement) + WEIGHT * usual
 
-    def joint_p_value(self, agreement: float, accuracy: float) -> float:
+    def joint_p_value(self, agreement: float, quality: float) -> float:
         """How often a batch without change shows as much evidence of another concept."""
-        blocks = _own_scores(self.reference) + WEIGHT * _own_scores(self.accuracy)
-        return p_value(blocks, self.evidence(agreement, accuracy), self.blocks)
+        blocks = _own_scores(self.reference) + WEIGHT * _own_scores(self.quality)
+        return p_value(blocks, self.evidence(agreement, quality), self.blocks)
 
     def usual(self, figure: str, level: float = 0.95) -> Estimate:
         """Mean of a figure over blocks, and the range that contains a share `level` of them."""
@@ -132,6 +131,7 @@ def _needed(rate: float, blocks: float) -> float:
 
 def calibrate(
     bench: Bench,
+    target: Target,
     size: int,
     draws: int,
     executor: Executor | int | None,
@@ -155,7 +155,7 @@ def calibrate(
             f"`groups` has a group of {largest} rows, more than a batch of {size}; chance is estimated from blocks of "
             "whole groups. Use larger batches, or leave `groups` out."
         )
-    tasks = list(_blocks(bench, size, draws, groups))
+    tasks = list(_blocks(bench, size, draws, groups, of_classes=isinstance(target, LabelTarget)))
     if len(tasks) < draws / 2:
         raise expect.InputError(
             f"Most random batches of {size} reference rows have only one class, so no concept can be learned from "
@@ -180,23 +180,24 @@ def calibrate(
             f"{label} failed in {len(tasks) - len(done)} of {len(tasks)} fits on batches of {size} reference rows: "
             f"{why}{checks.advice(bench.X, why)}"
         )
-    own, rest, accuracy = (np.array(part) for part in zip(*done.values()))
+    own, rest = (np.array(part) for part in list(zip(*done.values()))[:2])
     cuttings = np.array([tasks[place][0] for place in done])
-    n_classes = int(max(own.max(), rest.max())) + 1
-    chance = float(_shares(own, n_classes) @ _shares(rest, n_classes))
-    pairs = [_pairs(own[cuttings == cutting]) for cutting in np.unique(cuttings)]
+    answers, truth = [of[2] for of in done.values()], [target.codec.truth(bench.y[tasks[place][2]]) for place in done]
+    cap = target.cap(answers, truth)
+    pairs = [_pairs(own[cuttings == cutting], target.alike) for cutting in np.unique(cuttings)]
     return Calibration(
         size=size,
-        blocks=rows / size,
-        reference=(own == rest).mean(axis=1),
+        blocks=target.worth(rows / size),
+        reference=target.alike(own, rest).mean(axis=1),
         last=np.sort(np.concatenate(pairs)),
-        accuracy=accuracy,
-        chance=chance,
+        quality=np.array([target.quality(*each, cap) for each in zip(answers, truth)]),
+        chance=target.chance(own, rest),
+        cap=cap,
     )
 
 
-def compare(bench: Bench, block: Block) -> tuple[NDArray[np.integer], NDArray[np.integer], float] | str:
-    """Predictions of the block's and of the rest's concept on the probes, and accuracy of the rest's on the block.
+def compare(bench: Bench, block: Block) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | str:
+    """Predictions of the block's and of the rest's concept on the probes, and of the rest's on the block.
 
     Runs in a worker. If the learner raises, the error message is returned.
     """
@@ -208,12 +209,14 @@ def compare(bench: Bench, block: Block) -> tuple[NDArray[np.integer], NDArray[np
         return error
     assert own.probes is not None
     assert rest.probes is not None
-    right = rest.test[0] == bench.codec.truth(bench.y[rows])
-    return own.probes[0], rest.probes[0], float(right.mean())
+    return own.probes[0], rest.probes[0], rest.test[0]
 
 
-def _blocks(bench: Bench, size: int, draws: int, groups: Ints | None) -> list[Block]:
-    """Blocks of random splits of the reference, `draws` in all, without blocks of one class, which no batch has."""
+def _blocks(bench: Bench, size: int, draws: int, groups: Ints | None, of_classes: bool) -> list[Block]:
+    """Blocks of random splits of the reference, `draws` in all, without blocks of one class, which no batch has.
+
+    A batch of one number may occur, so blocks of one are kept.
+    """
     in_all = len(bench.y) // size
     blocks: list[Block] = []
     for cutting in range(math.ceil(draws / in_all)):
@@ -226,7 +229,7 @@ def _blocks(bench: Bench, size: int, draws: int, groups: Ints | None) -> list[Bl
             block_of_row = _blocks_of_groups(groups, size, generator)
         for number in range(min(in_all, draws - cutting * in_all)):
             rows = np.flatnonzero(block_of_row == number)
-            if rows.size and (bench.y[rows] != bench.y[rows[0]]).any():
+            if rows.size and not (of_classes and (bench.y[rows] == bench.y[rows[0]]).all()):
                 blocks.append((cutting, number, rows))
     return blocks
 
@@ -240,116 +243,14 @@ def _blocks_of_groups(groups: Ints, size: int, generator: np.random.Generator) -
     return block[groups]
 
 
-def _pairs(answers: NDArray[np.integer]) -> Floats:
+def _pairs(answers: NDArray[Any], alike: Callable[..., NDArray[np.bool_]] = np.equal) -> Floats:
     """Agreements between blocks of the same random split; not all pairs if there are many."""
     number = len(answers)
     shifts = range(1, min(number // 2, math.ceil(MOST_PAIRS / max(number, 1))) + 1)
     agreements = []
     for shift in shifts:
         other = np.roll(answers, shift, axis=0)
-        alike = (answers == other).mean(axis=1)
+        of_pairs = alike(answers, other).mean(axis=1)
         # Beyond half of the shifts every pair would occur twice.
-        agreements.append(alike[: number // 2] if 2 * shift == number else alike)
+        agreements.append(of_pairs[: number // 2] if 2 * shift == number else of_pairs)
     return np.concatenate([*agreements, np.empty(0)])
-
-
-def _shares(answers: NDArray[np.integer], n_classes: int) -> Floats:
-    counts: Floats = np.bincount(answers.ravel(), minlength=n_classes) / answers.size
-    return counts
-
-
-# Batches that arrive after a reference: the same columns, no new categories, known classes.
-
-
-TARGET = "Is the target column right?"
-ONE_CLASS = "No concept can be learned from such a batch: merge it with the next one, or drop it."
-
-
-def reference(X: Any, y: ArrayLike, hint: str = TARGET) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-    """Rows, labels and classes of a reference; `hint` is the advice if there is only one class."""
-    if is_sparse(X):
-        raise InputError("`X` is sparse; expected a dense array or a DataFrame. Use X.toarray() if it is small.")
-    rows, labels, _ = checks.rows_and_labels(X, y)
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. {hint}")
-    return _detached(rows), labels.copy(), classes
-
-
-def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels of a batch in the form of the reference: columns matched by name, with its categories."""
-    X = pandas_of(X)
-    if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
-        kind, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
-        raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {kind}.")
-    rows, labels, _ = reference(X, y, ONE_CLASS)
-    if isinstance(like, pd.DataFrame):
-        rows = _matched(rows, like)
-    elif rows.shape[1] != like.shape[1]:
-        raise InputError(
-            f"The batch has {rows.shape[1]} columns but the reference has {like.shape[1]}; they must match."
-        )
-    if (labels.dtype.kind == "U") != (classes.dtype.kind == "U"):
-        raise InputError(
-            f"The batch has labels such as {labels[0].item()!r}, the reference such as {classes[0].item()!r}; expected "
-            "the same labels in both."
-        )
-    strange = np.setdiff1d(labels, classes)
-    if strange.size:
-        raise InputError(
-            f"The batch has classes that the reference does not have: {shown(map(repr, strange.tolist()), 4)}. A new "
-            "class is a change in itself: leave these rows out, or fit the monitor again on rows that include it."
-        )
-    return rows, classes[np.searchsorted(classes, labels)]
-
-
-def _matched(rows: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the reference, in its order."""
-    known = [str(name) for name in like.columns]
-    for name in rows.columns:
-        if name not in like.columns:
-            raise InputError(
-                f"The batch has a column {name!r}, which the reference does not have.{nearest(str(name), known)} Leave "
-                "it out, or fit the monitor again."
-            )
-    lacking = [name for name in like.columns if name not in rows.columns]
-    if lacking:
-        raise InputError(f"The batch lacks {shown(lacking)}, which the reference has.")
-    return pd.DataFrame({name: _column(rows[name], like[name]) for name in like.columns})
-
-
-def _column(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
-    if column.isna().all():
-        return column
-    kinds = kind(column), kind(like)
-    categories = like.dtype.categories if isinstance(like.dtype, pd.CategoricalDtype) else None
-    # Categories may be numbers, which a batch may contain as plain numbers.
-    if kinds[0] != kinds[1] and categories is None:
-        raise InputError(f"The column {like.name!r} contains {kinds[0]} in the batch but {kinds[1]} in the reference.")
-    if kinds[1] != "texts":
-        return column
-    seen = set(like.dropna().unique() if categories is None else categories)
-    strange = [value for value in column.dropna().unique().tolist() if value not in seen]
-    if strange:
-        raise InputError(
-            f"The column {like.name!r} has categories in the batch that the reference does not have: "
-            f"{shown(map(repr, strange), 4)}. Map them to known ones, leave these rows out, or fit the monitor again."
-        )
-    return column.astype(like.dtype)
-
-
-def kind(column: pd.Series[Any]) -> str:
-    """What a column contains: numbers (booleans too), times or text (categories too)."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return "texts"
-    if types.is_numeric_dtype(column.dtype) or types.is_bool_dtype(column.dtype):
-        return "numbers"
-    if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
-        return "times"
-    inferred = types.infer_dtype(column, skipna=True)
-    return "numbers" if inferred in ("integer", "floating", "boolean", "mixed-integer-float") else "texts"
-
-
-def _detached(rows: Any) -> Any:
-    """A copy with rows counted from 0, so that later changes to the user's own data have no effect."""
-    return rows.reset_index(drop=True).copy() if isinstance(rows, pd.DataFrame) else np.array(rows)

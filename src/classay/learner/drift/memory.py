@@ -1,8 +1,13 @@
-"""`MemorizingClassifier`: keep the known concept until new rows show that another one is better."""
+"""`MemorizingClassifier`: keep the known concept until new rows show that another one is better.
+
+`Memory` is the rule, which `MemorizingRegressor` shares; how two concepts are compared is that of the classifier.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -22,22 +27,138 @@ from ...splits import folds_by_class
 from ..fitting import checks
 
 OLD, NEW = "old", "new"
-COLUMNS = {
-    "batch": int,
-    "rows": int,
-    "kept": str,
-    "old_accuracy": float,
-    "new_accuracy": float,
-    "agreement": float,
-    "only_new_right": float,
-    "only_old_right": float,
-    "p_value": float,
-    "level": float,
-    "why": str,
-}
-FIGURES = list(COLUMNS)[3:-1]
 SHARE = 2
 """Predictions by cross-validation depend on each other: at level .01 the test of 100 rows errs in up to .02."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How the old and the new concept compare on a batch: figures of `history_`, their p-value, and words."""
+
+    figures: dict[str, float]
+    p_value: float
+    words: str
+
+
+class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no types
+    """What both memories share: batches come in, a concept is kept or replaced, and `history_` says why."""
+
+    KIND: ClassVar[str]
+    FIGURES: ClassVar[tuple[str, ...]]
+
+    def __init__(self, learner: Any, alpha: float = 0.05, folds: int = 5, random_state: Any = 0) -> None:
+        self.learner = learner
+        self.alpha = alpha
+        self.folds = folds
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions of the concept in use."""
+        self._check_rows(X)
+        return as_given(self.concept_.predict(X), self._numbers_of)
+
+    @abstractmethod
+    def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """The target of some rows, refused if it is not of the memory's kind."""
+
+    @abstractmethod
+    def _cannot_learn(self, y: NDArray[Any]) -> str:
+        """Why no concept can be learned from a batch; nothing if one can."""
+
+    @abstractmethod
+    def _fold_classes(self, y: NDArray[Any]) -> NDArray[Any]:
+        """The classes whose rows are spread evenly over the folds."""
+
+    @abstractmethod
+    def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
+        """The comparison of the predictions of both concepts."""
+
+    def _check_rows(self, X: Any) -> None:
+        check_is_fitted(self, "concept_")
+        # The learner refuses a single row without brackets itself, with its own message.
+        if len(getattr(X, "shape", (0, 0))) != 1:
+            validate_data(self, X, reset=False, skip_check_array=True)
+
+    def _check_settings(self) -> None:
+        expect.fraction(self.alpha, "alpha")
+        expect.whole(self.folds, "folds", at_least=2)
+        kind = kind_of(checks.unfitted_learner(self.learner)[0])
+        if kind not in (self.KIND, None):
+            other = "MemorizingRegressor" if kind == "regressor" else "MemorizingClassifier"
+            raise expect.InputError(
+                f"`learner` is {type(self.learner).__name__}, a {kind}; expected a {self.KIND}. Use {other} for it."
+            )
+
+    def _checked(self, X: Any, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """Rows unchanged, since the learner checks them, and the target."""
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if y is None:
+            raise expect.InputError("requires y to be passed, but the target y is None.")  # scikit-learn's words
+        target = self._checked_target(column_or_1d(y, warn=True))
+        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+        if is_sparse(rows):
+            rows = rows.tocsr()
+        if not target.size:
+            raise expect.InputError("`y` has 0 labels; expected at least one row. Were all dropped earlier?")
+        if rows.ndim > 1 and rows.shape[0] != target.size:
+            raise expect.InputError(f"`X` has {rows.shape[0]} rows but `y` has {target.size} labels; they must match.")
+        return rows, target
+
+    def _begin(self, rows: Any, target: NDArray[Any]) -> Self:
+        self._learn(rows, target)
+        numbers = dict.fromkeys((*self.FIGURES, "p_value", "level"), float)
+        kinds = {"batch": int, "rows": int, "kept": str, **numbers, "why": str}
+        self.history_ = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+        self._note(target, NEW, "It is the first batch.")
+        return self
+
+    def _learn(self, rows: Any, target: NDArray[Any]) -> None:
+        fitted = fit_once(self.learner, rows, target)
+        self.concept_, self._numbers_of = fitted.estimator, fitted.indexed
+
+    def _decide(self, rows: Any, target: NDArray[Any]) -> Self:
+        if unlearnable := self._cannot_learn(target):
+            self._note(target, OLD, unlearnable)
+            return self
+        before = as_given(self.concept_.predict(rows), self._numbers_of)
+        evidence = self._evidence(target, before, self._left_out(rows, target))
+        update = len(self.history_)
+        level = float(self.alpha) / (SHARE * update * (update + 1))
+        kept = NEW if evidence.p_value <= level else OLD
+        if kept == NEW:
+            self._learn(rows, target)
+        why = (
+            f"{evidence.words} (p = {evidence.p_value:.2g}): that {'shows' if kept == NEW else 'does not show'} that "
+            f"the new one is better, at level {level:.2g}."
+        )
+        self._note(target, kept, why, {**evidence.figures, "p_value": evidence.p_value, "level": level})
+        return self
+
+    def _left_out(self, rows: Any, target: NDArray[Any]) -> NDArray[Any]:
+        """Predictions of concepts of the batch on rows that they were not learned from."""
+        folds = min(int(self.folds), target.size)
+        generator = seeds.generator(seeds.settle(self.random_state), "memory", len(self.history_))
+        fold = folds_by_class(self._fold_classes(target), folds, generator)
+        answers = np.empty_like(target)
+        for number in range(folds):
+            asked, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+            known = target[others]
+            if (known == known[0]).all():
+                answers[asked] = known[0]
+            else:
+                answers[asked] = fit_once(self.learner, take(rows, others), known).predict(take(rows, asked))
+        return answers
+
+    def _note(self, target: NDArray[Any], kept: str, why: str, figures: dict[str, float] | None = None) -> None:
+        names = list(self.history_.columns)
+        row = dict.fromkeys(names, np.nan) | {"batch": len(self.history_) + 1, "rows": target.size, "kept": kept}
+        row |= {**(figures or {}), "why": why}
+        self.history_ = pd.DataFrame([*self.history_.to_dict("records"), row], columns=names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.learner).input_tags
+        return tags
 
 
 def _has(verb: str) -> Any:
@@ -50,7 +171,7 @@ def _has(verb: str) -> Any:
     return check
 
 
-class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
+class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no types
     """A learner with a memory: batch after batch, it keeps its concept until the new one is shown to be better.
 
     Both concepts predict the rows of the batch: the old one, which has not seen them, as it is; the new one by refits
@@ -92,20 +213,17 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
 
     """
 
-    def __init__(self, learner: Any, alpha: float = 0.05, folds: int = 5, random_state: Any = 0) -> None:
-        self.learner = learner
-        self.alpha = alpha
-        self.folds = folds
-        self.random_state = random_state
+    KIND = "classifier"
+    FIGURES = ("old_accuracy", "new_accuracy", "agreement", "only_new_right", "only_old_right")
 
-    def fit(self, X: Any, y: ArrayLike) -> MemorizingClassifier:
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Forget everything and learn a concept."""
         self._check_settings()
         rows, labels = self._checked(X, y, reset=True)
         self.classes_ = np.unique(labels)
         return self._begin(rows, labels)
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> MemorizingClassifier:
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Take one more batch, and keep the old concept or use the new one. `classes`: all that may ever occur."""
         self._check_settings()
         if not hasattr(self, "concept_"):
@@ -119,13 +237,7 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
                 f"`classes` differs from the first batch ({expect.shown(self.classes_)}). To start again, call fit."
             )
         self._refuse_strangers(labels)
-        self._decide(rows, labels)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predictions of the concept in use."""
-        self._check_rows(X)
-        return as_given(self.concept_.predict(X), self._numbers_of)
+        return self._decide(rows, labels)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -136,12 +248,6 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores by the concept in use; −∞ for classes that it has not seen."""
         return self._spread(X, "decision_function", -np.inf)
-
-    def _check_rows(self, X: Any) -> None:
-        check_is_fitted(self, "concept_")
-        # The learner refuses a single row without brackets itself, with its own message.
-        if len(getattr(X, "shape", (0, 0))) != 1:
-            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _spread(self, X: Any, verb: str, absent: float) -> NDArray[np.float64]:
         """Scores or probabilities of the concept for its classes, in columns of all classes."""
@@ -156,28 +262,24 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         spread[:, np.searchsorted(self.classes_, known)] = scores
         return spread
 
-    def _check_settings(self) -> None:
-        expect.fraction(self.alpha, "alpha")
-        expect.whole(self.folds, "folds", at_least=2)
-        if kind_of(checks.unfitted_learner(self.learner)[0]) == "regressor":
-            raise expect.InputError(f"`learner` is {type(self.learner).__name__}, a regressor; expected a classifier.")
+    def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return y
 
-    def _checked(self, X: Any, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:
-        """Rows unchanged, since the learner checks them, and labels."""
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if y is None:
-            raise expect.InputError("requires y to be passed, but the target y is None.")  # scikit-learn's words
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-        if is_sparse(rows):
-            rows = rows.tocsr()
-        if not labels.size:
-            raise expect.InputError("`y` has 0 labels; expected at least one row. Were all dropped earlier?")
-        if rows.ndim > 1 and rows.shape[0] != labels.size:
-            raise expect.InputError(f"`X` has {rows.shape[0]} rows but `y` has {labels.size} labels; they must match.")
-        return rows, labels
+    def _cannot_learn(self, y: NDArray[Any]) -> str:
+        return "The batch has one class, so no new concept can be learned from it." if (y == y[0]).all() else ""
+
+    def _fold_classes(self, y: NDArray[Any]) -> NDArray[Any]:
+        return y  # so that no part lacks a class that has two rows
+
+    def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
+        was_right, is_right = old == truth, new == truth
+        gained, lost = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
+        p_value = float(stats.binomtest(gained, gained + lost, alternative="greater").pvalue) if gained else 1.0
+        figures = (float(was_right.mean()), float(is_right.mean()), float((new == old).mean()), gained, lost)
+        words = f"Only the new concept is right on {gained} rows, only the old one on {lost}"
+        return Evidence(dict(zip(self.FIGURES, figures)), p_value, words)
 
     def _refuse_strangers(self, labels: NDArray[Any]) -> None:
         strange = np.setdiff1d(labels, self.classes_)
@@ -187,63 +289,10 @@ class MemorizingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
                 "them in `classes` at the first partial_fit."
             )
 
-    def _begin(self, rows: Any, labels: NDArray[Any]) -> MemorizingClassifier:
-        self._learn(rows, labels)
-        self.history_ = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in COLUMNS.items()})
-        self._note(labels, NEW, "It is the first batch.")
-        return self
-
-    def _learn(self, rows: Any, labels: NDArray[Any]) -> None:
-        fitted = fit_once(self.learner, rows, labels)
-        self.concept_, self._numbers_of = fitted.estimator, fitted.indexed
-
-    def _decide(self, rows: Any, labels: NDArray[Any]) -> None:
-        if (labels == labels[0]).all():
-            return self._note(labels, OLD, "The batch has one class, so no new concept can be learned from it.")
-        answers = self._left_out(rows, labels)
-        before = as_given(self.concept_.predict(rows), self._numbers_of)
-        was_right, is_right = before == labels, answers == labels
-        gained, lost = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
-        update = len(self.history_)
-        level = float(self.alpha) / (SHARE * update * (update + 1))
-        p_value = float(stats.binomtest(gained, gained + lost, alternative="greater").pvalue) if gained else 1.0
-        kept = NEW if p_value <= level else OLD
-        if kept == NEW:
-            self._learn(rows, labels)
-        accuracy = float(was_right.mean()), float(is_right.mean())
-        agreement = float((answers == before).mean())
-        why = (
-            f"Only the new concept is right on {gained} rows, only the old one on {lost} (p = {p_value:.2g}): that "
-            f"{'shows' if kept == NEW else 'does not show'} that the new one is better, at level {level:.2g}."
-        )
-        return self._note(labels, kept, why, dict(zip(FIGURES, (*accuracy, agreement, gained, lost, p_value, level))))
-
-    def _left_out(self, rows: Any, labels: NDArray[Any]) -> NDArray[Any]:
-        """Predictions of concepts of the batch on rows that they were not learned from."""
-        folds = min(int(self.folds), labels.size)
-        generator = seeds.generator(seeds.settle(self.random_state), "memory", len(self.history_))
-        # By class, so that no part lacks a class that has two rows.
-        fold = folds_by_class(labels, folds, generator)
-        answers = np.empty_like(labels)
-        for number in range(folds):
-            asked, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-            known = labels[others]
-            if (known == known[0]).all():
-                answers[asked] = known[0]
-            else:
-                answers[asked] = fit_once(self.learner, take(rows, others), known).predict(take(rows, asked))
-        return answers
-
-    def _note(self, labels: NDArray[Any], kept: str, why: str, figures: dict[str, float] | None = None) -> None:
-        shown = figures or dict.fromkeys(FIGURES, np.nan)
-        row = {"batch": len(self.history_) + 1, "rows": labels.size, "kept": kept, **shown, "why": why}
-        self.history_ = pd.DataFrame([*self.history_.to_dict("records"), row], columns=list(COLUMNS))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.learner)
-        tags.input_tags = inner.input_tags
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
+        inner = get_tags(self.learner).classifier_tags
+        if inner is not None:
+            tags.classifier_tags.multi_class = inner.multi_class
+            tags.classifier_tags.poor_score = inner.poor_score
         return tags

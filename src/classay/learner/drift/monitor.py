@@ -7,6 +7,7 @@ estimated from the reference. So is the accuracy of the reference's concept on t
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +27,16 @@ from ..fitting import checks
 from ..fitting.probes import KINDS, probes
 from ..fitting.provenance import fingerprint
 from ..fitting.task import Bench, refit
-from ..records.labelings import LabelCodec
-from .calibration import Calibration, batch, calibrate, draws_needed, reference
+from ..stability.stability import tolerance_for
+from .batches import batch, reference
+from .calibration import Calibration, calibrate, draws_needed
 from .order import TimeSpan
 from .shift import row_shift
 from .state import LastBatch, MonitorState, load, save
-from .verdict import Drift, Update, judge
+from .target import LabelTarget, NumberTarget, Target
+from .verdict import Drift, RegressionUpdate, Update, judge
 
-Codings = NDArray[np.integer]
+Answers = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -61,17 +64,24 @@ class DriftMonitor:
       disagree enough, or stability is below `min_stability`;
     - "nothing shown".
 
+    With a regressor, two concepts agree on a probe if their predictions differ by at most `tolerance`, and the error of
+    the old concept takes the place of its accuracy: the mean absolute error, in which no error counts more than three
+    times the usual (median) one, so that a rare huge error of a heavy-tailed target is no alarm. Updates are then
+    `RegressionUpdate`s.
+
     It misleads in two ways. Rows that move to where the old concept is less accurate lower its accuracy as a change of
     the concept does: `p_rows` says whether the rows are unlike the reference. And "nothing shown" does not prove that
     nothing changed: the `low_below` of the update show what would have been unusual.
 
     Parameters
     ----------
-    learner : a scikit-learn classifier
+    learner : a scikit-learn classifier or regressor
     probes : 'uniform' over the domain of each column, 'marginal', 'data' (the reference's rows), or as in `record`
     n_probes : how many to draw
     false_alarm_rate : for each update
     min_stability : stability below which the learner is not trusted to monitor, or None
+    tolerance : for a regressor only: predictions that differ by at most this, in units of the target, count as the
+        same; default 0.1 standard deviations of the reference's target
     draws : blocks of the reference to fit for estimating chance; None for as many as the rate needs
     random_state, executor, progress, time_limit, name : as in `record`
 
@@ -98,6 +108,7 @@ class DriftMonitor:
         n_probes: int = 2_000,
         false_alarm_rate: float = 0.05,
         min_stability: float | None = None,
+        tolerance: float | None = None,
         draws: int | None = None,
         random_state: int | np.random.Generator | None = 0,
         executor: Executor | int | None = None,
@@ -106,8 +117,10 @@ class DriftMonitor:
         name: str | None = None,
     ) -> None:
         self.learner, _ = checks.unfitted_learner(learner)
-        if kind_of(self.learner) == "regressor":
-            raise expect.InputError(f"`learner` is {type(learner).__name__}, a regressor; expected a classifier.")
+        self._of_numbers = kind_of(self.learner) == "regressor"
+        if tolerance is not None and not self._of_numbers:
+            raise expect.InputError("`tolerance` is for regressors; predicted classes are the same or not.")
+        self.tolerance = None if tolerance is None else tolerance_for(np.empty(0), tolerance)
         if isinstance(probes, str):
             expect.one_of(probes, "probes", KINDS)
         self.probes = probes
@@ -139,7 +152,7 @@ class DriftMonitor:
         time : a date or number for each row; batches must then come after the reference, in their order
         sample_weight : a weight for each row, given to every fit; batches then need weights too
         """
-        rows, labels, classes = reference(X, y)
+        rows, labels = reference(X, y, self._of_numbers)
         given = per_row(groups, None, sample_weight, len(labels))
         span = TimeSpan.of(time, len(labels))
         if given.weights is not None:
@@ -148,7 +161,7 @@ class DriftMonitor:
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
-        state = MonitorState(rows, labels, classes, drawn.rows, drawn.kind)
+        state = MonitorState(rows, labels, self._target(labels), drawn.rows, drawn.kind)
         state.groups, state.weights, state.span = given.groups, given.weights, span
         (state.reference_answers,) = self._ask(state, [Question(rows, labels, 0, drawn.rows, given.weights)])
         self._state = state
@@ -158,13 +171,13 @@ class DriftMonitor:
 
     def update(
         self, X: Any, y: ArrayLike, name: str | None = None, time: Any = None, sample_weight: Any = None
-    ) -> Update:
+    ) -> Update | RegressionUpdate:
         """Learn a concept from a batch and report whether it shows a change.
 
         time, sample_weight : as in `fit`, and needed if they were given there
         """
         state = self._fitted()
-        rows, labels = batch(X, y, state.rows, state.classes)
+        rows, labels = batch(X, y, state.rows, state.target.classes)
         weights = per_row(sample_weight=sample_weight, rows=len(labels)).weights
         span = TimeSpan.of(time, len(labels))
         _as_before("sample_weight", weights is not None, state.weights is not None)
@@ -179,19 +192,21 @@ class DriftMonitor:
         if state.last is not None:
             asked.append(Question(state.last.rows, state.last.labels, number - 1, rows, state.last.weights))
         answers, *on_batch = self._ask(state, asked)
-        truth = LabelCodec(state.classes).truth(labels)
-        agreements = {"reference": float((answers == state.reference_answers).mean())}
+        target, truth = state.target, state.target.codec.truth(labels)
+        agreements = {"reference": float(target.alike(answers, state.reference_answers).mean())}
         calibrations = {"reference": calibration}
         if state.last is not None:
-            agreements["last"] = float((answers == state.last.answers).mean())
+            agreements["last"] = float(target.alike(answers, state.last.answers).mean())
             # The smaller of the two sizes: concepts from few rows agree less, so this errs on the side of no alarm.
             calibrations["last"] = self._calibrated(min(len(labels), len(state.last.labels)))
         update = judge(
             name=str(number) if name is None else str(name),
             number=number,
             n_rows=len(labels),
+            target=target,
             agreements=agreements,
-            accuracies=[float((each == truth).mean()) for each in on_batch],
+            qualities=[target.quality(each, truth, calibration.cap) for each in on_batch],
+            uncapped=target.quality(on_batch[0], truth, math.inf),
             calibrations=calibrations,
             shift=row_shift(state.rows, rows),
             rate=self.false_alarm_rate,
@@ -212,13 +227,13 @@ class DriftMonitor:
     def knows(self, X: Any, y: ArrayLike) -> bool:
         """Whether these are the rows of the reference."""
         state = self._fitted()
-        rows, labels, _ = reference(X, y)
+        rows, labels = reference(X, y, self._of_numbers)
         return fingerprint(rows, labels) == fingerprint(state.rows, state.labels)
 
     def has_seen(self, X: Any, y: ArrayLike) -> bool:
         """Whether these rows have already been a batch."""
         state = self._fitted()
-        seen = fingerprint(*batch(X, y, state.rows, state.classes))
+        seen = fingerprint(*batch(X, y, state.rows, state.target.classes))
         return any(update.fingerprint == seen for update in state.updates)
 
     @property
@@ -241,6 +256,12 @@ class DriftMonitor:
         monitor._state = state
         return monitor
 
+    def _target(self, values: NDArray[Any]) -> Target:
+        """What the target of the reference is."""
+        if not self._of_numbers:
+            return LabelTarget(np.unique(values))
+        return NumberTarget(tolerance_for(values, self.tolerance), float(values.std()))
+
     def _fitted(self) -> MonitorState:
         if self._state is None:
             raise expect.InputError("The monitor has no reference yet. Call fit(X, y) with rows of the process first.")
@@ -248,12 +269,12 @@ class DriftMonitor:
 
     def _bench(self, state: MonitorState, asked: Question, seed: int) -> Bench:
         free = tuple(free_seeds(self.learner))
-        answers, none = LabelCodec(state.classes), np.empty(0, dtype=np.int64)
+        none = np.empty(0, dtype=np.int64)
         return Bench(
             self.learner,
             asked.rows,
             asked.labels,
-            answers,
+            state.target.codec,
             none,
             asked.points,
             free,
@@ -262,7 +283,7 @@ class DriftMonitor:
             weights=asked.weights,
         )
 
-    def _ask(self, state: MonitorState, asked: list[Question]) -> list[Codings]:
+    def _ask(self, state: MonitorState, asked: list[Question]) -> list[Answers]:
         """What the concepts of some rows, each with its number, predict on other rows.
 
         A concept is learned again whenever it is needed: its rows and seed define it, so it is saved without pickle.
@@ -284,14 +305,16 @@ class DriftMonitor:
         if size not in state.calibrations:
             (seed,) = seeds.integers(self.seed, "calibration", size, count=1)
             bench = self._bench(state, Question(state.rows, state.labels, 0, state.probes, state.weights), seed)
-            draws = self.draws or draws_needed(self.false_alarm_rate / 2, len(state.labels) / size)
+            blocks, rate = len(state.labels) / size, self.false_alarm_rate
+            wanted = max(draws_needed(rate / 2, blocks), draws_needed(rate, state.target.worth(blocks)))
+            draws = self.draws or wanted
             state.calibrations[size] = calibrate(
-                bench, size, draws, self.executor, self.progress, self.name, state.groups
+                bench, state.target, size, draws, self.executor, self.progress, self.name, state.groups
             )
         return state.calibrations[size]
 
 
-def _learn(benches: list[Bench], task: tuple[int, int]) -> Codings | str:
+def _learn(benches: list[Bench], task: tuple[int, int]) -> Answers | str:
     """The predictions of one concept, or why it could not be learned."""
     place, number = task
     bench = benches[place]
@@ -299,7 +322,7 @@ def _learn(benches: list[Bench], task: tuple[int, int]) -> Codings | str:
     for error in refitted.errors.values():
         return error
     assert refitted.probes is not None
-    answers: Codings = refitted.probes[0]
+    answers: Answers = refitted.probes[0]
     return answers
 
 

@@ -25,14 +25,18 @@ from ..fitting.probes import KINDS
 from ..fitting.provenance import differences, parameters
 from .calibration import Calibration
 from .order import TimeSpan
-from .verdict import Update
+from .target import LabelTarget, NumberTarget, Target
+from .verdict import RegressionUpdate, Update
 
 if TYPE_CHECKING:
     from .monitor import DriftMonitor
 
 KIND = "drift"
 SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "draws", "time_limit", "name")
-PARTS = ("reference", "last", "accuracy")
+OPTIONAL = ("tolerance",)
+"""Settings that files of earlier versions do not have."""
+PARTS = {"reference": "reference", "last": "last", "quality": "accuracy"}
+"""Parts of a calibration, and their names in a file."""
 
 
 @dataclass
@@ -41,7 +45,7 @@ class LastBatch:
 
     rows: Any
     labels: NDArray[Any]
-    answers: NDArray[np.integer]
+    answers: NDArray[Any]
     weights: Floats | None = None
 
 
@@ -49,17 +53,18 @@ class LastBatch:
 class MonitorState:
     """The reference, the probes, the calibration by batch size, all updates, and the last batch.
 
+    `labels` are those of the reference, or the numbers that a regressor learns; `updates` are all of one class.
     `groups` and `weights` are those of the rows of the reference, `span` the time that is covered so far.
     """
 
     rows: Any
     labels: NDArray[Any]
-    classes: NDArray[Any]
+    target: Target
     probes: Any
     probe_kind: str
-    reference_answers: NDArray[np.integer] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    reference_answers: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     calibrations: dict[int, Calibration] = field(default_factory=dict)
-    updates: list[Update] = field(default_factory=list)
+    updates: list[Any] = field(default_factory=list)
     last: LastBatch | None = None
     groups: Ints | None = None
     weights: Floats | None = None
@@ -71,9 +76,10 @@ def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
     tables = {"rows": state.rows, "probes": state.probes}
     arrays: dict[str, NDArray[Any]] = {
         "labels": state.labels,
-        "classes": state.classes,
         "reference_answers": state.reference_answers,
     }
+    if isinstance(state.target, LabelTarget):
+        arrays["classes"] = state.target.classes
     if state.last is not None:
         tables["last_rows"] = state.last.rows
         arrays |= {"last_labels": state.last.labels, "last_answers": state.last.answers}
@@ -87,15 +93,18 @@ def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
         forms[name], content = packed(table, name)
         arrays |= content
     for size, each in state.calibrations.items():
-        arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
+        arrays |= {f"calibration.{size}.{saved}": getattr(each, part) for part, saved in PARTS.items()}
+    settings = {name: plain(getattr(monitor, name)) for name in (*SETTINGS, *OPTIONAL)}
     header = {
         "learner": parameters(monitor.learner),
-        "settings": {name: plain(getattr(monitor, name)) for name in SETTINGS} | {"random_state": monitor.seed},
+        "settings": settings | {"random_state": monitor.seed},
         "probe_kind": state.probe_kind,
         "tables": forms,
         "calibrations": [[each.size, each.blocks, each.chance] for each in state.calibrations.values()],
+        "caps": [plain(each.cap) for each in state.calibrations.values()],
         "updates": [update.to_dict() for update in state.updates],
         **({} if state.span is None else {"span": dataclasses.asdict(state.span)}),
+        **(dataclasses.asdict(state.target) if isinstance(state.target, NumberTarget) else {}),
     }
     return store.write(path, KIND, header, arrays)
 
@@ -119,10 +128,17 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
         if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
             raise InputError(_another_learner(path, header, parameters(fresh)))
         tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
+        target: Target
+        if "classes" in arrays:
+            target = LabelTarget(arrays["classes"])
+        else:
+            target = NumberTarget(float(header["tolerance"]), float(header["deviation"]))
+        kind = Update if isinstance(target, LabelTarget) else RegressionUpdate
+        caps = header.get("caps", [None] * len(header["calibrations"]))  # files of earlier versions have none
         state = MonitorState(
             rows=tables["rows"],
             labels=arrays["labels"],
-            classes=arrays["classes"],
+            target=target,
             probes=tables["probes"],
             probe_kind=header["probe_kind"],
             reference_answers=arrays["reference_answers"],
@@ -131,11 +147,12 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
                     size=size,
                     blocks=blocks,
                     chance=chance,
-                    **{part: arrays[f"calibration.{size}.{part}"] for part in PARTS},
+                    cap=math.inf if cap is None else cap,
+                    **{part: arrays[f"calibration.{size}.{saved}"] for part, saved in PARTS.items()},
                 )
-                for size, blocks, chance in header["calibrations"]
+                for (size, blocks, chance), cap in zip(header["calibrations"], caps)
             },
-            updates=[_update(each) for each in header["updates"]],
+            updates=[_update(kind, each) for each in header["updates"]],
             groups=arrays.get("groups"),
             weights=arrays.get("weights"),
             span=TimeSpan(**header["span"]) if "span" in header else None,
@@ -147,6 +164,7 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
         drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
         settings = {name: header["settings"][name] for name in (*SETTINGS, "random_state")}
+        settings |= {name: header["settings"].get(name) for name in OPTIONAL}
         return {**settings, "probes": drawn}, state
     except store.CANNOT_BE as error:
         if isinstance(error, InputError):
@@ -154,19 +172,19 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
         raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error
 
 
-def _update(saved: dict[str, Any]) -> Update:
-    """An update from its JSON, where NaN was None."""
+def _update(kind: type[Update] | type[RegressionUpdate], saved: dict[str, Any]) -> Update | RegressionUpdate:
+    """An update from its JSON, where NaN was None, and so was an infinite error."""
     made: dict[str, Any] = {}
-    for each in dataclasses.fields(Update):
+    for each in dataclasses.fields(kind):
         value = saved[each.name]
         if isinstance(value, dict):
             value = Estimate(**value)
         elif each.name == "notes":
             value = tuple(value)
         elif value is None:
-            value = math.nan
+            value = math.inf if each.name in ("high_above_error", "cap") else math.nan
         made[each.name] = value
-    return Update(**made)
+    return kind(**made)
 
 
 def _another_learner(path: Path, header: dict[str, Any], now: dict[str, Any]) -> str:

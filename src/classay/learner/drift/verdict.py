@@ -1,9 +1,10 @@
-"""From agreement and accuracy to a verdict: how one batch is compared with chance, and what has moved."""
+"""From agreement and quality to a verdict: how one batch is compared with chance, and what has moved."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -12,19 +13,22 @@ from ...intervals import Estimate
 from ...result import Result
 from .calibration import Calibration, fewest_draws
 from .shift import RowShift
+from .target import NumberTarget, Target
 
 CONCEPT, ROWS, UNSTEADY, NOTHING = "concept moved", "rows moved", "learner unsteady", "nothing shown"
 ROWS_UNLIKE = 0.01
 """Rows count as unlike the reference at this p-value."""
-COLUMNS = ["number", "name", "figure", "value", "low_below", "p_value", "verdict"]
+COLUMNS = ["number", "name", "figure", "value", "low_below", "high_above", "p_value", "verdict"]
 
 
 def judge(
     name: str,
     number: int,
     n_rows: int,
+    target: Target,
     agreements: dict[str, float],
-    accuracies: list[float],
+    qualities: list[float],
+    uncapped: float,
     calibrations: dict[str, Calibration],
     shift: RowShift,
     rate: float,
@@ -32,52 +36,51 @@ def judge(
     learner: str,
     n_reference: int,
     fingerprint: str,
-) -> Update:
+) -> Update | RegressionUpdate:
     """The update of a batch, from its agreement with the concepts of the `reference` and of the `last` batch, and the
-    accuracy of these concepts on it.
+    quality of these concepts on it: accuracy, or minus their error. `uncapped` is the first with all errors in full.
 
-    The concept has moved if agreement with the reference and accuracy of its concept are together less usual than the
-    rate allows. If accuracy alone is usual and the rows are unlike the reference, the rows have moved.
+    The concept has moved if agreement with the reference and quality of its concept are together less usual than the
+    rate allows. If quality alone is usual and the rows are unlike the reference, the rows have moved.
     """
     calibration = calibrations["reference"]
-    agreement, accuracy = agreements["reference"], accuracies[0]
-    last = agreements.get("last", math.nan)
-    update = Update(
-        learner=learner,
-        n_reference=n_reference,
-        name=name,
-        number=number,
-        n_rows=n_rows,
-        verdict=NOTHING,
-        alarm=False,
-        p_value=calibration.joint_p_value(agreement, accuracy),
-        false_alarm_rate=rate,
-        agreement_reference=agreement,
-        agreement_last=last,
-        p_reference=calibration.p_value(agreement, "reference"),
-        p_last=math.nan if math.isnan(last) else calibrations["last"].p_value(last, "last"),
-        p_accuracy=calibration.p_value(accuracy, "accuracy"),
-        p_rows=shift.p_value,
-        moved_column=shift.column if shift.p_value <= ROWS_UNLIKE else "",
-        low_below_reference=calibration.low_below(rate, "reference"),
-        low_below_accuracy=calibration.low_below(rate, "accuracy"),
-        stability=calibration.usual("last"),
-        chance=calibration.chance,
-        accuracy_reference=accuracy,
-        accuracy_last=accuracies[1] if len(accuracies) > 1 else math.nan,
-        usual_accuracy=calibration.usual("accuracy"),
-        fingerprint=fingerprint,
-        notes=(),
-    )
-    usual_but_elsewhere = update.p_accuracy > rate and bool(update.moved_column)
+    agreement, last = agreements["reference"], agreements.get("last", math.nan)
+    shared = {
+        "learner": learner,
+        "n_reference": n_reference,
+        "name": name,
+        "number": number,
+        "n_rows": n_rows,
+        "verdict": NOTHING,
+        "alarm": False,
+        "p_value": calibration.joint_p_value(agreement, qualities[0]),
+        "false_alarm_rate": rate,
+        "agreement_reference": agreement,
+        "agreement_last": last,
+        "p_reference": calibration.p_value(agreement, "reference"),
+        "p_last": math.nan if math.isnan(last) else calibrations["last"].p_value(last, "last"),
+        "p_rows": shift.p_value,
+        "moved_column": shift.column if shift.p_value <= ROWS_UNLIKE else "",
+        "low_below_reference": max(calibration.low_below(rate, "reference"), 0.0),
+        "stability": calibration.usual("last"),
+        "chance": calibration.chance,
+        "fingerprint": fingerprint,
+        "notes": (),
+    }
+    update: Update | RegressionUpdate
+    if isinstance(target, NumberTarget):
+        update = _number_update(shared, target, qualities, uncapped, calibration, rate)
+    else:
+        update = _label_update(shared, qualities, calibration, rate)
+    usual_but_elsewhere = update.p_old > rate and bool(update.moved_column)
     if update.p_value <= rate and not usual_but_elsewhere:
         return replace(update, alarm=True, verdict=CONCEPT, notes=_on_concept(update))
-    few = _too_few(update, calibration, rate)
+    few = _too_few(calibration, rate)
     if few:
         return replace(update, verdict=UNSTEADY, notes=(few,))
     if usual_but_elsewhere and min(update.p_value, update.p_reference) <= rate:
         note = (
-            f"The concept of the batch differs, but the reference's is as accurate as usual, and the rows are unlike "
+            f"The concept of the batch differs, but the reference's is {update.AS_USUAL}, and the rows are unlike "
             f"the reference (most in {update.moved_column}): where the batch has no rows, its concept means little."
         )
         return replace(update, alarm=True, verdict=ROWS, notes=(note,))
@@ -85,16 +88,51 @@ def judge(
     return replace(update, verdict=UNSTEADY, notes=(unsteady,)) if unsteady else update
 
 
-def _on_concept(update: Update) -> tuple[str, ...]:
-    if update.p_accuracy > update.false_alarm_rate:
+def _label_update(shared: dict[str, Any], qualities: list[float], calibration: Calibration, rate: float) -> Update:
+    return Update(
+        **shared,
+        p_accuracy=calibration.p_value(qualities[0], "quality"),
+        low_below_accuracy=max(calibration.low_below(rate, "quality"), 0.0),
+        accuracy_reference=qualities[0],
+        accuracy_last=qualities[1] if len(qualities) > 1 else math.nan,
+        usual_accuracy=calibration.usual("quality"),
+    )
+
+
+def _number_update(
+    shared: dict[str, Any],
+    target: NumberTarget,
+    qualities: list[float],
+    uncapped: float,
+    calibration: Calibration,
+    rate: float,
+) -> RegressionUpdate:
+    usual = calibration.usual("quality")
+    return RegressionUpdate(
+        **shared,
+        tolerance=target.tolerance,
+        cap=calibration.cap,
+        p_error=calibration.p_value(qualities[0], "quality"),
+        high_above_error=target.error(calibration.low_below(rate, "quality")),
+        error_reference=target.error(qualities[0]),
+        mean_absolute_error=target.error(uncapped),
+        error_last=target.error(qualities[1]) if len(qualities) > 1 else math.nan,
+        usual_error=replace(
+            usual, value=target.error(usual.value), low=target.error(usual.high), high=target.error(usual.low)
+        ),
+    )
+
+
+def _on_concept(update: Update | RegressionUpdate) -> tuple[str, ...]:
+    if update.p_old > update.false_alarm_rate:
         return (
-            "Neither figure alone is that low; together they are. The reference's concept is about as accurate as "
-            "usual, so the change is small, or this is a false alarm.",
+            f"Neither figure alone is that unusual; together they are. The reference's concept is {update.AS_USUAL}, "
+            "or nearly so: the change is small, or this is a false alarm.",
         )
     return (f"The rows are unlike the reference too (most in {update.moved_column}).",) if update.moved_column else ()
 
 
-def _too_few(update: Update, calibration: Calibration, rate: float) -> str | None:
+def _too_few(calibration: Calibration, rate: float) -> str | None:
     """Why there can be no alarm at this rate, if blocks are too few."""
     fewest = fewest_draws(rate, calibration.blocks)
     if calibration.reference.size >= fewest:
@@ -105,14 +143,14 @@ def _too_few(update: Update, calibration: Calibration, rate: float) -> str | Non
     )
 
 
-def _unsteady(update: Update, calibration: Calibration, min_stability: float | None) -> str | None:
+def _unsteady(update: Update | RegressionUpdate, calibration: Calibration, min_stability: float | None) -> str | None:
     """Why agreement cannot show a change at this batch size, if so."""
     if update.low_below_reference <= calibration.chance:
         return (
             f"A concept unrelated to the reference agrees with it on {calibration.chance:.3g} of probes, and only less "
             f"than {update.low_below_reference:.3g} is unusual: with {update.n_rows} rows per batch, {update.learner} "
-            "is too unstable, or its predictions hardly vary. Only the accuracy of the reference's concept can show a "
-            "change here. Use larger batches, a larger reference or a more stable learner."
+            f"is too unstable, or its predictions hardly vary. Only the {update.OLD} of the reference's concept can "
+            "show a change here. Use larger batches, a larger reference or a more stable learner."
         )
     if min_stability is not None and update.stability.value < min_stability:
         return (
@@ -122,24 +160,15 @@ def _unsteady(update: Update, calibration: Calibration, min_stability: float | N
     return None
 
 
-# The results of a drift monitor: `Update` for one batch, `Drift` for all.
+# The results of a drift monitor: `Update` or `RegressionUpdate` for one batch, `Drift` for all.
 
 
-@dataclass(frozen=True)
-class Update(Result, chart="learner.drift:update_chart"):
-    """The result of one batch.
+@dataclass(frozen=True, kw_only=True)
+class BatchFigures:
+    """What the results of a batch share, whatever the target is."""
 
-    `agreement_reference` is the share of probes on which the batch's concept predicts the same as that of the
-    reference, `accuracy_reference` the accuracy of the reference's concept on the batch. `p_value` is that of both
-    together; `p_reference` and `p_accuracy` those of each alone, and each is lower than usual below its `low_below`.
-    `p_rows` is that of the rows, whatever their labels. `verdict`: "concept moved" (p_value at most the rate), "rows
-    moved" (only agreement is low, and the rows are unlike the reference), "learner unsteady" (agreement could not show
-    a change), or "nothing shown". `alarm` is True for the first two.
-    `agreement_last` and `accuracy_last` are the same for the concept of the previous batch (NaN for the first batch).
-    `stability` is the usual agreement of two batches of this size without change and the range of 95 % of pairs;
-    `chance` the agreement of a concept unrelated to the reference; `usual_accuracy` that of the reference's concept on
-    rows of its own kind.
-    """
+    OLD: ClassVar[str]
+    AS_USUAL: ClassVar[str]
 
     learner: str
     n_reference: int
@@ -154,44 +183,142 @@ class Update(Result, chart="learner.drift:update_chart"):
     agreement_last: float
     p_reference: float
     p_last: float
-    p_accuracy: float
     p_rows: float
     moved_column: str
     low_below_reference: float
-    low_below_accuracy: float
     stability: Estimate
     chance: float
-    accuracy_reference: float
-    accuracy_last: float
-    usual_accuracy: Estimate
     fingerprint: str
     notes: tuple[str, ...]
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: number, name, figure, value, low_below, p_value, verdict."""
-        figures = [
-            ("agreement_reference", self.agreement_reference, self.low_below_reference, self.p_reference),
-            ("accuracy_reference", self.accuracy_reference, self.low_below_accuracy, self.p_accuracy),
-            ("both", math.nan, math.nan, self.p_value),
-            ("rows", math.nan, math.nan, self.p_rows),
-            ("agreement_last", self.agreement_last, math.nan, self.p_last),
-            ("accuracy_last", self.accuracy_last, math.nan, math.nan),
-            ("stability", self.stability.value, math.nan, math.nan),
+    def _table(self, old: dict[str, float], last: float) -> pd.DataFrame:
+        """One row per figure. `old` is the row of the old concept on the batch, `last` its figure for the last one."""
+        rows: list[dict[str, Any]] = [
+            {
+                "figure": "agreement_reference",
+                "value": self.agreement_reference,
+                "low_below": self.low_below_reference,
+                "p_value": self.p_reference,
+            },
+            {"figure": f"{self.OLD}_reference", **old},
+            {"figure": "both", "p_value": self.p_value},
+            {"figure": "rows", "p_value": self.p_rows},
+            {"figure": "agreement_last", "value": self.agreement_last, "p_value": self.p_last},
+            {"figure": f"{self.OLD}_last", "value": last},
+            {"figure": "stability", "value": self.stability.value},
         ]
-        rows = [(self.number, self.name, *each, self.verdict) for each in figures]
-        return pd.DataFrame(rows, columns=COLUMNS)
+        columns = [each for each in COLUMNS if each != "high_above" or each in old]
+        return pd.DataFrame(
+            [{"number": self.number, "name": self.name, "verdict": self.verdict, **row} for row in rows],
+            columns=columns,
+        )
 
-    def __str__(self) -> str:
+    def _paragraph(self, alike: str, old: str) -> str:
+        """Verdict and figures in words. `alike`: what agreement is; `old`: how good the reference's concept is."""
         text = (
             f"Batch {self.name}: {self.verdict} (p = {self.p_value:.3g}). Its concept agrees with the reference's on "
-            f"{self.agreement_reference:.3f} of probes (low below {self.low_below_reference:.3f}), and the "
-            f"reference's has accuracy {self.accuracy_reference:.3f} on the batch (low below "
-            f"{self.low_below_accuracy:.3f}, usually {self.usual_accuracy:.3f})."
+            f"{self.agreement_reference:.3f} of probes{alike} (low below {self.low_below_reference:.3f}), and the "
+            f"reference's has {old}."
         )
         if not math.isnan(self.agreement_last):
             text += f" With the previous batch's concept it agrees on {self.agreement_last:.3f}."
         text += f" Batches of {self.n_rows} rows without change usually agree on {self.stability:.3f}."
         return " ".join([text, *self.notes])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update(BatchFigures, Result, chart="learner.drift:update_chart"):
+    """The result of one batch.
+
+    `agreement_reference` is the share of probes on which the batch's concept predicts the same as that of the
+    reference, `accuracy_reference` the accuracy of the reference's concept on the batch. `p_value` is that of both
+    together; `p_reference` and `p_accuracy` those of each alone, and each is lower than usual below its `low_below`.
+    `p_rows` is that of the rows, whatever their labels. `verdict`: "concept moved" (p_value at most the rate), "rows
+    moved" (only agreement is low, and the rows are unlike the reference), "learner unsteady" (agreement could not show
+    a change), or "nothing shown". `alarm` is True for the first two.
+    `agreement_last` and `accuracy_last` are the same for the concept of the previous batch (NaN for the first batch).
+    `stability` is the usual agreement of two batches of this size without change and the range of 95 % of pairs;
+    `chance` the agreement of a concept unrelated to the reference; `usual_accuracy` that of the reference's concept on
+    rows of its own kind.
+    """
+
+    OLD: ClassVar[str] = "accuracy"
+    AS_USUAL: ClassVar[str] = "as accurate as usual"
+
+    p_accuracy: float
+    low_below_accuracy: float
+    accuracy_reference: float
+    accuracy_last: float
+    usual_accuracy: Estimate
+
+    @property
+    def p_old(self) -> float:
+        """The p-value of the old concept's accuracy alone."""
+        return self.p_accuracy
+
+    @property
+    def old_in_words(self) -> str:
+        """The old concept's accuracy, and from where it is unusual."""
+        return f"{self.accuracy_reference:.3f} on the batch (low below {self.low_below_accuracy:.3f})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: number, name, figure, value, low_below, p_value, verdict."""
+        old = {"value": self.accuracy_reference, "low_below": self.low_below_accuracy, "p_value": self.p_accuracy}
+        return self._table(old, self.accuracy_last)
+
+    def __str__(self) -> str:
+        return self._paragraph(
+            "",
+            f"accuracy {self.accuracy_reference:.3f} on the batch (low below {self.low_below_accuracy:.3f}, usually "
+            f"{self.usual_accuracy:.3f})",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionUpdate(BatchFigures, Result, chart="learner.drift:update_chart"):
+    """The result of one batch for a regressor: see `Update`.
+
+    Concepts agree on a probe if their predictions differ by at most `tolerance`. `error_reference` is the mean absolute
+    error of the reference's concept on the batch, in units of the target, no error counted above `cap` (3 times the
+    usual one), and `mean_absolute_error` the same with all errors in full. `p_error` is the p-value of the first alone:
+    it is unusual above `high_above_error` (infinite if the reference has too few blocks). `usual_error` is that of the
+    reference's concept on rows of its own kind, `error_last` that of the previous batch's concept on the batch.
+    """
+
+    OLD: ClassVar[str] = "error"
+    AS_USUAL: ClassVar[str] = "as near to the truth as usual"
+
+    tolerance: float
+    cap: float
+    p_error: float
+    high_above_error: float
+    error_reference: float
+    mean_absolute_error: float
+    error_last: float
+    usual_error: Estimate
+
+    @property
+    def p_old(self) -> float:
+        """The p-value of the old concept's error alone."""
+        return self.p_error
+
+    @property
+    def old_in_words(self) -> str:
+        """The old concept's error, and from where it is unusual."""
+        return f"{self.error_reference:.4g} on the batch (high above {self.high_above_error:.4g})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: number, name, figure, value, low_below, high_above, p_value, verdict."""
+        old = {"value": self.error_reference, "high_above": self.high_above_error, "p_value": self.p_error}
+        return self._table(old, self.error_last)
+
+    def __str__(self) -> str:
+        return self._paragraph(
+            f" within {self.tolerance:.3g}",
+            f"a mean absolute error of {self.error_reference:.4g} on the batch (high above "
+            f"{self.high_above_error:.4g}, usually {self.usual_error:.4g}), errors above {self.cap:.3g} counted as "
+            f"that ({self.mean_absolute_error:.4g} in full)",
+        )
 
 
 @dataclass(frozen=True)
@@ -202,7 +329,7 @@ class Drift(Result, chart="learner.drift:drift_chart"):
     probes: str
     false_alarm_rate: float
     n_reference: int
-    updates: tuple[Update, ...]
+    updates: tuple[Update, ...] | tuple[RegressionUpdate, ...]
 
     @property
     def alarms(self) -> tuple[str, ...]:
@@ -212,7 +339,7 @@ class Drift(Result, chart="learner.drift:drift_chart"):
     def to_frame(self) -> pd.DataFrame:
         """One row per batch and figure: number, name, figure, value, low_below, p_value, verdict."""
         if not self.updates:
-            return pd.DataFrame(columns=COLUMNS)
+            return pd.DataFrame(columns=[each for each in COLUMNS if each != "high_above"])
         return pd.concat([update.to_frame() for update in self.updates], ignore_index=True)
 
     def __str__(self) -> str:

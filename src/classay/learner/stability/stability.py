@@ -297,7 +297,7 @@ def regression_stability(
 ) -> RegressionStability:
     """`stability` for the record of a regressor."""
     where = compared_on(predictions, on)
-    reach = _tolerance(predictions, tolerance)
+    reach = tolerance_for(predictions.truth, tolerance)
     values = predictions.complete(where, pairs=predictions.halves)
     notes = used(predictions, values.shape)
     values, repeated = as_units(values), len(values) == 1
@@ -337,9 +337,10 @@ def _near(tolerance: float, one: NDArray[Any], other: NDArray[Any]) -> NDArray[n
     return close
 
 
-def _tolerance(predictions: Predictions, tolerance: float | None) -> float:
+def tolerance_for(truth: Floats, tolerance: float | None) -> float:
+    """The tolerance that a user gave, checked, or that of the standard deviation of the truth."""
     if tolerance is None:
-        deviation = float(predictions.truth.std())
+        deviation = float(truth.std())
         if deviation == 0:
             raise expect.InputError("The truth is one number, so there is no scale for `tolerance`. Pass one.")
         return TOLERANCE * deviation

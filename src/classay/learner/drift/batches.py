@@ -1,0 +1,136 @@
+"""Batches that arrive after a reference: the same columns, no new categories, known classes or numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pandas.api import types
+
+from ...expect import InputError, nearest, shown
+from ...frames import pandas_of
+from ...inputs import is_sparse
+from ..fitting import checks
+
+TARGET = "Is the target column right?"
+ONE_CLASS = "No concept can be learned from such a batch: merge it with the next one, or drop it."
+
+
+def reference(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
+    """Rows and target of a reference: numbers for a regressor, or labels, of which there must be two."""
+    rows, values = _rows_and_target(X, y, numbers)
+    if not numbers:
+        _two_classes(values, TARGET)
+    return rows, values
+
+
+def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
+    """Rows and target of a batch in the form of the reference: columns matched by name, with its categories.
+
+    `classes` are those of the reference; None if its target is a number.
+    """
+    X = pandas_of(X)
+    if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
+        kind, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
+        raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {kind}.")
+    rows, values = _rows_and_target(X, y, numbers=classes is None)
+    if classes is not None:
+        _two_classes(values, ONE_CLASS)
+    if isinstance(like, pd.DataFrame):
+        rows = _matched(rows, like)
+    elif rows.shape[1] != like.shape[1]:
+        raise InputError(
+            f"The batch has {rows.shape[1]} columns but the reference has {like.shape[1]}; they must match."
+        )
+    return rows, values if classes is None else _known_labels(values, classes)
+
+
+def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
+    if is_sparse(X):
+        raise InputError("`X` is sparse; expected a dense array or a DataFrame. Use X.toarray() if it is small.")
+    rows, values, _ = checks.rows_and_labels(X, y)
+    if numbers and values.dtype.kind == "U":
+        raise InputError(
+            f"`y` contains text such as {values[0].item()!r}, but a regressor learns numbers. Did you mean a "
+            "classifier?"
+        )
+    if numbers and not np.isfinite(values.astype(float)).all():
+        raise InputError("`y` has infinite values. Replace them, or drop those rows.")
+    return _detached(rows), values.astype(float) if numbers else values.copy()
+
+
+def _two_classes(labels: NDArray[Any], hint: str) -> None:
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. {hint}")
+
+
+def _known_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """The labels of a batch, all of which the reference has."""
+    if (labels.dtype.kind == "U") != (classes.dtype.kind == "U"):
+        raise InputError(
+            f"The batch has labels such as {labels[0].item()!r}, the reference such as {classes[0].item()!r}; expected "
+            "the same labels in both."
+        )
+    strange = np.setdiff1d(labels, classes)
+    if strange.size:
+        raise InputError(
+            f"The batch has classes that the reference does not have: {shown(map(repr, strange.tolist()), 4)}. A new "
+            "class is a change in itself: leave these rows out, or fit the monitor again on rows that include it."
+        )
+    known: NDArray[Any] = classes[np.searchsorted(classes, labels)]
+    return known
+
+
+def _matched(rows: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the reference, in its order."""
+    known = [str(name) for name in like.columns]
+    for name in rows.columns:
+        if name not in like.columns:
+            raise InputError(
+                f"The batch has a column {name!r}, which the reference does not have.{nearest(str(name), known)} Leave "
+                "it out, or fit the monitor again."
+            )
+    lacking = [name for name in like.columns if name not in rows.columns]
+    if lacking:
+        raise InputError(f"The batch lacks {shown(lacking)}, which the reference has.")
+    return pd.DataFrame({name: _column(rows[name], like[name]) for name in like.columns})
+
+
+def _column(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
+    if column.isna().all():
+        return column
+    kinds = kind(column), kind(like)
+    categories = like.dtype.categories if isinstance(like.dtype, pd.CategoricalDtype) else None
+    # Categories may be numbers, which a batch may contain as plain numbers.
+    if kinds[0] != kinds[1] and categories is None:
+        raise InputError(f"The column {like.name!r} contains {kinds[0]} in the batch but {kinds[1]} in the reference.")
+    if kinds[1] != "texts":
+        return column
+    seen = set(like.dropna().unique() if categories is None else categories)
+    strange = [value for value in column.dropna().unique().tolist() if value not in seen]
+    if strange:
+        raise InputError(
+            f"The column {like.name!r} has categories in the batch that the reference does not have: "
+            f"{shown(map(repr, strange), 4)}. Map them to known ones, leave these rows out, or fit the monitor again."
+        )
+    return column.astype(like.dtype)
+
+
+def kind(column: pd.Series[Any]) -> str:
+    """What a column contains: numbers (booleans too), times or text (categories too)."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "texts"
+    if types.is_numeric_dtype(column.dtype) or types.is_bool_dtype(column.dtype):
+        return "numbers"
+    if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
+        return "times"
+    inferred = types.infer_dtype(column, skipna=True)
+    return "numbers" if inferred in ("integer", "floating", "boolean", "mixed-integer-float") else "texts"
+
+
+def _detached(rows: Any) -> Any:
+    """A copy with rows counted from 0, so that later changes to the user's own data have no effect."""
+    return rows.reset_index(drop=True).copy() if isinstance(rows, pd.DataFrame) else np.array(rows)
