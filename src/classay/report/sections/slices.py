@@ -23,8 +23,8 @@ from .rows import cell, columns_first
 TITLE = "Where do errors concentrate? (slices)"
 MOST_IN_SLICE, MOST_COLUMNS = 15, 30
 FOUND = (
-    "Ranges and categories of one or two columns in which {} is wrong more often than elsewhere: found in one half of "
-    "the rows, confirmed in the other."
+    "Ranges and categories of one or two columns in which {} is wrong more often than elsewhere: found in one part of "
+    "the rows, confirmed in the others."
 )
 
 
