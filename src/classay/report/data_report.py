@@ -97,9 +97,6 @@ class DataReport(Result):
         """Write the report in the format of the suffix: .html (page), .json, or .md (section for a model card)."""
         return self.report.save(path, force=force)
 
-    def _notebook_table(self) -> tuple[pd.DataFrame, str]:
-        return self.report._notebook_table()
-
     def __str__(self) -> str:
         return str(self.report)
 
@@ -299,7 +296,7 @@ def measure_data(
 def findings_of_data(parts: DataParts) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:
     """What may make every figure wrong, by the same rules as in a report on learners, and what was not checked."""
     if parts.suspicions is None:
-        return (), ()
+        return (), tuple(Unasked(code, RULES[code].title, "it was not asked for (--checks)") for code in DATA_RULES)
     results = Results(parts.data, {}, complexity=parts.complexity, suspicions=parts.suspicions)
     judge = Judge.of_report(1, 0)
     findings: list[Finding] = []

@@ -151,8 +151,8 @@ def unlike_section(
     picture = Picture(
         UNLIKE,
         "Rows unlike the known ones",
-        "Share of the test rows that are farther from every class than nearly all known rows, and what is expected "
-        "of rows of the same kind.",
+        "Share of the test rows that are farther from every class than nearly all known rows, beside what is usual "
+        "for rows of the same kind.",
         spec_of(unlike.plot()),
     )
     sheet = unlike_sheet(unlike, rows, most)
