@@ -417,7 +417,7 @@ def test_the_table_by_column_checks_what_it_is_given():
 
 def test_the_table_by_column_counts_all_slices_tested_of_a_column():
     """The best of several is found by chance more often than one."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(3)
     table, wrong = pd.DataFrame({"x": rng.random(1500)}), rng.random(1500) < 0.4
     tested = slices(table, wrong, max_features=1).tested
     assert len(tested) > 1
