@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from classay.data.slices import slices
+from classay.data.slices import slices, slices_by_column
 from classay.expect import InputError
 
 N = 6000
@@ -397,3 +397,30 @@ def test_slices_by_group_find_what_is_there():
     assert found.slices[0].features == ("region",)
     assert found.slices[0].error_rate.kind == "of a proportion, over groups, rows not searched"
     assert found.error_rate.kind == "of a proportion, over groups"
+
+
+def test_the_table_by_column_checks_what_it_is_given():
+    table, wrong = noise(400), np.arange(400) % 5 == 0
+    with pytest.raises(InputError, match="`q` is 3"):
+        slices_by_column(table, wrong, q=3)
+    with pytest.raises(InputError, match="`min_size` is 399"):
+        slices_by_column(table, wrong, min_size=399)
+    with pytest.raises(InputError, match="groups"):
+        slices_by_column(table, wrong, groups=[1, 2])
+    with pytest.raises(InputError, match="True in all 400 rows"):
+        slices_by_column(table, np.ones(400, dtype=bool))
+    with pytest.raises(InputError, match="contains list values"):
+        slices_by_column(table.assign(tags=[[1]] * 400), wrong)
+    assert slices_by_column(table, np.zeros(400, dtype=bool)).empty
+    assert "one" not in set(slices_by_column(table.assign(one=1), wrong)["column"])
+
+
+def test_the_table_by_column_counts_all_slices_tested_of_a_column():
+    """The best of several is found by chance more often than one."""
+    rng = np.random.default_rng(3)
+    table, wrong = pd.DataFrame({"x": rng.random(1500)}), rng.random(1500) < 0.4
+    tested = slices(table, wrong, max_features=1).tested
+    assert len(tested) > 1
+    (line,) = slices_by_column(table, wrong).to_dict("records")
+    assert line["q_value"] == pytest.approx(tested["q_value"].min())
+    assert line["q_value"] > line["p_value"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from classay.data.slices import slices
 
@@ -18,6 +19,31 @@ def mixed(n, rng):
     table["visits"] = rng.poisson(2, n)
     table["x3"] = table.x3.where(rng.random(n) > 0.1)
     return table
+
+
+def categories(n, rng):
+    """One column whose slices exclude each other, so that their tests depend negatively."""
+    return pd.DataFrame({"job": rng.choice(list("abcdef"), n)})
+
+
+def ties(n, rng):
+    return pd.DataFrame({f"c{place}": rng.integers(0, 3, n) for place in range(10)}).assign(vip=rng.random(n) < 0.5)
+
+
+def classes(n, rng):
+    """The same ten classes as text and as ten columns of True and False."""
+    label = rng.integers(0, 10, n)
+    return pd.DataFrame({f"is{code}": label == code for code in range(10)}).assign(label=label.astype(str))
+
+
+@pytest.mark.parametrize("made", [categories, ties, classes])
+def test_pure_noise_in_discrete_columns(made):
+    runs = 0
+    for seed in range(5 * RUNS):
+        rng = np.random.default_rng(100_000 + seed)
+        runs += len(slices(made(3000, rng), rng.random(3000) < 0.3, random_state=seed).slices) > 0
+    print(f"noise, {made.__name__}: a discovery in {runs / RUNS / 5:.1%} of runs")
+    assert runs <= stats.binom.ppf(0.99, 5 * RUNS, 0.05)
 
 
 @pytest.mark.parametrize(("n", "rate"), [(500, 0.1), (2000, 0.03), (2000, 0.3), (10000, 0.1)])

@@ -6,7 +6,7 @@ A slice is a region of the table in which the outcome is an error; `regions.find
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from .. import expect
 from ..arrays import Mask
 from ..expect import InputError, nearest, shown
 from ..frames import pandas_of
 from ..intervals import Estimate, of_proportion_by_group
-from ..regions.columns import checked_columns, checked_table
+from ..regions.columns import bin_column, checked_table
 from ..regions.conditions import Condition
 from ..regions.find import find_regions, search_options
 from ..regions.outcome import BinaryOutcome, GroupedOutcome
@@ -158,8 +157,8 @@ class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
             text = f"Nothing to find: none of {self.n_rows} rows is wrong."
         elif not self.slices:
             text = (
-                f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with {self.n_errors} errors "
-                f"in {self.n_rows} rows."
+                f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with {self.n_errors} "
+                f"error{'' if self.n_errors == 1 else 's'} in {self.n_rows} rows."
             )
         else:
             text = self._where() + (
@@ -239,20 +238,14 @@ def slices(
     frame = checked_table(table)
     is_wrong, wrong_column = checked_wrong(frame, wrong)
     options = search_options(frame, wrong_column, columns, max_features, min_size, q, top, level, random_state)
-    n_errors = int(is_wrong.sum())
-    if n_errors == len(is_wrong):
-        raise expect.InputError(
-            f"`wrong` is True in all {n_errors} rows, so no slice can have more errors than another. Is it inverted?"
-        )
-    codes = per_row(groups, rows=len(is_wrong)).groups
-    errors = BinaryOutcome(is_wrong) if codes is None else GroupedOutcome(is_wrong, codes)
+    errors = _errors(is_wrong, groups)
     regions = find_regions(frame, options, errors, errors, "slices")
     return Slices(
         slices=tuple(Slice.of(region) for region in regions.regions),
         tested=regions.tested.rename(columns={"rate": "error_rate"}),
-        error_rate=of_proportion_by_group(is_wrong, codes, options.level),
+        error_rate=of_proportion_by_group(is_wrong, errors.groups, options.level),
         n_rows=len(is_wrong),
-        n_errors=n_errors,
+        n_errors=int(errors.total),
         n_searched=regions.n_searched,
         min_size=options.min_size,
         q=options.q,
@@ -276,8 +269,9 @@ def slices_by_column(
 ) -> pd.DataFrame:
     """The most significant slice of each column alone, one line each, the columns by rank: the table of FreaAI.
 
-    A column without a slice that was tested is left out; `q_value` corrects over the columns, and `stands_out` says
-    whether it is at most `q`. Parameters are as in `slices`.
+    A column without a slice that was tested is left out. `p_value` is that of the slice shown; `q_value` corrects it
+    for the slices tested of its column and over the columns, and `stands_out` says whether it is at most `q`.
+    Parameters are as in `slices`.
 
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame({"age": rng.integers(18, 80, 2000), "noise": rng.random(2000)})
@@ -286,27 +280,34 @@ def slices_by_column(
     """
     frame = checked_table(table)
     is_wrong, wrong_column = checked_wrong(frame, wrong)
+    options = search_options(frame, wrong_column, columns, 1, min_size, q, 1, level, random_state)
+    errors = _errors(is_wrong, groups)
     lines = []
-    for name in checked_columns(frame, columns, wrong_column):
-        try:
-            found = slices(
-                frame[[name]],
-                is_wrong,
-                max_features=1,
-                min_size=min_size,
-                q=q,
-                level=level,
-                random_state=random_state,
-                groups=groups,
-            )
-        except InputError:  # nothing to search in this column
+    for name in options.names:
+        if not bin_column(frame[name], options.min_size).varies:
             continue
-        if len(found.tested):
-            lines.append({"column": name, **found.tested.iloc[0].drop(["q_value", "verdict"]).to_dict()})
-    result = pd.DataFrame(lines, columns=["column", "condition", "size", "error_rate", "rest_rate", "p_value"])
-    result["q_value"] = q_values(result["p_value"])
+        tested = find_regions(frame, replace(options, names=(name,)), errors, errors, "slices").tested
+        if len(tested):
+            # The least q-value of a column is a valid p-value: Bonferroni's over the slices tested.
+            best = int(tested["q_value"].to_numpy().argmin())
+            lines.append({"column": name, **tested.drop(columns="verdict").iloc[best].to_dict()})
+    names = {"column": "column", "condition": "condition", "size": "size", "rate": "error_rate"}
+    names |= {name: name for name in ("rest_rate", "p_value", "q_value")}
+    result = pd.DataFrame(lines, columns=list(names)).rename(columns=names)
+    result["q_value"] = q_values(result["q_value"])
     result["stands_out"] = result["q_value"] <= q
-    return result.sort_values("p_value", kind="stable", ignore_index=True)
+    return result.sort_values(["q_value", "p_value"], kind="stable", ignore_index=True)
+
+
+def _errors(is_wrong: NDArray[np.bool_], groups: Any) -> BinaryOutcome:
+    """Errors as what is searched for, by groups if there are any."""
+    if is_wrong.all():
+        raise InputError(
+            f"`wrong` is True in all {len(is_wrong)} rows, so no slice can have more errors than another. Is it "
+            "inverted?"
+        )
+    codes = per_row(groups, rows=len(is_wrong)).groups
+    return BinaryOutcome(is_wrong) if codes is None else GroupedOutcome(is_wrong, codes)
 
 
 def checked_wrong(table: pd.DataFrame, wrong: Any) -> tuple[NDArray[np.bool_], str | None]:

@@ -146,8 +146,8 @@ def _columns(frame: pd.DataFrame, options: SearchOptions, notes: list[str]) -> t
     scattered = [each.name for each in binned if not each.varies and len(each.values) > 1]
     if not varied:
         raise expect.InputError(
-            f"There is nothing to search: {expect.shown(options.names)} have the same value in all rows, or no value "
-            f"that {options.min_size} rows share. Pass columns that vary."
+            f"There is nothing to search in {expect.shown(options.names)}: the same value in all rows, or no value "
+            f"has {options.min_size} rows. Pass columns that vary."
         )
     if constant:
         notes.append(f"Dropped, because all rows have the same value: {expect.shown(constant)}.")

@@ -102,6 +102,7 @@ class BinaryOutcome(Outcome):
 
     dispersion = 1.0
     searched = 0.6
+    groups: AnyInts | None = None
 
     def __init__(self, values: Mask) -> None:
         self.values = values
@@ -144,6 +145,8 @@ class GroupedOutcome(BinaryOutcome):
     Chance is that of the difference of a part from the rest with the variance over groups, and Student's t with as many
     degrees of freedom as the fewer groups allow. No group is both searched and tested.
     """
+
+    groups: AnyInts
 
     def __init__(self, values: Mask, groups: AnyInts) -> None:
         super().__init__(values)
