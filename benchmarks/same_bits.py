@@ -437,7 +437,7 @@ def _() -> Any:
 @call("complexity: auto, and what is asked of it")
 def _() -> Any:
     found = classay.complexity(*digits())
-    asked = [found.hardest(30), found.suspects(), found.explain([0, 5], top=3), found.confusion(), found.to_frame()]
+    asked = [found.hardest(30), found.suspects(), found.explain([0, 5], top=3), found.neighbours(), found.to_frame()]
     return {"complexity": found, "distances": found.distances, "asked": asked, "score": found.score(*digits())}
 
 

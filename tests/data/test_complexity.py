@@ -16,6 +16,7 @@ from classay.data.complexity import Complexity, complexity
 from classay.data.cross_fit import fit_temperature
 from classay.data.distances import CLASS_OFFSET, DISTANCES
 from classay.data.geometry import Geometry
+from classay.estimators.encoder import numbers, numbers_of_two
 from classay.expect import InputError
 from classay.splits import fold_of_rows
 
@@ -651,3 +652,77 @@ def test_rows_of_one_group_are_in_one_fold():
 def test_what_makes_no_sense_per_row_is_refused(given, words):
     with pytest.raises(InputError, match=words):
         complexity(np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2, **given)
+
+
+def test_classes_with_one_row_are_named_however_rows_are_measured():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(61, 2)) + np.repeat([0.0, 4.0, 2.0], [30, 30, 1])[:, None]
+    y = np.repeat(["a", "b", "solo"], [30, 30, 1])
+    tested = complexity(X, y, "euclidean", X[:40], y[:40])
+    for c, row in (
+        (complexity(X, y, paper=True), 60),
+        (complexity(X, y, "euclidean", cross_fit=False), 60),
+        (complexity(X, y, "euclidean"), 60),
+        (tested, -1),
+        (complexity(X, y, "euclidean", X[50:], y[50:]), 10),
+    ):
+        assert c.lone_classes.to_numpy().tolist() == [[row, "solo"]]
+        assert "1 class has a single row (solo)" in " ".join(c.notes)
+    assert "rests on that row alone" in str(tested)
+
+
+def test_a_class_in_one_group_has_not_a_single_row():
+    X, y = clouds_of_three(120)
+    groups = np.where(y == "c", 99, np.arange(120) // 4)
+    c = complexity(X, y, "euclidean", groups=groups)
+    assert not c.known[y == "c"].any()
+    assert len(c.lone_classes) == 0
+    assert "1 class has all rows in one group (c)" in " ".join(c.notes)
+    assert "single row" not in " ".join(c.notes)
+
+
+def clouds_of_three(n):
+    rng = np.random.default_rng(1)
+    y = np.array(list("abc"))[rng.integers(0, 3, n)]
+    return rng.normal(size=(n, 3)) + (y == "b")[:, None], y
+
+
+def test_paper_is_true_or_false_and_overrides_nothing_in_silence():
+    X, y = clouds_of_three(90)
+    with pytest.raises(InputError, match="`paper` is 'no'"):
+        complexity(X, y, paper="no")
+    with pytest.raises(InputError, match="`cross_fit` is 5, but paper=True"):
+        complexity(X, y, paper=True, cross_fit=5)
+    assert complexity(X, y, paper=True, cross_fit=False).measured == "with the row"
+    assert complexity(X, y, "euclidean").measured == complexity(X, y, "euclidean", cross_fit=5).measured
+    # Indicators of all levels: no class has an inverse, and nothing says that it kept its own covariance.
+    level = np.eye(3)[np.random.default_rng(0).integers(0, 3, 90)]
+    text = str(complexity(np.hstack([X, level]), y, paper=True))
+    assert "was shrunk" in text
+    assert "own covariance" not in text
+
+
+def test_constant_columns_are_refused_with_any_distance():
+    for distance in ("auto", "euclidean", "cosine", "mahalanobis"):
+        with pytest.raises(InputError, match="All columns are constant"):
+            complexity(np.ones((40, 2)), np.arange(40) % 2, distance)
+
+
+def test_the_list_of_near_classes_does_not_answer_to_confusion():
+    assert not hasattr(complexity(*clouds_of_three(60), "euclidean"), "confusion")
+
+
+def test_independent_indicators_give_the_paper_covariances_with_an_inverse():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    table["c"] = rng.choice(["u", "v", "w"], 200)
+    table["d"] = rng.choice(["x", "y"], 200)
+    y = (table["a"] + (table["c"] == "u") + rng.normal(size=200) > 0.3).to_numpy()
+    test = table.head(20).assign(c="u")
+    first, second = numbers_of_two(table, test, independent=True)
+    assert list(first) == list(second) == ["a", "b", "c_v", "c_w", "d_y"]
+    assert not any("shrunk" in note for note in complexity(first, y, paper=True).notes)
+    assert any("shrunk" in note for note in complexity(numbers(table), y, paper=True).notes)
+    # The left-out level is determined by the others, so any other may be left out: Mahalanobis is the same.
+    other = numbers(table).drop(columns=["c_w", "d_x"])
+    np.testing.assert_allclose(complexity(first, y, paper=True).values, complexity(other, y, paper=True).values)

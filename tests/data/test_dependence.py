@@ -1,5 +1,7 @@
 """Rows that belong together: planted ties are found by name, sorted files and given groups are left alone."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +23,7 @@ from classay.data.dependence import _excess, _stretches, _takes_classes, _united
 from classay.data.labelled_table import labelled_table
 from classay.data.near_groups import continuous_columns, near_groups
 from classay.data.nearness import distances, even_sample, nearest_ranks, scaled
+from classay.expect import InputError
 
 
 def test_eighty_patients_with_their_id():
@@ -167,3 +170,27 @@ def test_columns_by_name():
     assert [tie.name for tie in result.ties] == ["patient"]
     with pytest.raises(classay.InputError, match="Did you mean"):
         classay.dependence(made["X"], made["y"], columns=["patiend"])
+
+
+@pytest.mark.parametrize("verb", [classay.dependence, classay.leaks])
+def test_labels_that_are_all_different_are_refused(verb):
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    with pytest.raises(InputError, match="60 rows has its own class"):
+        verb(rows, [f"label {number}" for number in range(60)])
+
+
+@pytest.mark.parametrize("verb", [classay.dependence, classay.leaks])
+def test_nearly_as_many_classes_as_rows_give_no_warning(verb):
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=list("ab"))
+    labels = np.append(np.arange(110), np.arange(10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert verb(rows, labels).found == ()
+
+
+def test_infinity_is_refused():
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=list("ab"))
+    rows.loc[0, "a"] = np.inf
+    for verb in (classay.dependence, classay.leaks):
+        with pytest.raises(InputError, match="infinit"):
+            verb(rows, np.arange(120) % 2)

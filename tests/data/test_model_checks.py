@@ -235,6 +235,76 @@ def test_balanced_samples_have_equal_classes():
         classay.balanced_complexity(X, y, rows_per_class=2)
 
 
+def test_equal_classes_have_an_interval_of_some_width():
+    X, y = clouds(150, apart=1.0)
+    keep = np.concatenate([np.flatnonzero(y == name)[:40] for name in "abc"])
+    balanced = classay.balanced_complexity(X[keep], y[keep], repeats=8, distance="euclidean")
+    by_class = balanced.by_class
+    assert (by_class["high"] - by_class["low"] > 0.1 * by_class["balanced"]).all()
+    assert balanced.accuracy.high - balanced.accuracy.low > 0.05
+    narrower = classay.balanced_complexity(X[keep], y[keep], repeats=8, distance="euclidean", level=0.5)
+    assert (narrower.by_class["low"] > by_class["low"]).all()
+    assert narrower.to_dict() == (
+        classay.balanced_complexity(X[keep], y[keep], repeats=8, distance="euclidean", level=0.5).to_dict()
+    )
+
+
+def test_balanced_intervals_of_a_small_class_hold():
+    """Over data sets, at a fixed size of samples; the temperature is that of the data, as documented."""
+    rng, held, truth = np.random.default_rng(8), 0, []
+    sizes = [80, 12]
+
+    def draw(sizes):
+        y = np.repeat([0, 1], sizes)
+        return rng.normal(size=(y.size, 2)) + 1.2 * y[:, None], y
+
+    for _ in range(200):
+        X, y = draw([12, 12])
+        truth.append((complexity_at(X, y) != y)[y == 1].mean())
+    for seed in range(40):
+        X, y = draw(sizes)
+        found = classay.balanced_complexity(X, y, repeats=10, distance="euclidean", random_state=seed)
+        held += found.accuracy.low <= 1 - np.mean(truth) <= found.accuracy.high
+    assert held >= 34
+
+
+def complexity_at(X, y):
+    return classay.complexity(X, y, "euclidean", temperature=1).predicted
+
+
+def test_balanced_complexity_over_groups_is_wider():
+    rng = np.random.default_rng(0)
+    groups = np.arange(240) // 12
+    y = np.array(list("ab"))[groups % 2]
+    X = rng.normal(size=(20, 3))[groups] + 0.2 * rng.normal(size=(240, 3)) + (y == "b")[:, None]
+    kwargs = {"repeats": 8, "distance": "euclidean"}
+    alone, grouped = (classay.balanced_complexity(X, y, groups=each, **kwargs) for each in (None, groups))
+    assert "groups" in grouped.accuracy.kind
+    assert grouped.accuracy.high - grouped.accuracy.low > 1.5 * (alone.accuracy.high - alone.accuracy.low)
+
+
+@pytest.mark.parametrize(
+    ("rows_per_class", "message"),
+    [(60, "0 of 3 classes have the 60 rows.*Too small: a: 50, b: 30, c: 8"), (None, "1 of 2 classes.*Too small: c: 8")],
+)
+def test_classes_that_are_too_small_are_named(rows_per_class, message):
+    y = np.repeat(list("abc"), [50, 30, 8])
+    X = np.random.default_rng(0).normal(size=(88, 2))
+    kept = y != "b" if rows_per_class is None else slice(None)
+    with pytest.raises(InputError, match=message):
+        classay.balanced_complexity(X[kept], y[kept], rows_per_class=rows_per_class)
+
+
+def test_equal_embeddings_are_called_different_at_the_stated_level():
+    rng, rejected = np.random.default_rng(6), 0
+    for seed in range(40):
+        y = rng.integers(0, 3, 90)
+        common = rng.uniform(-1, 1, size=(3, 3))[y] + 0.5 * rng.normal(size=(90, 3))
+        views = [common + 0.5 * rng.normal(size=(90, 3)) for _ in range(2)]
+        rejected += classay.compare_embeddings(*views, y, distance="euclidean", random_state=seed).better != ""
+    assert rejected <= 6
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

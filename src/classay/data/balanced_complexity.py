@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from .. import expect
-from ..inputs import at_least_two, class_labels, encode, matrix, take
-from ..intervals import Estimate
+from ..arrays import Floats, Ints
+from ..inputs import class_labels, encode, matrix, take
+from ..intervals import Estimate, share_around
 from ..result import Result
-from ..seeds import generator, settle
-from .complexity import complexity
+from ..seeds import generator, integers, settle
+from ..splits import per_row
+from .complexity import Complexity, complexity
 from .text import as_vectors
 
 LEAST_ROWS = 10
@@ -25,8 +28,8 @@ class BalancedComplexity(Result, chart="data.balanced_complexity:balanced_comple
     """The result of `balanced_complexity`.
 
     `by_class` has, for each class, its rows, its complexity in all rows (`plain`) and in samples with equally many rows
-    of each class (`balanced`), with the range of the middle 95 % of the samples, and the recall in both. `accuracy` is
-    that of the nearest class in the samples.
+    of each class (`balanced`) with its interval (`low`, `high`), and the recall in both. `accuracy` is that of the
+    nearest class in the samples. Intervals are over data sets: other rows, or groups, of the same classes.
     """
 
     by_class: pd.DataFrame
@@ -46,9 +49,9 @@ class BalancedComplexity(Result, chart="data.balanced_complexity:balanced_comple
         left = f" Left out, with fewer rows: {expect.shown(self.dropped, 5)}." if self.dropped else ""
         return (
             f"With {self.rows_per_class} rows of each class, in {self.repeats} samples, the nearest class is right in "
-            f"{self.accuracy.value:.3f} [{self.accuracy.low:.3f}, {self.accuracy.high:.3f}] of the rows, and in "
-            f"{self.plain_accuracy.value:.3f} of all rows as they are. The class {most['class']} changes most: "
-            f"complexity {most['plain']:.3g} as it is, {most['balanced']:.3g} balanced.{left}"
+            f"{self.accuracy:.3f} of the rows, and in {self.plain_accuracy.value:.3f} of all rows as they are. The "
+            f"class {most['class']} changes most: complexity {most['plain']:.3g} as it is, {most['balanced']:.3g} "
+            f"[{most['low']:.3g}, {most['high']:.3g}] balanced.{left}"
         )
 
 
@@ -60,15 +63,19 @@ def balanced_complexity(
     rows_per_class: int | None = None,
     distance: str = "auto",
     random_state: int | np.random.Generator | None = 0,
+    level: float = 0.95,
+    groups: Any = None,
 ) -> BalancedComplexity:
     """Measure the complexity of each class under equal class sizes: repeated samples of as many rows from each.
 
     The distance and temperature are chosen once, on all rows, so that figures can be compared. Complexity is
-    cross-fitted in each sample; its range is over samples, which share rows.
+    cross-fitted in each sample. Intervals come from as many further samples, whose rows (or groups) are first drawn
+    with replacement within each class: all samples share the rows of a small class, so they alone would not show how
+    much it varies.
 
     0: easy, log 2 and above: nearer to another class. A class that is hard only in the balanced samples is helped by
     its size; one that is hard only as it is suffers from few rows in comparison. Samples are smaller than the data, so
-    both geometries are less precise.
+    both geometries are less precise. The intervals take distance and temperature as given.
 
     Parameters
     ----------
@@ -77,6 +84,8 @@ def balanced_complexity(
     rows_per_class : rows of each class in a sample; default those of the smallest class with at least 10
     distance : as in `complexity`
     random_state : seed of folds and samples
+    level : confidence level of the intervals
+    groups : a value for each row; rows of a group are in one fold, and intervals are over groups
 
     Examples
     --------
@@ -88,58 +97,117 @@ def balanced_complexity(
 
     """
     expect.whole(repeats, "repeats", at_least=2)
+    expect.fraction(level, "level")
     if rows_per_class is not None:
         expect.whole(rows_per_class, "rows_per_class", at_least=5)
     rows = as_vectors(X)[0]
     table = matrix(rows)
     labels = class_labels(y, "y", table.shape[0])
-    seed = settle(random_state)
-    whole = complexity(rows, labels, distance=distance, random_state=seed)
-    classes = whole.classes
+    given = per_row(groups, rows=labels.size).groups
+    classes = np.unique(labels)
     codes = encode(labels, classes)
-    counts = np.bincount(codes, minlength=classes.size)
-    enough = counts >= (LEAST_ROWS if rows_per_class is None else rows_per_class)
-    at_least_two(classes[enough])
-    size = int(counts[enough].min()) if rows_per_class is None else rows_per_class
-    lines, accuracies = [], []
-    for number in range(repeats):
-        random = generator(seed, "balanced", number)
-        chosen = np.sort(
-            np.concatenate(
-                [random.permutation(np.flatnonzero(codes == code))[:size] for code in np.flatnonzero(enough)]
-            )
-        )
-        sample = complexity(
-            take(rows, chosen),
-            labels[chosen],
-            distance=whole.distance,
-            covariance=whole.covariance,
-            temperature=whole.temperature,
-            random_state=seed,
-        )
-        lines.append(sample.by_class[["complexity", "recall"]].to_numpy(dtype=float))
-        accuracies.append(sample.baseline_accuracy.value)
-    values = np.stack(lines)
-    low, high = np.quantile(values[:, :, 0], [0.025, 0.975], axis=0)
+    enough = _enough(classes, np.bincount(codes), rows_per_class)
+    size = int(np.bincount(codes)[enough].min()) if rows_per_class is None else rows_per_class
+    seed = settle(random_state)
+    whole = complexity(rows, labels, distance=distance, random_state=seed, groups=groups)
+    samples = _Samples(rows, labels, codes, np.arange(codes.size) if given is None else given, enough, size, whole)
+    drawn = np.stack([samples.measured(seed, number, False, given is not None) for number in range(repeats)])
+    again = np.stack([samples.measured(seed, number, True, True) for number in range(repeats)])
+    mean = drawn.mean(axis=0)
+    # What samples of the same rows differ by is in both, but the mean over samples has less of it.
+    within, between = drawn.var(axis=0, ddof=1), again.var(axis=0, ddof=1)
+    error = np.sqrt(np.maximum(between - within, 0.1 * between) + within / repeats)
+    kind = f"over {'rows' if given is None else 'groups'}, with {repeats} samples"
+    number = int(enough.sum())
+    low, high = _positive(mean[:number], error[:number], level, repeats)
     plain = whole.by_class[enough]
     table_by_class = pd.DataFrame(
         {
             "class": classes[enough],
-            "rows": counts[enough],
+            "rows": np.bincount(codes)[enough],
             "plain": plain["complexity"].to_numpy(),
-            "balanced": values[:, :, 0].mean(axis=0),
+            "balanced": mean[:number],
             "low": low,
             "high": high,
             "plain_recall": plain["recall"].to_numpy(),
-            "balanced_recall": values[:, :, 1].mean(axis=0),
+            "balanced_recall": mean[number:-1],
         }
     )
-    ends = np.quantile(accuracies, [0.025, 0.975])
     return BalancedComplexity(
         by_class=table_by_class,
-        accuracy=Estimate(float(np.mean(accuracies)), float(ends[0]), float(ends[1]), 0.95, "over samples"),
+        accuracy=share_around(float(mean[-1]), float(error[-1]), level, kind, repeats),
         plain_accuracy=whole.baseline_accuracy,
         rows_per_class=size,
         repeats=repeats,
         dropped=tuple(map(str, classes[~enough])),
     )
+
+
+def _enough(classes: Any, counts: Ints, rows_per_class: int | None) -> Any:
+    """Which classes have enough rows; at least two must."""
+    least = LEAST_ROWS if rows_per_class is None else rows_per_class
+    enough = counts >= least
+    if int(enough.sum()) < 2:
+        small = [f"{name}: {count}" for name, count in zip(classes[~enough], counts[~enough])]
+        raise expect.InputError(
+            f"{int(enough.sum())} of {classes.size} classes have the {least} rows that a sample takes from each; at "
+            f"least 2 are needed. Too small: {expect.shown(small, 5)}. "
+            + ("Pass a smaller `rows_per_class`." if least > 5 else "Add rows, or is the target column right?")
+        )
+    return enough
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Rows with their classes and units (rows or groups), and how samples of `size` rows of each class are measured."""
+
+    rows: Any
+    labels: Any
+    codes: Ints
+    units: Ints
+    enough: Any
+    size: int
+    whole: Complexity
+
+    def measured(self, seed: int, number: int, again: bool, together: bool) -> Floats:
+        """Complexities by class, recalls by class and the accuracy in one sample.
+
+        again : draw units with replacement first; together : keep the rows of a unit, and its copies, in one fold
+        """
+        random = generator(seed, "balanced again" if again else "balanced", number)
+        draw = self._again if again else self._once
+        chosen = np.sort(np.concatenate([draw(np.flatnonzero(self.codes == code), random) for code in self._kept]))
+        (of_folds,) = integers(seed, "balanced folds", number, count=1)
+        sample = complexity(
+            take(self.rows, chosen),
+            self.labels[chosen],
+            distance=self.whole.distance,
+            covariance=self.whole.covariance,
+            temperature=self.whole.temperature,
+            random_state=of_folds,
+            groups=self.units[chosen] if together else None,
+        )
+        figures = sample.by_class[["complexity", "recall"]].to_numpy(dtype=float)
+        return np.append(figures.T.ravel(), sample.baseline_accuracy.value)
+
+    @property
+    def _kept(self) -> Ints:
+        return np.flatnonzero(self.enough)
+
+    def _once(self, rows: Ints, random: np.random.Generator) -> Ints:
+        return random.permutation(rows)[: self.size]
+
+    def _again(self, rows: Ints, random: np.random.Generator) -> Ints:
+        """Rows of units drawn with replacement, as many units as there are or more, until the sample is full."""
+        own = self.units[rows]
+        names = np.unique(own)
+        drawn = [rows[own == name] for name in random.choice(names, names.size)]
+        while sum(part.size for part in drawn) < self.size:
+            drawn.append(rows[own == random.choice(names)])
+        return random.permutation(np.concatenate(drawn))[: self.size]
+
+
+def _positive(mean: Floats, error: Floats, level: float, draws: int) -> tuple[Floats, Floats]:
+    """Student's interval of figures that are at least 0, on the log scale."""
+    reach = float(stats.t.ppf(0.5 + level / 2, draws - 1)) * error / np.maximum(mean, 1e-300)
+    return mean * np.exp(-reach), mean * np.exp(reach)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,16 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import expect
-from ..intervals import Estimate, around, by_group, crossed_standard_error, of_mean
+from ..arrays import Floats, Ints
+from ..intervals import Estimate, around, by_group, crossed_standard_error, of_mean, within_limits
 from ..result import Result
-from .complexity import Complexity, complexity
+from ..seeds import generator, settle
+from .complexity import Complexity, complexity, measured_rows
+from .cross_fit import RowComplexities, choose_distance, detail_needed
+from .paired_accuracy import paired_accuracy
+
+BLOCKS = 20
+"""Parts of the rows that are left out in turn."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,8 @@ def compare_embeddings(
 
     Each gets its own distance and temperature, and is measured in the same folds. Mean complexity is then a
     cross-entropy, which can be compared; differences are paired by row, with intervals over rows, or over groups.
+    Geometry and temperature come from the same rows, so both are fitted anew without each of 20 blocks of rows
+    (jackknife), and the wider interval counts. The distances are taken as given.
 
     Below 0: the second is better. It says how well simple geometry separates the classes; a trained model may use an
     embedding in other ways.
@@ -113,16 +123,51 @@ def compare_embeddings(
     right = [each.predicted == each.labels for each in results]
     known = one.known & other.known
     row_groups = one.evidence.row_groups
+    accuracy = paired_accuracy(right[1], right[0], row_groups, level).difference
+    gap = _paired((other.values - one.values)[known], None if row_groups is None else row_groups[known], level)
+    spread = _jackknife(one, other, settle(random_state))
     return EmbeddingComparison(
         names=(str(names[0]), str(names[1])),
         accuracy=(one.baseline_accuracy, other.baseline_accuracy),
         mean_complexity=(float(one.values[known].mean()), float(other.values[known].mean())),
-        accuracy_difference=_paired(right[1].astype(float) - right[0], row_groups, level),
-        complexity_difference=_paired(
-            (other.values - one.values)[known], None if row_groups is None else row_groups[known], level
-        ),
+        accuracy_difference=within_limits(_wider(accuracy, spread[:, 0]), -1.0, 1.0),
+        complexity_difference=_wider(gap, spread[:, 1]),
         distances=(one.distance, other.distance),
     )
+
+
+def _jackknife(one: Complexity, other: Complexity, seed: int) -> Floats:
+    """The two differences, without each block of rows (or groups) in turn: geometry and temperature are fitted anew."""
+    evidence = one.evidence
+    units = np.arange(len(one)) if evidence.row_groups is None else evidence.row_groups
+    codes = np.unique(units, return_inverse=True)[1]
+    number = int(codes.max()) + 1
+    order = generator(seed, "blocks").permutation(number)
+    blocks = min(BLOCKS, number)
+    block = (order * blocks // number)[codes]
+    made = []
+    for place in range(blocks):
+        kept = np.flatnonzero(block != place)
+        (first, at_first), (second, at_second) = (_without(each, kept, seed) for each in (one, other))
+        known = first.known & second.known
+        accuracy = (second.predicted == at_second).mean() - (first.predicted == at_first).mean()
+        made.append((float(accuracy), float((second.values - first.values)[known].mean())))
+    return np.array(made)
+
+
+def _without(result: Complexity, kept: Ints, seed: int) -> tuple[RowComplexities, Ints]:
+    """The rows that are kept, measured in the same folds by the same distance, without the others; and their codes."""
+    part = result.evidence.only(kept, detail_needed((result.distance,), result.covariance))
+    choice = choose_distance(part, result.distance, result.covariance, None, kept.size, seed)
+    return measured_rows(part, choice)[0], part.codes
+
+
+def _wider(given: Estimate, without: Floats) -> Estimate:
+    """The interval for these geometries, or that of the jackknife, whichever extends further to each side."""
+    blocks = without.size
+    error = math.sqrt((blocks - 1) / blocks * float(((without - without.mean()) ** 2).sum()))
+    over = around(given.value, error, given.level, given.kind, blocks)
+    return replace(given, low=min(given.low, over.low), high=max(given.high, over.high))
 
 
 def _paired(differences: Any, groups: Any, level: float) -> Estimate:

@@ -21,7 +21,7 @@ from ..result import Result, plain
 from ..seeds import generator, settle
 from ..splits import fold_of_rows, per_row
 from . import complexity_tables
-from .covariance import COVARIANCES
+from .covariance import COVARIANCES, varying_columns
 from .cross_fit import CrossFit, RowComplexities, check_temperature, detail_needed, row_complexities
 from .distance_choice import AIMS, DistanceChoice, choose_distance
 from .distances import BY_CLASS, DISTANCES
@@ -123,7 +123,10 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
 
     @property
     def lone_classes(self) -> pd.DataFrame:
-        """Classes with a single row, which cannot be measured without it: the row and its label."""
+        """Classes with a single row in the geometry, which is all that is known about them.
+
+        One line each: the first measured row of the class, -1 if no measured row has it, and the label.
+        """
         return complexity_tables.lone_rows(self)
 
     def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
@@ -159,8 +162,6 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         not.
         """
         return complexity_tables.neighbours(self)
-
-    confusion = neighbours
 
     def to_frame(self) -> pd.DataFrame:
         """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
@@ -199,9 +200,9 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
     def _distance_text(self) -> str:
         if self.covariance == "auto" or self.distance not in BY_CLASS:
             return f"{self.distance} distance"
-        # "Full" alone would contradict a note on classes that were shrunk.
-        own = "own covariance of each class"
-        return f"{self.distance} distance ({own if self.covariance == 'full' else self.covariance + ' covariance'})"
+        # Not "own" or "full": a note may say that some classes were shrunk.
+        each = "one covariance per class" if self.covariance == "full" else f"{self.covariance} covariance"
+        return f"{self.distance} distance ({each})"
 
 
 def complexity(
@@ -210,7 +211,7 @@ def complexity(
     distance: str = "auto",
     X_eval: Any = None,
     y_eval: ArrayLike | None = None,
-    cross_fit: int | str | bool = 5,
+    cross_fit: int | str | bool = "auto",
     temperature: float | str | None = "auto",
     covariance: str = "auto",
     random_state: int | np.random.Generator | None = 0,
@@ -241,7 +242,8 @@ def complexity(
     y : their labels
     distance : auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine
     X_eval, y_eval : other rows to measure by the geometry of `X`, such as a test set
-    cross_fit : number of folds, "loo" for leave-one-out in closed form, or False: rows count in their own geometry
+    cross_fit : number of folds (auto: 5), "loo" for leave-one-out in closed form, or False: rows count in their own
+        geometry
     temperature : a number, "auto" to fit it, None for 1
     covariance : auto (one per class, shrunk if there are few rows), full, shared or diagonal
     random_state : seed of the folds
@@ -271,6 +273,8 @@ def complexity(
     expect.one_of(distance, "distance", ("auto", *DISTANCES))
     expect.one_of(covariance, "covariance", COVARIANCES)
     expect.one_of(aim, "aim", AIMS)
+    if not isinstance(paper, (bool, np.bool_)):
+        raise expect.InputError(f"`paper` is {paper!r}; expected True or False.")
     if paper:
         distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
@@ -290,7 +294,7 @@ def complexity(
         notes.append("Distance and temperature were fitted on the measured rows: only a geometry was given.")
     elif (distance == "auto" or tau is None) and folds == 0 and not other_rows:
         notes.append("Distance and temperature were fitted on rows that count in their own geometry.")
-    rows, distances, row_notes = _measure(evidence, choice)
+    rows, distances, row_notes = measured_rows(evidence, choice)
     right = rows.predicted == codes
     baseline = of_proportion_by_group(right, evidence.row_groups, level)
     notes += [*row_notes, *complexity_tables.notes_on_unknown(geometry, codes, labels, rows.known)]
@@ -330,7 +334,7 @@ def _as_in_paper(distance: str, cross_fit: Any, temperature: Any, covariance: st
             f"`distance` is {distance!r}, which the paper does not have; with paper=True expected one of "
             f"{', '.join(PAPER_DISTANCES)}."
         )
-    chosen = {"cross_fit": (cross_fit, 5, False), "temperature": (temperature, "auto", 1, None)}
+    chosen = {"cross_fit": (cross_fit, "auto", False), "temperature": (temperature, "auto", 1, None)}
     chosen["covariance"] = (covariance, "auto", "full")
     for name, (given, *allowed) in chosen.items():
         if not any(given is value or given == value for value in allowed):
@@ -344,7 +348,7 @@ def _folds(cross_fit: Any) -> int:
         return 0
     if cross_fit == "loo":
         return 1
-    if cross_fit is True:
+    if cross_fit is True or (isinstance(cross_fit, str) and cross_fit == "auto"):
         return 5
     if isinstance(cross_fit, str):
         raise expect.InputError(f"`cross_fit` is {cross_fit!r}; expected a number of folds, 'loo' or False.")
@@ -399,6 +403,8 @@ def _inputs(
         geometry = Geometry.fit(X, labels, detail=detail)
         codes = encode(labels, geometry.classes)
     at_least_two(geometry.classes)
+    if not varying_columns(geometry).size:
+        raise expect.InputError("All columns are constant; no row is nearer to one class than to another.")
     if geometry.counts.max() <= 1:
         raise expect.InputError(f"Each of the {geometry.n_rows} rows has its own class. Is the target column right?")
     eval_table = table
@@ -419,7 +425,7 @@ def _inputs(
     return geometry, own, CrossFit(geometry, eval_table, codes, name="X_eval", row_groups=of_others), labels
 
 
-def _measure(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowComplexities, Floats | None, list[str]]:
+def measured_rows(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowComplexities, Floats | None, list[str]]:
     """The position of every row, all distances if they can be stored, and notes."""
     n, c = cross_fit.codes.size, cross_fit.geometry.classes.size
     parts: list[tuple[Ints, RowComplexities]] = []

@@ -131,15 +131,15 @@ def confused(result: Complexity, predictions: ArrayLike | None) -> pd.DataFrame:
 
 
 def lone_rows(result: Complexity) -> pd.DataFrame:
-    """Rows that are the only ones of their class."""
-    rows = np.flatnonzero((encode(result.labels, result.classes) >= 0) & ~result.known)
-    return pd.DataFrame({"row": rows, "label": result.labels[rows]})
+    """Classes of which the geometry has a single row, and the first measured row of each; -1 if there is none."""
+    codes = encode(result.labels, result.classes)
+    lone = np.flatnonzero(result.geometry.counts == 1)
+    rows = [next(iter(np.flatnonzero(codes == code).tolist()), -1) for code in lone]
+    return pd.DataFrame({"row": np.array(rows, dtype=np.int64), "label": result.classes[lone]})
 
 
 def notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
-    """Notes on rows whose class has no geometry."""
-    if known.all():
-        return []
+    """Notes on rows whose class has no geometry, and on classes that have a single row."""
     unseen = np.unique(labels[codes < 0])
     notes = []
     if unseen.size:
@@ -147,12 +147,24 @@ def notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], know
             f"{int((codes < 0).sum())} rows have labels that are not in `y` ({expect.shown(unseen, 3)}); they count as "
             "wrong, and as far from their class as from the farthest."
         )
-    lone = np.unique(codes[(codes >= 0) & ~known])
-    if lone.size:
-        notes.append(
-            f"{lone.size} classes have a single row ({expect.shown(geometry.classes[lone], 3)}): without it the class "
-            "is unknown. Such rows count as wrong; their complexity is a convention and not among the hardest."
-        )
+    unknown = np.unique(codes[(codes >= 0) & ~known])
+    lone = np.flatnonzero(geometry.counts == 1)
+    count_as_wrong = "Such rows count as wrong; their complexity is a convention and not among the hardest."
+    for group, what in (
+        (np.intersect1d(lone, unknown), f"a single row ({{}}): without it the class is unknown. {count_as_wrong}"),
+        (
+            np.setdiff1d(lone, unknown),
+            "a single row ({}): a place without a spread of its own. What is near to it, or confused with it, rests on "
+            "that row alone.",
+        ),
+        (
+            np.setdiff1d(unknown, lone),
+            f"all rows in one group ({{}}): without it the class is unknown. {count_as_wrong}",
+        ),
+    ):
+        if group.size:
+            named = what.format(expect.shown(geometry.classes[group], 3))
+            notes.append(f"{group.size} {'class has' if group.size == 1 else 'classes have'} {named}")
     return notes
 
 

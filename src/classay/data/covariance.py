@@ -56,9 +56,8 @@ class Covariances:
         self.requested = kind
         self.n_rows = geometry.n_rows
         self.degrees = max(self.n_rows - int((geometry.counts > 0).sum()), 1)
-        centre, overall = geometry.mean, geometry.variances
-        # The first term is what rounding leaves of a constant when a mean is subtracted.
-        self.columns: Ints = np.flatnonzero(overall > (1e-13 * np.abs(centre)) ** 2 + geometry.noise + 1e-300)
+        overall = geometry.variances
+        self.columns = varying_columns(geometry)
         if self.columns.size == 0:
             raise InputError("All columns are constant; no row is nearer to one class than to another.")
         self.scale: Floats = np.sqrt(overall[self.columns])
@@ -205,6 +204,13 @@ class Covariances:
         varying = scatter if self.columns.size == scatter.shape[0] else scatter[np.ix_(self.columns, self.columns)]
         scaled: Floats = varying / np.outer(self.scale, self.scale)
         return scaled
+
+
+def varying_columns(geometry: Geometry) -> Ints:
+    """The columns that are not constant over all rows."""
+    # The first term is what rounding leaves of a constant when a mean is subtracted.
+    least = (1e-13 * np.abs(geometry.mean)) ** 2 + geometry.noise + 1e-300
+    return np.flatnonzero(geometry.variances > least)
 
 
 def _oracle_weight(trace: float, squared: float, count: int, d: int) -> float:

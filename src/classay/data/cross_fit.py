@@ -93,11 +93,21 @@ class CrossFit:
                 leave_one_out(metric, distance, distances, part, self.codes[rows])
         return measured
 
+    def only(self, rows: Ints, detail: str) -> CrossFit:
+        """Some of the rows, in their folds, and the geometry of them alone."""
+        rest = np.setdiff1d(np.arange(self.codes.size), rows)
+        geometry = self._without(rest, self.geometry.lowered(detail))
+        folds = None if self.folds is None else self.folds[rows]
+        groups = None if self.row_groups is None else self.row_groups[rows]
+        return CrossFit(
+            geometry, take(self.table, rows), self.codes[rows], folds=folds, alone=self.alone, row_groups=groups
+        )
+
     def _without(self, rows: Ints, whole: Geometry) -> Geometry:
         part = Geometry(whole.detail, whole.most_numbers)
         part.partial_fit(take(self.table, rows), whole.classes[self.codes[rows]], whole.classes)
         rest = whole.without(part)
-        rest.whole_counts = whole.counts
+        rest.whole_counts = whole.counts if whole.whole_counts is None else whole.whole_counts
         return rest
 
 

@@ -354,6 +354,8 @@ def _excess(points: Points, table: LabelledTable, key: Ints, reach: int, seed: i
     lost = np.concatenate(at_random) - np.concatenate(apart)
     own = codes[queries]
     parts = [np.flatnonzero(own == code) for code in np.unique(own) if (own == code).sum() > 1]
+    if not parts:  # every class has a single query: nothing to compare
+        return 0.0, 0.0, 0.0
     error = np.sqrt(sum(lost[part].var(ddof=1) / part.size for part in parts)) / len(parts)
     usual = np.concatenate(at_random)
     above = np.mean([usual[part].mean() for part in parts]) - 1 / len(parts)

@@ -65,6 +65,10 @@ def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
         twins = rows.columns[rows.columns.duplicated()].unique()
         raise InputError(f"`{name}` has several columns with the same name ({shown(twins)}). Give each its own name.")
     rows = rows.rename(columns=str).reset_index(drop=True)
+    for column in rows.columns:
+        values = rows[column]
+        if values.dtype.kind == "f" and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
+            raise InputError(f"The column {column!r} of `{name}` contains infinity. Replace it, or drop its rows.")
     texts = [column for column in rows.columns if kind_of_column(rows[column]) == "text"]
     if len(texts) == rows.shape[1]:
         raise InputError(f"`{name}` has texts only; expected a column of numbers or categories. Embed texts first.")
@@ -77,6 +81,8 @@ def labelled_table(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) ->
     values = labels_of(y, "y", len(rows))
     classes = np.unique(values)
     at_least_two(classes)
+    if classes.size == len(rows):
+        raise InputError(f"Each of the {len(rows)} rows has its own class. Is the target column right?")
     if len(rows) < least:
         raise InputError(f"`X` has {len(rows)} rows; at least {least} are needed. Add rows.")
     return LabelledTable(rows, encode(values, classes), classes, per_row(groups, rows=len(rows)).groups)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..arrays import Floats, Ints
 from ..estimators.encoder import as_levels, as_numbers, kind_of_column
+from ..estimators.fit import guard
 from .labelled_table import class_weights
 
 PRIOR = 1.0
@@ -48,7 +49,8 @@ def _by_tree(values: Floats, codes: Ints, size: int, leaves: int, fold_of_row: I
         tree = DecisionTreeClassifier(
             max_leaf_nodes=leaves * size, min_samples_leaf=3, class_weight="balanced", random_state=seed % 2**32
         )
-        predicted[here] = tree.fit(filled[rest], codes[rest]).predict(filled[here])
+        with guard():  # scikit-learn warns of many classes, once a tree
+            predicted[here] = tree.fit(filled[rest], codes[rest]).predict(filled[here])
     return predicted
 
 

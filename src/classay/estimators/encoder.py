@@ -49,8 +49,11 @@ def encoded(learner: Any, X: Any, texts: Collection[Any] = ()) -> Any:
     return Pipeline([("encode", _encoder_of(X, texts)), ("learner", learner)])
 
 
-def numbers(X: pd.DataFrame, texts: Collection[Any] = ()) -> pd.DataFrame:
+def numbers(X: pd.DataFrame, texts: Collection[Any] = (), independent: bool = False) -> pd.DataFrame:
     """The whole table as numbers, encoded as in `encoded`: for geometry, where nothing is trained.
+
+    independent : drop one indicator of each category, which the others determine. With all of them no covariance has
+    an inverse; Mahalanobis distances are the same without it, others are not.
 
     >>> numbers(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"]})).to_numpy().tolist()
     [[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
@@ -58,13 +61,14 @@ def numbers(X: pd.DataFrame, texts: Collection[Any] = ()) -> pd.DataFrame:
     if is_ready(X):
         return X
     encoder = _encoder_of(X, texts).fit(X)
-    return pd.DataFrame(encoder.transform(X), columns=encoder.get_feature_names_out(), index=X.index, copy=False)
+    made = pd.DataFrame(encoder.transform(X), columns=encoder.get_feature_names_out(), index=X.index, copy=False)
+    return made.iloc[:, encoder.independent_columns()] if independent else made
 
 
 def numbers_of_two(
-    X: pd.DataFrame, other: pd.DataFrame, texts: Collection[Any] = ()
+    X: pd.DataFrame, other: pd.DataFrame, texts: Collection[Any] = (), independent: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two tables as numbers: medians, categories and words of the first are used for both.
+    """Two tables as numbers: medians, categories and words of the first are used for both; else as `numbers`.
 
     >>> first, second = pd.DataFrame({"hue": ["red", "blue"]}), pd.DataFrame({"hue": ["green", "red"]})
     >>> numbers_of_two(first, second)[1].to_numpy().tolist()
@@ -75,6 +79,9 @@ def numbers_of_two(
     encoder = _encoder_of(X, texts).fit(X)
     names = encoder.get_feature_names_out()
     first, second = (pd.DataFrame(encoder.transform(each), columns=names, index=each.index) for each in (X, other))
+    if independent:
+        kept = encoder.independent_columns()
+        return first.iloc[:, kept], second.iloc[:, kept]
     return first, second
 
 
@@ -140,6 +147,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             made[:, start : start + of_text.width_] = of_text.transform(_column(X, key))
             start += of_text.width_
         return made
+
+    def independent_columns(self) -> NDArray[np.intp]:
+        """Columns of the array without the first indicator of each category that has several."""
+        widths = [level.width for level in self.levels_]
+        starts = len(self.numbers) + np.cumsum([0, *widths[:-1]])
+        several = [int(start) for start, width in zip(starts, widths) if width > 1]
+        return np.delete(np.arange(len(self.get_feature_names_out())), several)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns: of quantities their own, of indicators `column_category`, of texts `column_number`."""
