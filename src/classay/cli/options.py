@@ -52,6 +52,20 @@ Drop = Annotated[
     list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Column to leave out. Repeat for more.")
 ]
 TestSize = Annotated[float, typer.Option(help="Share of the rows held out from every refit.")]
+TestSizeOfHalves = Annotated[
+    float,
+    typer.Option(
+        help="Share of the rows held out from every refit. 0: test every half on the other half of all rows, and "
+        "compare refits on probes."
+    ),
+]
+EveryClass = Annotated[
+    bool, typer.Option(help="Draw training subsets that lack a class again. The paper draws each subset once.")
+]
+Plugin = Annotated[
+    bool,
+    typer.Option("--plugin", help="Show the paper's plain estimates in tables and charts, biased with few refits."),
+]
 Level = Annotated[float, typer.Option(help="Confidence level of intervals and bounds.")]
 Seed = Annotated[
     int,

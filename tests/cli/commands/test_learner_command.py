@@ -42,6 +42,21 @@ def test_conclusions_come_first_and_bounds_only_if_asked(classay):
     assert "tight bound" in " ".join(out.split())
 
 
+def test_plain_estimates_if_asked(classay):
+    arguments = ("learner", "iris", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK, "--no-every-class")
+    _, out, _ = classay(*arguments, "--json")
+    content = json.loads(out)
+    assert content["settings"]["every_class"] is False
+    figures = content["learners"]["DecisionTreeClassifier"]
+    code, out, _ = classay(*arguments, "--plugin")
+    assert code == 0
+    flat = " ".join(out.split())
+    assert "Plain estimates of the paper" in flat
+    assert "Plain distances of the paper" in flat
+    for part in ("expressivity", "capacity", "stochasticity"):
+        assert f"{figures['plugin'][part]['value']:.2f}" in flat
+
+
 def test_random_labels_are_built_in(classay):
     _, out, _ = classay("learner", "random", "-l", "DecisionTreeClassifier(max_depth=3)", "--json", *QUICK)
     figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=3)"]

@@ -21,6 +21,31 @@ def test_words_and_a_table(classay):
         assert word in out
 
 
+def test_a_cost_is_measured_value_by_value(classay):
+    forest = ["-l", "RandomForestClassifier", "-p", "n_estimators", "-v", "1,9", *QUICK, "--json"]
+    code, out, _ = classay("sweep", "iris", *forest, "--utility", "accuracy=1,cost=-1")
+    assert code == 0
+    content = json.loads(out)
+    assert content["settings"]["share_paths"] is False
+    assert any("in seconds" in note for note in content["sweeps"]["RandomForestClassifier"]["comparison"]["notes"])
+    for text, expected in (("accuracy", "expected accuracy=1"), ("accuracy=1,cost=2", "a cost is a loss")):
+        code, _, err = classay("sweep", "iris", *forest, "--utility", text)
+        assert code == 2
+        assert expected in " ".join(err.split())
+
+
+def test_plain_estimates_and_plain_draws(classay, tmp_path):
+    plain = (*TREE, *QUICK, "--plugin", "--no-every-class")
+    code, out, _ = classay("sweep", "iris", *plain)
+    assert code == 0
+    assert "Plain estimates of the paper" in " ".join(out.split())
+    grid = ("-p", "min_samples_leaf", "-v", "1,9", "--charts", str(tmp_path))
+    code, out, _ = classay("sweep", "iris", *plain, *grid, "--json")
+    assert code == 0
+    assert json.loads(out)["settings"]["every_class"] is False
+    assert (tmp_path / "sweep_1_capacity.svg").exists()
+
+
 def test_each_parameter_goes_with_its_learner(classay):
     code, out, _ = classay(
         "sweep", "iris", *TREE, "-l", "near=KNeighborsClassifier", "-p", "n_neighbors", "-v", "1,5", *QUICK, "--json"

@@ -76,7 +76,13 @@ def test_regressors_stores_and_workers(tmp_path):
     [
         ({}, "`X` or `y` is missing"),
         ({"source": 5}, "`source` is 5; expected a function"),
-        ({"source": balanced}, "with `source`, expected Subsets"),
+        ({"source": balanced}, r"`scheme` is missing: with `source`.*Subsets\(100, 200\)"),
+        (
+            {"source": balanced, "scheme": Subsets(5, 20), "test_size": 0.3},
+            "`test_size` is 0.3; expected a whole number",
+        ),
+        ({"source": balanced, "scheme": Subsets(5, 20), "test_size": 0}, "number of rows"),
+        ({"source": balanced, "scheme": HalfSplits(5, 20, stratify=True)}, "stratify=True; samples of a source"),
         ({"source": balanced, "scheme": Subsets(5, 0.5)}, "whole number of rows"),
         ({"source": balanced, "scheme": Subsets(5, 20), "X": np.ones((4, 2))}, "`source` and `X` are both given"),
         ({"source": balanced, "scheme": Subsets(5, 20), "cv": 5}, "`source` and `cv` are both given"),

@@ -103,6 +103,15 @@ def test_a_target_may_have_its_size_given(guesses):
         ([(0, 1)], "expected 4 labels"),
         ([(0, 1, 2, "x")], "expected 4 labels"),
         (lambda predicted, truth: True, "one True or False per labeling"),
+        ([0, 1, 0, 1], r"has 0, which is no labeling; expected a collection of labelings, such as \[\(0, 1, "),
+        (4.0, "`target` is 4.0; expected a collection of labelings"),
+        (True, "`target` is True; expected a collection"),
+        (None, "`target` is None; expected a collection"),
+        ("0101", "`target` is '0101'; expected a collection"),
+        ([], "`target` is empty"),
+        ([[[0], [1], [0], [1]]], "expected 4 labels"),
+        (lambda predicted, truth: 0.5, "returned float64 values such as 0.5; expected True or False"),
+        (lambda predicted: True, "`target` failed: TypeError"),
     ],
 )
 def test_targets_that_cannot_be(guesses, target, message):

@@ -35,6 +35,19 @@ def test_columns_that_are_not_numbers_are_left_out():
     assert row.balance == pytest.approx(0.7)
 
 
+@pytest.mark.filterwarnings("error")
+def test_columns_without_a_value():
+    X = pd.DataFrame({"empty": np.nan, "a": np.arange(10.0)})
+    one, other = (classay.source_table({"a": (table, [0, 1] * 5)}) for table in (X, X[["a"]]))
+    pd.testing.assert_frame_equal(one.table, other.table)
+    none = classay.source_table(
+        {"a": (X[["empty"]], [0, 1] * 5), "b": (pd.DataFrame({"w": list("ab") * 5}), [0, 1] * 5)}
+    )
+    assert none.table["value"].isna().all()
+    assert str(none).count("no column of numbers, so no bootstrap standard error") == 2
+    assert "nan" not in str(none)
+
+
 @pytest.mark.parametrize(
     "tables", [{}, [1], {"a": 1}, {"a": (np.zeros((3, 1)), [1, 2])}, {"a": (np.zeros((1, 1)), [1])}]
 )

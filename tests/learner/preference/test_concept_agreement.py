@@ -59,6 +59,8 @@ def test_rows_classifiers_and_numbers():
     assert agreement("a > 0.5", "b > 0.5", X).value == pytest.approx(0.5, abs=0.03)  # not on the attribute space
     assert agreement(trees[0], trees[1], X, probes="data").value == 1.0
     near = agreement(lambda rows: rows[:, 0], lambda rows: rows[:, 0] + 0.1, 1, tolerance=0.2)
+    with pytest.raises(InputError, match=r"returns numbers such as .* and `tolerance` is missing"):
+        agreement(lambda rows: rows[:, 0], lambda rows: rows[:, 0] + 1e-12, 1)
     far = agreement(lambda rows: rows[:, 0], lambda rows: rows[:, 0] + 0.1, 1, tolerance=0.05)
     assert (near.value, far.value) == (1.0, 0.0)
 

@@ -141,3 +141,11 @@ def test_expressions_say_how_many_columns_there_are():
     assert columns_named("x0 > 0.5", "x3 > x1") == 4
     assert columns_named("heat > 0.5", "x3 > 0.5") is None
     assert columns_named("x0 > 0.5", lambda X: X) is None
+
+
+def test_a_function_that_takes_an_array_hears_that_rows_are_a_frame():
+    space = attributes({"heat": (20, 80)})
+    with pytest.raises(
+        InputError, match=r"Rows are a DataFrame: use rows\['heat'\], rows.iloc\[:, 0\] or rows.to_numpy"
+    ):
+        concept(lambda rows: rows[:, 0] > 1, "f1", space)(space.draw(5, np.random.default_rng(0)))

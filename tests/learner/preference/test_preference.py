@@ -73,6 +73,7 @@ def test_a_learner_that_does_not_listen_is_not_told():
 def test_a_contrary_learner():
     found = ask(Contrary())
     assert found.verdict == "against the evidence"
+    assert not any("crossing" in note for note in found.notes)
     assert "the other one" in str(found)
 
 

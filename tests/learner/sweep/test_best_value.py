@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
@@ -57,9 +58,36 @@ def test_stability_is_that_of_the_measure():
             for s in range(2)
         ]
         assert found.utility[value].value == pytest.approx(np.mean(agreement))
-    costly = w.compare({"accuracy": 1, "cost": -1000})
-    assert costly.weights == {"accuracy": 1.0, "cost": -1000.0}
     assert "as good as the best" in str(w) or "No simpler value" in str(w)
+
+
+def test_cost_is_that_of_each_value():
+    """On a shared path all values had the same seconds, so that a cost did nothing."""
+    X, y = load_breast_cancer(return_X_y=True)
+    swept = {
+        share: classay.sweep(
+            RandomForestClassifier(),
+            X,
+            y,
+            "n_estimators",
+            [1, 30],
+            classay.Subsets(4),
+            1,
+            executor=1,
+            share_paths=share,
+        )
+        for share in (True, False)
+    }
+    with pytest.raises(InputError, match=r"1 and 30 were fitted together.*share_paths=False"):
+        swept[True].compare({"accuracy": 1, "cost": -1})
+    assert swept[True].compare({"accuracy": 1, "cost": 0}).best is not None
+    found = swept[False].compare({"cost": -1})
+    for value, record in swept[False].records.items():
+        assert found.utility[value].value == pytest.approx(-record.seconds.mean())
+    assert found.best == 1
+    assert any("measured in this sweep" in note for note in found.notes)
+    with pytest.raises(InputError, match="a cost is a loss: expected a weight below 0, such as -2 "):
+        swept[False].compare({"accuracy": 1, "cost": 2})
 
 
 def test_pairs_are_closer_than_bands():
@@ -85,7 +113,13 @@ def test_the_simplest_that_is_as_good_is_chosen():
 def test_words_have_the_order_they_were_given_in():
     records = dict(zip(("gini", "entropy"), paired(2, {1: 0.05, 2: 0.05}).values()))
     found = compared("t", ("criterion",), records, None, "smallest", 0.95)
-    assert any("not numbers" in note for note in found.notes)
+    assert any("gini is not a number: the first in the given order" in note for note in found.notes)
+    records = dict(zip((1, 2, None), paired(2, {1: 0.05, 2: 0.05, 3: 0.05}).values()))
+    found = compared("t", ("max_depth",), records, None, "smallest", 0.95)
+    assert any("None is not a number" in note for note in found.notes)
+    records = dict(zip(((1, 2), (2, 2)), paired(2, {1: 0.05, 2: 0.05}).values()))
+    found = compared("t", ("a", "b"), records, None, "smallest", 0.95)
+    assert any("Pairs of values have no order" in note for note in found.notes)
     assert found.chosen in records
 
 

@@ -208,8 +208,21 @@ def test_of_few_values_p_counts_the_orders_that_are_as_extreme():
     found = correlated([0.0, 0.5, 0.7, 2.0], [0.1, 0.3, 0.2, 0.9])
     assert (found.spearman, found.spearman_p) == pytest.approx((0.8, 8 / 24))
     # Three values in the same order are no proof: one of three times, chance does as well.
-    assert "Spearman 1.00 (p = 0.33) over 3 values" in str(correlated([1, 2, 3], [0.1, 0.2, 0.4]))
-    assert correlated([1, 2, 2, 3], [3, 2, 2, 1]).spearman_p == pytest.approx(2 / 12)
+    found = correlated([1, 2, 3], [0.1, 0.2, 0.4])
+    assert (found.spearman, found.spearman_p) == pytest.approx((1, 1 / 3))
+    assert "Spearman 1.00 over 3 values (on the same subsets" in str(found)
+
+
+def test_copies_are_no_evidence():
+    """Four of five values bit for bit the same gave Pearson -1.00, p < .001."""
+    found = correlated([0.0, 0.3, 0.3, 0.3, 0.3], [0.2, 0.1, 0.1, 0.1, 0.1])
+    assert (found.n, found.distinct) == (5, 2)
+    assert math.isnan(found.pearson)
+    assert str(found) == "unknown over 5 values, of which 2 differ"
+    copied = correlated([1, 2, 2, 2, 2, 3], [0.1, 0.3, 0.3, 0.3, 0.3, 0.2])
+    assert copied.distinct == 3
+    once = correlated([1, 2, 3], [0.1, 0.3, 0.2])
+    assert (copied.pearson, copied.pearson_p, copied.spearman_p) == (once.pearson, once.pearson_p, once.spearman_p)
 
 
 def test_stochasticity_goes_with_the_gap_where_depth_lets_a_forest_memorise():

@@ -58,6 +58,7 @@ def command(
     subsets: int = typer.Option(100, help="Number of random training subsets."),
     size: float = typer.Option(0.15, help="Share of the training part in each subset; above 1: number of rows."),
     replace: bool = typer.Option(True, help="Draw subsets with replacement, or without."),
+    every_class: options.EveryClass = True,
     repeats: int = typer.Option(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
@@ -74,6 +75,7 @@ def command(
     time_limit: options.TimeLimit = None,
     store: options.Store = None,
     charts: options.Charts = None,
+    plugin: options.Plugin = False,
     bounds: bool = typer.Option(False, "--bounds", help="Also print how much variation each bias allows."),
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -82,7 +84,7 @@ def command(
 ) -> None:
     """Measure the bias of learners, and how much their predictions vary with the data and by training randomness."""
     learners = learners_from_texts(learner or options.USUAL, allow_import)
-    scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
+    scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace, every_class)
     console.writable_folder(charts, "--charts")
     table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
     _refuse_early(table, holdout_size, holdouts, test_size, seed)
@@ -113,10 +115,10 @@ def command(
         settings["holdouts"] = holdouts
         console.write_json(_as_json(table, settings, records, orientations, distances, failed, interrupted))
     elif orientations:
-        _show(records, orientations, distances, bounds)
+        _show(records, orientations, distances, bounds, plugin)
     console.report_failures(failed)
     if charts is not None and orientations:
-        console.save_charts(charts, _draw(orientations, distances), quiet)
+        console.save_charts(charts, _draw(orientations, distances, plugin), quiet)
     console.exit_if_partial(failed, interrupted)
 
 
@@ -132,13 +134,17 @@ def _refuse_early(table: Table, holdout_size: int | None, holdouts: int, test_si
 
 
 def _show(
-    records: dict[str, Labelings], orientations: dict[str, Orientation], distances: Kinship | None, bounds: bool
+    records: dict[str, Labelings],
+    orientations: dict[str, Orientation],
+    distances: Kinship | None,
+    bounds: bool,
+    plugin: bool,
 ) -> None:
     out = console.out()
     for o in orientations.values():
         out.print(o.conclusion(), markup=False)
         out.print()
-    out.print(_main_table(records, orientations))
+    out.print(_main_table(records, orientations, plugin))
     out.print()
     out.print(_bias_table(orientations))
     if bounds:
@@ -146,14 +152,15 @@ def _show(
         out.print(_bounds_table(orientations))
     if distances is not None:
         out.print()
-        out.print(_kinship_table(distances))
+        out.print(_kinship_table(distances, plugin))
     for name, o in orientations.items():
         for note in o.notes:
             out.print(f"{name}: {note}", markup=False)
 
 
-def _main_table(records: dict[str, Labelings], orientations: dict[str, Orientation]) -> Any:
+def _main_table(records: dict[str, Labelings], orientations: dict[str, Orientation], plugin: bool) -> Any:
     first = next(iter(orientations.values()))
+    shown = {name: o.plugin if plugin else o for name, o in orientations.items()}
     return console.table(
         f"Predictions of {expect.counted(len(orientations), 'learner')} on holdouts of {first.holdout_size} points",
         MAIN_COLUMNS,
@@ -162,14 +169,14 @@ def _main_table(records: dict[str, Labelings], orientations: dict[str, Orientati
                 name,
                 console.figure(o.accuracy, 3),
                 console.figure(o.train_accuracy, 3),
-                *(console.figure(part) for part in (o.expressivity, o.capacity, o.stochasticity)),
+                *(console.figure(getattr(shown[name], part)) for part in ("expressivity", "capacity", "stochasticity")),
                 f"{np.nanmean(records[name].seconds):.2g}",
             ]
             for name, o in orientations.items()
         ],
         f"Entropies range from 0 (always the same predictions) to {first.log2_labelings:.3g} bits (all predictions "
         "equally likely). Capacity: the part that depends on the training sample. Stochasticity: the part by training "
-        "randomness.",
+        "randomness." + (" Plain estimates of the paper, biased with few refits." if plugin else ""),
     )
 
 
@@ -210,20 +217,26 @@ def _thresholds(holdout_size: int, most: int = 7) -> list[int]:
     return sorted({max(round(holdout_size * part / most), 1) for part in range(1, most + 1)})
 
 
-def _kinship_table(distances: Kinship) -> Any:
-    floor = distances.floor["jensen_shannon"]
+def _kinship_table(distances: Kinship, plugin: bool) -> Any:
+    above = distances.jensen_shannon > distances.floor["jensen_shannon"]
+    values = distances.plain["jensen_shannon"] if plugin else distances.jensen_shannon
 
     def cell(one: int, other: int) -> str:
-        value = distances.jensen_shannon[one, other]
-        return f"{value:.2f}" if one == other or value > floor[one, other] else f"({value:.2f})"
+        value = values[one, other]
+        return f"{value:.2f}" if one == other or above[one, other] else f"({value:.2f})"
+
+    how = (
+        "Plain distances of the paper: with few subsets, equal learners are apart too."
+        if plugin
+        else "Corrected for chance: the square of the distance of two equal learners is 0 on average."
+    )
 
     places = range(len(distances.names))
     return console.table(
         "Kinship: Jensen–Shannon distance between predictions (0: the same, 1: nothing in common)",
         ["learner", *(str(place + 1) for place in places)],
         [[f"{one + 1} {distances.names[one]}", *(cell(one, other) for other in places)] for one in places],
-        "Corrected for chance: two equal learners are at 0 on average. In parentheses: no larger than two equal "
-        "learners reach in 19 of 20 cases.",
+        f"{how} In parentheses: no larger than two equal learners reach in 19 of 20 cases.",
     )
 
 
@@ -244,6 +257,7 @@ def _as_json(
             "subsets": scheme.n,
             "size": scheme.size,
             "replace": scheme.replace,
+            "every_class": scheme.every_class,
             "repeats": settings["repeats"],
             "test_size": settings["test_size"],
             "seed": settings["random_state"],
@@ -257,14 +271,14 @@ def _as_json(
     }
 
 
-def _draw(orientations: dict[str, Orientation], distances: Kinship | None) -> dict[str, Any]:
+def _draw(orientations: dict[str, Orientation], distances: Kinship | None, plugin: bool) -> dict[str, Any]:
     by_name: dict[str, Any] = {
         "bias": charts.bias_chart(*orientations.values()),
-        "expressivity": charts.expressivity_chart(*orientations.values()),
+        "expressivity": charts.expressivity_chart(*orientations.values(), plugin=plugin),
         "plane": charts.plane_chart(*orientations.values()),
     }
     if distances is not None:
-        by_name["kinship"] = charts.kinship_heatmap(distances)
-        by_name["kinship_map"] = charts.kinship_map(distances)
-        by_name["kinship_dendrogram"] = charts.kinship_dendrogram(distances)
+        by_name["kinship"] = charts.kinship_heatmap(distances, plugin=plugin)
+        by_name["kinship_map"] = charts.kinship_map(distances, plugin=plugin)
+        by_name["kinship_dendrogram"] = charts.kinship_dendrogram(distances, plugin=plugin)
     return by_name

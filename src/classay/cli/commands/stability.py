@@ -55,7 +55,7 @@ def command(
     repeats: int = typer.Option(
         1, "--repeats", "-r", help="Refits on each half. Use 2 or more to separate training randomness from data."
     ),
-    test_size: options.TestSize = 0.2,
+    test_size: options.TestSizeOfHalves = 0.2,
     regions: int = typer.Option(
         3, help="Maximum number of regions per learner to show where refits disagree; 0: none."
     ),

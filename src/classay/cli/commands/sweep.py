@@ -46,6 +46,7 @@ EXAMPLES = """
     classay sweep eeg.csv --preset table-2 --learner DecisionTreeClassifier --utility accuracy=1,stability=0.5
 """  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
+ENTROPIES = ("expressivity", "capacity", "stochasticity")
 UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
 COLUMNS = [
     "test\naccuracy",
@@ -87,8 +88,8 @@ def command(
     ),
     utility: str | None = typer.Option(
         None,
-        help="What to compare values by, as weights: accuracy=1,stability=0.5,cost=-0.01 (cost: seconds of a fit). "
-        "Default: accuracy.",
+        help="What to compare values by, as weights: accuracy=1,stability=0.5,cost=-0.01. Cost is seconds of a fit; "
+        "with it, values are fitted one by one. Default: accuracy.",
     ),
     prefer: str = typer.Option(
         "smallest", help="Which of the values as good as the best is the simplest: smallest, largest or first."
@@ -96,6 +97,7 @@ def command(
     subsets: int = typer.Option(100, help="Number of random training subsets."),
     size: float = typer.Option(0.15, help="Share of the training part in each subset; above 1: number of rows."),
     replace: bool = typer.Option(True, help="Draw subsets with replacement, or without."),
+    every_class: options.EveryClass = True,
     repeats: int = typer.Option(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
@@ -119,6 +121,7 @@ def command(
     time_limit: options.TimeLimit = None,
     store: options.Store = None,
     charts: options.Charts = None,
+    plugin: options.Plugin = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     allow_import: options.AllowImport = False,
@@ -126,6 +129,9 @@ def command(
 ) -> None:
     """Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and accuracy."""
     weights = _weights(utility)
+    if weights and weights.get("cost") and share_paths:
+        share_paths = False  # what a value of a shared fit costs is not measured
+        console.say("--utility has a cost, so values are fitted one by one (as with --no-share-paths).", quiet)
     expect.one_of(prefer, "--prefer", ("smallest", "largest", "first"))
     if preset is not None:
         plans = _preset_plans(preset, learner or [], param or [], values or [], allow_import)
@@ -133,7 +139,7 @@ def command(
         raise expect.InputError("--learner, --param and --values are needed, or --preset table-2.")
     else:
         plans = _plans(learners_from_texts(learner, allow_import), param, values)
-    scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace)
+    scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace, every_class)
     console.writable_folder(charts, "--charts")
     table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
     settings: dict[str, Any] = {
@@ -168,10 +174,10 @@ def command(
     if as_json and sweeps:
         console.write_json(_as_json(table, settings, sweeps, failed, interrupted, weights, prefer))
     else:
-        _show(sweeps, weights, prefer)
+        _show(sweeps, weights, prefer, plugin)
     console.report_failures(failed)
     if charts is not None and sweeps:
-        console.save_charts(charts, _draw(sweeps), quiet)
+        console.save_charts(charts, _draw(sweeps, plugin), quiet)
     if interrupted:
         kept = f" Finished fits are kept in {store}; run the same command to continue." if store is not None else ""
         console.error(f"Interrupted: the results above cover only what had finished.{kept}")
@@ -243,8 +249,13 @@ def _weights(text: str | None) -> dict[str, float] | None:
         return None
     weights: dict[str, Any] = {}
     for part in text.split(","):
-        name, _, weight = part.partition("=")
-        weights[name.strip()] = weight.strip() or None
+        name, equals, weight = part.partition("=")
+        if not equals or not weight.strip():
+            raise expect.InputError(
+                f"--utility has {part.strip()!r} without a weight; expected {name.strip() or 'accuracy'}=1, and commas "
+                "between several."
+            )
+        weights[name.strip()] = weight.strip()
     return expect_weights(weights)
 
 
@@ -270,7 +281,7 @@ def _sweep_all(
     return sweeps, failed, False, False
 
 
-def _show(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str) -> None:
+def _show(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str, plugin: bool) -> None:
     """Print text and a table for each learner."""
     out = console.out()
     for place, one in enumerate(sweeps.values()):
@@ -280,16 +291,17 @@ def _show(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: st
         if (weights is not None or prefer != "smallest") and len(one.values) > 1:
             out.print(str(one.compare(weights, prefer)), markup=False)
         out.print()
-        out.print(_value_table(one))
+        out.print(_value_table(one, plugin))
 
 
-def _value_table(one: Sweep) -> Any:
+def _value_table(one: Sweep, plugin: bool) -> Any:
     holdout_size = next(iter(one.orientations.values())).holdout_size
     threshold = usual_threshold(holdout_size)
     rows = []
     for value in _few(list(one.values)):
         o = one.orientations[value]
-        entropies = (o.expressivity, o.capacity, o.stochasticity)
+        shown = o.plugin if plugin else o
+        entropies = (shown.expressivity, shown.capacity, shown.stochasticity)
         rows.append(
             [
                 ", ".join(map(_as_text, value)) if len(one.parameters) > 1 else _as_text(value),
@@ -306,7 +318,10 @@ def _value_table(one: Sweep) -> Any:
         f"{one.learner} along {' x '.join(one.parameters)}",
         [", ".join(one.parameters), COLUMNS[0], *metric, *COLUMNS[1:], f"bias at\n{threshold} of {holdout_size}"],
         rows,
-        f"{hidden} more values are in --json and --charts." if hidden else "",
+        " ".join(
+            [f"{hidden} more values are in --json and --charts."] * bool(hidden)
+            + ["Plain estimates of the paper, biased with few refits."] * plugin
+        ),
     )
 
 
@@ -339,6 +354,7 @@ def _as_json(
             "subsets": scheme.n,
             "size": scheme.size,
             "replace": scheme.replace,
+            "every_class": scheme.every_class,
             "seed": settings["random_state"],
             **{name: settings[name] for name in kept},
         },
@@ -364,14 +380,18 @@ def _as_json(
     }
 
 
-def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
+def _draw(sweeps: dict[str, Sweep], plugin: bool) -> dict[str, Any]:
     """The charts of each learner, numbered."""
     by_name: dict[str, Any] = {}
     for number, one in enumerate(sweeps.values(), 1):
         kinds = ["bias", "entropy", "accuracy", "bounds"] if len(one.parameters) == 1 else ["map"]
         if one.metric_estimates and len(one.parameters) == 1:
             kinds.append("metric")
-        by_name |= {f"sweep_{number}_{kind}": one.plot(kind=kind) for kind in kinds}
+        for kind in kinds:
+            chosen = {"plugin": True} if plugin and kind == "entropy" else {}
+            by_name[f"sweep_{number}_{kind}"] = one.plot(kind=kind, **chosen)
+        if plugin and len(one.parameters) == 2:
+            by_name |= {f"sweep_{number}_{name}": one.plot(kind="map", metric=name, plugin=True) for name in ENTROPIES}
         if len(one.values) > 1:
             by_name[f"sweep_{number}_comparison"] = one.compare().plot()
     return by_name

@@ -2,7 +2,8 @@
 
 A source is a function that draws rows of a process. Subsets of one table share rows and resemble each other more than
 samples do; fresh samples are independent, so figures are those of the process (the paper's own definitions), and their
-intervals cover it. The samples and the test part are put one after the other into one table.
+intervals cover it. Samples are used as they are drawn, with or without every class. They and the test part are put one
+after the other into one table.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ...inputs import as_array
 from ...splits import NOTHING, PerRow
 from .schemes import AS_DRAWN, Drawn, HalfSplits, Subsets
 
-TEST_ROWS = 1000
+TEST_ROWS, USUAL_SHARE = 1000, 0.2
+"""Rows of the test part if none are asked for, and the default of `test_size` in `record`, by which it is known."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,22 @@ def fresh_data(source: Any, scheme: Any, test_size: Any, random_state: int | np.
             f"`source` is {source!r}; expected a function of a numpy Generator and a number of rows that returns rows "
             "and labels."
         )
-    scheme = Subsets() if scheme is None else scheme
+    if scheme is None:
+        raise InputError(
+            "`scheme` is missing: with `source`, it says how many samples of how many rows to draw, such as "
+            "Subsets(100, 200) or HalfSplits(25, 200)."
+        )
     if not isinstance(scheme, (Subsets, HalfSplits)) or not isinstance(scheme.size, (int, np.integer)):
         raise InputError(
             f"`scheme` is {scheme!r}; with `source`, expected Subsets(n, size) or HalfSplits(m, size) with a whole "
             "number of rows: there is no table of which a share could be taken."
         )
-    rows = TEST_ROWS if isinstance(test_size, float) else expect.whole(test_size, "test_size", at_least=2)
+    if isinstance(scheme, HalfSplits) and scheme.stratify:
+        raise InputError(
+            "`scheme` is HalfSplits with stratify=True; samples of a source are used as they come, and cannot be dealt "
+            "by class. Leave it out."
+        )
+    rows = _test_rows(test_size)
     seed = seeds.settle(random_state)
     samples = [_drawn(source, int(scheme.size), seeds.generator(seed, "sample", place)) for place in range(scheme.n)]
     X_test, y_test = _drawn(source, rows, seeds.generator(seed, "sample to test"))
@@ -86,6 +97,18 @@ def fresh_data(source: Any, scheme: Any, test_size: Any, random_state: int | np.
         X_test=X_test,
         y_test=y_test,
         scheme=FreshSamples(scheme.n, int(scheme.size), isinstance(scheme, HalfSplits)),
+    )
+
+
+def _test_rows(test_size: Any) -> int:
+    """Rows of the test part. The share that `record` has by default stands for `TEST_ROWS`."""
+    if isinstance(test_size, float) and test_size == USUAL_SHARE:
+        return TEST_ROWS
+    return expect.whole(
+        test_size,
+        "test_size",
+        at_least=2,
+        why=f"With `source` it is a number of rows (default {TEST_ROWS}): there is no table of which to take a share.",
     )
 
 

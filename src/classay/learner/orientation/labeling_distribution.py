@@ -7,7 +7,7 @@ P_D, the inductive orientation vector. Only labelings that occur have a row: of 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,20 @@ def _answers(
     target: Callable[..., Any], record: Labelings, codes: NDArray[Any], points: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Whether each labeling, (..., h) codes, is in the target."""
-    answers = np.asarray(target(record.classes[codes], record.classes[record.truth[points]]))
+    try:
+        answers = np.asarray(target(record.classes[codes], record.classes[record.truth[points]]))
+    except InputError:
+        raise
+    except Exception as error:  # the target is the user's and may fail in any way
+        raise InputError(
+            f"`target` failed: {type(error).__name__}: {error}. Expected a function of two arrays, predicted labels "
+            f"(..., {len(points)}) and true ones ({len(points)},)."
+        ) from error
+    if answers.dtype.kind not in "biu" or not np.isin(answers, (0, 1)).all():
+        raise InputError(
+            f"`target` returned {answers.dtype} values such as {answers.ravel()[0].item()!r}; expected True or False "
+            "for every labeling, as (predicted == truth).all(axis=-1) gives."
+        )
     if answers.shape != codes.shape[:-1]:
         raise InputError(
             f"`target` returned an array of shape {answers.shape} for labelings of shape {codes.shape}; expected one "
@@ -151,14 +164,27 @@ def _share(size: int, n_classes: int, h: int) -> float:
 def _labelings(target: Any, classes: NDArray[Any], h: int) -> set[tuple[int, ...]]:
     """The labelings of a collection, as codes."""
     codes = {label: code for code, label in enumerate(classes.tolist())}
+    example = tuple(classes.tolist()[place % len(classes)] for place in range(h))
+    expected = (
+        f"expected a collection of labelings, such as [{example!r}], a number of labels right, or a function of "
+        "predicted and true labels."
+    )
+    if not isinstance(target, Iterable) or isinstance(target, (str, bytes, Mapping)):
+        raise InputError(f"`target` is {target!r}; {expected}")
     wanted = set()
     for labeling in target:
-        parts = list(labeling)
-        if len(parts) != h or any(part not in codes for part in parts):
+        if not isinstance(labeling, Iterable) or (isinstance(labeling, (str, bytes)) and h > 1):
+            raise InputError(
+                f"`target` has {labeling!r}, which is no labeling; {expected} Put one labeling in brackets."
+            )
+        parts = [part.item() if isinstance(part, np.generic) else part for part in labeling]
+        if len(parts) != h or any(not isinstance(part, Hashable) or part not in codes for part in parts):
             raise InputError(
                 f"`target` has the labeling {shown(parts)}; expected {h} labels, each one of {shown(classes.tolist())}."
             )
         wanted.add(tuple(codes[part] for part in parts))
+    if not wanted:
+        raise InputError(f"`target` is empty; {expected}")
     return wanted
 
 

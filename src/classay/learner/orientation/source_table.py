@@ -27,8 +27,12 @@ class SourceTable(Result, chart="learner.orientation:source_chart"):
 
     def __str__(self) -> str:
         lines = [
-            f"{row.data}: {row.rows:,} rows, balance {row.balance:.3f}, subsets of {row.subset_rows:,}, bootstrap "
-            f"standard error {row.value:.4g} ({row.scaled:.3g} of a standard deviation)"
+            f"{row.data}: {row.rows:,} rows, balance {row.balance:.3f}, subsets of {row.subset_rows:,}, "
+            + (
+                f"bootstrap standard error {row.value:.4g} ({row.scaled:.3g} of a standard deviation)"
+                if row.columns
+                else "no column of numbers, so no bootstrap standard error"
+            )
             for row in self.table.itertuples()
         ]
         return "; ".join(lines) + "."
@@ -43,7 +47,7 @@ def source_table(tables: Mapping[str, tuple[Any, Any]], share: float = 0.12) -> 
     `balance` is the share of the second class of two (the class coded 1), and of the largest class of more.
 
     Above 0; if it is 0, all subsets are alike and capacity must be 0. It misleads where columns have other units:
-    compare `scaled`. Columns that are not numbers are left out.
+    compare `scaled`. Columns that are not numbers, or have no value, are left out; without any, it is unknown (NaN).
 
     Parameters
     ----------
@@ -72,6 +76,7 @@ def _row(name: str, pair: Any, share: float) -> dict[str, Any]:
     try:
         X, y = pair
         columns = pd.DataFrame(X).select_dtypes("number").to_numpy(dtype=float)
+        columns = columns[:, ~np.isnan(columns).all(axis=0)]
         labels = np.asarray(y).ravel()
     except (TypeError, ValueError) as problem:
         raise InputError(f"tables[{name!r}] is not a pair of rows and labels: {problem}. Expected (X, y).") from None

@@ -42,7 +42,8 @@ def agreement(
         x0, x1, … between 0 and 1, inferred if both concepts are expressions over them
     probes : None for uniform over the attribute space; otherwise as in `record`
     n_probes : points to draw where not all are enumerated
-    tolerance : for concepts that return numbers: they count as the same if they differ by at most this
+    tolerance : for concepts that return numbers: they count as the same if they differ by at most this. Needed unless
+        all of them are whole
     level : confidence level of the interval
     random_state : seed of the points
 
@@ -77,6 +78,12 @@ def agreement(
         raise expect.InputError(
             f"The concept {first.name!r} returns {one[0].item()!r} and {second.name!r} returns {other[0].item()!r}; "
             f"expected {'numbers in both' if tolerance is not None else 'the same class names in both'}."
+        )
+    if tolerance is None and any(each.dtype.kind == "f" and (each % 1 != 0).any() for each in (one, other)):
+        named, values = (first.name, one) if one.dtype.kind == "f" and (one % 1 != 0).any() else (second.name, other)
+        raise expect.InputError(
+            f"The concept {named!r} returns numbers such as {values[values % 1 != 0][0].item()!r}, and `tolerance` is "
+            "missing: pass how far two numbers may differ and count as the same; 0 for exactly equal ones."
         )
     same = one == other if tolerance is None else np.abs(one.astype(float) - other.astype(float)) <= tolerance
     if kind.startswith("exact"):

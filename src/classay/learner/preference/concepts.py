@@ -38,8 +38,13 @@ class Concept:
         except InputError:
             raise
         except Exception as error:  # the concept is the user's and may fail in any way
+            form = ""
+            if isinstance(rows, pd.DataFrame):
+                column = rows.columns[0]
+                form = f". Rows are a DataFrame: use rows[{column!r}], rows.iloc[:, 0] or rows.to_numpy()"
             raise InputError(
-                f"The concept {self.name!r} failed when called with {len(rows)} rows: {type(error).__name__}: {error}"
+                f"The concept {self.name!r} failed when called with {len(rows)} rows: {type(error).__name__}: "
+                f"{error}{form}"
             ) from error
         values = labels.to_numpy() if isinstance(labels, (pd.Series, pd.Index)) else np.asarray(labels)
         if values.shape == (len(rows), 1):

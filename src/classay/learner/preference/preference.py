@@ -174,12 +174,13 @@ def preference(
     single = sum(trial.one_class for trial in trials)
     if single:
         notes.append(f"{single} of {len(trials)} training sets had one class, which was taken as the prediction.")
-    if not search.rises:
-        notes.append("Preference does not rise with p everywhere; the reported crossing is the first.")
+    verdict, crossing = _verdict(search)
+    if not search.rises and verdict != AGAINST:  # that it falls is then the verdict itself
+        first = "; the reported crossing is the first" if verdict == CROSSES else ""
+        notes.append(f"Preference does not rise with p everywhere{first}.")
     if interrupted:
         notes.append("Interrupted: the figures cover only what was done until then.")
     difference = _scaled(mean_share(search.shares[search.places == HALF], level), both.disagreement)
-    verdict, crossing = _verdict(search)
     stopped = INTERRUPTED if interrupted else SPENT
     if not interrupted and verdict in (EXCLUSIVE, AGAINST):
         stopped = NO_CROSSING

@@ -91,6 +91,8 @@ def compared(
     weighed = expect_weights(weights)
     one_of(prefer, "prefer", ("smallest", "largest", "first"))
     fraction(level, "level")
+    if weighed.get("cost"):
+        _expect_own_seconds(records)
     tables = _paired({value: utility_table(record, weighed) for value, record in records.items()}, records)
     best = max(tables, key=lambda value: float(tables[value].mean()))
     utility = {value: _estimate(table, level) for value, table in tables.items()}
@@ -100,7 +102,11 @@ def compared(
     notes = []
     if prefer != "first" and not is_numeric(tuple(tables)):
         prefer = "first"
-        notes.append("Values are not numbers: the first in the given order counts as the simplest.")
+        words = [value for value in tables if not is_numeric((value,))]
+        why = "Pairs of values have no order" if len(parameters) > 1 else f"{_text(words[0])} is not a number"
+        notes.append(f"{why}: the first in the given order counts as the simplest.")
+    if weighed.get("cost"):
+        notes.append("Cost is the mean time of one fit and its predictions, in seconds, measured in this sweep.")
     chosen = within[0] if prefer == "first" else (min if prefer == "smallest" else max)(within)
     if len(next(iter(tables.values()))) < 20:
         notes.append("With fewer than 20 subsets, standard errors are rough.")
@@ -129,6 +135,19 @@ def _paired(tables: dict[Any, Floats], records: Mapping[Any, Labelings]) -> dict
     return {value: table[np.isin(kept[value], list(common))] for value, table in tables.items()}
 
 
+def _expect_own_seconds(records: Mapping[Any, Labelings]) -> None:
+    """Refuse values whose seconds are not their own: those of a shared fit are spread evenly over its values."""
+    first: dict[bytes, Any] = {}
+    for value, record in records.items():
+        twin = first.setdefault(record.seconds.tobytes(), value)
+        if twin is not value:
+            raise InputError(
+                f"`utility` has a cost, but {_text(twin)} and {_text(value)} were fitted together, so what each costs "
+                "was not measured. Sweep with share_paths=False, and with a store in another folder; or leave "
+                "out the cost."
+            )
+
+
 def expect_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
     """The weight of accuracy, of stability and of a second of fitting, if they make a utility."""
     given: Any = {"accuracy": 1.0} if weights is None else weights
@@ -142,7 +161,12 @@ def expect_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
     except (TypeError, ValueError):
         weighed = {}
     if not any(weighed.values()) or not all(map(math.isfinite, weighed.values())):
-        raise InputError(f"`utility` is {shown(given.items())}; expected finite weights, not all of them 0.")
+        raise InputError(f"`utility` is {given!r}; expected finite weights, not all of them 0.")
+    if weighed.get("cost", 0) > 0:
+        raise InputError(
+            f"`utility` has cost {weighed['cost']:g}; a cost is a loss: expected a weight below 0, such as "
+            f"{-weighed['cost']:g} for what one second of a fit takes away."
+        )
     return weighed
 
 

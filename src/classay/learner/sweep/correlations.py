@@ -35,6 +35,7 @@ class GapCorrelations(Result, chart="learner.sweep:correlations_chart"):
                 "pearson": each.pearson,
                 "pearson_p": each.pearson_p,
                 "n": each.n,
+                "distinct": each.distinct,
                 "largest_gap": self.largest_gap[name],
                 "over_3_percent": bool(self.largest_gap[name] > LARGE_GAP),
             }

@@ -39,25 +39,31 @@ class PathUse:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Pearson's and Spearman's correlation over the n values of a parameter, NaN where nothing varies.
+    """Pearson's and Spearman's correlation over the values of a parameter, NaN where nothing varies.
 
-    The p-values treat values of the parameter as independent. They share subsets and neighbouring values are similar,
-    so p is too small; it is reported because the paper's Table 4 has it. Spearman's uses Student's t; up to 8 values,
-    where that is far too small, it is the share of all orders that are as extreme: with 3 values never below 1/3.
+    Of the `n` values, `distinct` differ; copies, such as depths that no tree reaches, count once, and with fewer than 3
+    different ones nothing is known. The p-values treat values of the parameter as independent. They share subsets and
+    neighbouring values are similar, so p is too small; it is kept because the paper's Table 4 has it. Spearman's uses
+    Student's t; up to 8 values, where that is far too small, it is the share of all orders that are as extreme: with 3
+    values never below 1/3.
     """
 
     n: int
+    distinct: int
     pearson: float
     pearson_p: float
     spearman: float
     spearman_p: float
 
     def __str__(self) -> str:
+        values = (
+            counted(self.n, "value") if self.distinct == self.n else f"{self.n} values, of which {self.distinct} differ"
+        )
         if math.isnan(self.pearson):
-            return f"unknown over {counted(self.n, 'value')}"
+            return f"unknown over {values}"
         return (
-            f"Pearson {self.pearson:.2f} (p {_p(self.pearson_p)}), Spearman {self.spearman:.2f} "
-            f"(p {_p(self.spearman_p)}) over {self.n} values"
+            f"Pearson {self.pearson:.2f}, Spearman {self.spearman:.2f} over {values} (on the same subsets, so not "
+            "independent)"
         )
 
 
@@ -125,8 +131,9 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         Parameters
         ----------
         utility : weights of `accuracy`, `stability` (agreement of refits on different subsets) and `cost` (seconds of
-            a fit; shared fits are spread evenly), such as {"accuracy": 1, "stability": 0.5, "cost": -0.01}; default:
-            accuracy alone
+            a fit and its predictions), such as {"accuracy": 1, "stability": 0.5, "cost": -0.01}; default: accuracy
+            alone. A cost is a loss: its weight is below 0. It needs values that were fitted one by one, with
+            share_paths=False: what a value of a shared fit costs is not measured
         prefer : which of the values that are as good is the simplest: smallest, largest, or first in the given order
         level : confidence level of the intervals
 
@@ -237,13 +244,16 @@ def correlated(stochasticity: list[float], gap: list[float]) -> Correlation:
     """
     table: NDArray[np.float64] = np.array([stochasticity, gap], dtype=float)
     known = table[:, np.isfinite(table).all(axis=0)]
+    total = known.shape[1]
+    # Rounding alone is not variation, and a copy is no further evidence.
+    _, places = np.unique(known.round(12), axis=1, return_index=True)
+    known = known[:, np.sort(places)]
     n = known.shape[1]
-    # Rounding alone is not variation.
     if n < LEAST_VALUES or (np.ptp(known, axis=1) < 1e-12).any():
-        return Correlation(n, math.nan, math.nan, math.nan, math.nan)
+        return Correlation(total, n, math.nan, math.nan, math.nan, math.nan)
     pearson, spearman = stats.pearsonr(*known), stats.spearmanr(*known)
     spearman_p = float(spearman.pvalue) if n > FEW_VALUES else _share_of_orders(*known)
-    return Correlation(n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), spearman_p)
+    return Correlation(total, n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), spearman_p)
 
 
 def _share_of_orders(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
@@ -306,7 +316,3 @@ def _figures(one: Orientation, metric: str, estimate: Estimate | None) -> pd.Dat
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.2g}"
