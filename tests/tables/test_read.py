@@ -497,3 +497,21 @@ def test_texts_are_kept_though_all_differ(tmp_path):
     with pytest.raises(InputError, match="both"):
         read_table(path, "intent", "intent")
     assert read_table(path, text="text").target == "intent"
+
+
+def test_a_target_of_numbers(tmp_path):
+    """As a regressor learns it: any numbers, in the format of the file, and in that of the first table."""
+    path, more = tmp_path / "prices.csv", tmp_path / "more.csv"
+    path.write_text("a;price\n" + "\n".join(f"{i};1.{i:03},5" for i in range(30)))
+    table = read_table(path, "price", numbers=True)
+    assert table.y.tolist() == [1000.5 + i for i in range(30)]
+    assert table.audit.classes == ()
+    more.write_text("a;price\n1;1.250\n2;1.750\n")  # thousands, as the first table shows
+    assert read_table(more, "price", like=table, numbers=True).y.tolist() == [1250.0, 1750.0]
+    path.write_text("a,price\n" + "\n".join(f"{i},{'lots' if i == 3 else i}" for i in range(60)))
+    refused(path, "1 value that cannot be read as a number .'lots'", target="price", numbers=True)
+    path.write_text("a,price\n" + "\n".join(f"{i},{'' if i == 3 else i / 7}" for i in range(60)))
+    table = read_table(path, "price", numbers=True)
+    assert len(table.y) == len(table.X) == 59
+    path.write_text("a,price\n" + "\n".join(f"{i},{'high' if i % 2 else 'low'}" for i in range(60)))
+    refused(path, "a regressor needs numbers", target="price", numbers=True)

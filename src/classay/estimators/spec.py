@@ -74,6 +74,8 @@ def learner_from_text(text: str, allow_import: bool = False, regressors: bool = 
 
     >>> learner_from_text("AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=2))")[1].estimator
     DecisionTreeClassifier(max_depth=2)
+    >>> learner_from_text("make_pipeline(StandardScaler(), Ridge())", regressors=True)[1][-1]
+    Ridge()
     """
     text = text.strip()
     if len(text) > LONGEST:
