@@ -23,12 +23,15 @@ from numpy.typing import NDArray
 from ... import expect
 from ...intervals import Estimate, of_mean
 from ...result import Result
+from ..records.base import TRAINING
 from ..records.labelings import Labelings, expect_record
 from . import entropy
 from .entropy import Bounds, bounds, chance, count, number_labelings
 from .entropy_parts import parts, usual_size
 from .holdouts import draw_holdouts
 from .labeling_distribution import Biases, bias_of, distribution_matrix
+
+OF_REFITS = "of these refits, over holdouts"
 
 
 @dataclass(frozen=True)
@@ -256,7 +259,8 @@ def orientation(
     # (M, K, R) labels right of h; bias only needs a share per holdout and subset.
     right = np.moveaxis((labels == labelings.truth)[:, :, chosen].sum(axis=3), 2, 0)
     shares = {threshold: (right >= threshold).mean(axis=2) for threshold in range(1, holdout_size + 1)}
-    bias = {z: bias_of(share, chance(z, holdout_size, n_classes), level) for z, share in shares.items()}
+    biases = {z: bias_of(share, chance(z, holdout_size, n_classes), level) for z, share in shares.items()}
+    bias = {z: labelings.named(estimate, TRAINING) for z, estimate in biases.items()}
 
     plain_overall, plain_within = entropy.plugin_overall(counts), entropy.plugin_within(counts).mean(axis=1)
     entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level)
@@ -264,9 +268,9 @@ def orientation(
     known = n_refits > 1 or labelings.deterministic
     unknown = Estimate(math.nan, 0.0, log2_labelings, level, "unknown: one refit per subset")
     plugin = PluginOrientation(
-        of_mean(plain_overall, level, "over holdouts"),
-        of_mean(plain_within, level, "over holdouts") if known else unknown,
-        of_mean(plain_overall - plain_within, level, "over holdouts") if known else unknown,
+        of_mean(plain_overall, level, OF_REFITS),
+        of_mean(plain_within, level, OF_REFITS) if known else unknown,
+        of_mean(plain_overall - plain_within, level, OF_REFITS) if known else unknown,
     )
     raw = pd.DataFrame({"holdout": np.arange(len(chosen)), "expressivity": plain_overall})
     raw["stochasticity"] = plain_within if known else np.nan
@@ -283,9 +287,9 @@ def orientation(
         accuracy=labelings.accuracy("test", level),
         train_accuracy=labelings.accuracy("train", level),
         bias=Biases(bias, labelings, chosen, level),
-        expressivity=entropies.expressivity,
-        stochasticity=entropies.stochasticity,
-        capacity=entropies.capacity,
+        expressivity=labelings.named(entropies.expressivity, TRAINING),
+        stochasticity=labelings.named(entropies.stochasticity, TRAINING),
+        capacity=labelings.named(entropies.capacity, TRAINING),
         plugin=plugin,
         bounds=tuple(
             bounds(share, plugin.expressivity.value, plugin.stochasticity.value, z, holdout_size, n_classes)
