@@ -15,6 +15,8 @@ the same rows stand in for other samples:
 
 and W + V - B is added to the variance over splits and points, at least V. Other splits share rows, so V and W are
 not those of other samples; by simulation over data sets the interval is wide enough (see the documentation).
+On points that lie apart from the rows, a few rows may decide all predictions, and if these happen to have one label,
+all refits agree and nothing shows that another data set would not: the lower end has few degrees of freedom there.
 
 Accuracy is a mean over single samples, so its two halves are enough: the variance of a split is the mean square of
 accuracy(S) - accuracy(T), over 4.
@@ -44,15 +46,19 @@ from ..records.labelings import Labelings
 
 MOST_SPLITS = 50
 """Splits of which all pairs are compared: more add little, and cost grows with their square."""
+FEW_DRAWS = 6
+"""Degrees of freedom plus one, at most, of the lower end on points apart from the rows. Chosen by simulation."""
 KIND = "of data like these, over data sets and points"
 Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 
 
-def for_new_data(record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same) -> Estimate:
+def for_new_data(
+    record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same, among_rows: bool
+) -> Estimate:
     """Stability with an interval for other data sets of the same source and size, from that of these rows.
 
-    That of fresh samples is for other data already. It is withheld if subsets overlap, or halves were dealt by class:
-    such refits are not those of two samples.
+    `among_rows`: the points are distributed like the rows. That of fresh samples is for other data already. It is
+    withheld if subsets overlap, or halves were dealt by class: such refits are not those of two samples.
     """
     if record.fresh:
         return these
@@ -63,7 +69,11 @@ def for_new_data(record: Refits, these: Estimate, standard_error: float, answers
     error = float(np.sqrt(standard_error**2 + added))
     if error == 0:
         return replace(these, kind=KIND)
-    return share_around(these.value, error, these.level, KIND, len(answers) // 2)
+    splits = len(answers) // 2
+    estimate = share_around(these.value, error, these.level, KIND, splits)
+    if among_rows:
+        return estimate
+    return replace(estimate, low=share_around(these.value, error, these.level, KIND, min(splits, FEW_DRAWS)).low)
 
 
 def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:

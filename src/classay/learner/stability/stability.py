@@ -234,13 +234,19 @@ def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float
     estimate = coefficient(value, compared.kappa_table(), disjoint, level, groups)
     if n_points * (1 - shares.max()) >= RARE:
         return estimate
-    # Agreement on a class that few points get is seldom seen, and its absence looks certain. One more point on which
-    # all refits predict such a class shows what may have been missed (Agresti & Coull's added successes).
-    added = np.full((*labels.shape[:2], 1), np.argsort(shares, kind="stable")[-2], dtype=labels.dtype)
-    more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
+    # What refits do on a class that few points get is seldom seen, and its absence looks certain. One more point on
+    # which all refits predict such a class, or one half of them does, shows what may have been missed (Agresti &
+    # Coull's added successes and failures).
+    top, second = np.argsort(shares, kind="stable")[:-3:-1]
+    agreed = np.full((*labels.shape[:2], 1), second, dtype=labels.dtype)
+    differing = agreed.copy()
+    differing[1::2] = top
     own_group = None if groups is None else np.append(groups, groups.max() + 1)
-    high = coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group).high
-    return replace(estimate, high=max(estimate.high, high))
+    ends = []
+    for added in (differing, agreed):
+        more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
+        ends.append(coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group))
+    return replace(estimate, low=min(estimate.low, ends[0].low), high=max(estimate.high, ends[1].high))
 
 
 # How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
