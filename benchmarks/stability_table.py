@@ -40,6 +40,7 @@ LEARNERS = {
 def main() -> None:
     parser = timing.parser(__doc__, "python benchmarks/stability_table.py --data DIR --store runs/stability")
     parser.add_argument("--data", type=Path, required=True, help="the folder with tabular/*.csv.gz")
+    parser.add_argument("--only", choices=NAMES, action="append", help="this table alone; repeat for several")
     parser.add_argument("--rows", type=int, default=2_000, help="at most so many rows of each table, at random")
     parser.add_argument("--splits", type=int, default=25, help="M half splits")
     parser.add_argument("--probes", type=int, default=10_000)
@@ -53,7 +54,7 @@ def main() -> None:
     print(timing.machine())
     print("| data | learner | accuracy | stability: data | marginal | uniform | kappa, uniform | capacity |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    for name in NAMES:
+    for name in options.only or NAMES:
         table = read_table(options.data / sources.FILES[name])
         rows = sources.some(len(table.y), options.rows)
         X, y = table.X.iloc[rows].reset_index(drop=True), table.y.iloc[rows].reset_index(drop=True)

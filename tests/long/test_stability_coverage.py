@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import classay
@@ -60,6 +61,37 @@ def test_classifiers(rows, learner, scheme):
         )
         assert 0.93 * RUNS <= held[0] <= 0.97 * RUNS
         assert held[1] >= 0.92 * RUNS
+
+
+def heavy_tails(rng, n):
+    X = rng.standard_t(1.5, size=(n, 2))
+    return X, np.where(rng.random(n) < 0.15, rng.integers(3, size=n), np.digitize(X.sum(axis=1), [-0.7, 0.7]))
+
+
+def labels_at_random(rng, n):
+    return rng.normal(size=(n, 4)), (rng.random(n) < 0.3).astype(int)
+
+
+@pytest.mark.parametrize("learner", [KNeighborsClassifier(5), DecisionTreeClassifier()])
+@pytest.mark.parametrize("world", [heavy_tails, labels_at_random])
+def test_kappa_with_few_splits_and_points(world, learner):
+    """With one class for nearly all points, kappa depends on a few; heavy tails were in view when this was set."""
+    X, y = world(np.random.default_rng(4), 160)
+    pool = classay.record(learner, X, y, HalfSplits(200), 1, probes="uniform", n_probes=2000, executor=1)
+    truth = classay.stability(pool).kappa.value
+    for units, n in [(10, 60), (10, 300), (20, 100)]:
+        found = []
+        for seed in range(300):
+            few = drawn(pool.probe_labels, True, units, n, seed)
+            classes = range(len(pool.classes))
+            found.append(classay.stability(Labelings.from_arrays(few, few[0, 0], halves=True, classes=classes)).kappa)
+        held = np.mean([each.low <= truth <= each.high for each in found])
+        width = np.mean([each.high - each.low for each in found])
+        print(
+            f"{learner}, {world.__name__}, {units} splits, {n} probes: kappa {truth:.3f} held in {held:.1%}, "
+            f"width {width:.2f}"
+        )
+        assert held >= 0.92 - 2 * np.sqrt(0.08 * 0.92 / 300)
 
 
 @pytest.mark.parametrize("scheme", POOL)

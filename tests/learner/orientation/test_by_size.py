@@ -60,7 +60,7 @@ def test_more_points_never_show_less(random):
 def test_the_usual_size_can_be_counted_and_is_said(many_classes):
     o = classay.orientation(many_classes)
     assert o.holdout_size == countable_size(many_classes) < 5
-    assert o.capacity.kind == "of these rows, over subsets and holdouts"
+    assert o.capacity.kind == "of these training rows, over subsets and holdouts"
     assert any("not 5: labelings of more points hardly repeat" in note for note in o.notes)
     # The same points as when it is asked for.
     asked = classay.orientation(many_classes, holdout_size=o.holdout_size)

@@ -184,7 +184,7 @@ def test_kinds_say_what_intervals_are():
     labels = noisy(rng, truth, (60, 1), 0.05)
     o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True))
     assert o.stochasticity.kind == "exact: deterministic"
-    assert o.capacity.kind == "of these rows, over subsets and holdouts"
+    assert o.capacity.kind == "of these training rows, over subsets and holdouts"
     o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True), holdout_size=40)
     assert o.expressivity.kind.startswith("at least")
     assert o.capacity.kind.startswith("at least")

@@ -247,7 +247,7 @@ def test_train_accuracy_by_hand():
     # Student's quantile for three subsets; the upper end would be above 1, which no accuracy is.
     assert estimate.value - estimate.low == pytest.approx(4.302653 * means.std(ddof=1) / math.sqrt(3))
     assert estimate.high == 1.0
-    assert estimate.kind == "over subsets"
+    assert estimate.kind == "of these training rows, over subsets"
 
 
 def test_train_accuracy_that_was_not_recorded_is_unknown():

@@ -1,17 +1,19 @@
-"""Stability of data like these: the contrasts by hand, what is withheld, and coverage over data sets."""
+"""Figures of data like these: their variance by hand, what is withheld, and coverage over data sets."""
 
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
-from classay import HalfSplits, Labelings, Subsets, record, stability
-from classay.learner.stability.new_data import agreements, row_variance
+from classay import HalfSplits, Labelings, Subsets, orientation, record, stability
+from classay.learner.stability.new_data import agreements, row_variance, sample_variance
 
 
 def test_agreements_of_all_pairs_by_hand():
@@ -22,22 +24,30 @@ def test_agreements_of_all_pairs_by_hand():
         assert table[one, two] == table[two, one] == pytest.approx(np.mean(pairs))
 
 
-def test_the_contrasts_by_hand():
+@pytest.mark.parametrize("over_splits", [0.0, 1.0])
+def test_the_variance_by_hand(over_splits):
     table = np.random.default_rng(1).random((6, 6))
     table = (table + table.T) / 2
-    crossed, between = [], []
+    for split, level in enumerate((0.4, 0.5, 0.7)):
+        table[2 * split, 2 * split + 1] = table[2 * split + 1, 2 * split] = over_splits * level
+    rest, of_samples = [], []
     for r, s in itertools.permutations(range(3), 2):
         a = [[table[2 * r + i, 2 * s + j] for j in (0, 1)] for i in (0, 1)]
-        crossed.append((a[0][0] + a[1][1] - a[0][1] - a[1][0]) ** 2 / 4)
+        rest.append((a[0][0] + a[1][1] - a[0][1] - a[1][0]) ** 2 / 4)
     for r in range(3):
         others = [place for place in range(6) if place // 2 != r]
-        between.append((table[2 * r, others].mean() - table[2 * r + 1, others].mean()) ** 2 / 2)
-    assert row_variance(table) == pytest.approx(np.mean(crossed) / 2 + np.mean(between))
+        of_samples.append((table[2 * r, others].mean() - table[2 * r + 1, others].mean()) ** 2)
+    less = np.var([0.4, 0.5, 0.7], ddof=1) * over_splits
+    assert less < np.mean(rest)
+    assert row_variance(table) == pytest.approx(np.mean(rest) + np.mean(of_samples) - less)
+    # Splits that differ a lot: what single samples add remains.
+    table[[0, 1], [1, 0]] = 9.0
+    assert row_variance(table) == pytest.approx(np.mean(of_samples))
 
 
 @pytest.mark.parametrize("part", ["one", "both"])
 def test_effects_of_single_rows_are_found(part):
-    """Agreement that is a sum over rows, of those in one sample or in both: what half of W + 2V is made for."""
+    """Agreement that is a sum over rows, of those in one sample or in both."""
     rng = np.random.default_rng(2)
     rows, splits = 60, 40
     effect = rng.normal(size=rows)
@@ -48,10 +58,28 @@ def test_effects_of_single_rows_are_found(part):
     both = inside[:, None] & inside[None]
     in_part = both if part == "both" else inside[:, None] ^ inside[None]
     found = row_variance((in_part * effect).sum(axis=2))
-    # g1 only: W = Σ g1², V = 0. g2 only: W = Σ (g2/2)², 2V = Σ (g2/2)².
+    # Rows in one: W = Σ g², V = 0. Rows in both: W = V = Σ (g/2)². Splits of these rows do not differ.
     whole = (effect**2).sum()
-    expected = whole / 2 if part == "one" else (whole / 4 + whole / 4) / 2
-    assert found == pytest.approx(expected, rel=0.25)
+    assert found == pytest.approx(whole if part == "one" else whole / 2, rel=0.25)
+
+
+def test_effects_of_single_rows_on_accuracy_are_found():
+    """The mean of both halves is half of the sum over all rows, so its variance over data sets is Σ g²/4."""
+    rng = np.random.default_rng(3)
+    effect, halves = rng.normal(size=60), []
+    for _ in range(200):
+        order = rng.permutation(60)
+        halves += [effect[order[:30]].sum(), effect[order[30:]].sum()]
+    expected = (effect**2).sum() / 4
+    for two_fold in (False, True):
+        assert sample_variance(np.array(halves), two_fold) == pytest.approx(expected, rel=0.25)
+
+
+def test_what_splits_of_the_same_rows_average_out_is_taken_off():
+    accuracy = np.array([0.9, 0.7, 0.8, 0.6, 0.9, 0.9])
+    of_split = np.mean([0.2**2, 0.2**2, 0]) / 4
+    assert sample_variance(accuracy, two_fold=True) == pytest.approx(of_split)
+    assert sample_variance(accuracy, two_fold=False) == pytest.approx(of_split / 2)
 
 
 def cloud(seed, n=120):
@@ -69,10 +97,16 @@ def test_both_intervals_are_named_and_the_second_is_wider():
     assert new.value == these.value
     assert new.low < these.low < these.high < new.high
     assert found.accuracy.kind == "of these training rows, over subsets and points"
+    accuracy = found.accuracy_new_data
+    assert accuracy.kind == new.kind
+    assert accuracy.value == found.accuracy.value
+    assert accuracy.low < found.accuracy.low
+    assert found.kappa.kind == "of these rows, over subsets and points"
     frame = found.to_frame().set_index("figure")
     assert frame.loc["stability_new_data", "kind"] == new.kind
     assert found.to_dict()["stability_new_data"]["low"] == new.low
-    assert f"for data like these, [{new.low:.3g}, {new.high:.3g}]" in str(found)
+    for each in (new, accuracy):
+        assert f"for data like these, [{each.low:.3g}, {each.high:.3g}]" in str(found)
     numbers = record(LinearRegression(), X, X[:, 0] + y, HalfSplits(8), 1, executor=1)
     assert stability(numbers).stability_new_data.low < stability(numbers).stability.low
 
@@ -81,13 +115,35 @@ def test_it_is_withheld_where_refits_are_not_those_of_two_samples():
     X, y = cloud(0)
     overlap = stability(record(GaussianNB(), X, y, Subsets(8), 1, executor=1))
     assert not overlap.stability_new_data.known
+    assert not overlap.accuracy_new_data.known
     assert "overlap" in overlap.stability_new_data.kind
     assert "for data like these" not in str(overlap)
     by_class = stability(record(GaussianNB(), X, y, HalfSplits(8, stratify=True), 1, executor=1))
     assert "by class" in by_class.stability_new_data.kind
     assert any(note.startswith("The halves were dealt by class") for note in by_class.notes)
+    assert "by class" in by_class.accuracy_new_data.kind
     arrays = Labelings.from_arrays(np.random.default_rng(0).integers(2, size=(8, 30)), [0, 1] * 15, halves=True)
     assert stability(arrays).stability_new_data.known
+
+
+def test_accuracy_without_an_error_still_has_an_interval():
+    X = np.repeat([[0.0], [9.0]], 40, axis=0) + np.random.default_rng(0).random((80, 1))
+    found = stability(record(GaussianNB(), X, [0] * 40 + [1] * 40, HalfSplits(8), 1, executor=1))
+    assert found.accuracy_new_data.value == 1
+    assert 0.5 < found.accuracy_new_data.low < 0.9
+
+
+def test_every_interval_names_its_population():
+    X, y = cloud(0)
+    for settings in ({}, {"test_size": 0, "probes": "uniform", "n_probes": 50}):
+        labelings = record(
+            DecisionTreeClassifier(max_depth=2, splitter="random"), X, y, HalfSplits(6), 2, **settings, executor=1
+        )
+        kinds = [*stability(labelings).to_frame()["kind"], labelings.accuracy().kind, labelings.accuracy("train").kind]
+        if not settings:
+            kinds += orientation(labelings).to_frame()["kind"].tolist()
+        for kind in kinds:
+            assert re.search("of (these rows|these training rows|these refits|data like these)", kind), kind
 
 
 def test_the_majority_learner_on_balanced_labels():

@@ -226,3 +226,13 @@ def test_an_interval_holds_its_value_where_every_pair_agrees_alike(halves):
     assert found.stability.low == pytest.approx(0.5 - rare / 2)
     assert found.stability.high == pytest.approx(0.5 + rare / 2)
     assert (found.same_subset.value, found.same_subset.low) == (0.0, 0.0)
+
+
+def test_kappa_of_a_class_that_few_points_get_allows_for_disagreement_not_seen():
+    """Two of 60 points get the second class, from nearly all refits: the next such point may be another matter."""
+    labels = np.zeros((20, 60), dtype=int)
+    labels[:, :2] = 1
+    labels[0, 0] = 0
+    kappa = stability(Labelings.from_arrays(labels, labels[1], halves=True)).kappa
+    assert 0.9 < kappa.value < 1
+    assert kappa.low < 0.5

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from ...intervals import Estimate
+from ...learner.stability.agreement import FRESH
 from ...learner.stability.comparison import FIGURES, StabilityBySize, StabilityTable
 from ...learner.stability.stability import RegressionStability, Stability
 from ..kinds import Kinds, check_kind, without_options
@@ -21,6 +22,7 @@ from .disagreement import disagreement_plane
 
 KINDS: Kinds = {"both": (), "figures": (), "histogram": (), "plane": ("X", "x", "y", "regions")}
 REGRESSION_KINDS: Kinds = {"both": (), "figures": (), "histogram": ()}
+NEW_DATA = "; new data: for other data of the same source and size"
 
 
 def draw_stability(stability: Stability, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
@@ -46,19 +48,22 @@ def draw_regression_stability(stability: RegressionStability, kind: str = "both"
 
 
 def stability_figures(stability: Stability) -> alt.LayerChart:
-    """Draw stability, kappa, accuracy and the agreement on one subset, with their intervals."""
+    """Draw stability, kappa, accuracy and the agreement on one subset, with intervals for these and for new data."""
+    new_data = stability.stability_new_data.known and stability.pairs != FRESH
     return figures_chart(
         {
             "stability": stability.stability,
+            **({"stability, new data": stability.stability_new_data} if new_data else {}),
             "kappa": stability.kappa,
             "same subset": stability.same_subset,
             "accuracy": stability.accuracy,
+            **({"accuracy, new data": stability.accuracy_new_data} if new_data else {}),
         },
         "agreement, accuracy",
         f"{cut(stability.learner)}: two refits agree on {stability.stability.value:.1%}",
         f"Stability: agreement of refits on {stability.pairs}, on {stability.n_points:,} {cut(stability.on)}; "
         f"kappa: beyond chance; same subset: refits on the same rows. "
-        f"Lines: {stability.stability.level:.0%} intervals.",
+        f"Lines: {stability.stability.level:.0%} intervals, for these rows{NEW_DATA if new_data else ''}.",
     )
 
 
@@ -77,9 +82,11 @@ def agreement_histogram(stability: Stability) -> alt.LayerChart:
 
 def regression_figures(stability: RegressionStability) -> alt.LayerChart:
     """Draw agreement within the tolerance, concordance and R², with their intervals."""
+    new_data = stability.stability_new_data.known and stability.pairs != FRESH
     return figures_chart(
         {
             "within tolerance": stability.stability,
+            **({"the same, new data": stability.stability_new_data} if new_data else {}),
             "concordance": stability.concordance,
             "same subset": stability.same_subset,
             "R²": stability.r2,
@@ -88,7 +95,8 @@ def regression_figures(stability: RegressionStability) -> alt.LayerChart:
         f"{cut(stability.learner)}: two refits are within {figure(stability.tolerance)} on "
         f"{stability.stability.value:.1%}",
         f"Refits on {stability.pairs}, on {stability.n_points:,} {cut(stability.on)}; same subset: within the "
-        f"tolerance, for refits on the same rows. Lines: {stability.stability.level:.0%} intervals.",
+        f"tolerance, for refits on the same rows. Lines: {stability.stability.level:.0%} intervals, for these rows"
+        f"{NEW_DATA if new_data else ''}.",
     )
 
 

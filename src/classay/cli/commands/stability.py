@@ -9,6 +9,7 @@ import typer
 
 from ... import __version__, charts, expect
 from ...estimators.spec import learners_from_texts
+from ...intervals import Estimate
 from ...learner.fitting.probes import KINDS
 from ...learner.fitting.schemes import HalfSplits
 from ...learner.records.labelings import Labelings
@@ -143,14 +144,15 @@ def _agreement_table(records: dict[str, Labelings], by_learner: dict[str, Stabil
     first = next(iter(by_learner.values()))
     figures = {
         "stability": "stability",
-        "data like\nthese": "stability_new_data",
+        "for new\ndata": "stability_new_data",
         "kappa": "kappa",
         "test\naccuracy": "accuracy",
+        "accuracy for\nnew data": "accuracy_new_data",
     }
     caption = (
         "Stability: share of the points on which two refits predict the same class. A learner that always predicts one "
-        "class has 1, so read it together with accuracy. Its interval is for these rows; data like these: for other "
-        "data of the same source and size. Kappa: the same beyond chance."
+        "class has 1, so read it together with accuracy. Kappa: the same beyond chance. Intervals are for refits on "
+        "halves of these rows; for new data: the interval for other data of the same source and size."
     )
     if any(one.same_subset.known for one in by_learner.values()):
         figures["same\nrows"] = "same_subset"
@@ -163,13 +165,20 @@ def _agreement_table(records: dict[str, Labelings], by_learner: dict[str, Stabil
         [
             [
                 name,
-                *(console.figure(getattr(one, part), 3) for part in figures.values()),
+                *(_cell(getattr(one, part), part) for part in figures.values()),
                 f"{np.nanmean(records[name].seconds):.2g}",
             ]
             for name, one in by_learner.items()
         ],
         caption,
     )
+
+
+def _cell(estimate: Estimate, part: str) -> str:
+    """A figure with its interval; for new data its interval alone, since the value is the same."""
+    if part.endswith("new_data") and estimate.known:
+        return f"[{estimate.low:.3f}, {estimate.high:.3f}]"
+    return console.figure(estimate, 3)
 
 
 def _region_table(name: str, regions: DisagreementRegions) -> Any:

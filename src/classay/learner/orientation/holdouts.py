@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import expect, seeds
-from ..records.base import Refits
+from ..records.base import TRAINING, Refits
 
 USUAL_SIZE = 5
 """Points of a holdout in the paper."""
@@ -31,6 +31,5 @@ def draw_holdouts(
 
 def interval_kind(record: Refits) -> str:
     """What intervals over subsets and holdouts are about: these training rows, or all data like them."""
-    if record.of_predictions:
-        return "over variants and holdouts"
-    return f"of {'data like these' if record.fresh else 'these rows'}, over subsets and holdouts"
+    over = "over variants and holdouts" if record.of_predictions else "over subsets and holdouts"
+    return record.about_population(over, TRAINING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from ...arrays import AnyInts, Floats
 from ...engine import archive, store
 from ...expect import InputError, counted, fraction
+from ...intervals import AT_LEAST, Estimate
 from ...notes import notes_from_json, notes_to_json
 
 LEAST_SHARE = 0.8
 """Measures refuse a record in which a smaller share of the refits is present."""
 
 
+TRAINING = "of these training rows"
+"""What intervals of refits on subsets of one table, tested on new points, are about."""
 PREDICTIONS = "predictions"
 """The source of a record that was made of a table of predictions: variants and runs, not subsets and refits."""
 
@@ -146,9 +149,22 @@ class Refits(ABC):
 
     def over_rows(self) -> str:
         """What the interval of accuracy is over: subsets of these rows, or fresh samples."""
+        return self.about_population(self.over(), TRAINING)
+
+    def about_population(self, kind: str, rows: str = "of these rows") -> str:
+        """A kind of interval with the population that it is about: refits on these rows, or on data like these."""
         if self.of_predictions:
-            return self.over()
-        return f"{'of data like these' if self.fresh else 'of these training rows'}, {self.over()}"
+            return kind
+        return f"{'of data like these' if self.fresh else rows}, {kind}"
+
+    def named(self, estimate: Estimate, rows: str = "of these rows") -> Estimate:
+        """The estimate, whose kind names the population; one without an interval around a value is left as it is."""
+        if not estimate.known or not estimate.kind.startswith(("over ", AT_LEAST)):
+            return estimate
+        if not estimate.kind.startswith(AT_LEAST):
+            return replace(estimate, kind=self.about_population(estimate.kind, rows))
+        population = self.about_population("", rows).rstrip(", ")
+        return replace(estimate, kind=f"{estimate.kind}, {population}") if population else estimate
 
     def chosen(self, pairs: bool = False, there: NDArray[np.bool_] | None = None) -> tuple[AnyInts, AnyInts]:
         """The choice of subsets (K',) and of refits of each (K', R') without gaps that keeps most of them.

@@ -304,7 +304,8 @@ class Labelings(Refits):
             by_subset = pd.DataFrame(self.train_accuracy).mean(axis=1).dropna().to_numpy()
             if not by_subset.size:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
-            return within_limits(of_mean(by_subset, level, "over subsets"), 0.0, 1.0)
+            kind = self.about_population("over subsets", base.TRAINING)
+            return within_limits(of_mean(by_subset, level, kind), 0.0, 1.0)
         right = self.on_unseen_rows(lambda labels: labels == self.truth)
         table = by_group(right, self.groups)
         draws = draws_of(table, self.groups)

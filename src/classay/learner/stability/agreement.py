@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -262,8 +262,7 @@ def pair_figures(
     disjoint, groups = n_subsets // 2, record.groups_of(where)
     error = crossed_standard_error(by_group(compared.table, groups))
     these = share(compared.table, disjoint, level, groups)
-    population = "of data like these" if record.fresh else "of these rows"
-    these = replace(these, kind=f"{population}, {these.kind}") if disjoint > 1 else these
+    these = record.named(these)
     return PairFigures(
         learner=record.name,
         on=points_called(record, where),
@@ -272,8 +271,10 @@ def pair_figures(
         n_subsets=n_subsets,
         n_refits=n_refits,
         stability=these,
-        stability_new_data=for_new_data(record, these, error, answers, same),
-        same_subset=same_subset(compared.within, record.deterministic, level, groups),
+        stability_new_data=for_new_data(
+            record, these, error, answers, same, among_rows=where == "test" or record.probe_kind == "data"
+        ),
+        same_subset=record.named(same_subset(compared.within, record.deterministic, level, groups)),
         standard_error=error,
         worst_case_points=0.5 / math.sqrt(n_points if groups is None else np.unique(groups).size),
         worst_case_pairs=0.5 / math.sqrt(disjoint),

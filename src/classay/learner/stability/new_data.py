@@ -1,17 +1,27 @@
-"""Stability of data like these: how far the figure of one data set may be from that of the process behind it.
+"""Figures for data like these: how far the figure of one data set may be from that of the process behind it.
 
 Halves of the same rows are compared again and again, so what these rows have in common never averages out: the interval
-over splits is about these rows. Agreement a(S, T) of refits on two samples is, to first order, a sum over rows: g1 of a
-row that is in one of the samples, g2 of one that is in both. Two independent samples share no row, so over data sets
-the variance of the mean over all halvings is n·Var(g1), plus that of interactions. Refits of different splits share
-rows, and two contrasts of them are sums over rows, with signs, of either part:
+over splits is about these rows. Over data sets, the variance of the mean over all halvings is that of one split less
+that over splits of the same rows (the law of total variance). The agreement of two independent samples S and T is
 
-    a(S, S') + a(T, T') − a(S, T') − a(T, S'), S | T and S' | T' two splits: g1 − g2/2, W = mean square / 4
-    q(S) − q(T), q the mean agreement with refits of the other splits: g2/2, V = mean square / 2
+    a(S, T) = mean + [b(S) - mean] + [b(T) - mean] + rest, b(S) the expected agreement of S with another sample,
 
-so n·Var(g1) is about W + 2V. Both contain interactions of rows in full, of which the mean over halvings keeps at most
-half, and where refits vary most that is nearly all of them: half of W + 2V is added to the variance over splits and
-points. By simulation over data sets this is wide enough (see the documentation); it is chosen, not derived.
+whose parts are uncorrelated, so the variance of one split is 2 Var(b) + Var(rest). Refits of other splits S' | T' of
+the same rows stand in for other samples:
+
+    q(S) - q(T), q the mean agreement with the refits of all other splits: mean square V = 2 Var(b)
+    a(S, S') + a(T, T') - a(S, T') - a(T, S'): mean square / 4 = W = Var(rest)
+    a(S, T) over splits: variance B
+
+and W + V - B is added to the variance over splits and points, at least V. Other splits share rows, so V and W are
+not those of other samples; by simulation over data sets the interval is wide enough (see the documentation).
+On points that lie apart from the rows, a few rows may decide all predictions, and if these happen to have one label,
+all refits agree and nothing shows that another data set would not: the lower end has few degrees of freedom there.
+
+Accuracy is a mean over single samples, so its two halves are enough: the variance of a split is the mean square of
+accuracy(S) - accuracy(T), over 4.
+
+The points stay those of the record: points drawn over the ranges of these rows are taken as the attribute space.
 """
 
 from __future__ import annotations
@@ -24,37 +34,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats
-from ...intervals import Estimate, share_around
+from ...intervals import (
+    Estimate,
+    by_group,
+    crossed_standard_error,
+    of_proportion_by_group,
+    share_around,
+)
 from ..records.base import Refits
+from ..records.labelings import Labelings
 
 MOST_SPLITS = 50
 """Splits of which all pairs are compared: more add little, and cost grows with their square."""
+FEW_DRAWS = 6
+"""Degrees of freedom plus one, at most, of the lower end on points apart from the rows. Chosen by simulation."""
 KIND = "of data like these, over data sets and points"
 Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 
 
-def for_new_data(record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same) -> Estimate:
+def for_new_data(
+    record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same, among_rows: bool
+) -> Estimate:
     """Stability with an interval for other data sets of the same source and size, from that of these rows.
 
-    That of fresh samples is for other data already. It is withheld if subsets overlap, or halves were dealt by class:
-    such refits are not those of two samples.
+    `among_rows`: the points are distributed like the rows. That of fresh samples is for other data already. It is
+    withheld if subsets overlap, or halves were dealt by class: such refits are not those of two samples.
     """
     if record.fresh:
         return these
-    withheld = _withheld(record)
-    if withheld or len(answers) < 4:
-        return Estimate(np.nan, 0.0, 1.0, these.level, f"unknown: {withheld or 'one pair of subsets'}")
+    withheld = _withheld(record, len(answers))
+    if withheld:
+        return Estimate(np.nan, 0.0, 1.0, these.level, f"unknown: {withheld}")
     added = row_variance(agreements(answers[: 2 * MOST_SPLITS], same))
     error = float(np.sqrt(standard_error**2 + added))
     if error == 0:
         return replace(these, kind=KIND)
-    return share_around(these.value, error, these.level, KIND, len(answers) // 2)
+    splits = len(answers) // 2
+    estimate = share_around(these.value, error, these.level, KIND, splits)
+    if among_rows:
+        return estimate
+    return replace(estimate, low=share_around(these.value, error, these.level, KIND, min(splits, FEW_DRAWS)).low)
 
 
-def _withheld(record: Refits) -> str:
+def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:
+    """Accuracy with an interval for fits on other data sets of the same source and size, and new points.
+
+    That of fresh samples is for other data already. It is withheld where the one of stability is.
+    """
+    if record.fresh:
+        return these
+    subsets, _ = record.chosen(pairs=record.halves)
+    withheld = _withheld(record, len(subsets))
+    if withheld:
+        return Estimate(np.nan, 0.0, 1.0, these.level, f"unknown: {withheld}")
+    right = record.on_unseen_rows(lambda labels: labels == record.truth)
+    table = by_group(right, record.groups)
+    added = sample_variance(np.nanmean(record.test_accuracy[subsets], axis=1), two_fold=record.two_fold)
+    error = float(np.sqrt(crossed_standard_error(table) ** 2 + added))
+    if error == 0:
+        # All points were right, or wrong, whatever the sample: as many trials as there are points showed nothing else.
+        return replace(of_proportion_by_group(right[0], record.groups, these.level), kind=KIND)
+    draws = len(subsets) // 2 if record.groups is None else min(len(subsets) // 2, table.shape[1])
+    return share_around(float(right.mean()), error, these.level, KIND, draws)
+
+
+def _withheld(record: Refits, subsets: int) -> str:
+    if record.of_predictions:
+        return "predictions were given, not how they vary with the training data"
     if not record.halves:
         return "subsets of the same rows overlap, so refits agree more than those of two samples; record HalfSplits"
-    return "halves were dealt by class, which two samples are not" if record.by_class else ""
+    if record.by_class:
+        return "halves were dealt by class, which two samples are not"
+    return "one pair of subsets" if subsets < 4 else ""
 
 
 def agreements(answers: NDArray[Any], same: Same) -> Floats:
@@ -69,7 +120,7 @@ def agreements(answers: NDArray[Any], same: Same) -> Floats:
 
 
 def row_variance(table: Floats) -> float:
-    """Half of W + 2V, from the agreements of the two halves of every split with those of every other split.
+    """W + V - B, or V if that is more, from the agreements of the halves of every split with those of every other.
 
     >>> row_variance(np.ones((8, 8)))
     0.0
@@ -77,7 +128,25 @@ def row_variance(table: Floats) -> float:
     ss, st, ts, tt = table[::2, ::2], table[::2, 1::2], table[1::2, ::2], table[1::2, 1::2]
     number = len(ss)
     apart = ~np.eye(number, dtype=bool)
-    crossed = float(((ss + tt - st - ts)[apart] ** 2).mean()) / 4
+    rest = float(((ss + tt - st - ts)[apart] ** 2).mean()) / 4
     means = [np.where(apart, own + other, 0).sum(axis=1) / (2 * (number - 1)) for own, other in ((ss, st), (ts, tt))]
-    between = float(((means[0] - means[1]) ** 2).mean()) / 2
-    return crossed / 2 + between
+    of_samples = float(((means[0] - means[1]) ** 2).mean())
+    over_splits = float(np.diagonal(st).var(ddof=1))
+    return max(rest + of_samples - over_splits, of_samples)
+
+
+def sample_variance(accuracy: Floats, two_fold: bool) -> float:
+    """The variance over data sets of the mean accuracy of both halves of all splits, from that of each half (K,).
+
+    Mean square of the difference of two halves, over 4, less the variance of their mean over splits of the same rows.
+    Where training rows share predictions in groups of rows, averaging keeps at most half of it, but estimates are
+    noisy: at least half remains. In two-fold accuracy a row is a training row of one half and a test point of the
+    other; what it adds as both has another sign in the difference, so nothing is taken off.
+
+    >>> sample_variance(np.array([0.8, 0.6, 0.6, 0.8]), two_fold=False)
+    0.01
+    """
+    first, second = accuracy[::2], accuracy[1::2]
+    of_split = float(((first - second) ** 2).mean()) / 4
+    over_splits = 0.0 if two_fold else float(((first + second) / 2).var(ddof=1))
+    return max(of_split - over_splits, of_split / 2)

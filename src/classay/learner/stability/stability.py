@@ -20,7 +20,7 @@ from ... import expect
 from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of
 from ...result import Result, figures_frame
-from ..records.base import over
+from ..records.base import TRAINING, over
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
 from .agreement import (
@@ -40,9 +40,9 @@ from .agreement import (
     used,
 )
 from .disagreement import DisagreementRegions, disagreement_regions
-from .new_data import KIND
+from .new_data import KIND, accuracy_for_new_data
 
-FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "same_subset")
+FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "accuracy_new_data", "same_subset")
 RARE = 30
 """Points outside the most frequent prediction below which the interval of kappa allows for agreement not yet seen."""
 
@@ -52,14 +52,16 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     """The result of `stability`: agreement between 0 and 1, higher is more repeatable.
 
     `stability` is the expected agreement of two refits on the points `on`, with an interval for these rows;
-    `stability_new_data` the same with an interval for other data of the same source and size. `kappa` is agreement
-    beyond chance (0: as if predictions were drawn at random with their own shares, 1: always the same); `accuracy` that
-    of the same refits on the test part. `same_subset` is the agreement of refits on the *same* subset: what is missing
-    to 1 there is training randomness.
-    `standard_error` is that of `stability`; it is at most `worst_case_points` (0.5/√n, n the number of points, or of
-    their groups) for one pair of classifiers and
-    at most `worst_case_pairs` (0.5/√m) over m disjoint pairs of subsets. `per_point` is the agreement at each point,
-    `per_refit` (K, R) that of each refit with those it is compared with.
+    `stability_new_data` the same with an interval for other data of the same source and size, on such points. `kappa`
+    is agreement beyond chance (0: as if predictions were drawn at random with their own shares, 1: always the same).
+    `accuracy` is that of the same refits on the test part, with an interval for refits on these training rows;
+    `accuracy_new_data` the same with an interval for fits on other data. `same_subset` is the agreement of refits on
+    the *same* subset: what is missing to 1 there is training randomness.
+
+    `standard_error` is that of `stability`, from points and pairs together. The paper's two limits are each of one
+    source alone: `worst_case_points` (0.5/√n, n the number of points, or of their groups) for two given classifiers,
+    `worst_case_pairs` (0.5/√m) for m disjoint pairs of subsets on given points. `per_point` is the agreement at each
+    point, `per_refit` (K, R) that of each refit with those it is compared with.
     """
 
     learner: str
@@ -72,6 +74,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     stability_new_data: Estimate
     kappa: Estimate
     accuracy: Estimate
+    accuracy_new_data: Estimate
     same_subset: Estimate
     standard_error: float
     worst_case_points: float
@@ -114,7 +117,8 @@ class Stability(Result, chart="learner.stability:draw_stability"):
         text = (
             f"{self.learner}: two {two} {where} agree on {self.stability} of {self.n_points} {self.on}"
             f"{'' if bare else _elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on "
-            f"{on}. A learner with constant predictions has stability 1, so read it together with accuracy."
+            f"{on}{'' if bare else _elsewhere(self.accuracy_new_data)}. A learner with constant predictions has "
+            "stability 1, so read it together with accuracy."
         )
         if self.same_subset.value < 1 and self.pairs not in (ROWS, RUNS):
             same = "Runs of the same variant" if record.of_predictions else "Refits on the same rows"
@@ -151,8 +155,10 @@ def stability(
 
     The interval of `stability` is for the expected agreement of two refits on subsets drawn this way from *these rows*,
     on points drawn this way. That of `stability_new_data` is for two samples of *data like these*: another data set of
-    the same source and size changes the figure more than other splits do. It needs `HalfSplits` that are not
-    stratified, and is wider than necessary for most learners.
+    the same source and size changes the figure more than other splits do. The points stay as they are: uniform probes
+    lie in the ranges of these rows. It needs `HalfSplits` that are not stratified, and is wider than necessary for most
+    learners. `accuracy` and `accuracy_new_data` differ in the same way: fits on parts of these training rows, or on
+    other data, each tested on new points.
 
     Pairs that share a refit depend on each other and all pairs share the points: the variance is taken over units
     (splits, or the projection of all pairs on subsets) and over points at once, with Student's t over units, on the
@@ -192,6 +198,7 @@ def stability(
     labels, repeated = as_units(labels), len(labels) == 1
     compared = agreement(labels, len(record.classes), record.halves)
     shared = pair_figures(record, where, compared, labels, np.equal, level)
+    accuracy = record.accuracy("test", level)
     return Stability(
         learner=shared.learner,
         on=shared.on,
@@ -207,8 +214,9 @@ def stability(
         worst_case_pairs=shared.worst_case_pairs,
         per_point=shared.per_point,
         per_refit=shared.per_refit,
-        kappa=_kappa(compared, labels, record, level, record.groups_of(where)),
-        accuracy=record.accuracy("test", level),
+        kappa=record.named(_kappa(compared, labels, record, level, record.groups_of(where))),
+        accuracy=accuracy,
+        accuracy_new_data=accuracy_for_new_data(record, accuracy),
         notes=tuple(notes),
         record=record,
     )
@@ -226,13 +234,19 @@ def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float
     estimate = coefficient(value, compared.kappa_table(), disjoint, level, groups)
     if n_points * (1 - shares.max()) >= RARE:
         return estimate
-    # Agreement on a class that few points get is seldom seen, and its absence looks certain. One more point on which
-    # all refits predict such a class shows what may have been missed (Agresti & Coull's added successes).
-    added = np.full((*labels.shape[:2], 1), np.argsort(shares, kind="stable")[-2], dtype=labels.dtype)
-    more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
+    # What refits do on a class that few points get is seldom seen, and its absence looks certain. One more point on
+    # which all refits predict such a class, or one half of them does, shows what may have been missed (Agresti &
+    # Coull's added successes and failures).
+    top, second = np.argsort(shares, kind="stable")[:-3:-1]
+    agreed = np.full((*labels.shape[:2], 1), second, dtype=labels.dtype)
+    differing = agreed.copy()
+    differing[1::2] = top
     own_group = None if groups is None else np.append(groups, groups.max() + 1)
-    high = coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group).high
-    return replace(estimate, high=max(estimate.high, high))
+    ends = []
+    for added in (differing, agreed):
+        more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
+        ends.append(coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group))
+    return replace(estimate, low=min(estimate.low, ends[0].low), high=max(estimate.high, ends[1].high))
 
 
 # How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
@@ -324,9 +338,11 @@ def regression_stability(
         per_point=shared.per_point,
         per_refit=shared.per_refit,
         tolerance=reach,
-        concordance=undefined if math.isnan(value) else coefficient(value, table, len(values) // 2, level, groups),
-        rmse=rmse,
-        r2=r2,
+        concordance=predictions.named(
+            undefined if math.isnan(value) else coefficient(value, table, len(values) // 2, level, groups)
+        ),
+        rmse=predictions.named(rmse, TRAINING),
+        r2=predictions.named(r2, TRAINING),
         spread=spread(values, predictions.halves),
         notes=tuple(notes),
     )
