@@ -22,11 +22,14 @@ PROBABILITIES = ("probabilities", "proba", "predict_proba", "y_proba")
 PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
 
 
-def read_predictions(source: str, classes: NDArray[Any], labels: NDArray[Any], kept: Ints | None) -> ModelPredictions:
+def read_predictions(
+    source: str, classes: NDArray[Any], labels: NDArray[Any], kept: Ints | None = None, in_file: int | None = None
+) -> ModelPredictions:
     """Read the predictions for rows of a table.
 
     classes : the classes that were trained on, in order; labels : of the rows; kept : where these are in their file, if
-    some were dropped. The file has one prediction for each row of the table's file, in the same order.
+    some were dropped; in_file : how many rows that file has. There is one prediction for each row of the table's file,
+    or of those that were kept, in the same order.
     """
     rows = labels.size
     columns = _arrays(Path(source).expanduser()) if source.lower().endswith(".npz") else _columns(source, classes)
@@ -36,8 +39,11 @@ def read_predictions(source: str, classes: NDArray[Any], labels: NDArray[Any], k
         raise InputError(f"{source} has arrays of {shown(lengths)} rows; expected one prediction for each row in all.")
     given = next(iter(lengths))
     if given != rows:
-        if kept is None or given <= int(kept.max()):
-            raise InputError(f"{source} has {given} predictions but there are {rows} rows; they must match, in order.")
+        if kept is None or given != in_file:
+            dropped = "" if kept is None else f", of {in_file} in the file"
+            raise InputError(
+                f"{source} has {given} predictions but there are {rows} rows{dropped}; they must match, in order."
+            )
         predicted, shares, confidence = (None if each is None else each[kept] for each in columns)
     return ModelPredictions.given(predicted, shares, confidence, classes, labels, source)
 

@@ -257,7 +257,9 @@ def measure_data(
     if test is not None:
         measured = complexity(vectors, labels, X_eval=others, y_eval=truth, groups=both, random_state=seed, **settings)
         # Known rows must not count in their own geometry: otherwise new ones look unusual.
-        outside = known if not paper else complexity(vectors, labels, distance=known.distance, random_state=seed)
+        outside = known
+        if paper:
+            outside = complexity(vectors, labels, distance=known.distance, groups=own[0], random_state=seed)
         unlike = unlike_known(outside, others, false_alarms / 2)
     if learner is not None:
         model = model or short_name(learner)

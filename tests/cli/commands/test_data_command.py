@@ -289,6 +289,41 @@ def test_rows_of_an_unknown_class_are_found(classay, split):
     assert 295 not in [row["row"] for row in content["hardest"]]
 
 
+def test_rows_are_numbered_as_in_the_file_where_some_were_dropped(classay, split):
+    """The rows unlike the known ones had the numbers of the rows that were kept."""
+    import pandas as pd
+
+    folder, _, _ = split
+    test = pd.read_csv(folder / "test.csv")
+    test.loc[[3, 7], "kind"] = None
+    test.to_csv(folder / "test.csv", index=False)
+    arguments = ("data", str(folder / "train.csv"), "--test", str(folder / "test.csv"))
+    code, out, _ = classay(*arguments)
+    assert code == 0
+    table = out.split("Most unlike the known rows")[1].split("Classes, hardest first")[0]
+    assert all(f" {row} " in table for row in range(295, 300))
+    content = json.loads(classay(*arguments, "--json")[1])
+    flagged = np.array(content["row_numbers"])[content["unlike_known"]["flagged"]]
+    assert {295, 296, 297, 298, 299} <= set(flagged.tolist())
+
+
+@pytest.mark.parametrize(("rows", "code"), [(297, 2), (298, 0), (299, 2), (300, 0), (301, 2)])
+def test_predictions_for_all_rows_or_for_those_that_were_kept(classay, split, rows, code):
+    """A file of any larger number of rows was accepted if rows of the test file had been dropped."""
+    import pandas as pd
+
+    folder, _, predicted = split
+    test = pd.read_csv(folder / "test.csv")
+    test.loc[[3, 7], "kind"] = None
+    test.to_csv(folder / "test.csv", index=False)
+    pd.DataFrame({"predicted": np.resize(predicted, rows)}).to_csv(folder / "some.csv", index=False)
+    arguments = ("--test", str(folder / "test.csv"), "--predictions", str(folder / "some.csv"), "--json")
+    ended, _, err = classay("data", str(folder / "train.csv"), *arguments)
+    assert ended == code
+    if code:
+        assert f"{rows} predictions but there are 298 rows, of 300 in the file" in " ".join(err.split())
+
+
 def test_probabilities_of_one_of_two_classes_are_not_taken_for_confidence(classay, tmp_path):
     """A column `probability` is that of a class if a threshold of it separates the predictions."""
     import pandas as pd

@@ -202,7 +202,7 @@ def test_kinds_name_the_population():
     tree = DecisionTreeClassifier()
     table = classay.record(tree, X, y, classay.Subsets(20), repeats=2, executor=1)
     fresh = classay.record(tree, source=source, scheme=classay.Subsets(20, 30), repeats=2, test_size=40, executor=1)
-    for record, population in ((table, "of these rows"), (fresh, "of data like these")):
+    for record, population in ((table, "of these training rows"), (fresh, "of data like these")):
         o = classay.orientation(record, holdout_size=3)
         kind = f"{population}, over subsets and holdouts"
         assert {o.expressivity.kind, o.capacity.kind, o.bias[2].kind, o.bias(target=2).kind} == {kind}

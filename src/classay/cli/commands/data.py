@@ -116,7 +116,9 @@ def command(
     found = None
     if predictions is not None:
         classes = np.unique(table.y.to_numpy())
-        found = read_predictions(predictions, classes, measured.y.to_numpy(), measured.rows)
+        found = read_predictions(
+            predictions, classes, measured.y.to_numpy(), measured.rows, measured.audit.rows_read
+        )
     if any(path.suffix.lower() == ".html" for path in paths):
         prepared_library()
     console.say(f"Measuring {_what(table, predictions, learner)}.", quiet)
@@ -243,7 +245,13 @@ class _Shown:
                 why = self.result.explain(explained, top=3)
                 evidence = why[why["contribution"] > 0].groupby("row")["feature"].agg(", ".join)
             rows = rows.assign(content=[evidence.get(row, "") for row in numbers_of_rows])
-        return rows if self.table.rows is None else rows.assign(row=self.table.rows[numbers_of_rows])
+        return self.numbered(rows)
+
+    def numbered(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The same with rows numbered as in the file, some of whose rows may have been dropped."""
+        if self.table.rows is None:
+            return rows
+        return rows.assign(row=self.table.rows[rows["row"].to_numpy(dtype=np.int64)])
 
 
 def _all_groups(table: Table) -> Any:
@@ -263,7 +271,7 @@ def _show(shown: _Shown, most: int, findings: tuple[Finding, ...]) -> None:
     if parts.unlike is not None:
         out.print()
         out.print(f"Rows unlike anything known: {parts.unlike}", markup=False)
-        unusual = parts.unlike.to_frame()
+        unusual = shown.numbered(parts.unlike.to_frame())
         _show_rows("Most unlike the known rows", ["row", "looks most like", "distance", "unusual"], unusual)
     out.print()
     by_class = result.by_class.sort_values("complexity", ascending=False, kind="stable", na_position="last")
@@ -335,6 +343,8 @@ def _as_json(table: Table, shown: _Shown, most: int, findings: tuple[Finding, ..
         "lone_classes": plain(shown.result.lone_classes),
         **{name: plain(each) for name, each in shown.lists(most).items()},
     }
+    if shown.table.rows is not None:
+        content["row_numbers"] = plain(shown.table.rows)  # of the rows that were measured, in their file
     if parts.unlike is not None:
         content["unlike_known"] = parts.unlike.to_dict()
     if check is not None:
