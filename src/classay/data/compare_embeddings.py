@@ -16,7 +16,8 @@ from ..intervals import Estimate, around, by_group, crossed_standard_error, of_m
 from ..result import Result
 from ..seeds import generator, settle
 from .complexity import Complexity, complexity, measured_rows
-from .cross_fit import RowComplexities, choose_distance, detail_needed
+from .cross_fit import RowComplexities, detail_needed
+from .distance_choice import choose_distance
 from .paired_accuracy import paired_accuracy
 
 BLOCKS = 20
