@@ -46,7 +46,7 @@ UNCLEAR = 0.05
 """Beyond this share of rows that look more like another class, in excess of wrong labels, labels may limit accuracy."""
 TOO_WIDE = 0.25
 """Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
-CELLS, LEAST_ROWS = 4 * 10**5, 1000
+CELLS, LEAST_ROWS = 2 * 10**5, 1000
 """The model is fitted on as many rows as have this many distances, at least `LEAST_ROWS`, drawn at random."""
 LEAST_PROBABILITY = 1e-3
 LEAST_LISTED = 0.5
