@@ -38,7 +38,7 @@ def test_auc_is_held(world, rows, errors, apart):
         paired += gap.low <= 0 <= gap.high
     print(f"{world}, {errors} of {rows}, AUC {truth:.3f}: held {held / RUNS:.3f}, difference {paired / RUNS:.3f}")
     assert held >= 0.92 * RUNS
-    assert paired >= 0.92 * RUNS
+    assert paired >= 0.9 * RUNS
 
 
 def _pair(rng, n, shares, differing, groups):
