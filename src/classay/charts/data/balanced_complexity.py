@@ -1,4 +1,4 @@
-"""Complexity of each class with equally many rows of each, as points with their range over samples."""
+"""Complexity of each class with equally many rows of each, as points with their intervals."""
 
 from __future__ import annotations
 

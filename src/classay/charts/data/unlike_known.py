@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import altair as alt
 
 from ...data.unlike_known import UnlikeKnown
@@ -14,4 +16,5 @@ from ..style.parts import figures_chart
 def unlike_known_chart(unlike: UnlikeKnown) -> alt.LayerChart:
     """Draw the share of flagged rows and what is expected of rows of the same kind."""
     figures = {"flagged": unlike.share, "expected false alarms": exact(unlike.false_alarms)}
-    return figures_chart(figures, "share of the rows", "Rows unlike the known ones", f"p = {unlike.p_value:.2g}.")
+    chance = "p is unknown: rows come in groups." if math.isnan(unlike.p_value) else f"p = {unlike.p_value:.2g}."
+    return figures_chart(figures, "share of the rows", "Rows unlike the known ones", chance)
