@@ -52,8 +52,7 @@ def _by_randomness(learner: LearnerResults, judge: Judge) -> Finding:
         value=changed,
         reference=f"varies by {bits(oriented.stochasticity)} with the seed (stochasticity), by "
         f"{bits(oriented.capacity)} with the sample (capacity)",
-        action="Average several refits (or use more members, n_estimators), or fix random_state and document it: that "
-        "hides the variation.",
+        action="Average several refits, or more members (n_estimators); or fix random_state and document it.",
     )
 
 
