@@ -116,9 +116,7 @@ def command(
     found = None
     if predictions is not None:
         classes = np.unique(table.y.to_numpy())
-        found = read_predictions(
-            predictions, classes, measured.y.to_numpy(), measured.rows, measured.audit.rows_read
-        )
+        found = read_predictions(predictions, classes, measured.y.to_numpy(), measured.rows, measured.audit.rows_read)
     if any(path.suffix.lower() == ".html" for path in paths):
         prepared_library()
     console.say(f"Measuring {_what(table, predictions, learner)}.", quiet)
