@@ -249,7 +249,9 @@ def measure_data(
     test = None if X_test is None else _frame(X_test, "X_test", frame)
     shown = frame if test is None else test
     truth = labels if test is None or y_test is None else class_labels(y_test, "y_test", len(test))
-    texts, vectors, others, remarks = _measurable(frame, test, text, text_model, cache)
+    # The paper inverts every covariance as it is, which all indicators of a category would not allow.
+    independent = paper and distance in ("auto", "mahalanobis", "correlation")
+    texts, vectors, others, remarks = _measurable(frame, test, text, text_model, cache, independent)
     settings: dict[str, Any] = {"distance": distance, "covariance": covariance, "aim": aim, "paper": paper}
     both, own = _split_groups(groups, len(frame), 0 if test is None else len(test))
     known = complexity(vectors, labels, groups=own[0], random_state=seed, **settings)
@@ -344,7 +346,12 @@ def _is_text(rows: Any) -> bool:
 
 
 def _measurable(
-    frame: pd.DataFrame, test: pd.DataFrame | None, text: str | None, text_model: str, cache: str | Path | None
+    frame: pd.DataFrame,
+    test: pd.DataFrame | None,
+    text: str | None,
+    text_model: str,
+    cache: str | Path | None,
+    independent: bool,
 ) -> tuple[list[str] | None, Any, Any, list[str]]:
     """Texts to show, rows and test rows as numbers, and notes on how they were converted."""
     if text is not None:
@@ -360,8 +367,8 @@ def _measurable(
     filled = f"{gaps} of {len(frame)} rows have missing values: numbers were filled with the median of their column."
     remarks = [filled] if gaps else []
     if test is None:
-        return None, numbers(frame), None, remarks
-    return None, *numbers_of_two(frame, test), remarks
+        return None, numbers(frame, independent=independent), None, remarks
+    return None, *numbers_of_two(frame, test, independent=independent), remarks
 
 
 def _split_groups(

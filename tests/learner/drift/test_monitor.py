@@ -16,6 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 from classay import DriftMonitor, InputError, encoded
 from classay.engine import archive, store
 from classay.learner.drift.calibration import Calibration, _pairs, draws_needed, fewest_draws, p_value
+from classay.learner.drift.shift import RowShift
+from classay.learner.drift.target import LabelTarget
+from classay.learner.drift.verdict import judge
 
 
 def draw(n, seed, column=0, noise=0.1):
@@ -415,3 +418,36 @@ def test_categories_that_stand_for_numbers_may_come_as_numbers():
     assert as_numbers.number == 1
     with pytest.raises(InputError, match=r"'runs' has categories.* 9"):
         watching.update(batch.assign(runs=9), labels)
+
+
+def test_few_blocks_are_worth_less():
+    """Blocks of a reference that is three batches long vary less around its mean than batches do."""
+    target = LabelTarget(np.array([0, 1]))
+    assert target.worth(3) == 1
+    assert target.worth(5) == 5
+
+
+def test_a_note_says_which_figure_is_low():
+    """Agreement alone was unusual, and the note said that neither figure was."""
+    rng = np.random.default_rng(0)
+    agreements, accuracies = rng.normal(0.9, 0.02, 200), rng.normal(0.85, 0.03, 200)
+    calibration = Calibration(100, 10, agreements, agreements, accuracies, 0.5)
+    update = judge(
+        name="batch",
+        number=1,
+        n_rows=100,
+        target=LabelTarget(np.array([0, 1])),
+        agreements={"reference": 0.8},
+        qualities=[0.81],
+        uncapped=0.81,
+        calibrations={"reference": calibration, "last": calibration},
+        shift=RowShift(0.5, "x"),
+        rate=0.05,
+        min_stability=None,
+        learner="tree",
+        n_reference=1000,
+        fingerprint="",
+    )
+    assert update.alarm
+    assert update.p_reference < 0.05 < update.p_accuracy
+    assert update.notes[0].startswith("The concept of the batch differs, while the reference's is as accurate as usual")

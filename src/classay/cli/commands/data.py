@@ -277,7 +277,7 @@ def _show(shown: _Shown, most: int, findings: tuple[Finding, ...]) -> None:
     _show_rows(f"Classes, hardest first{first}", [str(each).replace("_", " ") for each in by_class], by_class, 30)
     lone = result.lone_classes
     if len(lone):
-        out.print(f"Classes with a single row, not measured: {expect.shown(lone['label'], 10)}.", markup=False)
+        out.print(f"Classes with a single row: {expect.shown(lone['label'], 10)}.", markup=False)
     confused = result.confused(shown.predicted)
     if len(confused):
         by = "the nearest class, without the row" if shown.predicted is None else "the model"

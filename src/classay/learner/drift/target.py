@@ -22,6 +22,21 @@ CAP = 3.0
 """Absolute errors count up to this many times the usual (median) one. Chosen by simulation: see docs/change.md."""
 
 
+ENOUGH_BLOCKS = 5
+
+
+def corrected(blocks: float) -> float:
+    """How many independent batches a reference of so many blocks is worth: (blocks − 1)/2.
+
+    Blocks of one reference vary less around its mean than batches do around the process's (1 − 1/b of a batch's
+    variance), and the reference itself adds 1/b: √((b + 1)/(b − 1)) in all.
+
+    >>> corrected(5)
+    2.0
+    """
+    return (blocks - 1) / 2
+
+
 @dataclass(frozen=True, eq=False)
 class LabelTarget:
     """One of some sorted classes. Predictions are codes into them."""
@@ -39,8 +54,12 @@ class LabelTarget:
         return same
 
     def worth(self, blocks: float) -> float:
-        """How many independent batches a reference of so many blocks is worth in `p_value`."""
-        return blocks
+        """How many independent batches a reference of so many blocks is worth in `p_value`: as many, if not few.
+
+        Ties of accuracies make up for the correction of numbers below, but not with 3 blocks: there 6 % of 250 streams
+        alarmed at 5 % with batches of 300 rows.
+        """
+        return blocks if blocks >= ENOUGH_BLOCKS else corrected(blocks)
 
     def cap(self, predicted: list[NDArray[Any]], truth: list[NDArray[Any]]) -> float:
         """No single row can count more than another."""
@@ -74,15 +93,8 @@ class NumberTarget:
         return near
 
     def worth(self, blocks: float) -> float:
-        """How many independent batches a reference of so many blocks is worth in `p_value`: (blocks − 1)/2.
-
-        Blocks of one reference vary less around its mean than batches do around the process's (1 − 1/b of a batch's
-        variance), and the reference itself adds 1/b: √((b + 1)/(b − 1)) in all. Of classes, ties make up for it.
-
-        >>> NumberTarget(0.1, 1.0).worth(5)
-        2.0
-        """
-        return (blocks - 1) / 2
+        """How many independent batches a reference of so many blocks is worth in `p_value`."""
+        return corrected(blocks)
 
     def cap(self, predicted: list[NDArray[Any]], truth: list[NDArray[Any]]) -> float:
         """The largest error that counts in full: 3 times the median; of the mean if the median is 0.

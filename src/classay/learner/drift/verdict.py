@@ -125,6 +125,11 @@ def _number_update(
 
 def _on_concept(update: Update | RegressionUpdate) -> tuple[str, ...]:
     if update.p_old > update.false_alarm_rate:
+        if update.p_reference <= update.false_alarm_rate:
+            return (
+                f"The concept of the batch differs, while the reference's is {update.AS_USUAL}, or nearly so: the "
+                "change is small, or this is a false alarm.",
+            )
         return (
             f"Neither figure alone is that unusual; together they are. The reference's concept is {update.AS_USUAL}, "
             "or nearly so: the change is small, or this is a false alarm.",
