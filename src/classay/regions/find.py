@@ -315,35 +315,38 @@ def _move_edge(
         start, stop = side.low, int(tops[min(bin_ + 1, len(tops) - 1)])
     else:
         start, stop = int(tops[bin_ - 2]) + 1 if bin_ > 1 else 0, side.high
-    ratios, sizes = _edge_ratios(side, start, stop, others, binned, min_rows, high=high)
-    most = float(ratios.max())
+    positions, ratios, sizes = _edge_ratios(side, start, stop, others, binned, min_rows, high=high)
+    most = float(ratios.max(initial=0.0))
     if most <= 0:
         return side
     good = np.flatnonzero(ratios >= most - (min(MOST_GIVEN_UP, SHARE_GIVEN_UP * most) if tighten else 0.0))
-    # The tightest: of positions without a row between them, which have the same counts, it is an existing value.
-    best = int(good[0] if high else good[-1])
+    best = int(good[0] if high else good[-1])  # the tightest
     if tighten:
-        now = sizes[edge - start]
+        now = np.count_nonzero(others & binned.inside((side,)))
         if sizes[best] > (1 - (WORTH_CLOSING if is_open else WORTH_TIGHTENING)) * now:
             return side
-    if start + best == outermost:
+    position = int(positions[best])
+    if position == outermost:
         return side
-    return replace(side, high=start + best) if high else replace(side, low=start + best)
+    return replace(side, high=position) if high else replace(side, low=position)
 
 
 def _edge_ratios(
     side: CodeRange, start: int, stop: int, others: Mask, binned: BinnedRows, min_rows: int, *, high: bool
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Likelihood ratio and rows of the box with its low (or high) edge at each of the codes `start` to `stop`."""
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+    """Codes from `start` to `stop` that rows have, and the likelihood ratio and rows of the box with an edge there."""
     codes = binned.codes[side.column]
     rows = np.flatnonzero(others & (codes >= start) & (codes <= stop))
     fixed = others & ((codes >= side.low) & (codes < start) if high else (codes > stop) & (codes <= side.high))
     places = codes[rows] - start
     sizes = np.bincount(places, minlength=stop - start + 1)
     sums = binned.outcome.sums(places, stop - start + 1, rows)
+    # Between two codes that rows have, the counts are the same.
+    taken = np.flatnonzero(sizes)
+    sizes, sums = sizes[taken], sums[taken]
     along = slice(None) if high else slice(None, None, -1)
     sizes = sizes[along].cumsum()[along] + np.count_nonzero(fixed)
     sums = sums[along].cumsum()[along] + binned.outcome.total_in(fixed)
     ratios = binned.outcome.ratio_from_counts(sizes, sums)
     ratios[(sizes < min_rows) | (binned.n - sizes < min_rows)] = 0.0
-    return ratios, sizes
+    return taken + start, ratios, sizes
