@@ -189,8 +189,8 @@ def table(title: str, columns: list[str], rows: list[list[str]], caption: str = 
 
 def figure(estimate: Estimate, digits: int = 2) -> str:
     """An estimate on two lines: value, then interval."""
-    spread = f"[{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
-    return f"{estimate.prefix}{estimate.value:.{digits}f}\n{spread}" if estimate.known else f"unknown\n{spread}"
+    spread = f"[{estimate.low:z.{digits}f}, {estimate.high:z.{digits}f}]"
+    return f"{estimate.prefix}{estimate.value:z.{digits}f}\n{spread}" if estimate.known else f"unknown\n{spread}"
 
 
 def number(value: float | None) -> str:

@@ -236,3 +236,12 @@ def test_kappa_of_a_class_that_few_points_get_allows_for_disagreement_not_seen()
     kappa = stability(Labelings.from_arrays(labels, labels[1], halves=True)).kappa
     assert 0.9 < kappa.value < 1
     assert kappa.low < 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kappa_of_constants_is_0_and_inside_its_interval(seed):
+    """Rounding put the value outside its own interval, as in -3.2e-16 [-2.2e-16, -2.2e-16]."""
+    constants = np.random.default_rng(seed).random((40, 1)) < 0.5
+    kappa = stability(Labelings.from_arrays(np.repeat(constants.astype(int), 100, axis=1), np.arange(100) % 2)).kappa
+    assert kappa.value == 0
+    assert kappa.low <= 0 <= kappa.high

@@ -177,7 +177,7 @@ def _agreement_table(records: dict[str, Labelings], by_learner: dict[str, Stabil
 def _cell(estimate: Estimate, part: str) -> str:
     """A figure with its interval; for new data its interval alone, since the value is the same."""
     if part.endswith("new_data") and estimate.known:
-        return f"[{estimate.low:.3f}, {estimate.high:.3f}]"
+        return f"[{estimate.low:z.3f}, {estimate.high:z.3f}]"
     return console.figure(estimate, 3)
 
 

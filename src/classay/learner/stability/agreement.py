@@ -299,6 +299,9 @@ def share(table: Floats, disjoint: int, level: float, groups: AnyInts | None = N
     return share_around(value, crossed_standard_error(table), level, over(groups), draws_of(table, groups))
 
 
+ROUNDING = 1e-9
+
+
 def coefficient(value: float, table: Floats, disjoint: int, level: float, groups: AnyInts | None = None) -> Estimate:
     """A coefficient from −1 to 1, computed from such a table: an interval on the scale of log(1 − value)."""
     if disjoint < 2:
@@ -307,8 +310,14 @@ def coefficient(value: float, table: Floats, disjoint: int, level: float, groups
     table = by_group(table, groups)
     if missing > 0:
         reach = around(0.0, crossed_standard_error(table) / missing, level, draws=draws_of(table, groups)).high
-    low, high = (1 - missing * math.exp(sign * min(reach, 700.0)) for sign in (1, -1))
-    return Estimate(value, max(low, -1.0), high, level, over(groups))
+    low, high = (_without_rounding(1 - missing * math.exp(sign * min(reach, 700.0))) for sign in (1, -1))
+    value = _without_rounding(value)
+    return Estimate(value, min(max(low, -1.0), value), max(high, value), level, over(groups))
+
+
+def _without_rounding(coefficient: float) -> float:
+    """0 for what is 0 but for rounding: sums over many pairs leave some 1e-12."""
+    return 0.0 if abs(coefficient) < ROUNDING else coefficient
 
 
 def same_subset(within: Floats, deterministic: bool, level: float, groups: AnyInts | None = None) -> Estimate:
