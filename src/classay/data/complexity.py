@@ -31,6 +31,7 @@ from .cross_fit import (
     choose_distance,
     detail_needed,
     row_complexities,
+    rows_at_once,
 )
 from .distances import BY_CLASS, DISTANCES
 from .geometry import Geometry
@@ -432,7 +433,7 @@ def _measure(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowComplexiti
     parts: list[tuple[Ints, RowComplexities]] = []
     stored = np.empty((n, c)) if n * c <= MOST_DISTANCES else None
     notes = [] if stored is not None else [f"{n} x {c} distances are too many to store; `distances` is None."]
-    step, zeros = max(1, AT_ONCE // c), 0
+    step, zeros = max(1, min(AT_ONCE // c, rows_at_once(cross_fit.geometry.n_features))), 0
     for number, group in enumerate(cross_fit.groups):
         metric = cross_fit.metric(number, (choice.distance,), choice.covariance)
         for start in range(0, group.size, step):
