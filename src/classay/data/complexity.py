@@ -22,7 +22,7 @@ from ..seeds import generator, settle
 from ..splits import fold_of_rows, per_row
 from . import complexity_tables
 from .covariance import COVARIANCES, varying_columns
-from .cross_fit import CrossFit, RowComplexities, check_temperature, detail_needed, row_complexities
+from .cross_fit import CrossFit, RowComplexities, check_temperature, detail_needed, row_complexities, rows_at_once
 from .distance_choice import AIMS, DistanceChoice, choose_distance
 from .distances import BY_CLASS, DISTANCES
 from .geometry import Geometry
@@ -431,7 +431,7 @@ def measured_rows(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowCompl
     parts: list[tuple[Ints, RowComplexities]] = []
     stored = np.empty((n, c)) if n * c <= MOST_DISTANCES else None
     notes = [] if stored is not None else [f"{n} x {c} distances are too many to store; `distances` is None."]
-    step, zeros = max(1, AT_ONCE // c), 0
+    step, zeros = max(1, min(AT_ONCE // c, rows_at_once(cross_fit.geometry.n_features))), 0
     for number, group in enumerate(cross_fit.groups):
         metric = cross_fit.metric(number, (choice.distance,), choice.covariance)
         for start in range(0, group.size, step):

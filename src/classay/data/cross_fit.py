@@ -105,10 +105,19 @@ class CrossFit:
 
     def _without(self, rows: Ints, whole: Geometry) -> Geometry:
         part = Geometry(whole.detail, whole.most_numbers)
-        part.partial_fit(take(self.table, rows), whole.classes[self.codes[rows]], whole.classes)
+        # Every piece adds a scatter of each class, so there should be many rows for each.
+        step = max(rows_at_once(self.table.shape[1]), 200 * whole.classes.size)
+        for start in range(0, max(rows.size, 1), step):
+            few = rows[start : start + step]
+            part.partial_fit(take(self.table, few), whole.classes[self.codes[few]], whole.classes)
         rest = whole.without(part)
         rest.whole_counts = whole.counts if whole.whole_counts is None else whole.whole_counts
         return rest
+
+
+def rows_at_once(n_features: int) -> int:
+    """How many rows to copy at once: about 2 MB. Larger arrays go back to the system each time, which costs a sixth."""
+    return max(1000, 2**18 // n_features)
 
 
 def detail_needed(distances: tuple[str, ...], covariance: str) -> str:
