@@ -151,8 +151,9 @@ def _spelled(predicted: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any
 class ModelCheck:
     """The results for one model; what its errors do not allow is None, and `why` says so.
 
-    `searched` is the table in which slices were searched: the columns of the rows, their complexity, and the model's
-    confidence, under names (`added`) that no column has.
+    `slices` are of the columns alone. `known_slices` are of `searched`: the columns of the rows, their complexity, and
+    the model's confidence, under names (`added`) that no column has. These two are apart because complexity knows the
+    label: slices of it are the clearest, and would push out those that say which rows to look at.
     """
 
     name: str
@@ -160,6 +161,7 @@ class ModelCheck:
     versus: VersusBaseline
     against: ComplexityAgainst | None
     slices: Slices | None
+    known_slices: Slices | None
     by_column: pd.DataFrame | None
     searched: pd.DataFrame
     added: tuple[str, ...] = ()
@@ -173,21 +175,27 @@ def check_model(
     predictions: ModelPredictions,
     groups: Any = None,
     seed: int = 0,
+    columns_alone: bool = True,
 ) -> ModelCheck:
-    """Compare a model with the geometry on the rows of `result`, whose columns are in `frame`."""
+    """Compare a model with the geometry on the rows of `result`, whose columns are in `frame`.
+
+    columns_alone : whether to search slices of the columns alone, too; a report has them already
+    """
     versus = versus_baseline(result, predictions.predicted, random_state=seed)
     wrong = predictions.wrong(result.labels)
-    searched = frame.reset_index(drop=True)
+    own = searched = frame.reset_index(drop=True)
     added = {"complexity": result.values, "confidence": predictions.confidence}
     names = {each: each if each not in searched else f"{each} (classay)" for each in ADDED if added[each] is not None}
     searched = searched.assign(**{new: added[each] for each, new in names.items()})
-    check = ModelCheck(name, predictions, versus, None, None, None, searched, tuple(names.values()))
+    check = ModelCheck(name, predictions, versus, None, None, None, None, searched, tuple(names.values()))
     if wrong.all() or not wrong.any():
         return replace(check, why=f"Every prediction is {'wrong' if wrong.all() else 'right'}.")
     check = replace(check, against=complexity_against(result, wrong, predictions.confidence))
     options: dict[str, Any] = {"random_state": seed, "groups": groups}
     try:
-        check = replace(check, slices=slices(searched, wrong, **options))
+        if columns_alone:
+            check = replace(check, slices=slices(own, wrong, **options))
+        check = replace(check, known_slices=slices(searched, wrong, **options))
         if searched.shape[1] <= MOST_COLUMNS:
             check = replace(check, by_column=slices_by_column(searched, wrong, **options))
     except InputError as too_little:
@@ -208,7 +216,7 @@ def check_held_out(
     shares, scores = (None if each is None else each[places] for each in (held.probabilities, held.scores))
     predictions = ModelPredictions.of_learner(classes[held.labels[places]], shares, scores, classes)
     part = frame if rows.size == len(frame) else frame.iloc[rows]
-    return check_model(name, known, part, predictions, known.evidence.row_groups, seed)
+    return check_model(name, known, part, predictions, known.evidence.row_groups, seed, columns_alone=False)
 
 
 def _part(result: Complexity, rows: Ints) -> Complexity:

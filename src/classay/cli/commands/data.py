@@ -309,6 +309,9 @@ def _show_model(check: ModelCheck) -> None:
     if check.slices is not None:
         out.print()
         out.print(f"Where: {check.slices}", markup=False)
+    if check.known_slices is not None:
+        out.print()
+        out.print(f"Where, with complexity and confidence as columns: {check.known_slices}", markup=False)
     if check.by_column is not None and len(check.by_column):
         columns = ["column", "worst where", "rows", "error rate", "elsewhere", "q"]
         by_column = check.by_column[["column", "condition", "size", "error_rate", "rest_rate", "q_value"]]
@@ -349,6 +352,7 @@ def _as_json(table: Table, shown: _Shown, most: int, findings: tuple[Finding, ..
         content["versus_baseline"] = {**check.versus.to_dict(), "verdict": check.versus.verdict}
         content["complexity_against"] = None if check.against is None else check.against.to_dict()
         content["slices"] = None if check.slices is None else check.slices.to_dict()
+        content["known_slices"] = None if check.known_slices is None else check.known_slices.to_dict()
         content["slices_by_column"] = plain(check.by_column)
     if parts.suspicions is not None:
         content["findings"] = plain(findings)

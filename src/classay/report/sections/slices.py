@@ -53,7 +53,7 @@ def slices_section(results: Results) -> Section:
 
 
 def model_slices_section(check: ModelCheck | None, labels: NDArray[Any], numbers: Ints, absent: str = "") -> Section:
-    """The same of one model: slices of its columns, complexity and confidence together, with their rows."""
+    """The same of one model: slices of its columns, then of complexity and confidence too, with their rows."""
     if check is None or check.slices is None:
         return Section("slices", TITLE, "", absent=absent if check is None else check.why)
     found, name = check.slices, check.name
@@ -62,21 +62,22 @@ def model_slices_section(check: ModelCheck | None, labels: NDArray[Any], numbers
         for place, each in enumerate(found.slices)
     )
     sheets = (_sheet(f"slices/{name}", f"Where {quoted(name)} is wrong", found, found.slices, inside),)
-    also = " Complexity and, if it is known, the model's confidence are searched like columns."
-    lead = FOUND.format(quoted(name)) + also + ("" if found.slices else " No slice stands out.")
+    none = "" if found.slices else " No slice stands out."
+    also = " A second list searches complexity and, if it is known, the model's confidence like columns."
+    lead = FOUND.format(quoted(name)) + none + also
     pictures = (_picture(name, found),) if found.slices else ()
-    kept = tuple(sheet for sheet in (*sheets, by_column_sheet(check)) if sheet.rows)
+    kept = tuple(sheet for sheet in (*sheets, _of_added(check), by_column_sheet(check)) if sheet.rows)
     return Section("slices", TITLE, lead, pictures, kept)
 
 
 def concentrated(check: ModelCheck) -> str:
     """Where errors concentrate, in one sentence; first by a column, as low confidence alone is no place to look."""
     assert check.slices is not None
-    found = [each for each in check.slices.slices if each.complement is None]
-    own = [each for each in found if not set(each.features) & set(check.added)]
+    own = [each for each in check.slices.slices if each.complement is None]
+    found = own or [each for each in _added_slices(check) if each.complement is None]
     if not found:
         return "Errors concentrate nowhere in particular: no slice of the columns stands out."
-    first = (own or found)[0]
+    first = found[0]
     start = "Errors concentrate" if own else "No slice of the columns alone stands out; errors concentrate"
     more = f" There are {len(found) - 1} more such slices." if len(found) > 2 else ""
     return (
@@ -104,12 +105,16 @@ def by_column_sheet(check: ModelCheck) -> Sheet:
 
 def _of_added(check: ModelCheck) -> Sheet:
     """Slices that use complexity or confidence, which a report does not search for its findings."""
-    found = check.slices
-    own = () if found is None else tuple(each for each in found.slices if set(each.features) & set(check.added))
+    found, own = check.known_slices, _added_slices(check)
     title = f"Where {quoted(check.name)} is wrong, by complexity and confidence"
     if found is None:
         return Sheet(f"slices_known/{check.name}", title, COLUMNS, ())
     return _sheet(f"slices_known/{check.name}", title, found, own)
+
+
+def _added_slices(check: ModelCheck) -> tuple[Slice, ...]:
+    found = () if check.known_slices is None else check.known_slices.slices
+    return tuple(each for each in found if set(each.features) & set(check.added))
 
 
 COLUMNS = ("where", "size", "error_rate", "rest_rate", "lift", "q_value")
