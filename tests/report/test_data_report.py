@@ -197,3 +197,16 @@ def test_columns_named_complexity_and_confidence_keep_their_names():
     check = classay.data_report(X, y, predictions=predicted, confidence=rng.random(300), checks=False).parts.check
     assert check.added == ("complexity (classay)", "confidence (classay)")
     np.testing.assert_allclose(check.searched["complexity"], X["complexity"])
+
+
+def test_slices_of_complexity_do_not_push_out_those_of_the_columns():
+    """Complexity knows the label, so its slices are the clearest: they are a list of their own."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=2000)
+    X = pd.DataFrame({"a": rng.normal(size=2000) + 2 * y, "b": rng.random(2000)})
+    near = X["a"].to_numpy() > 1
+    predicted = np.where((X["b"] > 0.8) & (rng.random(2000) < 0.4), 1 - near, near).astype(int)
+    check = classay.data_report(X, y, predictions=predicted, checks=False).parts.check
+    assert {part.feature for each in check.slices.slices for part in each.conditions} <= {"a", "b"}
+    assert any("b" in each.features for each in check.slices.slices)
+    assert any("complexity" in each.features for each in check.known_slices.slices)

@@ -157,12 +157,7 @@ def test_one_workflow(classay, split, kind):
     assert versus["rows"] == 300
     assert versus["verdict"] in ("yes", "no", "not shown")
     assert content["slices"]["slices"][0]["condition"].startswith("job = pilot")
-    searched = {
-        key: {part["feature"] for each in content[key]["slices"] for part in each["conditions"]}
-        for key in ("slices", "known_slices")
-    }
-    assert searched["slices"] <= {"u", "v", "w", "job"}
-    assert searched["known_slices"] & {"complexity", "confidence"}
+    assert content["known_slices"]["slices"][0]["condition"].startswith("job = pilot")
     assert {"complexity", "confidence", "job", "u"} <= {row["column"] for row in content["slices_by_column"]}
     assert {295, 296, 297, 298, 299} <= set(content["unlike_known"]["flagged"])
     assert content["unlike_known"]["false_alarms"] == pytest.approx(0.05)
