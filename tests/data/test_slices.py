@@ -424,3 +424,15 @@ def test_the_table_by_column_counts_all_slices_tested_of_a_column():
     (line,) = slices_by_column(table, wrong).to_dict("records")
     assert line["q_value"] == pytest.approx(tested["q_value"].min())
     assert line["q_value"] > line["p_value"]
+
+
+def test_a_column_whose_slice_is_no_worse_is_left_out():
+    """The table said where a column is worst, and the error rate there was below that elsewhere."""
+    rng = np.random.default_rng(0)
+    shown = 0
+    for _ in range(5):
+        table = pd.DataFrame(rng.random((300, 6)), columns=list("abcdef"))
+        found = slices_by_column(table, rng.random(300) < 0.3)
+        assert (found["error_rate"] > found["rest_rate"]).all()
+        shown += len(found)
+    assert 0 < shown < 30

@@ -269,8 +269,9 @@ def slices_by_column(
 ) -> pd.DataFrame:
     """The most significant slice of each column alone, one line each, the columns by rank: the table of FreaAI.
 
-    A column without a slice that was tested is left out. `p_value` is that of the slice shown; `q_value` corrects it
-    for the slices tested of its column and over the columns, and `stands_out` says whether it is at most `q`.
+    A column without a slice that was tested, or whose slice has no more errors than the rest, is left out. `p_value` is
+    that of the slice shown; `q_value` corrects it for the slices tested of its column and over the columns, and
+    `stands_out` says whether it is at most `q`.
     Parameters are as in `slices`.
 
     >>> rng = np.random.default_rng(0)
@@ -296,6 +297,8 @@ def slices_by_column(
     result = pd.DataFrame(lines, columns=list(names)).rename(columns=names)
     result["q_value"] = q_values(result["q_value"])
     result["stands_out"] = result["q_value"] <= q
+    # Counted above, as it was tested, but not shown: what the search took for a worse part is not one in other rows.
+    result = result[result["error_rate"] > result["rest_rate"]]
     return result.sort_values(["q_value", "p_value"], kind="stable", ignore_index=True)
 
 
