@@ -17,8 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from classay import DriftMonitor, InputError, MemorizingRegressor
 from classay.engine import store
+from classay.learner.drift.calibration import Calibration
 from classay.learner.drift.regression_memory import paired_p_value
+from classay.learner.drift.shift import RowShift
 from classay.learner.drift.target import NumberTarget
+from classay.learner.drift.verdict import judge
 
 
 def draw(n, seed, column=0, noise=0.3, heavy=False):
@@ -151,6 +154,45 @@ def test_chance_by_hand():
     assert NumberTarget(0.1, 1.0).cap([np.zeros(3)], [np.array([0.0, 0.0, 6.0])]) == pytest.approx(6)
 
 
+def test_rounding_errors_are_no_usual_error():
+    """More than half of the errors were 1e-16, and with them the cap: an error far above any was as usual."""
+    exact, rough = np.full(60, 1e-16), np.full(40, 2.0)
+    cap = NumberTarget(0.1, 1.0).cap([exact, rough], [np.zeros(60), np.zeros(40)])
+    assert cap == pytest.approx(3 * 0.8)
+    assert NumberTarget(0.1, 1.0).cap([exact], [np.zeros(60)]) == math.inf
+    assert NumberTarget(1e-13, 1e-12).cap([1e-13 * rough], [np.zeros(40)]) == pytest.approx(6e-13)
+
+
+@pytest.mark.parametrize(("uncapped", "small"), [(-0.4, True), (-5.0, False)])
+def test_a_change_is_called_small_only_if_errors_in_full_are_small_too(uncapped, small):
+    rng = np.random.default_rng(0)
+    agreements, qualities = rng.normal(0.9, 0.02, 200), rng.normal(-0.3, 0.03, 200)
+    calibration = Calibration(100, 10, agreements, agreements, qualities, 0.5, cap=1.0)
+    for agreement, quality in ((0.8, -0.34), (0.868, -0.34)):
+        update = judge(
+            name="batch",
+            number=1,
+            n_rows=100,
+            target=NumberTarget(0.1, 1.0),
+            agreements={"reference": agreement},
+            qualities=[quality],
+            uncapped=uncapped,
+            calibrations={"reference": calibration, "last": calibration},
+            shift=RowShift(0.5, "x"),
+            rate=0.05,
+            min_stability=None,
+            learner="ridge",
+            n_reference=1000,
+            fingerprint="",
+        )
+        assert update.alarm
+        assert update.p_error > 0.05
+        (note,) = update.notes
+        assert "as near to the truth as usual (large errors capped)" in note
+        assert ("the change is small" in note) == small
+        assert ("in full, the mean absolute error is 5" in note) != small
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -225,6 +267,22 @@ def test_outliers_in_the_target_decide_nothing():
     memory = MemorizingRegressor(QuantileRegressor(alpha=0.01)).fit(*draw(100, 0))
     X, y = draw(100, 1, column=1)
     y[:3] = [1e9, -1e9, 1e9]
+    assert memory.partial_fit(X, y).history_["kept"].iloc[-1] == "new"
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_rounding_errors_decide_nothing(offset):
+    """Errors of 1e-16 changed the concept, with a p-value of 4e-8."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    memory = MemorizingRegressor(Ridge(alpha=0)).fit(X, X[:, 0] + offset)
+    last = memory.partial_fit(X, X[:, 0] + offset).history_.iloc[-1]
+    assert (last["kept"], last["p_value"], last["new_nearer"], last["old_nearer"]) == ("old", 1.0, 0, 0)
+
+
+def test_an_outlier_hides_no_difference_as_rounding():
+    memory = MemorizingRegressor(QuantileRegressor(alpha=0.01)).fit(*draw(100, 0))
+    X, y = draw(100, 1, column=1)
+    y[0] = 1e15
     assert memory.partial_fit(X, y).history_["kept"].iloc[-1] == "new"
 
 
