@@ -210,6 +210,17 @@ def test_bad_targets_are_explained(y, message):
         DriftMonitor(Ridge(), executor=1).fit(draw(60, 1)[0], y)
 
 
+def test_a_batch_of_one_row_is_refused_as_such():
+    """It was refused because every column of it is constant."""
+    watching = monitor(draws=20)
+    X, y = draw(1, 1)
+    for rows in (X, X.tolist()):
+        with pytest.raises(InputError, match=r"The batch has 1 row; at least 2 are needed\. Merge it"):
+            watching.update(rows, y)
+    with pytest.raises(InputError, match="they must match"):
+        watching.update(X, [1.0, 2.0])
+
+
 def test_a_constant_target_has_no_concept():
     with pytest.raises(InputError, match="nothing to learn"):
         DriftMonitor(Ridge(), executor=1).fit(draw(60, 1)[0], np.ones(60))
@@ -320,11 +331,31 @@ def test_mistakes_are_explained():
         MemorizingRegressor(LogisticRegression()).fit(X, y)
     with pytest.raises(InputError, match="alpha"):
         MemorizingRegressor(Ridge(), alpha=3).fit(X, y)
-    with pytest.raises(InputError, match="expected numbers"):
-        MemorizingRegressor(Ridge()).fit(X, ["low"] * 50)
     memory = MemorizingRegressor(Ridge()).fit(X, y)
-    with pytest.raises(InputError, match="they must match"):
+    with pytest.raises(InputError, match="`y` has 49 values; they must match"):
         memory.partial_fit(X, y[:-1])
+    with pytest.raises(InputError, match="0 values"):
+        memory.partial_fit(X[:0], y[:0])
     with pytest.raises(ValueError, match="features"):
         memory.partial_fit(X[:, :2], y)
     assert len(memory.history_) == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "shown"),
+    [
+        (["low"] * 50, "'low'"),
+        (["1", "2"] * 25, "'1'"),
+        (np.array([1.0, "2"] * 25, dtype=object), "'2'"),
+        (np.array([1.0, b"2"] * 25, dtype=object), "b'2'"),
+        (np.array([1.0, None] * 25, dtype=object), "None"),
+        (pd.Series(["a", "b"] * 25, dtype="category"), "'a'"),
+        (pd.date_range("2020", periods=50), "2020-01-01T00:00:00"),
+        (pd.timedelta_range("1h", periods=50), "3600 seconds"),
+    ],
+)
+def test_text_and_dates_are_no_numbers(y, shown):
+    """Dates were learned as nanoseconds, and text such as '1' as a number."""
+    with pytest.raises(InputError) as caught:
+        MemorizingRegressor(Ridge()).fit(draw(50, 0)[0], y)
+    assert str(caught.value) == f"`y` contains {shown}; expected numbers. Did you mean MemorizingClassifier?"

@@ -17,6 +17,8 @@ from .memory import Evidence, Memory
 
 ROUNDING = 1e-12
 """Errors that differ by less than this share of the target are the same: rounding is no evidence."""
+NO_NUMBERS = "USTMm"
+"""Kinds of arrays that are no numbers, though numpy makes numbers of them: text, dates and durations."""
 
 
 class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no types
@@ -78,12 +80,14 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
         return self._decide(*self._checked(X, y, reset=False))
 
     def _checked_target(self, y: NDArray[Any]) -> Floats:
-        try:
-            values: Floats = y.astype(float)
-        except (ValueError, TypeError) as error:
+        wrong = y[:1] if y.dtype.kind in NO_NUMBERS else y[:0]
+        if y.dtype.kind == "O":
+            wrong = y[[_is_no_number(each) for each in y]]
+        if wrong.size:
             raise expect.InputError(
-                f"`y` contains {y[0]!r}; expected numbers. Did you mean MemorizingClassifier?"
-            ) from error
+                f"`y` contains {_as_python(wrong[0])}; expected numbers. Did you mean MemorizingClassifier?"
+            )
+        values: Floats = y.astype(float)
         assert_all_finite(values, input_name="y")
         return values
 
@@ -128,3 +132,20 @@ def paired_p_value(differences: Floats) -> float:
         return 1.0 if deviation == 0 else float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
     tail = 0.0 if deviation == 0 else float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
     return max(tail, 2.0 ** -int((differences != 0).sum()))
+
+
+def _is_no_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return True
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _as_python(value: Any) -> str:
+    """A value of an array in the spelling of Python; a time without numpy's nanoseconds."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value.astype(f"{value.dtype.kind}8[s]"))
+    return repr(value.item() if isinstance(value, np.generic) else value)
