@@ -45,6 +45,41 @@ def test_learners_inside_learners():
     assert isinstance(bagged.estimator, Pipeline)
 
 
+def test_regressors_inside_regressors():
+    boosted = learner_from_text("AdaBoostRegressor(estimator=DecisionTreeRegressor(max_depth=2))", regressors=True)[1]
+    assert boosted.estimator.max_depth == 2
+    scaled = learner_from_text("TransformedTargetRegressor(regressor=Ridge(alpha=3))", regressors=True)[1]
+    assert scaled.regressor.alpha == 3
+    stacked = learner_from_text("StackingRegressor(estimators=[('a', Ridge()), ('b', SVR(C=3))])", regressors=True)[1]
+    assert [type(one).__name__ for _, one in stacked.estimators] == ["Ridge", "SVR"]
+    bagged = "BaggingRegressor(estimator=make_pipeline(StandardScaler(), Ridge()))"
+    assert isinstance(learner_from_text(bagged, regressors=True)[1].estimator, Pipeline)
+    refused("AdaBoostRegressor(estimator=DecisionTreeRegressor())", "is a regressor; expected a classifier")
+    refused("BaggingClassifier(estimator=Ridge())", "Ridge is a regressor; expected a classifier", regressors=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Rigde", r"'Rigde' is not a classifier or regressor of scikit-learn\. Did you mean Ridge"),
+        ("RandomForestRegresor", "Did you mean RandomForestRegressor"),
+        ("RandomForestClasifier", "Did you mean RandomForestClassifier"),
+        ("make_pipeline(StandardScaler(), Rigde())", "Did you mean Ridge"),
+        ("XGBRegresor", "Did you mean XGBRegressor"),
+        ("StandardScaler", "StandardScaler is a transformer; expected a classifier or regressor"),
+    ],
+)
+def test_unknown_names_suggest_regressors_where_these_are_accepted(text, message):
+    refused(text, message, regressors=True)
+
+
+@pytest.mark.parametrize("name", ["XGBRegressor", "LGBMRegressor", "CatBoostRegressor"])
+def test_regressors_of_other_packages(name, monkeypatch):
+    refused(name, f"{name} is a regressor; expected a classifier. Did you mean {name[:-9]}Classifier")
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
+    refused(name, f"{name} needs .*, which is not installed", regressors=True)
+
+
 def test_pipelines():
     name, learner = learner_from_text("make_pipeline(StandardScaler(with_mean=False),LogisticRegression(C=.5))")
     assert name == "make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.5))"

@@ -53,7 +53,8 @@ def numbers(X: pd.DataFrame, texts: Collection[Any] = (), independent: bool = Fa
     """The whole table as numbers, encoded as in `encoded`: for geometry, where nothing is trained.
 
     independent : drop one indicator of each category, which the others determine. With all of them no covariance has
-    an inverse; Mahalanobis distances are the same without it, others are not.
+    an inverse; Mahalanobis distances are the same without it, others are not. In a second table (`numbers_of_two`) that
+    holds only for categories that the first one has: without it, an unknown category can look like the dropped one.
 
     >>> numbers(pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "red", "blue"]})).to_numpy().tolist()
     [[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]

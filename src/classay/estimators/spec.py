@@ -1,9 +1,9 @@
 """Learners by name, as on a command line: `KNeighborsClassifier(n_neighbors=5)`.
 
-The text is parsed and never run. Names are looked up among scikit-learn's classifiers (and those of xgboost,
-lightgbm and catboost where installed); arguments are literals, or learners written in the same way, and only those
-that can open no file and run no code (`plain_parameters`). Your own code, `module:name`, is imported only if that is
-allowed.
+The text is parsed and never run. Names are looked up among scikit-learn's classifiers or regressors (and those of
+xgboost, lightgbm and catboost where installed); arguments are literals, or learners written in the same way, and only
+those that can open no file and run no code (`plain_parameters`). Your own code, `module:name`, is imported only if that
+is allowed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,16 @@ ELSEWHERE = {
     "XGBRFClassifier": "xgboost",
     "LGBMClassifier": "lightgbm",
     "CatBoostClassifier": "catboost",
+    "XGBRegressor": "xgboost",
+    "XGBRFRegressor": "xgboost",
+    "LGBMRegressor": "lightgbm",
+    "CatBoostRegressor": "catboost",
 }
 SILENT: dict[str, dict[str, Any]] = {
     "LGBMClassifier": {"verbose": -1},
+    "LGBMRegressor": {"verbose": -1},
     "CatBoostClassifier": {"verbose": False, "allow_writing_files": False},
+    "CatBoostRegressor": {"verbose": False, "allow_writing_files": False},
 }
 """Defaults unless set otherwise: these print at every fit, or leave files behind."""
 USUAL_MODULES = ("linear_model", "preprocessing", "tree", "ensemble", "neighbors", "naive_bayes", "svm", "impute")
@@ -142,15 +148,9 @@ def _known(node: ast.expr, role: str = "classifier") -> Any:
     name = _name(node)
     if name == "make_pipeline" and role in ("classifier", "learner"):
         return _pipeline(node, role)
-    if role == "learner":
-        role = "regressor" if _is_regressor(name) else "classifier"
-    return _call(name, _lookup(name, role), node)
-
-
-def _is_regressor(name: str) -> bool:
-    if name in ELSEWHERE or _usual(name, "classifier") is not None:
-        return False
-    return _usual(name, "regressor") is not None or name in _estimators("regressor")
+    kind = _lookup(name, role)
+    is_regressor = isinstance(kind, type) and issubclass(kind, RegressorMixin)
+    return _call(name, kind, node, inner="learner" if role == "learner" and is_regressor else "classifier")
 
 
 def _name(node: ast.expr) -> str:
@@ -160,32 +160,44 @@ def _name(node: ast.expr) -> str:
 
 
 def _lookup(name: str, role: str) -> Any:
-    if role == "classifier" and name in ELSEWHERE:
-        package = ELSEWHERE[name]
+    elsewhere = _elsewhere(role)
+    if name in elsewhere:
+        package = elsewhere[name]
         if importlib.util.find_spec(package) is None:
             raise InputError(f"{name} needs {package}, which is not installed. Run `pip install {package}`.")
         try:
             return getattr(importlib.import_module(package), name)
         except (ImportError, OSError) as error:  # a part of it is missing, or a system library
             raise InputError(f"{name} needs {package}, which cannot be imported: {error}.") from error
-    found = _usual(name, role)
-    if found is not None:
-        return found
-    known = _estimators(role)
+    roles = ("classifier", "regressor") if role == "learner" else (role,)
+    for each in roles:
+        found = _usual(name, each)
+        if found is not None:
+            return found
+    known = {key: kind for each in roles for key, kind in _estimators(each).items()}
     if name in known:
         return known[name]
+    wanted, names = " or ".join(roles), [*known, *elsewhere]
     for other in ("regressor", "transformer", "classifier"):
-        if other != role and name in _estimators(other):
+        foreign = other == "regressor" and role == "classifier" and name in ELSEWHERE
+        if other not in roles and (foreign or name in _estimators(other)):
             alike = re.sub("Regressor$", "Classifier", name)
-            hint = f" Did you mean {alike}?" if alike != name and alike in known else nearest(name, known)
+            hint = f" Did you mean {alike}?" if alike != name and alike in names else nearest(name, known)
             if other == "transformer":
                 hint = f" Use it before one: make_pipeline({name}(), LogisticRegression())."
-            raise InputError(f"{name} is a {other}; expected a {role}.{hint}")
-    hint = nearest(name, [*known, *(ELSEWHERE if role == "classifier" else ())])
-    raise InputError(
-        f"{name!r} is not a {role} of scikit-learn.{hint or f' There are {shown(known)}.'}"
-        + (" Write your own code as module:name." if role == "classifier" and not hint else "")
-    )
+            raise InputError(f"{name} is a {other}; expected a {wanted}.{hint}")
+    hint = nearest(name, names)
+    own_code = " Write your own code as module:name." if role in ("classifier", "learner") and not hint else ""
+    raise InputError(f"{name!r} is not a {wanted} of scikit-learn.{hint or f' There are {shown(known)}.'}{own_code}")
+
+
+def _elsewhere(role: str) -> dict[str, str]:
+    """The learners of other packages that have a role."""
+    if role == "learner":
+        return ELSEWHERE
+    return {
+        name: package for name, package in ELSEWHERE.items() if role == "classifier" and name.endswith("Classifier")
+    }
 
 
 def _usual(name: str, role: str) -> Any:
@@ -225,10 +237,11 @@ def _pipeline(node: ast.expr, role: str = "classifier") -> Any:
     return make_pipeline(*(_known(step, "transformer") for step in steps[:-1]), _known(steps[-1], role))
 
 
-def _call(name: str, make: Any, node: ast.expr, own_code: bool = False) -> Any:
+def _call(name: str, make: Any, node: ast.expr, own_code: bool = False, inner: str = "classifier") -> Any:
     """Call a class or a function with the arguments of a node, checked against its parameters.
 
-    Your own code takes any literal: whoever allowed it to be imported trusts it.
+    `inner` is the role of learners among the arguments. Your own code takes any literal: whoever allowed it to be
+    imported trusts it.
     """
     keywords = node.keywords if isinstance(node, ast.Call) else []
     if isinstance(node, ast.Call) and node.args:
@@ -246,7 +259,7 @@ def _call(name: str, make: Any, node: ast.expr, own_code: bool = False) -> Any:
                 f"{name} has no parameter {keyword.arg!r}.{nearest(keyword.arg, takes)} "
                 f"It has {shown(takes, most=40) or 'none'}."
             )
-        arguments[keyword.arg] = _value(keyword.value, f"{keyword.arg} of {name}")
+        arguments[keyword.arg] = _value(keyword.value, f"{keyword.arg} of {name}", inner)
         if not own_code:
             expect_plain(make, keyword.arg, arguments[keyword.arg])
     wanting = [
@@ -266,21 +279,21 @@ def _call(name: str, make: Any, node: ast.expr, own_code: bool = False) -> Any:
     return made
 
 
-def _value(node: ast.expr, what: str) -> Any:
+def _value(node: ast.expr, what: str, role: str) -> Any:
     """A literal, a learner, or a list of both."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
         if isinstance(node, (ast.List, ast.Tuple)):
-            items = [_value(item, what) for item in node.elts]
+            items = [_value(item, what, role) for item in node.elts]
             return items if isinstance(node, ast.List) else tuple(items)
         name = _name(node)
         is_learner = name == "make_pipeline" or name in ELSEWHERE or name in _estimators("classifier")
         if name and (is_learner or name in _estimators("regressor") or name in _estimators("transformer")):
-            return _known(node)
+            return _known(node, role)
         raise InputError(
             f"The argument {what} is {_short(ast.unparse(node))!r}; expected a number, a quoted text, True, False, "
-            "None, a list of these or a classifier. Expressions are not run."
+            f"None, a list of these or a {role}. Expressions are not run."
         ) from None
 
 
@@ -297,7 +310,7 @@ def _imported(path: str, node: ast.expr, regressors: bool = False) -> Any:
     if hasattr(kind, "fit") and not isinstance(kind, type) and isinstance(node, ast.Name):
         made = kind
     elif callable(kind):
-        made = _call(name, kind, node, own_code=True)
+        made = _call(name, kind, node, own_code=True, inner="learner" if regressors else "classifier")
     else:
         raise InputError(f"{path}:{name} is a {type(kind).__name__}; expected a class or a function.")
     if isinstance(made, RegressorMixin) and not regressors:

@@ -18,6 +18,10 @@ MOST_MISSING = 5
 WHOLE = re.compile(r"-?[1-9]\d{0,17}|0")
 
 
+class NumbersAsLabels(InputError):
+    """The target has numbers where classes are expected; a command that takes regressors can say so."""
+
+
 def rows_without(y: pd.Series[Any], word_at: pd.Series[Any] | None = None) -> Ints:
     """The rows without a label, to be dropped; an error if there are many or if a word such as NA could be a class.
 
@@ -60,12 +64,12 @@ def labels(y: pd.Series[Any], few: bool = False) -> pd.Series[Any]:
     if few:
         return cast("pd.Series[Any]", values)
     if distinct > (max(20, len(y) / 2) if whole else min(20, len(y) / 2)):
-        looks_like = (
-            "it looks like a regression target" if numbers is not None else "it looks like text or an identifier"
+        kind, looks_like = (
+            (NumbersAsLabels, "a regression target") if numbers is not None else (InputError, "text or an identifier")
         )
-        raise InputError(
-            f"The target {y.name!r} has {distinct} different values in {len(y)} rows; {looks_like}, not like classes. "
-            "Is the target column right?"
+        raise kind(
+            f"The target {y.name!r} has {distinct} different values in {len(y)} rows; it looks like {looks_like}, not "
+            "like classes. Is the target column right?"
         )
     if distinct < 2:
         raise InputError(

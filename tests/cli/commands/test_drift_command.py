@@ -173,6 +173,26 @@ def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, mes
     assert "Traceback" not in err
 
 
+def test_a_target_of_numbers_without_a_regressor_says_what_to_pass(classay, folder):
+    for path in folder.glob("*.csv"):
+        frame = pd.read_csv(path)
+        frame.assign(low_yield=3 * frame["heat"] + 0.5 * frame["force"]).to_csv(path, index=False)
+    code, out, err = classay("drift", *files(folder), "--target", "low_yield", "--quiet")
+    assert (code, out) == (2, "")
+    assert "looks like a regression target" in " ".join(err.split())
+    assert "For numbers, pass a regressor: --learner Ridge" in " ".join(err.split())
+
+
+def test_text_as_a_target_gets_no_advice_on_numbers(classay, folder):
+    for path in folder.glob("*.csv"):
+        frame = pd.read_csv(path)
+        frame.assign(low_yield=[f"row {row}" for row in range(len(frame))]).to_csv(path, index=False)
+    code, _, err = classay("drift", *files(folder), "--target", "low_yield", "--quiet")
+    assert code == 2
+    assert "looks like text or an identifier" in " ".join(err.split())
+    assert "Ridge" not in err
+
+
 def test_a_target_of_numbers_and_a_regressor(classay, folder):
     """The reference has rows without a target; the last batch is of another process."""
     for number, (rows, column) in enumerate([(400, "heat"), (60, "heat"), (60, "force")]):

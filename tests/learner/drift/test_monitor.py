@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -423,8 +424,35 @@ def test_categories_that_stand_for_numbers_may_come_as_numbers():
 def test_few_blocks_are_worth_less():
     """Blocks of a reference that is three batches long vary less around its mean than batches do."""
     target = LabelTarget(np.array([0, 1]))
-    assert target.worth(3) == 1
-    assert target.worth(5) == 5
+    assert target.worth(3) == pytest.approx(1)
+    assert target.worth(4) == pytest.approx(3)
+    assert target.worth(5) == pytest.approx(5)
+    assert target.worth(8.5) == pytest.approx(8.5)
+
+
+def test_one_row_more_in_a_batch_hardly_changes_what_a_reference_is_worth():
+    """The worth fell from 5 to 1.98 between batches of 100 and of 101 rows, and p rose from .035 to .053."""
+    target, values = LabelTarget(np.array([0, 1])), np.arange(1, 300) / 300
+    ps = [p_value(values, 0.02, target.worth(500 / size)) for size in (100, 101)]
+    assert ps[1] == pytest.approx(ps[0], abs=0.001)
+
+
+@pytest.mark.parametrize("size", [240, 200, 500, 600])
+def test_a_reference_of_fewer_than_three_batches_is_refused(size):
+    """The worth of such a reference is 0 or negative, and no number of blocks would be enough."""
+    for learner in (GaussianNB(), LinearRegression()):
+        with pytest.raises(InputError, match="need at least"):
+            DriftMonitor(learner, executor=1, n_probes=50).fit(*draw(500, 0), batch_size=size)
+
+
+def test_a_file_of_an_earlier_version_gets_todays_number_of_blocks(tmp_path):
+    """Earlier versions saved the uncorrected number, with which references of three batches raise false alarms."""
+    watching = DriftMonitor(GaussianNB(), executor=1, n_probes=50, draws=30).fit(*draw(200, 0), batch_size=60)
+    expected = watching._state.calibrations[60].blocks
+    watching._state.calibrations[60] = replace(watching._state.calibrations[60], blocks=200 / 60)
+    again = DriftMonitor.load(watching.save(tmp_path / "state.classay"), GaussianNB(), executor=1)
+    assert again._state.calibrations[60].blocks == pytest.approx(expected)
+    assert expected < 2
 
 
 def test_a_note_says_which_figure_is_low():

@@ -17,8 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from classay import DriftMonitor, InputError, MemorizingRegressor
 from classay.engine import store
+from classay.learner.drift.calibration import Calibration
 from classay.learner.drift.regression_memory import paired_p_value
+from classay.learner.drift.shift import RowShift
 from classay.learner.drift.target import NumberTarget
+from classay.learner.drift.verdict import judge
 
 
 def draw(n, seed, column=0, noise=0.3, heavy=False):
@@ -151,6 +154,45 @@ def test_chance_by_hand():
     assert NumberTarget(0.1, 1.0).cap([np.zeros(3)], [np.array([0.0, 0.0, 6.0])]) == pytest.approx(6)
 
 
+def test_rounding_errors_are_no_usual_error():
+    """More than half of the errors were 1e-16, and with them the cap: an error far above any was as usual."""
+    exact, rough = np.full(60, 1e-16), np.full(40, 2.0)
+    cap = NumberTarget(0.1, 1.0).cap([exact, rough], [np.zeros(60), np.zeros(40)])
+    assert cap == pytest.approx(3 * 0.8)
+    assert NumberTarget(0.1, 1.0).cap([exact], [np.zeros(60)]) == math.inf
+    assert NumberTarget(1e-13, 1e-12).cap([1e-13 * rough], [np.zeros(40)]) == pytest.approx(6e-13)
+
+
+@pytest.mark.parametrize(("uncapped", "small"), [(-0.4, True), (-5.0, False)])
+def test_a_change_is_called_small_only_if_errors_in_full_are_small_too(uncapped, small):
+    rng = np.random.default_rng(0)
+    agreements, qualities = rng.normal(0.9, 0.02, 200), rng.normal(-0.3, 0.03, 200)
+    calibration = Calibration(100, 10, agreements, agreements, qualities, 0.5, cap=1.0)
+    for agreement, quality in ((0.8, -0.34), (0.868, -0.34)):
+        update = judge(
+            name="batch",
+            number=1,
+            n_rows=100,
+            target=NumberTarget(0.1, 1.0),
+            agreements={"reference": agreement},
+            qualities=[quality],
+            uncapped=uncapped,
+            calibrations={"reference": calibration, "last": calibration},
+            shift=RowShift(0.5, "x"),
+            rate=0.05,
+            min_stability=None,
+            learner="ridge",
+            n_reference=1000,
+            fingerprint="",
+        )
+        assert update.alarm
+        assert update.p_error > 0.05
+        (note,) = update.notes
+        assert "as near to the truth as usual (large errors capped)" in note
+        assert ("the change is small" in note) == small
+        assert ("in full, the mean absolute error is 5" in note) != small
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -166,6 +208,17 @@ def test_bad_targets_are_explained(y, message):
     assert watching.history.updates == ()
     with pytest.raises(InputError, match=message):
         DriftMonitor(Ridge(), executor=1).fit(draw(60, 1)[0], y)
+
+
+def test_a_batch_of_one_row_is_refused_as_such():
+    """It was refused because every column of it is constant."""
+    watching = monitor(draws=20)
+    X, y = draw(1, 1)
+    for rows in (X, X.tolist()):
+        with pytest.raises(InputError, match=r"The batch has 1 row; at least 2 are needed\. Merge it"):
+            watching.update(rows, y)
+    with pytest.raises(InputError, match="they must match"):
+        watching.update(X, [1.0, 2.0])
 
 
 def test_a_constant_target_has_no_concept():
@@ -228,6 +281,22 @@ def test_outliers_in_the_target_decide_nothing():
     assert memory.partial_fit(X, y).history_["kept"].iloc[-1] == "new"
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_rounding_errors_decide_nothing(offset):
+    """Errors of 1e-16 changed the concept, with a p-value of 4e-8."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    memory = MemorizingRegressor(Ridge(alpha=0)).fit(X, X[:, 0] + offset)
+    last = memory.partial_fit(X, X[:, 0] + offset).history_.iloc[-1]
+    assert (last["kept"], last["p_value"], last["new_nearer"], last["old_nearer"]) == ("old", 1.0, 0, 0)
+
+
+def test_an_outlier_hides_no_difference_as_rounding():
+    memory = MemorizingRegressor(QuantileRegressor(alpha=0.01)).fit(*draw(100, 0))
+    X, y = draw(100, 1, column=1)
+    y[0] = 1e15
+    assert memory.partial_fit(X, y).history_["kept"].iloc[-1] == "new"
+
+
 @pytest.mark.parametrize("noise", [0.3, 3.0])
 def test_without_change_the_concept_is_rarely_replaced(noise):
     changed = 0
@@ -262,11 +331,31 @@ def test_mistakes_are_explained():
         MemorizingRegressor(LogisticRegression()).fit(X, y)
     with pytest.raises(InputError, match="alpha"):
         MemorizingRegressor(Ridge(), alpha=3).fit(X, y)
-    with pytest.raises(InputError, match="expected numbers"):
-        MemorizingRegressor(Ridge()).fit(X, ["low"] * 50)
     memory = MemorizingRegressor(Ridge()).fit(X, y)
-    with pytest.raises(InputError, match="they must match"):
+    with pytest.raises(InputError, match="`y` has 49 values; they must match"):
         memory.partial_fit(X, y[:-1])
+    with pytest.raises(InputError, match="0 values"):
+        memory.partial_fit(X[:0], y[:0])
     with pytest.raises(ValueError, match="features"):
         memory.partial_fit(X[:, :2], y)
     assert len(memory.history_) == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "shown"),
+    [
+        (["low"] * 50, "'low'"),
+        (["1", "2"] * 25, "'1'"),
+        (np.array([1.0, "2"] * 25, dtype=object), "'2'"),
+        (np.array([1.0, b"2"] * 25, dtype=object), "b'2'"),
+        (np.array([1.0, None] * 25, dtype=object), "None"),
+        (pd.Series(["a", "b"] * 25, dtype="category"), "'a'"),
+        (pd.date_range("2020", periods=50), "2020-01-01T00:00:00"),
+        (pd.timedelta_range("1h", periods=50), "3600 seconds"),
+    ],
+)
+def test_text_and_dates_are_no_numbers(y, shown):
+    """Dates were learned as nanoseconds, and text such as '1' as a number."""
+    with pytest.raises(InputError) as caught:
+        MemorizingRegressor(Ridge()).fit(draw(50, 0)[0], y)
+    assert str(caught.value) == f"`y` contains {shown}; expected numbers. Did you mean MemorizingClassifier?"

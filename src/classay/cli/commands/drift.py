@@ -21,6 +21,7 @@ from ...learner.drift.state import packed
 from ...learner.drift.verdict import Drift, RegressionUpdate, Update
 from ...tables.audit import LEFT_OUT
 from ...tables.kinds import EMPTY, IDENTIFIER
+from ...tables.labels import NumbersAsLabels
 from ...tables.read import Table, read_table
 from .. import console, options
 from ..records import table_as_json
@@ -103,7 +104,10 @@ def command(
     ordered = sorted(files, key=natural) if sort else list(files)
     numbers = kind_of(unfitted) == "regressor"
     first = ordered.pop(0) if reference is None else reference
-    reference_batch = read_reference(first, target, text, drop, numbers)
+    try:
+        reference_batch = read_reference(first, target, text, drop, numbers)
+    except NumbersAsLabels as mistake:
+        raise expect.InputError(f"{mistake} For numbers, pass a regressor: --learner Ridge.") from mistake
     rows, columns = reference_batch.X.shape
     console.say(f"Reference {reference_batch.name}: {rows} rows, {columns} columns.", quiet)
     for note in reference_batch.table.notes:

@@ -35,6 +35,8 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
     if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
         kind, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
         raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {kind}.")
+    if _count(X) == _count(y) == 1:
+        raise InputError("The batch has 1 row; at least 2 are needed. Merge it with the next one, or drop it.")
     rows, values = _rows_and_target(X, y, numbers=classes is None)
     if classes is not None:
         _two_classes(values, ONE_CLASS)
@@ -45,6 +47,14 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
             f"The batch has {rows.shape[1]} columns but the reference has {like.shape[1]}; they must match."
         )
     return rows, values if classes is None else _known_labels(values, classes)
+
+
+def _count(values: Any) -> int:
+    """How many rows or labels there are; 0 for what has no length."""
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return int(shape[0]) if len(shape) else 0
+    return len(values) if hasattr(values, "__len__") else 0
 
 
 def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:

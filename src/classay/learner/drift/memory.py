@@ -98,10 +98,11 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
         rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         if is_sparse(rows):
             rows = rows.tocsr()
+        noun = "values" if self.KIND == "regressor" else "labels"
         if not target.size:
-            raise expect.InputError("`y` has 0 labels; expected at least one row. Were all dropped earlier?")
+            raise expect.InputError(f"`y` has 0 {noun}; expected at least one row. Were all dropped earlier?")
         if rows.ndim > 1 and rows.shape[0] != target.size:
-            raise expect.InputError(f"`X` has {rows.shape[0]} rows but `y` has {target.size} labels; they must match.")
+            raise expect.InputError(f"`X` has {rows.shape[0]} rows but `y` has {target.size} {noun}; they must match.")
         return rows, target
 
     def _begin(self, rows: Any, target: NDArray[Any]) -> Self:

@@ -29,7 +29,7 @@ from ..fitting.provenance import fingerprint
 from ..fitting.task import Bench, refit
 from ..stability.stability import tolerance_for
 from .batches import batch, reference
-from .calibration import Calibration, calibrate, draws_needed
+from .calibration import LEAST_BLOCKS, Calibration, calibrate, draws_needed
 from .order import TimeSpan
 from .shift import row_shift
 from .state import LastBatch, MonitorState, load, save
@@ -305,7 +305,8 @@ class DriftMonitor:
         if size not in state.calibrations:
             (seed,) = seeds.integers(self.seed, "calibration", size, count=1)
             bench = self._bench(state, Question(state.rows, state.labels, 0, state.probes, state.weights), seed)
-            blocks, rate = len(state.labels) / size, self.false_alarm_rate
+            # `calibrate` refuses fewer blocks, with words.
+            blocks, rate = max(len(state.labels) / size, LEAST_BLOCKS), self.false_alarm_rate
             wanted = max(draws_needed(rate / 2, blocks), draws_needed(rate, state.target.worth(blocks)))
             draws = self.draws or wanted
             state.calibrations[size] = calibrate(

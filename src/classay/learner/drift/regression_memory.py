@@ -15,6 +15,11 @@ from ... import expect
 from ...arrays import Floats, Ints
 from .memory import Evidence, Memory
 
+ROUNDING = 1e-12
+"""Errors that differ by less than this share of the target are the same: rounding is no evidence."""
+NO_NUMBERS = "USTMm"
+"""Kinds of arrays that are no numbers, though numpy makes numbers of them: text, dates and durations."""
+
 
 class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no types
     """A regressor with a memory: batch after batch, it keeps its concept until the new one is shown to be better.
@@ -22,9 +27,9 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
     Both concepts predict the rows of the batch, as in `MemorizingClassifier`: the old one as it is, the new one by
     refits that leave out the rows they predict. Let d be, row by row, the absolute error of the old one minus that of
     the new one. The new concept is used if the mean of d is above 0 beyond chance: Student's t, one-sided, at the level
-    alpha/(2·j(j + 1)) for update j, with a p-value of at least 2⁻ⁿ for n rows with d ≠ 0. So "better" means a smaller
-    mean absolute error. A row with an extreme target counts no more than others: d is never larger than the difference
-    of the two predictions, however far away the truth is.
+    alpha/(2·j(j + 1)) for update j, with a p-value of at least 2⁻ⁿ for n rows with d ≠ 0; a d that is but a rounding
+    error counts as 0. So "better" means a smaller mean absolute error. A row with an extreme target counts no more than
+    others: d is never larger than the difference of the two predictions, however far away the truth is.
 
     `fit` starts again; `partial_fit` takes one more batch. It misleads as `MemorizingClassifier` does, and in three
     more ways: a concept with a smaller mean absolute error may have a larger squared one, if noise is skewed; rare rows
@@ -75,12 +80,14 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
         return self._decide(*self._checked(X, y, reset=False))
 
     def _checked_target(self, y: NDArray[Any]) -> Floats:
-        try:
-            values: Floats = y.astype(float)
-        except (ValueError, TypeError) as error:
+        wrong = y[:1] if y.dtype.kind in NO_NUMBERS else y[:0]
+        if y.dtype.kind == "O":
+            wrong = y[[_is_no_number(each) for each in y]]
+        if wrong.size:
             raise expect.InputError(
-                f"`y` contains {y[0]!r}; expected numbers. Did you mean MemorizingClassifier?"
-            ) from error
+                f"`y` contains {_as_python(wrong[0])}; expected numbers. Did you mean MemorizingClassifier?"
+            )
+        values: Floats = y.astype(float)
         assert_all_finite(values, input_name="y")
         return values
 
@@ -92,8 +99,11 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
 
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
         before, after = np.abs(old - truth), np.abs(new - truth)
-        nearer, farther = int((after < before).sum()), int((before < after).sum())
         difference = before - after
+        # Not the largest truth or new prediction of all rows: one outlier would make every difference a rounding error.
+        scale = np.maximum(np.maximum(np.abs(truth), np.abs(new)), np.abs(old).max())
+        difference[np.abs(difference) <= ROUNDING * scale] = 0.0
+        nearer, farther = int((difference > 0).sum()), int((difference < 0).sum())
         figures = (before.mean(), after.mean(), np.abs(new - old).mean(), nearer, farther)
         words = (
             f"The mean absolute error of the new concept is {after.mean():.4g}, that of the old one "
@@ -122,3 +132,20 @@ def paired_p_value(differences: Floats) -> float:
         return 1.0 if deviation == 0 else float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
     tail = 0.0 if deviation == 0 else float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
     return max(tail, 2.0 ** -int((differences != 0).sum()))
+
+
+def _is_no_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return True
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _as_python(value: Any) -> str:
+    """A value of an array in the spelling of Python; a time without numpy's nanoseconds."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value.astype(f"{value.dtype.kind}8[s]"))
+    return repr(value.item() if isinstance(value, np.generic) else value)

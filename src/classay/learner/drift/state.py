@@ -145,12 +145,13 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
             calibrations={
                 size: Calibration(
                     size=size,
-                    blocks=blocks,
+                    # Not the saved number: earlier versions counted blocks differently.
+                    blocks=target.worth(len(arrays["labels"]) / max(size, 1)),
                     chance=chance,
                     cap=math.inf if cap is None else cap,
                     **{part: arrays[f"calibration.{size}.{saved}"] for part, saved in PARTS.items()},
                 )
-                for (size, blocks, chance), cap in zip(header["calibrations"], caps)
+                for (size, _, chance), cap in zip(header["calibrations"], caps)
             },
             updates=[_update(kind, each) for each in header["updates"]],
             groups=arrays.get("groups"),

@@ -18,6 +18,9 @@ from .target import NumberTarget, Target
 CONCEPT, ROWS, UNSTEADY, NOTHING = "concept moved", "rows moved", "learner unsteady", "nothing shown"
 ROWS_UNLIKE = 0.01
 """Rows count as unlike the reference at this p-value."""
+SMALL_CHANGE = "the change is small, or this is a false alarm"
+MOSTLY_COUNTED = 2.0
+"""A change counts as small only if the error in full is at most this many times the capped one."""
 COLUMNS = ["number", "name", "figure", "value", "low_below", "high_above", "p_value", "verdict"]
 
 
@@ -125,15 +128,13 @@ def _number_update(
 
 def _on_concept(update: Update | RegressionUpdate) -> tuple[str, ...]:
     if update.p_old > update.false_alarm_rate:
-        if update.p_reference <= update.false_alarm_rate:
-            return (
-                f"The concept of the batch differs, while the reference's is {update.AS_USUAL}, or nearly so: the "
-                "change is small, or this is a false alarm.",
+        which = f"The concept of the batch differs, while the reference's is {update.AS_USUAL}, or nearly so"
+        if update.p_reference > update.false_alarm_rate:
+            which = (
+                "Neither figure alone is that unusual; together they are. The reference's concept is "
+                f"{update.AS_USUAL}, or nearly so"
             )
-        return (
-            f"Neither figure alone is that unusual; together they are. The reference's concept is {update.AS_USUAL}, "
-            "or nearly so: the change is small, or this is a false alarm.",
-        )
+        return (f"{which}: {update.if_as_usual}.",)
     return (f"The rows are unlike the reference too (most in {update.moved_column}).",) if update.moved_column else ()
 
 
@@ -262,6 +263,11 @@ class Update(BatchFigures, Result, chart="learner.drift:update_chart"):
         return self.p_accuracy
 
     @property
+    def if_as_usual(self) -> str:
+        """What an alarm means while the old concept is as accurate as usual."""
+        return SMALL_CHANGE
+
+    @property
     def old_in_words(self) -> str:
         """The old concept's accuracy, and from where it is unusual."""
         return f"{self.accuracy_reference:.3f} on the batch (low below {self.low_below_accuracy:.3f})"
@@ -291,7 +297,7 @@ class RegressionUpdate(BatchFigures, Result, chart="learner.drift:update_chart")
     """
 
     OLD: ClassVar[str] = "error"
-    AS_USUAL: ClassVar[str] = "as near to the truth as usual"
+    AS_USUAL: ClassVar[str] = "as near to the truth as usual (large errors capped)"
 
     tolerance: float
     cap: float
@@ -306,6 +312,16 @@ class RegressionUpdate(BatchFigures, Result, chart="learner.drift:update_chart")
     def p_old(self) -> float:
         """The p-value of the old concept's error alone."""
         return self.p_error
+
+    @property
+    def if_as_usual(self) -> str:
+        """What an alarm means while the old concept's error, large ones capped, is as usual."""
+        if self.mean_absolute_error <= MOSTLY_COUNTED * self.error_reference:
+            return SMALL_CHANGE
+        return (
+            f"in full, the mean absolute error is {self.mean_absolute_error:.4g}, not {self.error_reference:.4g}, "
+            "so a few rows have changed far, or are outliers, or this is a false alarm"
+        )
 
     @property
     def old_in_words(self) -> str:
