@@ -232,6 +232,9 @@ def test_a_dendrogram_joins_at_the_linkage():
     joins = rows_with(chart, "join", "corner")
     assert sorted({row["x"] for row in joins if row["corner"] == 1}) == pytest.approx(sorted(kin.linkage[:, 2]))
     assert sorted(row["text"] for row in rows_with(chart, "x", "text") if row["x"] == 0) == ["<a>", "<b>", "<c>"]
+    # What chance gives is not known: no join is above it, as in the heatmap.
+    unknown = dataclasses.replace(kin, floor={name: np.full((3, 3), np.nan) for name in kin.floor})
+    assert not any(row["clear"] for row in rows_with(unknown.plot(kind="dendrogram"), "join", "corner"))
 
 
 def test_plane_is_at_four_of_five_unless_told(three):

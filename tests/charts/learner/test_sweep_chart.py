@@ -93,6 +93,41 @@ def test_two_parameters_make_a_map():
         found.plot(metric="kappa")
 
 
+@pytest.fixture(scope="module")
+def random_labels():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+
+
+def test_lower_limits_are_hollow_and_on_no_line(random_labels):
+    found = classay.sweep(
+        DecisionTreeClassifier(), *random_labels, "max_depth", [1, 5], classay.Subsets(6, 0.3), 2, executor=1
+    )
+    assert found.orientations[5].capacity.prefix
+    chart = found.plot(kind="entropy").to_dict()
+    by_name = chart["datasets"]
+    _, line, points = chart["layer"]
+    limits = {(row["label"], row["x"]) for row in by_name[points["data"]["name"]] if row["limit"]}
+    assert ("capacity", 5) in limits
+    joined = {(row["label"], row["x"]) for row in by_name[line["data"]["name"]]}
+    assert joined
+    assert not joined & limits
+    hollow = points["encoding"]["fillOpacity"]["condition"]
+    assert (hollow["test"], hollow["value"]) == ("datum.limit", 0)
+    assert "Hollow: lower limits" in json.dumps(chart["title"])
+
+
+def test_lower_limits_are_marked_in_a_map(random_labels):
+    found = classay.sweep(
+        DecisionTreeClassifier(), *random_labels, ("max_depth", "min_samples_leaf"), ([1, 5], [1, 2]),
+        classay.Subsets(6, 0.3), 2, executor=1,
+    )  # fmt: skip
+    for row in rows(found.plot(metric="capacity")):
+        one = found.orientations[int(row["x"]), int(row["y"])].capacity
+        assert row["text"].startswith("≥ ") == bool(one.prefix)
+    assert found.orientations[5, 1].capacity.prefix
+
+
 def test_names_are_data_and_charts_can_be_saved(along, tmp_path):
     for kind in ("bias", "entropy", "accuracy"):
         chart = along.plot(kind=kind)

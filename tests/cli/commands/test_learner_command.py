@@ -53,6 +53,7 @@ def test_plain_estimates_if_asked(classay):
     flat = " ".join(out.split())
     assert "Plain estimates of the paper" in flat
     assert "Plain distances of the paper" in flat
+    assert flat.count("Corrected estimates: ") == 2
     for part in ("expressivity", "capacity", "stochasticity"):
         assert f"{figures['plugin'][part]['value']:.2f}" in flat
 

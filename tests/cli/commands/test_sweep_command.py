@@ -39,6 +39,7 @@ def test_plain_estimates_and_plain_draws(classay, tmp_path):
     code, out, _ = classay("sweep", "iris", *plain)
     assert code == 0
     assert "Plain estimates of the paper" in " ".join(out.split())
+    assert out.startswith("Corrected estimates: DecisionTreeClassifier")
     grid = ("-p", "min_samples_leaf", "-v", "1,9", "--charts", str(tmp_path))
     code, out, _ = classay("sweep", "iris", *plain, *grid, "--json")
     assert code == 0

@@ -6,6 +6,8 @@ import pytest
 import classay
 from classay import InputError, Labelings
 from classay.learner.orientation.by_size import countable_size
+from classay.learner.orientation.entropy import count, number_labelings
+from classay.learner.orientation.entropy_parts import parts
 
 
 def following(n_subsets, refits, n_points, n_classes, seed=0, follow=0.5, random=0.0):
@@ -124,6 +126,60 @@ def test_one_refit_leaves_the_split_unknown():
     curve = classay.orientation_by_size(following(40, 1, 60, 2), sizes=(2,))
     assert not curve.capacity[2].known
     assert curve.expressivity[2].known
+    assert "unknown [" not in str(curve)
+    assert f"expressivity in bits by number of points, 2: {curve.expressivity[2]}" in str(curve)
+    assert "Capacity and stochasticity are unknown: there is one refit per subset. Record with repeats=10." in str(
+        curve
+    )
+
+
+def pooled(n_subsets=400, refits=4, n_points=13, pool=300, seed=0):
+    """Every refit has one of a pool of labelings: they repeat over subsets, but hardly on one subset."""
+    rng = np.random.default_rng(seed)
+    labelings = rng.integers(2, size=(pool, n_points))
+    return Labelings.from_arrays(labelings[rng.integers(pool, size=(n_subsets, refits))], np.arange(n_points) % 2)
+
+
+def test_what_is_not_repeated_is_said():
+    """ "Labelings hardly repeat over subsets" was said where only the refits on one subset hardly did."""
+    o = classay.orientation(pooled(), holdout_size=13, holdouts=3)
+    assert not o.expressivity.prefix
+    assert o.stochasticity.prefix
+    notes = " ".join(map(str, o.notes))
+    assert "refits on a subset hardly repeat a labeling" in notes
+    assert "over subsets" not in notes
+    assert "labelings hardly repeat" not in o.capacity.kind
+
+
+@pytest.fixture(scope="module")
+def guesses():
+    """Refits that depend on nothing: their entropy is the number of points times log2 of 3."""
+    labels = np.random.default_rng(0).integers(3, size=(20, 3, 40))
+    return Labelings.from_arrays(labels, np.arange(40) % 3)
+
+
+def test_the_limit_of_stochasticity_is_at_least_that_of_five_points(guesses):
+    """It fell from 10.3 [7.05, 11.8] bits to at least 4.57, though a labeling of more points varies no less."""
+    many = classay.orientation(guesses, holdout_size=12, holdouts=20)
+    labels, first = guesses.complete(), many.holdouts[:, :5]
+    five = parts(count(number_labelings(labels, first, 3)), labels, first, 3, False, 0.95).stochasticity
+    assert many.stochasticity.prefix
+    assert many.stochasticity.value == many.stochasticity.low >= five.low
+    assert many.expressivity.low >= many.stochasticity.low
+
+
+def test_limits_rise_over_the_sizes_that_were_asked_for(guesses):
+    curve = classay.orientation_by_size(guesses, sizes=(5, 6, 7, 8, 10, 12), holdouts=20)
+    assert curve.stochasticity[12].prefix
+    for figure in (curve.expressivity, curve.capacity, curve.stochasticity):
+        least = 0.0
+        for each in figure.values():
+            if each.prefix:
+                assert each.low <= each.value <= each.high
+                assert each.value >= least - 1e-9
+            least = max(least, each.low)
+    for size in curve.sizes:
+        assert curve.expressivity[size].low >= curve.stochasticity[size].low - 1e-9
 
 
 @pytest.mark.parametrize("sizes", [(), (0,), (31,), (1.5,)])

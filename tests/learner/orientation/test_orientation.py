@@ -290,6 +290,7 @@ def test_conclusions_of_few_points():
     labels = np.random.default_rng(0).integers(2, size=(30, 5, 40))
     record = Labelings.from_arrays(labels, np.arange(40) % 2)
     assert ", where guessing is on 50.0 %. " in classay.orientation(record, holdout_size=1).conclusion()
+    assert "gets both right" in classay.orientation(record, holdout_size=2).conclusion()
     assert "gets all 3 right" in classay.orientation(record, holdout_size=3).conclusion()
 
 

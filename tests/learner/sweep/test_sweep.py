@@ -235,6 +235,25 @@ def test_stochasticity_goes_with_the_gap_where_depth_lets_a_forest_memorise():
     assert f"Pearson {found.gap_correlation.pearson:.2f}" in str(found)
 
 
+def test_lower_limits_are_named_and_not_correlated():
+    """ "capacity 2.8 to 1.15" stood where it was at least 2.8, and at least 1.15."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    found = sweep(
+        DecisionTreeClassifier(max_features=1), rows, labels, "max_depth", [1, 2, 8], Subsets(6, 0.3), 3,
+        holdout_size=12, executor=1,
+    )  # fmt: skip
+    first, last = found.orientations[1].capacity, found.orientations[8].capacity
+    assert first.prefix
+    assert last.prefix
+    assert f"capacity at least {first.value:.3g} to at least {last.value:.3g}" in str(found)
+    limits = sum(bool(one.stochasticity.prefix) for one in found.orientations.values())
+    assert limits > 0
+    assert (found.gap_correlation.n, found.gap_correlation.limits) == (3 - limits, limits)
+    assert f", without {limits} of which only a lower limit is known" in str(found)
+    assert found.plugin_gap_correlation.n == 3
+
+
 def test_what_one_refit_cannot_tell_is_called_unknown():
     found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 3], Subsets(5), 1, executor=1)
     assert "capacity unknown, stochasticity unknown bits" in str(found)

@@ -162,7 +162,7 @@ def kinship_dendrogram(kinship: Kinship, plugin: bool = False) -> alt.LayerChart
     kinship = kinship.undebiased() if plugin else kinship
     short = labels(kinship.names)
     tree = hierarchy.dendrogram(kinship.linkage, no_plot=True, labels=short)
-    above = {round(height, 9): clear for height, clear in _joins_above_chance(kinship)}
+    above = {round(height, 9): clear for height, clear in _joins_above_chance(kinship, plugin)}
     # SciPy places leaves at 5, 15, 25, ...; each join is a bracket of four corners.
     joins = [
         {"join": place, "corner": corner, "x": float(x), "y": float(y), "clear": above.get(round(xs[1], 9), True)}
@@ -199,15 +199,18 @@ def kinship_dendrogram(kinship: Kinship, plugin: bool = False) -> alt.LayerChart
     )
 
 
-def _joins_above_chance(kinship: Kinship) -> list[tuple[float, bool]]:
-    """The height of each join, and whether it is above the mean floor, if known, of the pairs that it joins."""
+def _joins_above_chance(kinship: Kinship, plugin: bool) -> list[tuple[float, bool]]:
+    """The height of each join, and whether it is above the mean floor of the pairs that it joins.
+
+    If chance is unknown (NaN), nothing can be above it; that of plain distances never is, so nothing is said of them.
+    """
     floor = kinship.floor["jensen_shannon"]
     members = [[place] for place in range(len(kinship.names))]
     found = []
     for one, other, height, _ in kinship.linkage:
         first, second = members[int(one)], members[int(other)]
         chance = float(floor[np.ix_(first, second)].mean())
-        found.append((float(height), bool(height > chance) or math.isnan(chance)))
+        found.append((float(height), bool(height > chance) or plugin))
         members.append([*first, *second])
     return found
 

@@ -172,7 +172,7 @@ def sweep_map(sweep: Sweep, metric: str = "test accuracy", plugin: bool = False)
                 "x": _word(across),
                 "y": _word(up),
                 "value": estimate.value if estimate.known else None,
-                "text": figure(estimate.value),
+                "text": f"{'≥ ' if estimate.prefix else ''}{figure(estimate.value)}",
                 "value_text": estimate_text(estimate),
             }
         )
@@ -190,7 +190,10 @@ def sweep_map(sweep: Sweep, metric: str = "test accuracy", plugin: bool = False)
     ]
     width = max(CELL * len(by_place[0]), 220)
     plain = " Plain estimates of the paper, biased with few refits." if plugin else ""
-    title = theme.titled(f"{cut(sweep.learner)}: {metric}", f"All cells use the same subsets.{plain}", width=width + 40)
+    limits = " ≥: a lower limit." if any(str(row["text"]).startswith("≥") for row in rows) else ""
+    title = theme.titled(
+        f"{cut(sweep.learner)}: {metric}", f"All cells use the same subsets.{limits}{plain}", width=width + 40
+    )
     return theme.finished(layers, width, CELL * len(by_place[1]), title)
 
 
@@ -299,7 +302,8 @@ def _chart(sweep: Sweep, lines: Lines, unit: str, axis: alt.Axis, title: str, ho
             if estimate.known:
                 at = value if numeric else _word(value)
                 row = {"label": label, "x": at, "value": estimate.value, "low": low, "high": high}
-                rows.append({**row, "at": _word(value), "value_text": estimate_text(estimate)})
+                row |= {"at": _word(value), "value_text": estimate_text(estimate)}
+                rows.append({**row, "limit": bool(estimate.prefix)})
     level = next(iter(_first(sweep).bias.values())).level
     names = list(lines)
     legend = theme.legend_below(names)
@@ -307,16 +311,29 @@ def _chart(sweep: Sweep, lines: Lines, unit: str, axis: alt.Axis, title: str, ho
     # A figure that is nearly constant would otherwise appear to jump.
     y = alt.Y("value:Q", title=unit, axis=axis, scale=alt.Scale(zero=unit == "bits", nice=True))
     base = theme.chart_of(rows).encode(x=x, color=colour)
+    # A lower limit may be far below what it limits: a line to it would look like a fall.
+    estimates = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=colour)
     layers: list[Any] = [
         base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(y=y),
+        estimates.mark_line(strokeWidth=2).encode(y=y),
     ]
-    points = base.mark_point(size=30, filled=True, opacity=1 if len(rows) <= MOST_POINTS else 0)
     tooltip = theme.tooltips(label="figure", at=printable(sweep.parameters[0]), value_text="value")
-    layers.append(points.encode(y=y, shape=theme.shape(names, legend), tooltip=tooltip))
+    opacity = 1 if len(rows) <= MOST_POINTS else 0
+    layers.append(
+        base.mark_point(size=30).encode(
+            y=y,
+            shape=theme.shape(names, legend),
+            # Limits are on no line, so they are always drawn.
+            opacity=alt.condition("datum.limit", alt.value(1), alt.value(opacity)),
+            fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(opacity)),
+            fill=theme.colour(names, None),
+            tooltip=tooltip,
+        )
+    )
+    hollow = " Hollow: lower limits, as labelings hardly repeat." if any(row["limit"] for row in rows) else ""
     whole = f"{cut(sweep.learner)}: {title[0].lower()}{title[1:]}"
     return theme.finished(
-        layers, WIDTH, HEIGHT, theme.titled(whole, f"{how} Bands: {level:.0%} intervals.", width=WIDTH + 40)
+        layers, WIDTH, HEIGHT, theme.titled(whole, f"{how} Bands: {level:.0%} intervals.{hollow}", width=WIDTH + 40)
     )
 
 

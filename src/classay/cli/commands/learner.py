@@ -142,7 +142,8 @@ def _show(
 ) -> None:
     out = console.out()
     for o in orientations.values():
-        out.print(o.conclusion(), markup=False)
+        # The table has plain estimates then; the text always has the corrected ones.
+        out.print(f"{'Corrected estimates: ' if plugin else ''}{o.conclusion()}", markup=False)
         out.print()
     out.print(_main_table(records, orientations, plugin))
     out.print()

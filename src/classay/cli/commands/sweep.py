@@ -287,7 +287,8 @@ def _show(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: st
     for place, one in enumerate(sweeps.values()):
         if place:
             out.print()
-        out.print(str(one), markup=False)
+        # The table has plain estimates then; the text always has the corrected ones.
+        out.print(f"Corrected estimates: {one}" if plugin else str(one), markup=False)
         if (weights is not None or prefer != "smallest") and len(one.values) > 1:
             out.print(str(one.compare(weights, prefer)), markup=False)
         out.print()

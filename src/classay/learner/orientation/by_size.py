@@ -27,7 +27,7 @@ class OrientationBySize(Result, chart="learner.orientation:draw_by_size"):
     """The result of `orientation_by_size`: `expressivity`, `capacity` and `stochasticity` by number of points, in bits.
 
     `identified` is the largest number of points whose labelings can be counted, 0 if there is none; beyond it,
-    expressivity and capacity are lower limits, the low ends of intervals. `plugin` has the paper's plain estimates of
+    figures may be lower limits, the low ends of intervals. `plugin` has the paper's plain estimates of
     the three, by figure and number of points. `ceiling` is the number of points times the capacity of one: an upper
     limit if labels are independent given the training sample, and only then.
     """
@@ -56,13 +56,18 @@ class OrientationBySize(Result, chart="learner.orientation:draw_by_size"):
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
-        curve = ", ".join(f"{size}: {self.capacity[size]}" for size in self.sizes)
+        # With one refit per subset, data and training randomness cannot be separated.
+        split = all(each.known for each in self.stochasticity.values())
+        name, figure = ("capacity", self.capacity) if split else ("expressivity", self.expressivity)
+        curve = ", ".join(f"{size}: {figure[size]}" for size in self.sizes)
         limit = (
             "Not even single points can be counted."
             if self.identified == 0
             else f"Up to {expect.counted(self.identified, 'point')} can be counted."
         )
-        return " ".join([f"{self.learner}: capacity in bits by number of points, {curve}. {limit}", *self.notes])
+        if not split:
+            limit += " Capacity and stochasticity are unknown: there is one refit per subset. Record with repeats=10."
+        return " ".join([f"{self.learner}: {name} in bits by number of points, {curve}. {limit}", *self.notes])
 
 
 def orientation_by_size(
@@ -118,6 +123,7 @@ def orientation_by_size(
     countable = [size for size, each in found.items() if each.identified]
     curves = _rising({size: found[size] for size in countable}, level)
     by_size = {name: {size: curves[name].get(size, getattr(found[size], name)) for size in wanted} for name in FIGURES}
+    by_size = _limits_raised(by_size)
     single = found[1].capacity.value
     return OrientationBySize(
         learner=record.name,
@@ -161,6 +167,20 @@ def _rising(found: dict[int, EntropyParts], level: float) -> dict[str, dict[int,
         for name in ("capacity", "stochasticity"):
             curves[name] = {size: getattr(each, name) for size, each in found.items()}
     return curves
+
+
+def _limits_raised(by_size: dict[str, dict[int, Estimate]]) -> dict[str, dict[int, Estimate]]:
+    """Lower limits raised to the low ends of all smaller sizes, and those of expressivity to its part's."""
+    raised: dict[str, dict[int, Estimate]] = {name: {} for name in FIGURES}
+    for name in reversed(FIGURES):
+        least = 0.0
+        for size, one in by_size[name].items():
+            part = raised["stochasticity"][size].low if name == "expressivity" else 0.0
+            low = max(one.low, least, part)
+            limit = replace(one, value=low, low=low, high=max(one.high, low))
+            raised[name][size] = limit if one.prefix else one
+            least = max(least, raised[name][size].low)
+    return raised
 
 
 def _moved(estimate: Estimate, value: float) -> Estimate:

@@ -1,8 +1,9 @@
 """Expressivity and its two parts: what data and training randomness each add, and what cannot be identified.
 
 The more points a holdout has, the more labelings there are and the fewer repeat; where they hardly repeat, their
-entropy cannot be counted. Neither expressivity nor capacity can fall when points are added, so what fewer points show
-is then a lower limit. A lower limit is the low end of an interval: the truth is below it in at most 2.5 % of cases.
+entropy cannot be counted. None of the three can fall when points are added, so what fewer points show is then a lower
+limit. Each is the low end of an interval at `level`; the largest of several is taken, so the truth is below it somewhat
+more often.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ MOST_UNREPEATED = 0.1
 # A range of stochasticity wider than this, in bits, is reported.
 WIDEST = 1.0
 FEW_LABELINGS = 243
+OVER_SUBSETS, ON_A_SUBSET = "labelings hardly repeat", "refits on a subset hardly repeat a labeling"
 # Below this many subsets the jackknife leaves a bias that matters.
 FEW_SUBSETS = 20
 
@@ -86,10 +88,13 @@ def parts(
     repeats = unrepeated <= MOST_UNREPEATED
     identified = repeats and not within.prefix
     fewer = None if identified else _of_fewer_points(labels, holdouts, n_classes, deterministic, level, kind)
+    if within.prefix and fewer is not None:
+        low = max(within.low, fewer.stochasticity.low)
+        within = replace(within, value=low, low=low, high=max(within.high, low))
     if not repeats:
         low = max(overall.low, 0.0 if fewer is None else fewer.expressivity.low, within.low if within.known else 0.0)
         high = max(min(overall_ceiling(labels, holdouts, n_classes, level), most), overall.high, low)
-        overall = Estimate(low, low, high, level, f"{AT_LEAST}: labelings hardly repeat, {kind}")
+        overall = Estimate(low, low, high, level, f"{AT_LEAST}: {OVER_SUBSETS}, {kind}")
     notes = _said_of(overall, unrepeated, counts)
     if not within.known:
         unknown = Estimate(math.nan, 0.0, overall.high, level, within.kind)
@@ -105,15 +110,15 @@ def parts(
     elif identified:
         capacity = difference(overall, within, kind)
     else:
-        capacity, note = _least_capacity(overall, within, fewer, size, kind)
+        capacity, note = _least_capacity(overall, within, fewer, size, kind, ON_A_SUBSET if repeats else OVER_SUBSETS)
         notes.append(note)
     capacity = within_limits(capacity, 0.0, most)
     if within.kind == entropy.UNSOLVED:
         notes.append("The range of stochasticity could not be computed; all that is possible is shown instead.")
     elif within.prefix:
         notes.append(
-            f"Stochasticity is at least {_bits(within.low)}: refits on a subset hardly repeat a labeling, so it cannot "
-            f"be counted from {counts.n_refits} of them. Record with more repeats, or use smaller holdouts."
+            f"Stochasticity is at least {_bits(within.low)}: {ON_A_SUBSET}, so it cannot be counted "
+            f"from {counts.n_refits} of them. Record with more repeats, or use smaller holdouts."
         )
     elif within.high - within.low > WIDEST:
         notes.append(
@@ -146,30 +151,33 @@ def _of_fewer_points(
 
 
 def _least_capacity(
-    overall: Estimate, within: Estimate, fewer: EntropyParts | None, size: int, kind: str
+    overall: Estimate, within: Estimate, fewer: EntropyParts | None, size: int, kind: str, missing: str
 ) -> tuple[Estimate, str]:
-    """What is known of a capacity that cannot be counted, and a note that says so.
+    """What is known of a capacity that cannot be counted, and a note that says so. `missing`: what hardly repeats.
 
     The limit is the low end of an interval, of this many points or of fewer: an estimate is no limit.
     """
     # Ranges of possible values do not cancel out as sampling errors do: take the worst of both.
     low, high = max(overall.low - within.high, 0.0), overall.high - within.low
-    source = "labelings hardly repeat"
+    source = missing
     if fewer is not None and fewer.capacity.low > low:
         low, source = fewer.capacity.low, f"from {counted(fewer.size, 'point')}"
         if fewer.capacity.prefix:  # of fewer points still
             source = fewer.capacity.kind.removeprefix(f"{AT_LEAST}: ").removesuffix(f", {kind}")
     high = max(high, low)
-    why = "not even the labels of single points repeat" if fewer is None else "labelings hardly repeat"
+    why = missing
+    if missing == OVER_SUBSETS:
+        alone = fewer is None
+        why = f"{'not even the labels of single points repeat' if alone else missing} over subsets"
     shown = ""
     if fewer is not None and fewer.countable is not None:
         points, estimate = fewer.countable
         shown = f" On {counted(points, 'point')} it is {estimate:.2g}, and on {size} it cannot be less."
     if low == 0:
-        unknown = Estimate(math.nan, low, high, overall.level, f"not identified: labelings hardly repeat, {kind}")
-        return unknown, f"Capacity is not identified: {why} over subsets.{shown}"
+        unknown = Estimate(math.nan, low, high, overall.level, f"not identified: {missing}, {kind}")
+        return unknown, f"Capacity is not identified: {why}.{shown}"
     least = Estimate(low, low, high, overall.level, f"{AT_LEAST}: {source}, {kind}")
-    return least, f"Capacity is at least {_bits(low)}: {why} over subsets, so it cannot be counted.{shown}"
+    return least, f"Capacity is at least {_bits(low)}: {why}, so it cannot be counted.{shown}"
 
 
 def _within(

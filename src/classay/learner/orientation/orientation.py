@@ -94,7 +94,8 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         if size == 1:
             usual = f"where guessing is on {100 * guessing:.1f} %."
         else:
-            wanted = f"all {size}" if middle == size else f"at least {middle} of {size}"
+            every = "both" if size == 2 else f"all {size}"
+            wanted = every if middle == size else f"at least {middle} of {size}"
             hits = 100 * (self.bias[middle].value + guessing)
             usual = f"and gets {wanted} right {hits:.0f} times in 100, where guessing does {100 * guessing:.0f} times."
         first = (

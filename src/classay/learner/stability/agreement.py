@@ -271,9 +271,7 @@ def pair_figures(
         n_subsets=n_subsets,
         n_refits=n_refits,
         stability=these,
-        stability_new_data=for_new_data(
-            record, these, error, answers, same, among_rows=where == "test" or record.probe_kind == "data"
-        ),
+        stability_new_data=for_new_data(record, these, error, answers, same, where),
         same_subset=record.named(same_subset(compared.within, record.deterministic, level, groups)),
         standard_error=error,
         worst_case_points=0.5 / math.sqrt(n_points if groups is None else np.unique(groups).size),

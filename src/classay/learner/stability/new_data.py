@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Floats
+from ...arrays import AnyInts, Floats
 from ...intervals import (
     Estimate,
     by_group,
@@ -48,16 +48,17 @@ MOST_SPLITS = 50
 """Splits of which all pairs are compared: more add little, and cost grows with their square."""
 FEW_DRAWS = 6
 """Degrees of freedom plus one, at most, of the lower end on points apart from the rows. Chosen by simulation."""
-KIND = "of data like these, over data sets and points"
+DATA_LIKE_THESE = "of data like these, over data sets"
+"""How the kind of every interval for other data sets begins."""
 Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 
 
 def for_new_data(
-    record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same, among_rows: bool
+    record: Refits, these: Estimate, standard_error: float, answers: NDArray[Any], same: Same, where: str
 ) -> Estimate:
     """Stability with an interval for other data sets of the same source and size, from that of these rows.
 
-    `among_rows`: the points are distributed like the rows. That of fresh samples is for other data already. It is
+    `where`: on the test points or the probes. That of fresh samples is for other data already. It is
     withheld if subsets overlap, or halves were dealt by class: such refits are not those of two samples.
     """
     if record.fresh:
@@ -67,13 +68,14 @@ def for_new_data(
         return Estimate(np.nan, 0.0, 1.0, these.level, f"unknown: {withheld}")
     added = row_variance(agreements(answers[: 2 * MOST_SPLITS], same))
     error = float(np.sqrt(standard_error**2 + added))
+    kind = _kind(record.groups_of(where))
     if error == 0:
-        return replace(these, kind=KIND)
+        return replace(these, kind=kind)
     splits = len(answers) // 2
-    estimate = share_around(these.value, error, these.level, KIND, splits)
-    if among_rows:
+    estimate = share_around(these.value, error, these.level, kind, splits)
+    if where == "test" or record.probe_kind == "data":  # points that are distributed like the rows
         return estimate
-    return replace(estimate, low=share_around(these.value, error, these.level, KIND, min(splits, FEW_DRAWS)).low)
+    return replace(estimate, low=share_around(these.value, error, these.level, kind, min(splits, FEW_DRAWS)).low)
 
 
 def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:
@@ -93,9 +95,13 @@ def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:
     error = float(np.sqrt(crossed_standard_error(table) ** 2 + added))
     if error == 0:
         # All points were right, or wrong, whatever the sample: as many trials as there are points showed nothing else.
-        return replace(of_proportion_by_group(right[0], record.groups, these.level), kind=KIND)
+        return replace(of_proportion_by_group(right[0], record.groups, these.level), kind=_kind(record.groups))
     draws = len(subsets) // 2 if record.groups is None else min(len(subsets) // 2, table.shape[1])
-    return share_around(float(right.mean()), error, these.level, KIND, draws)
+    return share_around(float(right.mean()), error, these.level, _kind(record.groups), draws)
+
+
+def _kind(groups: AnyInts | None) -> str:
+    return f"{DATA_LIKE_THESE} and {'points' if groups is None else 'groups'}"
 
 
 def _withheld(record: Refits, subsets: int) -> str:

@@ -40,7 +40,7 @@ from .agreement import (
     used,
 )
 from .disagreement import DisagreementRegions, disagreement_regions
-from .new_data import KIND, accuracy_for_new_data
+from .new_data import DATA_LIKE_THESE, accuracy_for_new_data
 
 FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "accuracy_new_data", "same_subset")
 RARE = 30
@@ -128,7 +128,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
 
 
 def _elsewhere(estimate: Estimate) -> str:
-    both = estimate.known and estimate.kind == KIND
+    both = estimate.known and estimate.kind.startswith(DATA_LIKE_THESE)
     return f" (for data like these, [{estimate.low:.3g}, {estimate.high:.3g}])" if both else ""
 
 

@@ -42,7 +42,8 @@ class Correlation:
     """Pearson's and Spearman's correlation over the values of a parameter, NaN where nothing varies.
 
     Of the `n` values, `distinct` differ; copies, such as depths that no tree reaches, count once, and with fewer than 3
-    different ones nothing is known. The p-values treat values of the parameter as independent. They share subsets and
+    different ones nothing is known. `limits` more values are left out: only a lower limit of their stochasticity is
+    known. The p-values treat values of the parameter as independent. They share subsets and
     neighbouring values are similar, so p is too small; it is kept because the paper's Table 4 has it. Spearman's uses
     Student's t; up to 8 values, where that is far too small, it is the share of all orders that are as extreme: with 3
     values never below 1/3.
@@ -54,11 +55,14 @@ class Correlation:
     pearson_p: float
     spearman: float
     spearman_p: float
+    limits: int = 0
 
     def __str__(self) -> str:
         values = (
             counted(self.n, "value") if self.distinct == self.n else f"{self.n} values, of which {self.distinct} differ"
         )
+        if self.limits:
+            values += f", without {self.limits} of which only a lower limit is known"
         if math.isnan(self.pearson):
             return f"unknown over {values}"
         return (
@@ -206,13 +210,15 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
                 f"{orientations[best].stochasticity} bits."
             )
         threshold = usual_threshold(orientations[best].holdout_size)
-        ends = {
-            name: (getattr(orientations[first], name).value, getattr(orientations[last], name).value)
+        ends: dict[str, tuple[Estimate, Estimate]] = {
+            name: (getattr(orientations[first], name), getattr(orientations[last], name))
             for name in ("expressivity", "capacity", "stochasticity")
         }
         # With one refit per subset, data and training randomness cannot be separated.
         parts = ", ".join(
-            f"{name} unknown" if math.isnan(sum(pair)) else f"{name} {pair[0]:.3g} to {pair[1]:.3g}"
+            f"{name} {' to '.join(f'{each.prefix}{each.value:.3g}' for each in pair)}"
+            if all(each.known for each in pair)
+            else f"{name} unknown"
             for name, pair in ends.items()
         )
         return (
@@ -236,8 +242,8 @@ class Sweep(Result, chart="learner.sweep:draw_sweep"):
         return one.per_holdout.melt("holdout", var_name="metric", value_name="estimate")
 
 
-def correlated(stochasticity: list[float], gap: list[float]) -> Correlation:
-    """Correlations of two figures over the values at which both are known.
+def correlated(stochasticity: list[float], gap: list[float], limits: int = 0) -> Correlation:
+    """Correlations of two figures over the values at which both are known. `limits`: how many more have only a limit.
 
     >>> correlated([0.0, 1.0, 2.0], [0.1, 0.2, 0.3]).spearman
     1.0
@@ -250,10 +256,11 @@ def correlated(stochasticity: list[float], gap: list[float]) -> Correlation:
     known = known[:, np.sort(places)]
     n = known.shape[1]
     if n < LEAST_VALUES or (np.ptp(known, axis=1) < 1e-12).any():
-        return Correlation(total, n, math.nan, math.nan, math.nan, math.nan)
+        return Correlation(total, n, math.nan, math.nan, math.nan, math.nan, limits)
     pearson, spearman = stats.pearsonr(*known), stats.spearmanr(*known)
     spearman_p = float(spearman.pvalue) if n > FEW_VALUES else _share_of_orders(*known)
-    return Correlation(total, n, float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), spearman_p)
+    both = float(pearson.statistic), float(pearson.pvalue), float(spearman.statistic), spearman_p
+    return Correlation(total, n, *both, limits)
 
 
 def _share_of_orders(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
@@ -281,13 +288,16 @@ def summed_up(
     if not orientations:
         raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
     gaps = [one.train_accuracy.value - one.accuracy.value for one in orientations.values()]
+    # A lower limit may be far below what it limits: values would be ordered by how little is known of them.
+    counted_bits = [math.nan if one.stochasticity.prefix else one.stochasticity.value for one in orientations.values()]
+    limits = sum(bool(one.stochasticity.prefix) for one in orientations.values())
     return Sweep(
         learner=learner,
         parameters=parameters,
         values=tuple(orientations),
         orientations=orientations,
         records={value: records[value] for value in orientations},
-        gap_correlation=correlated([one.stochasticity.value for one in orientations.values()], gaps),
+        gap_correlation=correlated(counted_bits, gaps, limits),
         plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in orientations.values()], gaps),
         paths=paths,
         failed=failed,
