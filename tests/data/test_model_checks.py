@@ -222,6 +222,23 @@ def test_the_better_embedding_is_named_and_equal_ones_are_not():
         classay.compare_embeddings(X[:10], X, y)
 
 
+@pytest.mark.parametrize("groups", [4, 5, 6, 8])
+def test_embeddings_are_compared_with_few_groups(groups):
+    """A block of the jackknife may then be a whole fold."""
+    y = np.tile([0, 1, 2], 20)
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(60, 4)) + apart * np.eye(4)[y] for apart in (3, 1)]
+    compared = classay.compare_embeddings(*views, y, distance="euclidean", groups=np.arange(60) % groups)
+    assert compared.better == "first"
+    assert compared.complexity_difference.low < compared.complexity_difference.value
+
+
+def test_embeddings_of_four_rows_are_not_shown_to_differ():
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(4, 4)) for _ in range(2)]
+    assert classay.compare_embeddings(*views, [0, 0, 1, 1]).better == ""
+
+
 def test_balanced_samples_have_equal_classes():
     X, y = clouds(600, apart=1.5, classes=2)
     keep = np.concatenate([np.flatnonzero(y == "a"), np.flatnonzero(y == "b")[:40]])
