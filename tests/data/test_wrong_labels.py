@@ -74,6 +74,24 @@ def test_overlap_is_not_taken_for_wrong_labels(apart):
         assert labels.listed.size <= 8
 
 
+def test_the_only_test_row_of_a_class_is_not_suspected_for_that():
+    """No other test row has its label, so there is no neighbour; its distance to the class of the training rows is."""
+    truth, known = np.append(np.repeat([0, 1, 2], 60), 3), np.repeat([0, 1, 2, 3], [100, 100, 100, 60])
+    found = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        means = 4 * rng.normal(size=(4, 5))
+        X, X_eval = (rng.normal(size=(y.size, 5)) + means[y] for y in (known, truth))
+        rows = rng.choice(180, 12, replace=False)
+        y = truth.copy()
+        y[rows] = (y[rows] + rng.integers(1, 3, 12)) % 3
+        labels = complexity(X, known, X_eval=X_eval, y_eval=y).wrong_labels()
+        assert 180 not in labels.listed
+        assert labels.probability[180] < 0.1
+        found += int(np.isin(rows, labels.listed).sum())
+    assert found >= 90
+
+
 def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
     """Grades given by different people look like classes that overlap: no answer is better than a wrong one."""
     X, y = clouds(1500, 1.0)

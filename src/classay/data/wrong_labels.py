@@ -335,7 +335,13 @@ class _Evidence:
         return measured
 
     def _stacked(self, kinds: list[Floats]) -> Floats:
-        return np.stack([part for each, unit in zip(kinds, self.units) for part in evidence_against(each, unit)])
+        parts = [evidence_against(each, unit) for each, unit in zip(kinds, self.units)]
+        # A class without other rows to compare with has no neighbours, which is no evidence against it: the distance to
+        # the class stands in.
+        for each, own in zip(kinds[1:], parts[1:]):
+            for part, of_class in zip(own, parts[0]):
+                np.copyto(part, of_class, where=np.isinf(each))
+        return np.stack([part for own in parts for part in own])
 
 
 def _distances(result: Complexity, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
