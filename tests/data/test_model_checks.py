@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import classay
 from classay.data.class_means import class_means
-from classay.data.paired_accuracy import tango
+from classay.data.paired_accuracy import paired_accuracy, tango
 from classay.expect import InputError
 
 
@@ -91,6 +91,20 @@ def test_the_verdict_is_that_of_the_p_value():
                 versus = classay.versus_baseline(c, model, level=level)
                 gain = versus.difference["accuracy"]
                 assert (versus.verdict == "no") == (versus.p_value <= 1 - level) == (gain.high < 0)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99])
+def test_a_difference_that_is_not_shown_has_zero_inside_its_interval(level):
+    """Not at its end: a gate such as `baseline_gain >= 0` must not pass a model that is not shown to be better."""
+    rows = np.arange(200)
+    for first in range(16):
+        for second in range(16):
+            one, other = (rows >= second), (rows < second) | (rows >= first + second)
+            for sign, paired in ((1, (one, other)), (-1, (other, one))):
+                found = paired_accuracy(*paired, level=level)
+                assert sign * (found.only_one - found.only_other) == first - second
+                low, high = found.difference.low, found.difference.high
+                assert (low < 0 < high) == (found.sign == 0)
 
 
 def test_the_interval_of_tango_inverts_mcnemars_score():
