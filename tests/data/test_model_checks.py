@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import special
@@ -312,6 +314,37 @@ def test_balanced_complexity_over_groups_is_wider():
     alone, grouped = (classay.balanced_complexity(X, y, groups=each, **kwargs) for each in (None, groups))
     assert "groups" in grouped.accuracy.kind
     assert grouped.accuracy.high - grouped.accuracy.low > 1.5 * (alone.accuracy.high - alone.accuracy.low)
+
+
+def test_balanced_accuracy_of_rows_that_are_all_right_is_not_certain():
+    rng = np.random.default_rng(0)
+    y = np.repeat([7, 8], [60, 12])
+    X = rng.normal(size=(72, 2)) + 50 * (y == 8)[:, None]
+    kwargs = {"repeats": 3, "distance": "euclidean"}
+    balanced = classay.balanced_complexity(X, y, **kwargs)
+    assert balanced.accuracy.value == pytest.approx(1)
+    assert 0.8 < balanced.accuracy.low < 0.95
+    assert balanced.accuracy.high == pytest.approx(1)
+    assert re.search(r"class [78] changes most", str(balanced))
+    # Four groups of each class have shown less.
+    grouped = classay.balanced_complexity(X, y, groups=np.arange(72) % 4 + 4 * (y == 8), **kwargs)
+    assert grouped.accuracy.low < balanced.accuracy.low - 0.1
+
+
+def test_balanced_classes_of_few_groups_have_finite_ends_or_are_left_out():
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abc"), [40, 30, 24])
+    X = rng.normal(size=(94, 2)) + 2 * (y == "b")[:, None]
+    groups = np.concatenate([np.arange(40) % 5, 10 + np.arange(30) % 3, 20 + np.arange(24) % 2])
+    balanced = classay.balanced_complexity(X, y, repeats=12, distance="euclidean", groups=groups)
+    assert balanced.by_class["class"].tolist() == ["a", "b"]
+    assert np.isfinite(balanced.by_class[["balanced", "low", "high"]].to_numpy()).all()
+    assert balanced.dropped == ("c",)
+    assert balanced.rows_per_class == 30
+    assert "fewer than 3 groups: c" in str(balanced)
+    kept = y != "b"
+    with pytest.raises(InputError, match=r"fewer than 3 groups.*Too small: c: 24 rows, 2 groups"):
+        classay.balanced_complexity(X[kept], y[kept], groups=groups[kept])
 
 
 @pytest.mark.parametrize(
