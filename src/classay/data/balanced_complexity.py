@@ -88,7 +88,8 @@ def balanced_complexity(
     distance : as in `complexity`
     random_state : seed of folds and samples
     level : confidence level of the intervals
-    groups : a value for each row; rows of a group are in one fold, and intervals are over groups
+    groups : a value for each row; rows of a group are in one fold, and intervals are over groups; classes with fewer
+        than 3 groups are left out
 
     Examples
     --------
