@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import special
@@ -10,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import classay
 from classay.data.class_means import class_means
-from classay.data.paired_accuracy import tango
+from classay.data.paired_accuracy import paired_accuracy, tango
 from classay.expect import InputError
 
 
@@ -91,6 +93,20 @@ def test_the_verdict_is_that_of_the_p_value():
                 versus = classay.versus_baseline(c, model, level=level)
                 gain = versus.difference["accuracy"]
                 assert (versus.verdict == "no") == (versus.p_value <= 1 - level) == (gain.high < 0)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99])
+def test_a_difference_that_is_not_shown_has_zero_inside_its_interval(level):
+    """Not at its end: a gate such as `baseline_gain >= 0` must not pass a model that is not shown to be better."""
+    rows = np.arange(200)
+    for first in range(16):
+        for second in range(16):
+            one, other = (rows >= second), (rows < second) | (rows >= first + second)
+            for sign, paired in ((1, (one, other)), (-1, (other, one))):
+                found = paired_accuracy(*paired, level=level)
+                assert sign * (found.only_one - found.only_other) == first - second
+                low, high = found.difference.low, found.difference.high
+                assert (low < 0 < high) == (found.sign == 0)
 
 
 def test_the_interval_of_tango_inverts_mcnemars_score():
@@ -222,6 +238,23 @@ def test_the_better_embedding_is_named_and_equal_ones_are_not():
         classay.compare_embeddings(X[:10], X, y)
 
 
+@pytest.mark.parametrize("groups", [4, 5, 6, 8])
+def test_embeddings_are_compared_with_few_groups(groups):
+    """A block of the jackknife may then be a whole fold."""
+    y = np.tile([0, 1, 2], 20)
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(60, 4)) + apart * np.eye(4)[y] for apart in (3, 1)]
+    compared = classay.compare_embeddings(*views, y, distance="euclidean", groups=np.arange(60) % groups)
+    assert compared.better == "first"
+    assert compared.complexity_difference.low < compared.complexity_difference.value
+
+
+def test_embeddings_of_four_rows_are_not_shown_to_differ():
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(4, 4)) for _ in range(2)]
+    assert classay.compare_embeddings(*views, [0, 0, 1, 1]).better == ""
+
+
 def test_balanced_samples_have_equal_classes():
     X, y = clouds(600, apart=1.5, classes=2)
     keep = np.concatenate([np.flatnonzero(y == "a"), np.flatnonzero(y == "b")[:40]])
@@ -281,6 +314,37 @@ def test_balanced_complexity_over_groups_is_wider():
     alone, grouped = (classay.balanced_complexity(X, y, groups=each, **kwargs) for each in (None, groups))
     assert "groups" in grouped.accuracy.kind
     assert grouped.accuracy.high - grouped.accuracy.low > 1.5 * (alone.accuracy.high - alone.accuracy.low)
+
+
+def test_balanced_accuracy_of_rows_that_are_all_right_is_not_certain():
+    rng = np.random.default_rng(0)
+    y = np.repeat([7, 8], [60, 12])
+    X = rng.normal(size=(72, 2)) + 50 * (y == 8)[:, None]
+    kwargs = {"repeats": 3, "distance": "euclidean"}
+    balanced = classay.balanced_complexity(X, y, **kwargs)
+    assert balanced.accuracy.value == pytest.approx(1)
+    assert 0.8 < balanced.accuracy.low < 0.95
+    assert balanced.accuracy.high == pytest.approx(1)
+    assert re.search(r"class [78] changes most", str(balanced))
+    # Four groups of each class have shown less.
+    grouped = classay.balanced_complexity(X, y, groups=np.arange(72) % 4 + 4 * (y == 8), **kwargs)
+    assert grouped.accuracy.low < balanced.accuracy.low - 0.1
+
+
+def test_balanced_classes_of_few_groups_have_finite_ends_or_are_left_out():
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abc"), [40, 30, 24])
+    X = rng.normal(size=(94, 2)) + 2 * (y == "b")[:, None]
+    groups = np.concatenate([np.arange(40) % 5, 10 + np.arange(30) % 3, 20 + np.arange(24) % 2])
+    balanced = classay.balanced_complexity(X, y, repeats=12, distance="euclidean", groups=groups)
+    assert balanced.by_class["class"].tolist() == ["a", "b"]
+    assert np.isfinite(balanced.by_class[["balanced", "low", "high"]].to_numpy()).all()
+    assert balanced.dropped == ("c",)
+    assert balanced.rows_per_class == 30
+    assert "fewer than 3 groups: c" in str(balanced)
+    kept = y != "b"
+    with pytest.raises(InputError, match=r"fewer than 3 groups.*Too small: c: 24 rows, 2 groups"):
+        classay.balanced_complexity(X[kept], y[kept], groups=groups[kept])
 
 
 @pytest.mark.parametrize(

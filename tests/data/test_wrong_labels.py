@@ -74,6 +74,58 @@ def test_overlap_is_not_taken_for_wrong_labels(apart):
         assert labels.listed.size <= 8
 
 
+def test_the_only_test_row_of_a_class_is_not_suspected_for_that():
+    """No other test row has its label, so there is no neighbour; its distance to the class of the training rows is."""
+    truth, known = np.append(np.repeat([0, 1, 2], 60), 3), np.repeat([0, 1, 2, 3], [100, 100, 100, 60])
+    found = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        means = 4 * rng.normal(size=(4, 5))
+        X, X_eval = (rng.normal(size=(y.size, 5)) + means[y] for y in (known, truth))
+        rows = rng.choice(180, 12, replace=False)
+        y = truth.copy()
+        y[rows] = (y[rows] + rng.integers(1, 3, 12)) % 3
+        labels = complexity(X, known, X_eval=X_eval, y_eval=y).wrong_labels()
+        assert 180 not in labels.listed
+        assert labels.probability[180] < 0.1
+        found += int(np.isin(rows, labels.listed).sum())
+    assert found >= 90
+
+
+@pytest.mark.parametrize(("rows", "classes"), [(3, 2), (1003, 1000)])
+def test_too_few_rows_are_not_called_overlap(rows, classes):
+    y = np.arange(rows) % classes
+    labels = complexity(np.random.default_rng(0).normal(size=(rows, 2)), y, "euclidean").wrong_labels()
+    assert not labels.share.known
+    assert "too few" in labels.answer
+    assert f"at least {2 * classes:,}" in labels.answer
+    assert "overlap" not in str(labels)
+    assert "too few" in str(labels)
+
+
+def test_rows_that_cannot_be_judged_have_no_probability():
+    """Their class is new, or has no other row: neither right nor wrong; they look like the nearest class."""
+    X, y = clouds(600, 4.0)
+    y = flipped(y, 0.05)[0]
+    y = y.astype(object)
+    y[0] = y[5] = "new"
+    new = complexity(X[300:], y[300:].astype(str), X_eval=X[:300], y_eval=y[:300].astype(str))
+    lone = complexity(X, np.where(np.arange(600) == 5, "lone", y.astype(str)))
+    for result, strange in ((new, [0, 5]), (lone, [5])):
+        labels = result.wrong_labels()
+        assert labels.share.known
+        assert np.flatnonzero(np.isnan(labels.probability)).tolist()[-1] == 5
+        assert np.isnan(labels.probability[strange]).all()
+        assert not np.isin(strange, labels.listed).any()
+        assert labels.likely[strange].tolist() == result.nearest[strange].tolist()
+        assert (labels.likely != labels.labels).all()
+        assert labels.to_frame()["value"].isna().to_numpy()[-len(strange) :].all()  # after all others
+        assert json.loads(json.dumps(labels.to_dict(), allow_nan=False))["probability"][5] is None
+        assert np.isfinite(result.suspects()["wrong"]).all()
+        assert "cannot be judged" in str(labels)
+        labels.plot()
+
+
 def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
     """Grades given by different people look like classes that overlap: no answer is better than a wrong one."""
     X, y = clouds(1500, 1.0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from scipy import stats
 from .. import expect
 from ..arrays import Floats, Ints
 from ..inputs import class_labels, encode, matrix, take
-from ..intervals import Estimate, share_around
+from ..intervals import Estimate, normal_quantile, share_around, within_limits
 from ..result import Result
 from ..seeds import generator, integers, settle
 from ..splits import per_row
 from .complexity import Complexity, complexity
 from .text import as_vectors
 
-LEAST_ROWS = 10
+LEAST_ROWS, LEAST_GROUPS = 10, 3
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ class BalancedComplexity(Result, chart="data.balanced_complexity:balanced_comple
 
     def __str__(self) -> str:
         moved = (self.by_class["balanced"] - self.by_class["plain"]).abs()
-        most = self.by_class.iloc[int(moved.to_numpy().argmax())]
-        left = f" Left out, with fewer rows: {expect.shown(self.dropped, 5)}." if self.dropped else ""
+        place = int(moved.to_numpy().argmax())
+        name, most = self.by_class["class"].iloc[place], self.by_class.iloc[place]
+        fewer = f"fewer rows or fewer than {LEAST_GROUPS} groups" if "groups" in self.accuracy.kind else "fewer rows"
+        left = f" Left out, with {fewer}: {expect.shown(self.dropped, 5)}." if self.dropped else ""
         return (
             f"With {self.rows_per_class} rows of each class, in {self.repeats} samples, the nearest class is right in "
             f"{self.accuracy:.3f} of the rows, and in {self.plain_accuracy.value:.3f} of all rows as they are. The "
-            f"class {most['class']} changes most: complexity {most['plain']:.3g} as it is, {most['balanced']:.3g} "
+            f"class {name} changes most: complexity {most['plain']:.3g} as it is, {most['balanced']:.3g} "
             f"[{most['low']:.3g}, {most['high']:.3g}] balanced.{left}"
         )
 
@@ -85,7 +88,8 @@ def balanced_complexity(
     distance : as in `complexity`
     random_state : seed of folds and samples
     level : confidence level of the intervals
-    groups : a value for each row; rows of a group are in one fold, and intervals are over groups
+    groups : a value for each row; rows of a group are in one fold, and intervals are over groups; classes with fewer
+        than 3 groups are left out
 
     Examples
     --------
@@ -106,11 +110,13 @@ def balanced_complexity(
     given = per_row(groups, rows=labels.size).groups
     classes = np.unique(labels)
     codes = encode(labels, classes)
-    enough = _enough(classes, np.bincount(codes), rows_per_class)
+    units = np.arange(codes.size) if given is None else given
+    number_of_units = np.bincount(np.unique(np.column_stack([codes, units]), axis=0)[:, 0])
+    enough = _enough(classes, np.bincount(codes), rows_per_class, None if given is None else number_of_units)
     size = int(np.bincount(codes)[enough].min()) if rows_per_class is None else rows_per_class
     seed = settle(random_state)
     whole = complexity(rows, labels, distance=distance, random_state=seed, groups=groups)
-    samples = _Samples(rows, labels, codes, np.arange(codes.size) if given is None else given, enough, size, whole)
+    samples = _Samples(rows, labels, codes, units, given is not None, enough, size, whole)
     drawn = np.stack([samples.measured(seed, number, False, given is not None) for number in range(repeats)])
     again = np.stack([samples.measured(seed, number, True, True) for number in range(repeats)])
     mean = drawn.mean(axis=0)
@@ -135,7 +141,11 @@ def balanced_complexity(
     )
     return BalancedComplexity(
         by_class=table_by_class,
-        accuracy=share_around(float(mean[-1]), float(error[-1]), level, kind, repeats),
+        accuracy=_accuracy(
+            share_around(float(mean[-1]), float(error[-1]), level, kind, repeats),
+            np.minimum(number_of_units[enough], size * repeats),
+            given is not None,
+        ),
         plain_accuracy=whole.baseline_accuracy,
         rows_per_class=size,
         repeats=repeats,
@@ -143,18 +153,48 @@ def balanced_complexity(
     )
 
 
-def _enough(classes: Any, counts: Ints, rows_per_class: int | None) -> Any:
-    """Which classes have enough rows; at least two must."""
+def _enough(classes: Any, counts: Ints, rows_per_class: int | None, groups: Ints | None) -> Any:
+    """Which classes have enough rows, and groups if there are any; at least two must."""
     least = LEAST_ROWS if rows_per_class is None else rows_per_class
     enough = counts >= least
-    if int(enough.sum()) < 2:
+    if groups is not None:
+        enough &= groups >= LEAST_GROUPS
+    if int(enough.sum()) >= 2:
+        return enough
+    by_rows = int((counts >= least).sum()) < 2
+    if by_rows or groups is None:
         small = [f"{name}: {count}" for name, count in zip(classes[~enough], counts[~enough])]
         raise expect.InputError(
             f"{int(enough.sum())} of {classes.size} classes have the {least} rows that a sample takes from each; at "
             f"least 2 are needed. Too small: {expect.shown(small, 5)}. "
             + ("Pass a smaller `rows_per_class`." if least > 5 else "Add rows, or is the target column right?")
         )
-    return enough
+    small = [
+        f"{name}: {count} rows, {own} groups"
+        for name, count, own in zip(classes[~enough], counts[~enough], groups[~enough])
+    ]
+    raise expect.InputError(
+        f"{classes.size - int(enough.sum())} of {classes.size} classes have fewer than {LEAST_GROUPS} groups (or "
+        f"{least} rows), and at least 2 classes must have as many. Too small: {expect.shown(small, 5)}. Use a finer "
+        "grouping, or leave `groups` out."
+    )
+
+
+def _accuracy(estimate: Estimate, units: Ints, grouped: bool) -> Estimate:
+    """The interval, or Wilson's with as many trials as there are different rows, whichever extends further.
+
+    Samples of rows that are all right do not vary, but few rows do not show that all are. Groups are worth more than
+    one trial each, unless all are alike.
+    """
+    share = estimate.value
+    if grouped and 0 < share < 1:
+        return estimate
+    # The mean of the shares of K classes varies as much as one share of this many rows.
+    trials = units.size**2 / float((1 / units).sum())
+    z = normal_quantile(estimate.level)
+    reach = z * math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
+    low, high = ((share + z**2 / (2 * trials) + side) / (1 + z**2 / trials) for side in (-reach, reach))
+    return within_limits(replace(estimate, low=min(estimate.low, low), high=max(estimate.high, high)), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -165,6 +205,7 @@ class _Samples:
     labels: Any
     codes: Ints
     units: Ints
+    grouped: bool
     enough: Any
     size: int
     whole: Complexity
@@ -195,16 +236,27 @@ class _Samples:
         return np.flatnonzero(self.enough)
 
     def _once(self, rows: Ints, random: np.random.Generator) -> Ints:
-        return random.permutation(rows)[: self.size]
+        return self._of_two_units(random.permutation(rows)[: self.size], rows, random)
 
     def _again(self, rows: Ints, random: np.random.Generator) -> Ints:
         """Rows of units drawn with replacement, as many units as there are or more, until the sample is full."""
+        if not self.grouped:
+            return self._of_two_units(rows[random.integers(rows.size, size=self.size)], rows, random)
         own = self.units[rows]
-        names = np.unique(own)
-        drawn = [rows[own == name] for name in random.choice(names, names.size)]
-        while sum(part.size for part in drawn) < self.size:
-            drawn.append(rows[own == random.choice(names)])
-        return random.permutation(np.concatenate(drawn))[: self.size]
+        order = np.argsort(own, kind="stable")
+        parts = np.split(rows[order], np.flatnonzero(np.diff(own[order])) + 1)
+        drawn = random.integers(len(parts), size=len(parts)).tolist()
+        while len(set(drawn)) < 2 or sum(parts[unit].size for unit in drawn) < self.size:
+            drawn.append(int(random.integers(len(parts))))
+        sample = random.permutation(np.concatenate([parts[unit] for unit in drawn]))[: self.size]
+        return self._of_two_units(sample, rows, random)
+
+    def _of_two_units(self, sample: Ints, rows: Ints, random: np.random.Generator) -> Ints:
+        """The sample, with a row of another unit if all are of one: a class without other units cannot be measured."""
+        first = self.units[sample[0]]
+        if (self.units[sample] != first).any():
+            return sample
+        return np.append(sample[1:], random.choice(rows[self.units[rows] != first]))
 
 
 def _positive(mean: Floats, error: Floats, level: float, draws: int) -> tuple[Floats, Floats]:

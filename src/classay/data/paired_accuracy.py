@@ -21,7 +21,7 @@ from ..intervals import Estimate, normal_quantile
 
 @dataclass(frozen=True)
 class PairedAccuracy:
-    """`difference` of two accuracies and the `p_value` of none; 0 is in the interval if p is above 1 − level."""
+    """`difference` of two accuracies and the `p_value` of none; 0 is inside the interval if p is above 1 − level."""
 
     difference: Estimate
     p_value: float
@@ -47,7 +47,9 @@ def paired_accuracy(one: Mask, other: Mask, groups: Ints | None = None, level: f
         p_value = float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0
         estimate = tango(first, second, gap.size, normal_quantile(level), level, "over rows, paired")
         if p_value > 1 - level:  # the exact test rejects a little less often than the score
-            estimate = replace(estimate, low=min(estimate.low, 0.0), high=max(estimate.high, 0.0))
+            # By half a row beyond 0: an end at 0 itself would pass for "at least 0".
+            half = 0.5 / gap.size
+            estimate = replace(estimate, low=min(estimate.low, -half), high=max(estimate.high, half))
         return PairedAccuracy(estimate, p_value, first, second)
     worth, freedom = _worth(gap, groups)
     quantile = float(stats.t.ppf(0.5 + level / 2, freedom))

@@ -46,6 +46,7 @@ UNCLEAR = 0.05
 """Beyond this share of rows that look more like another class, in excess of wrong labels, labels may limit accuracy."""
 TOO_WIDE = 0.25
 """Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
+OVERLAP = "unknown: in these rows they are indistinguishable from classes that overlap"
 CELLS, LEAST_ROWS = 2 * 10**5, 1000
 """The model is fitted on as many rows as have this many distances, at least `LEAST_ROWS`, drawn at random."""
 LEAST_PROBABILITY = 1e-3
@@ -57,14 +58,14 @@ LEAST_LISTED = 0.5
 class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     """The result of `wrong_labels`.
 
-    `probability` of each row that its label is wrong, and the class it `likely` has instead. `share` and `number` of
-    wrong labels, with intervals; unknown if they look like overlap. They count labels that are wrong anywhere;
-    `in_any_direction` is the range of the number if wrong labels may always be given to a similar class: up to all rows
-    that look more like another class. `ceiling` is the accuracy that a perfect classifier would reach on these labels
-    if no classes overlapped: 1 − share. `errors` counts the rows that the learner (or, without one, the nearest class)
-    predicts wrongly, and `explained` is the share of them that wrong labels explain. `listed` are the rows to check,
-    the likeliest first, at most a share of `false_alarms` of them with a right label. `used` says what the
-    probabilities come from, `notes` what they assume.
+    `probability` of each row that its label is wrong, and the class it `likely` has instead; NaN and the nearest class
+    if its own class has no other rows. `share` and `number` of wrong labels, with intervals; unknown if they look like
+    overlap. They count labels that are wrong anywhere; `in_any_direction` is the range of the number if wrong labels
+    may always be given to a similar class: up to all rows that look more like another class. `ceiling` is the accuracy
+    that a perfect classifier would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows
+    that the learner (or, without one, the nearest class) predicts wrongly, and `explained` is the share of them that
+    wrong labels explain. `listed` are the rows to check, the likeliest first, at most a share of `false_alarms` of them
+    with a right label. `used` says what the probabilities come from, `notes` what they assume.
     """
 
     probability: Floats
@@ -84,7 +85,7 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
 
     def to_frame(self) -> pd.DataFrame:
         """One line per row, the likeliest first: label, likely class, the probability as `value`, if it is `listed`."""
-        order = np.argsort(-np.nan_to_num(self.probability), kind="stable")
+        order = np.argsort(-np.nan_to_num(self.probability, nan=-1.0), kind="stable")
         rows = np.concatenate([self.listed, order[~np.isin(order, self.listed)]])
         return pd.DataFrame(
             {
@@ -101,8 +102,8 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
         """Is my accuracy limited by the labels? One or two sentences."""
         if not self.share.known:
             return (
-                "Whether wrong labels limit the accuracy is unknown: in these rows they are indistinguishable from "
-                f"classes that overlap (between {self.share.low:.0%} and {self.share.high:.0%} may be wrong)."
+                f"Whether wrong labels limit the accuracy is {self.share.kind} (between {self.share.low:.0%} and "
+                f"{self.share.high:.0%} may be wrong)."
             )
         limit = f"Labels that are wrong anywhere would alone limit the accuracy to {self.ceiling:.3f}."
         if self.errors:
@@ -187,8 +188,10 @@ def wrong_labels(
     codes = encode(result.labels, result.classes)
     usable = result.known & (codes >= 0)
     shares = _checked_probabilities(probabilities, codes.size, result.classes.size)
-    unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: too few rows with a known class")
-    if int(usable.sum()) < 2 * result.classes.size:
+    judged, least = int(usable.sum()), 2 * result.classes.size
+    if judged < least:
+        why = f"{judged:,} rows whose class has other rows are too few, at least {least:,} are needed"
+        unknown = Estimate(math.nan, 0.0, 1.0, level, f"unknown: {why}")
         return _nothing(result, unknown, shares is not None, false_alarms)
     everything = np.flatnonzero(usable)
     rows = generator(0, "wrong labels").permutation(everything)
@@ -200,7 +203,7 @@ def wrong_labels(
     if not model.informative:
         low, high = 0.0, 1 - 1 / result.classes.size
     if high - low > TOO_WIDE:
-        unknown = Estimate(math.nan, low, high, level, "unknown: wrong labels look like overlap")
+        unknown = Estimate(math.nan, low, high, level, OVERLAP)
         return _nothing(result, unknown, shares is not None, false_alarms)
     # Of all rows: the number in these data, when the model was fitted on a sample of them.
     probability, cautious, most, likely, own = np.zeros((5, codes.size))
@@ -213,6 +216,7 @@ def wrong_labels(
             out[place] = wrong_given_label(q[at_label], share, q.shape[1])
         own[place], q[at_label] = q[at_label], -1.0
         likely[place], own[place] = q.argmax(axis=1), own[place] - q.max(axis=1)
+    probability[~usable] = np.nan
     kind = "profile likelihood, wrong labels anywhere"
     wrong = Estimate(model.wrong, low, high, level, kind)
     predicted = encode(result.predicted, result.classes) if shares is None else shares.argmax(axis=1)
@@ -226,7 +230,7 @@ def wrong_labels(
     )
     return WrongLabels(
         probability=probability,
-        likely=result.classes[likely.astype(np.int64)],
+        likely=np.where(usable, result.classes[likely.astype(np.int64)], result.nearest),
         labels=result.labels,
         listed=_listed(cautious, false_alarms),
         number=number,
@@ -241,6 +245,7 @@ def wrong_labels(
         notes=(
             "Wrong labels that are always given to one similar class look like overlap and are not counted; with them, "
             f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
+            *_unjudged(codes.size - rows_used),
         ),
     )
 
@@ -259,6 +264,11 @@ def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> 
     above = max(float(most.mean()) - value, value * (wrong.high / wrong.value - 1))
     low, high = max(0.0, value - math.hypot(below, chance)), min(1.0, value + math.hypot(above, chance))
     return Estimate(value, low, high, wrong.level, wrong.kind)
+
+
+def _unjudged(rows: int) -> list[str]:
+    which = "1 row cannot be judged: its class has" if rows == 1 else f"{rows:,} rows cannot be judged: their class has"
+    return [f"{which} no other rows."] if rows else []
 
 
 def _used(learner: bool) -> str:
@@ -335,7 +345,13 @@ class _Evidence:
         return measured
 
     def _stacked(self, kinds: list[Floats]) -> Floats:
-        return np.stack([part for each, unit in zip(kinds, self.units) for part in evidence_against(each, unit)])
+        parts = [evidence_against(each, unit) for each, unit in zip(kinds, self.units)]
+        # A class without other rows to compare with has no neighbours, which is no evidence against it: the distance to
+        # the class stands in.
+        for each, own in zip(kinds[1:], parts[1:]):
+            for part, of_class in zip(own, parts[0]):
+                np.copyto(part, of_class, where=np.isinf(each))
+        return np.stack([part for own in parts for part in own])
 
 
 def _distances(result: Complexity, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
