@@ -20,7 +20,14 @@ from .phrases import distance_in_words, percent, points, quoted, share
 from .results import Results
 from .sections.audit import reading_section
 from .sections.learners import spec_of
-from .sections.model import errors_section, geometry_section, measure_in_words, sentence_name, unlike_section
+from .sections.model import (
+    errors_section,
+    geometry_section,
+    measure_in_words,
+    sentence_name,
+    unlike_in_words,
+    unlike_section,
+)
 from .sections.rows import cell, hardest_sheet, suspects_sheet
 from .sections.slices import concentrated, model_slices_section
 
@@ -115,12 +122,7 @@ def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]
         sentences.append(check.why if check.slices is None else concentrated(check))
     sentences.append(_labels_in_words(parts))
     if parts.unlike is not None:
-        unlike = parts.unlike
-        like = "unlike" if unlike.p_value < 0.01 else "like"
-        sentences.append(
-            f"By distances, the test rows are {like} the training rows: {share(unlike.share.value)} are farther from "
-            f"every class than {share(1 - unlike.false_alarms)} of these."
-        )
+        sentences.append(unlike_in_words(parts.unlike))
     return tuple(sentences)
 
 

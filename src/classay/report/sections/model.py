@@ -156,17 +156,18 @@ def unlike_section(
         spec_of(unlike.plot()),
     )
     sheet = unlike_sheet(unlike, rows, most)
-    return Section(UNLIKE, title, unusual(unlike), (picture,), (sheet,) if sheet.rows else (), folded=folded)
+    return Section(UNLIKE, title, str(unlike), (picture,), (sheet,) if sheet.rows else (), folded=folded)
 
 
-def unusual(unlike: UnlikeKnown) -> str:
-    """Whether test rows are unlike the known ones, in words."""
-    rows = unlike.unusual.size
-    more = "more than chance gives" if unlike.p_value < 0.01 else "no more than chance gives"
+def unlike_in_words(unlike: UnlikeKnown) -> str:
+    """Whether test rows are unlike the known ones, in one sentence of a verdict; what is unknown is said to be."""
+    can_flag = 1 / (unlike.known_rows + 1) <= unlike.false_alarms + 1e-12
+    if math.isnan(unlike.p_value) or not can_flag:
+        return str(unlike)
+    words = "are" if unlike.p_value < 0.01 else "are not shown to be"
     return (
-        f"{unlike.flagged.size:,} of {rows:,} test rows ({share(unlike.share.value)}) are unlike the known rows of "
-        f"every class; about {unlike.false_alarms * rows:.0f} false alarms ({share(unlike.false_alarms)}) are usual "
-        f"for rows of the same kind. That is {more} (p = {unlike.p_value:.2g})."
+        f"By distances, the test rows {words} unlike the training rows: {share(unlike.share.value)} are farther from "
+        f"every class than {share(1 - unlike.false_alarms)} of these."
     )
 
 
