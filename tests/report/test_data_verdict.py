@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import classay
+from classay import InputError
 
 
 def clouds(rows, seed=0):
@@ -39,3 +41,41 @@ def test_rows_of_the_same_kind_are_not_shown_to_be_unlike():
     assert "are not shown to be unlike the training rows" in made.report.verdict.sentences[-1]
     far = classay.data_report(X, y, X_test=clouds(60, 1)[0] + 50, y_test=clouds(60, 1)[1], checks=False)
     assert "are unlike the training rows" in far.report.verdict.sentences[-1]
+
+
+def test_groups_in_both_parts_are_said_or_refused():
+    X, y = clouds(120)
+    X_test, y_test = clouds(40, 1)
+    groups = np.append(np.arange(120) // 4, np.arange(40) // 4)
+    given = {"X_test": X_test, "y_test": y_test, "groups": groups, "checks": False}
+    with pytest.raises(InputError, match="10 groups of `groups` have rows in `X` and in `X_test`"):
+        classay.data_report(X, y, learner=GaussianNB(), **given)
+    made = classay.data_report(X, y, predictions=y_test, **given)
+    assert "10 groups are in both parts; the model may have seen them." in made.report.about["notes"]
+    apart = classay.data_report(X, y, **{**given, "groups": np.arange(160) // 4})
+    assert not any("in both parts" in note for note in apart.report.about["notes"])
+
+
+def test_confidence_is_that_of_the_prediction():
+    X, y = clouds(60)
+    shares = np.tile([0.7, 0.3], (60, 1))
+    check = classay.data_report(X, y, predictions=y, probabilities=shares, checks=False).parts.check
+    np.testing.assert_allclose(check.predictions.confidence, np.where(y == "a", 0.7, 0.3))
+    new = np.where(np.arange(60) < 5, "c", y)
+    made = classay.data_report(
+        X, y, X_test=X, y_test=new, predictions=new, probabilities=shares, checks=False, groups=None
+    )
+    np.testing.assert_allclose(made.parts.check.predictions.confidence[:5], 0)
+
+
+def test_whose_errors_labels_explain_is_said():
+    X, y = clouds(400)
+    rng = np.random.default_rng(2)
+    flipped = np.where(rng.random(400) < 0.1, np.where(y == "a", "b", "a"), y)
+    alone = classay.data_report(X, flipped, predictions=["a"] * 400, checks=False)
+    assert "of the nearest class's errors" in " ".join(alone.report.verdict.sentences)
+    sure = np.where(y[:, None] == ["a", "b"], 0.95, 0.05)
+    other = classay.data_report(X, flipped, predictions=["a"] * 400, probabilities=sure, checks=False)
+    assert "of the errors of the largest probability" in " ".join(other.report.verdict.sentences)
+    same = classay.data_report(X, flipped, probabilities=sure, checks=False)
+    assert "of the errors of the model" in " ".join(same.report.verdict.sentences)

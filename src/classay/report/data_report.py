@@ -254,6 +254,14 @@ def measure_data(
     texts, vectors, others, remarks = _measurable(frame, test, text, text_model, cache, independent)
     settings: dict[str, Any] = {"distance": distance, "covariance": covariance, "aim": aim, "paper": paper}
     both, own = _split_groups(groups, len(frame), 0 if test is None else len(test))
+    if own[0] is not None and own[1] is not None and (shared := np.intersect1d(own[0], own[1]).size):
+        if learner is not None:
+            raise InputError(
+                f"{shared} groups of `groups` have rows in `X` and in `X_test`; a group must be in one of them. "
+                "Move its rows to one side, or leave `groups` out."
+            )
+        several = "group is" if shared == 1 else "groups are"
+        remarks = [*remarks, f"{shared} {several} in both parts; the model may have seen them."]
     known = complexity(vectors, labels, groups=own[0], random_state=seed, **settings)
     measured, unlike = known, None
     if test is not None:
