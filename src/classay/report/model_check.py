@@ -19,7 +19,7 @@ from ..data.versus_baseline import VersusBaseline, versus_baseline
 from ..estimators.scores import fit_scorer
 from ..estimators.trial import ready
 from ..expect import InputError, counted, nearest, shown
-from ..inputs import class_labels
+from ..inputs import class_labels, encode
 from ..splits import per_row
 from .cross_validated import Folds, HeldOut, cross_validate, probabilities_of
 
@@ -43,9 +43,10 @@ class ModelPredictions:
     def of_probabilities(
         cls, shares: Floats, classes: NDArray[Any], predicted: NDArray[Any] | None = None
     ) -> ModelPredictions:
-        """From probabilities in the order of the classes."""
-        labels = classes[shares.argmax(axis=1)] if predicted is None else predicted
-        return cls(labels, shares, shares.max(axis=1))
+        """From probabilities in the order of the classes; confidence is that of the prediction."""
+        if predicted is None:
+            return cls(classes[shares.argmax(axis=1)], shares, shares.max(axis=1))
+        return cls(predicted, shares, _of_prediction(shares, predicted, classes))
 
     @classmethod
     def given(
@@ -91,6 +92,12 @@ class ModelPredictions:
         # Wide enough for both: a shorter text would cut a longer one to another class.
         kind = np.result_type(self.predicted, labels)
         return np.asarray(self.predicted.astype(kind) != labels.astype(kind))
+
+
+def _of_prediction(shares: Floats, predicted: NDArray[Any], classes: NDArray[Any]) -> Floats:
+    """The share of each prediction, 0 for a class that was not trained on."""
+    codes = encode(predicted, classes)
+    return np.asarray(np.where(codes < 0, 0.0, shares[np.arange(codes.size), codes]))
 
 
 def _checked_shares(probabilities: ArrayLike, classes: NDArray[Any], rows: int, of: str) -> Floats:
