@@ -156,7 +156,17 @@ def _labels_in_words(parts: DataParts) -> str:
     start = "Labels limit the accuracy" if limits else "Labels are not what limits the accuracy"
     if explained.low < 0.5 <= explained.high:
         start = "Whether labels limit the accuracy is open"
-    return f"{start}: {limit}, which explains {percent(explained)} of the errors; {look}."
+    return f"{start}: {limit}, which explains {percent(explained)} {_whose_errors(parts)}; {look}."
+
+
+def _whose_errors(parts: DataParts) -> str:
+    """Whose errors the result on labels counts: the model's only if it predicts its likeliest class in every row."""
+    shares = None if parts.check is None else parts.check.predictions.probabilities
+    if parts.check is None or shares is None:
+        return "of the nearest class's errors"
+    if (parts.check.predictions.predicted == parts.known.classes[shares.argmax(axis=1)]).all():
+        return f"of the errors of {quoted(parts.check.name)}"
+    return "of the errors of the largest probability"
 
 
 def _labels_section(parts: DataParts, most: int) -> Section:
