@@ -25,10 +25,11 @@ from ..inputs import class_labels, is_sparse, names_of_columns, text_rows
 from ..result import Result
 from ..splits import per_row
 from ..tables.audit import Audit, audit_frame
+from .data_arguments import expect_classifier, expect_flag, expect_matching, row_numbers, several_notes
 from .document import LEVELS, Finding, Report, Unasked
 from .findings import RULES
 from .findings.rules import Judge
-from .model_check import ModelCheck, ModelPredictions, check_model, predictions_of
+from .model_check import Given, ModelCheck, ModelPredictions, check_model, predictions_of
 from .results import DataResults, Results, TestPart
 from .sections.rows import ShownRows
 from .suspicions import Suspicions, suspicions_of
@@ -126,7 +127,7 @@ def data_report(
     name: str = "data",
     target: str = "label",
     model: str = "",
-    notes: Sequence[str] = (),
+    notes: str | Sequence[str] = (),
     audit: Audit | None = None,
     rows: Ints | None = None,
     command: str | None = None,
@@ -176,11 +177,10 @@ def data_report(
     from .data_document import document_of  # charts, which measuring alone does not need
 
     expect.whole(most, "most", at_least=1)
+    expect_matching(predictions, probabilities, confidence)
     given = None
     if predictions is not None or probabilities is not None:
-        labels = class_labels(y, "y", np.shape(y)[0])
-        measured = labels if y_test is None else class_labels(y_test, "y_test", np.shape(y_test)[0])
-        given = ModelPredictions.given(predictions, probabilities, confidence, np.unique(labels), measured)
+        given = Given(predictions, probabilities, confidence)
     parts = measure_data(
         X,
         y,
@@ -215,7 +215,7 @@ def measure_data(
     *,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
-    predictions: ModelPredictions | None = None,
+    predictions: ModelPredictions | Given | None = None,
     learner: Any = None,
     text: str | None,
     text_model: str,
@@ -231,15 +231,18 @@ def measure_data(
     name: str,
     target: str,
     model: str,
-    notes: Sequence[str],
+    notes: str | Sequence[str],
     audit: Audit | None,
     rows: Ints | None,
 ) -> DataParts:
-    """The results of `data_report`, with its parameters and checked predictions, before they are put into words."""
+    """The results of `data_report`, with its parameters and predictions as given or checked, before they are put into words."""
     seed = seeds.settle(random_state)
     expect.fraction(false_alarms, "false_alarms")
-    if learner is not None and predictions is not None:
-        raise InputError("`learner` and predictions are both given; expected one of them.")
+    checks = expect_flag(checks, "checks")
+    if learner is not None:
+        if predictions is not None:
+            raise InputError("`learner` and predictions are both given; expected one of them.")
+        expect_classifier(learner)
     frame = _frame(X, "X")
     if text is None and _is_text(X):
         text = "text"
@@ -249,6 +252,9 @@ def measure_data(
     test = None if X_test is None else _frame(X_test, "X_test", frame)
     shown = frame if test is None else test
     truth = labels if test is None or y_test is None else class_labels(y_test, "y_test", len(test))
+    numbered = row_numbers(rows, len(shown))
+    if isinstance(predictions, Given):
+        predictions = predictions.checked(np.unique(labels), truth)
     # The paper inverts every covariance as it is, which all indicators of a category would not allow.
     independent = paper and distance in ("auto", "mahalanobis", "correlation")
     texts, vectors, others, remarks = _measurable(frame, test, text, text_model, cache, independent)
@@ -286,7 +292,7 @@ def measure_data(
         codes.astype(np.int64),
         known.classes,
         target,
-        (*notes, *remarks),
+        (*several_notes(notes), *remarks),
         per_row(own[0], rows=len(frame)),
         audit=audit_frame(X, y, name) if audit is None else audit,
         test=part,
@@ -297,7 +303,7 @@ def measure_data(
         known=known,
         complexity=measured,
         labels=measured.wrong_labels(None if predictions is None else predictions.probabilities, false_alarms),
-        rows=ShownRows(shown, every, every if rows is None else rows, texts),
+        rows=ShownRows(shown, every, numbered, texts),
         unlike=unlike,
         check=check,
         suspicions=suspicions_of(data, every, seed) if checks else None,

@@ -69,6 +69,11 @@ class ModelPredictions:
             if shares is None:
                 raise InputError(f"{of}there are no predictions; expected classes, probabilities, or both.")
             return cls.of_probabilities(shares, classes)
+        if np.ndim(predictions) == 1 and (count := np.shape(predictions)[0]) != labels.size:
+            raise InputError(
+                f"{of}There are {counted(count, 'prediction')} for {labels.size} rows; expected one for each row, in "
+                "the same order."
+            )
         predicted = _spelled(class_labels(predictions, "predictions", labels.size), classes, labels, of)
         return cls(predicted, None, sure) if shares is None else cls.of_probabilities(shares, classes, predicted)
 
@@ -92,6 +97,19 @@ class ModelPredictions:
         # Wide enough for both: a shorter text would cut a longer one to another class.
         kind = np.result_type(self.predicted, labels)
         return np.asarray(self.predicted.astype(kind) != labels.astype(kind))
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a user gives of a model's predictions, before the rows are known."""
+
+    predictions: ArrayLike | None
+    probabilities: ArrayLike | None = None
+    confidence: ArrayLike | None = None
+
+    def checked(self, classes: NDArray[Any], labels: NDArray[Any]) -> ModelPredictions:
+        """The predictions for rows with these labels, of classes that were trained on."""
+        return ModelPredictions.given(self.predictions, self.probabilities, self.confidence, classes, labels)
 
 
 def _of_prediction(shares: Floats, predicted: NDArray[Any], classes: NDArray[Any]) -> Floats:
@@ -128,7 +146,10 @@ FROM_0 = " Rows are counted from 0."
 
 
 def _checked_confidence(confidence: ArrayLike, rows: int, of: str) -> Floats:
-    values = np.asarray(confidence, dtype=float)
+    try:
+        values = np.asarray(confidence, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.shape != (rows,) or not np.isfinite(values).all():
         raise InputError(f"{of}confidence must be a finite number for each of the {rows} rows.")
     return values
@@ -136,10 +157,11 @@ def _checked_confidence(confidence: ArrayLike, rows: int, of: str) -> Floats:
 
 def _spelled(predicted: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any], of: str) -> NDArray[Any]:
     """Predictions in the spelling of the classes: 1.0 and "1" are the class 1. Any other class is an error."""
-    by_text = {str(each): each for each in (*labels.tolist(), *classes.tolist())}
+    known = (*labels.tolist(), *classes.tolist())
+    by_text = {_plain_text(each): each for each in known} | {str(each): each for each in known}
     spelled, unknown = [], []
     for each in predicted.tolist():
-        text = str(int(each)) if isinstance(each, float) and each.is_integer() else str(each)
+        text = _plain_text(each)
         found = by_text.get(str(each), by_text.get(text))
         spelled.append(found)
         if found is None:
@@ -152,6 +174,11 @@ def _spelled(predicted: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any
             f"{shown(classes, 5)}.{nearest(names[0], map(str, classes))} Is it the right column?"
         )
     return np.asarray(spelled)
+
+
+def _plain_text(label: Any) -> str:
+    """A label as text, whole numbers without a point."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 @dataclass(frozen=True)
