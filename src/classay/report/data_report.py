@@ -235,7 +235,7 @@ def measure_data(
     audit: Audit | None,
     rows: Ints | None,
 ) -> DataParts:
-    """The results of `data_report`, with its parameters and predictions as given or checked, before they are put into words."""
+    """The results of `data_report`, with its parameters, before they are put into words."""
     seed = seeds.settle(random_state)
     expect.fraction(false_alarms, "false_alarms")
     checks = expect_flag(checks, "checks")

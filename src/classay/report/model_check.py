@@ -114,7 +114,7 @@ class Given:
 
 def _of_prediction(shares: Floats, predicted: NDArray[Any], classes: NDArray[Any]) -> Floats:
     """The share of each prediction, 0 for a class that was not trained on."""
-    codes = encode(predicted, classes)
+    codes = encode(predicted, np.asarray(classes.tolist()))  # of a table, classes are objects
     return np.asarray(np.where(codes < 0, 0.0, shares[np.arange(codes.size), codes]))
 
 
