@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 
 import classay
 from classay import InputError
+from classay.report.sections.slices import concentrated
 
 
 def clouds(rows, seed=0):
@@ -79,3 +83,77 @@ def test_whose_errors_labels_explain_is_said():
     assert "of the errors of the largest probability" in " ".join(other.report.verdict.sentences)
     same = classay.data_report(X, flipped, probabilities=sure, checks=False)
     assert "of the errors of the model" in " ".join(same.report.verdict.sentences)
+
+
+def test_the_call_that_is_named_makes_the_page():
+    X, y = clouds(120)
+    groups = np.arange(120) // 2
+    fitted = classay.data_report(X, y, learner=GaussianNB(), groups=groups, checks=False)
+    call = fitted.report.settings["command"]
+    assert "learner=GaussianNB()" in call
+    assert "groups=groups" in call
+    assert "checks=False" in call
+    assert "predictions" not in call
+    again = eval(call, {"classay": classay, "X": X, "y": y, "GaussianNB": GaussianNB, "groups": groups})  # noqa: S307
+    assert again.report.to_dict()["figures"] == fitted.report.to_dict()["figures"]
+    sure = np.linspace(0.5, 1, 120)
+    given = classay.data_report(X, y, predictions=y, confidence=sure, checks=False).report.settings["command"]
+    assert "predictions=predictions, confidence=confidence" in given
+    shares = np.where(y[:, None] == ["a", "b"], 0.9, 0.1)
+    given = classay.data_report(X, y, probabilities=shares, checks=False)
+    assert "probabilities=probabilities" in given.report.settings["command"]
+    assert "predictions=" not in given.report.settings["command"]
+    assert "`checks=True`, --checks" in given.report.unasked[0].why
+
+
+def test_slices_that_were_not_searched_are_named_in_the_verdict(monkeypatch):
+    def refuse(*given, **options):
+        raise InputError("`X` has a column of lists.")
+
+    monkeypatch.setattr("classay.report.model_check.slices", refuse)
+    X, y = clouds(60)
+    made = classay.data_report(X, y, predictions=["a"] * 60, checks=False)
+    assert "Slices were not searched: `X` has a column of lists." in made.report.verdict.sentences
+
+
+def test_one_row_is_not_called_rows():
+    X, y = clouds(60)
+    made = classay.data_report(X, y, X_test=X[:1], y_test=y[:1], predictions=y[:1], checks=False)
+    words = " ".join([*made.report.verdict.sentences, *(each.lead for each in made.report.sections)])
+    assert "of 1 row " in words
+    assert "1 rows" not in words
+
+
+def test_missing_values_of_test_rows_are_counted():
+    X, y = clouds(60)
+    X_test = X[:20].copy()
+    X_test.iloc[:3, 0] = np.nan
+    made = classay.data_report(X, y, X_test=X_test, y_test=y[:20], checks=False)
+    assert any(note.startswith("3 of 80 rows have missing values") for note in made.report.about["notes"])
+
+
+def test_scores_are_a_confidence_but_no_probabilities():
+    X, y = clouds(120)
+    for X_test, y_test in ((None, None), (X, y)):
+        made = classay.data_report(X, y, X_test=X_test, y_test=y_test, learner=LinearSVC(), checks=False)
+        assert made.parts.check.predictions.probabilities is None
+        assert made.parts.check.predictions.confidence is not None
+
+
+def test_the_words_do_not_say_more_than_is_known():
+    X, y = clouds(400)
+    made = classay.data_report(X, y, predictions=np.roll(y, 1), probabilities=None, checks=False)
+    assert "these rows are hard, and their label is not suspected." in " ".join(s.note for s in made.report.sheets())
+    made = classay.data_report(X, y, predictions=np.where(np.arange(400) % 7, y, "a"), checks=False)
+    check = made.parts.check
+    none = replace(check, slices=replace(check.slices, slices=()), known_slices=None)
+    assert concentrated(none) == "No slice is shown to have more errors than the rest."
+
+
+def test_the_card_has_the_verdict_and_the_figures_of_the_model(tmp_path):
+    X, y = clouds(60)
+    made = classay.data_report(X, y, predictions=["a"] * 60, model="my *model* <b>", checks=False)
+    text = made.save(tmp_path / "data.md").read_text(encoding="utf-8")
+    assert "### Verdict" in text
+    assert r"my \*model\* &lt;b&gt; is below the geometry" in text
+    assert "| balanced accuracy |" in text

@@ -16,7 +16,7 @@ from .data_report import MODEL, DataParts, findings_of_data
 from .document import Cell, Figure, Finding, Picture, Recommendation, Report, Section, Sheet
 from .figures import check_figures
 from .model_check import ModelCheck
-from .phrases import distance_in_words, percent, points, quoted, share
+from .phrases import counted_rows, distance_in_words, percent, points, quoted, share
 from .results import Results
 from .sections.audit import reading_section
 from .sections.learners import spec_of
@@ -31,7 +31,7 @@ from .sections.model import (
 from .sections.rows import cell, hardest_sheet, suspects_sheet
 from .sections.slices import concentrated, model_slices_section
 
-NO_MODEL = "no predictions (--predictions) and no learner (--learner) were given"
+NO_MODEL = "no predictions (`predictions`, --predictions) and no learner (`learner`, --learner) were given"
 MOST_CLASSES = 50
 
 
@@ -62,7 +62,7 @@ def document_of(parts: DataParts, most: int, command: str | None = None) -> Repo
         sections=(
             geometry_section(checks, absent=NO_MODEL),
             errors_section(checks, absent=NO_MODEL),
-            unlike_section(parts.unlike, rows, absent="no test rows were given (--test)", most=most),
+            unlike_section(parts.unlike, rows, absent="no test rows were given (`X_test`, --test)", most=most),
             model_slices_section(check, parts.complexity.labels, numbers, absent=NO_MODEL),
             _labels_section(parts, most),
             _classes_section(parts),
@@ -86,13 +86,13 @@ def _losses(parts: DataParts) -> tuple[str, ...]:
 
 def _call(parts: DataParts) -> str:
     """The call that made the report, as far as it is known."""
-    given = "" if parts.data.test is None else "X_test=X_test, y_test=y_test, "
-    check = parts.check
-    if check is not None:
-        given += "predictions=predictions, "
-        given += "" if check.predictions.probabilities is None else "probabilities=probabilities, "
-    options = ", ".join(f"{name}={value!r}" for name, value in parts.settings.items() if name != "seed")
-    return f"classay.data_report(X, y, {given}{options}, random_state={parts.settings['seed']})"
+    settings = dict(parts.settings)
+    given = [] if parts.data.test is None else ["X_test=X_test", "y_test=y_test"]
+    given += [f"{name}={name}" for name in settings.pop("model", "").split(", ") if name]
+    given += [f"{name}={settings.pop(name)}" for name in ("learner", "groups") if name in settings]
+    seed = settings.pop("seed")
+    given += [f"{name}={value!r}" for name, value in settings.items()]
+    return f"classay.data_report(X, y, {', '.join(given)}, random_state={seed})"
 
 
 def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]:
@@ -108,22 +108,30 @@ def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]
         majority = parts.complexity.geometry.counts.max() / parts.complexity.geometry.counts.sum()
         sentences.append(
             f"Taking the nearest class predicts {percent(parts.complexity.baseline_accuracy)} of "
-            f"{len(parts.complexity):,} rows correctly: that is what a model must beat, besides the largest class "
-            f"({share(float(majority))})."
+            f"{counted_rows(len(parts.complexity))} correctly: that is what a model must beat, besides the largest "
+            f"class ({share(float(majority))})."
         )
     else:
         versus = check.versus
         words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
         sentences.append(
             f"{sentence_name(check.name)} {words} the geometry: {share(versus.model['accuracy'].value)} of "
-            f"{versus.rows:,} rows are predicted correctly, {share(versus.baseline['accuracy'].value)} by the nearest "
-            f"class, a difference of {points(versus.difference['accuracy'])}."
+            f"{counted_rows(versus.rows, verb=True)} predicted correctly, "
+            f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of {points(versus.difference['accuracy'])}."
         )
-        sentences.append(check.why if check.slices is None else concentrated(check))
+        sentences.append(_where(check))
     sentences.append(_labels_in_words(parts))
     if parts.unlike is not None:
         sentences.append(unlike_in_words(parts.unlike))
     return tuple(sentences)
+
+
+def _where(check: ModelCheck) -> str:
+    """Where errors concentrate, or why that is unknown."""
+    if check.slices is not None:
+        return concentrated(check)
+    # Without `against`, there are no two kinds of rows to compare.
+    return check.why if check.against is None else f"Slices were not searched: {check.why}"
 
 
 def _table(check: ModelCheck | None) -> Sheet | None:
@@ -224,7 +232,7 @@ def _classes_section(parts: DataParts) -> Section:
     )
     lead = (
         f"Taking the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} "
-        f"of {len(complexity):,} rows correctly."
+        f"of {counted_rows(len(complexity))} correctly."
     )
     sheets = tuple(sheet for sheet in (classes, pairs) if sheet.rows)
     return Section("data", "How hard are the rows? (complexity)", lead, pictures, sheets, folded=True)

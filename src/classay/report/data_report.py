@@ -253,7 +253,12 @@ def measure_data(
     shown = frame if test is None else test
     truth = labels if test is None or y_test is None else class_labels(y_test, "y_test", len(test))
     numbered = row_numbers(rows, len(shown))
+    call: dict[str, Any] = {"checks": checks}
+    call |= {} if text is None else {"text": text, "text_model": text_model}
+    call |= {} if groups is None else {"groups": "groups"}
+    call |= {} if learner is None else {"learner": " ".join(repr(learner).split())}
     if isinstance(predictions, Given):
+        call["model"] = ", ".join(predictions.names)
         predictions = predictions.checked(np.unique(labels), truth)
     # The paper inverts every covariance as it is, which all indicators of a category would not allow.
     independent = paper and distance in ("auto", "mahalanobis", "correlation")
@@ -307,14 +312,16 @@ def measure_data(
         unlike=unlike,
         check=check,
         suspicions=suspicions_of(data, every, seed) if checks else None,
-        settings={**settings, "false_alarms": false_alarms, "seed": seed},
+        settings={**settings, "false_alarms": false_alarms, **call, "seed": seed},
     )
 
 
 def findings_of_data(parts: DataParts) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:
     """What may make every figure wrong, by the same rules as in a report on learners, and what was not checked."""
     if parts.suspicions is None:
-        return (), tuple(Unasked(code, RULES[code].title, "it was not asked for (--checks)") for code in DATA_RULES)
+        return (), tuple(
+            Unasked(code, RULES[code].title, "it was not asked for (`checks=True`, --checks)") for code in DATA_RULES
+        )
     results = Results(parts.data, {}, complexity=parts.complexity, suspicions=parts.suspicions)
     judge = Judge.of_report(1, 0)
     findings: list[Finding] = []
@@ -377,8 +384,9 @@ def _measurable(
         unused = f" Other columns are not used for distances: {expect.shown(others)}." if others else ""
         vectors = [embed(each, text_model, cache) for each in texts]
         return texts[-1], vectors[0], vectors[-1], [f"Texts of {text!r}, embedded by {text_model}.{unused}"]
-    gaps = int(frame.isna().any(axis=1).sum())
-    filled = f"{gaps} of {len(frame)} rows have missing values: numbers were filled with the median of their column."
+    tables = [frame] if test is None else [frame, test]
+    gaps = sum(int(each.isna().any(axis=1).sum()) for each in tables)
+    filled = f"{gaps} of {sum(map(len, tables))} rows have missing values: numbers were filled with the median of their column."
     remarks = [filled] if gaps else []
     if test is None:
         return None, numbers(frame, independent=independent), None, remarks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class ModelPredictions:
     def of_learner(
         cls, predicted: NDArray[Any], probabilities: Floats | None, scores: Floats | None, classes: NDArray[Any]
     ) -> ModelPredictions:
-        """From what a learner gives: its probabilities, or shares made of its scores, with a column for each class."""
+        """From what a learner gives: its probabilities, or a confidence made of its scores, a column for each class."""
         if probabilities is not None and probabilities.shape[1] == classes.size:
             total = probabilities.sum(axis=1, keepdims=True)
             if (np.abs(total - 1) <= OFF_ONE).all():
@@ -90,7 +90,9 @@ class ModelPredictions:
             return cls(predicted)
         with np.errstate(invalid="ignore"):
             shares = special.softmax(scores, axis=1)
-        return cls.of_probabilities(shares, classes, predicted) if np.isfinite(shares).all() else cls(predicted)
+        # Scores are on no scale of probabilities: their shares only rank rows.
+        known = np.isfinite(shares).all()
+        return cls(predicted, None, _of_prediction(shares, predicted, classes)) if known else cls(predicted)
 
     def wrong(self, labels: NDArray[Any]) -> Mask:
         """Which rows are predicted wrongly."""
@@ -106,6 +108,11 @@ class Given:
     predictions: ArrayLike | None
     probabilities: ArrayLike | None = None
     confidence: ArrayLike | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what is given."""
+        return tuple(each.name for each in fields(self) if getattr(self, each.name) is not None)
 
     def checked(self, classes: NDArray[Any], labels: NDArray[Any]) -> ModelPredictions:
         """The predictions for rows with these labels, of classes that were trained on."""

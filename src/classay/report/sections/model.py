@@ -14,7 +14,7 @@ from ...data.versus_baseline import MEASURES
 from ...intervals import exact
 from ..document import Cell, Picture, Section, Sheet
 from ..model_check import ModelCheck
-from ..phrases import percent, points, quoted, share
+from ..phrases import counted_rows, percent, points, quoted, share
 from .learners import spec_of
 from .rows import MOST_ROWS, ShownRows, unlike_sheet
 
@@ -44,10 +44,10 @@ def beats(check: ModelCheck) -> str:
     gain, model, base = (each["accuracy"] for each in (versus.difference, versus.model, versus.baseline))
     verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
     return (
-        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of {versus.rows:,} rows are "
-        f"predicted correctly, {share(base.value)} by the nearest class, a difference of {points(gain)}. Always "
-        f"predicting the largest class is right for {share(versus.majority)}. {versus.only_model:,} rows are right by "
-        f"{quoted(check.name)} alone, {versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
+        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of "
+        f"{counted_rows(versus.rows, verb=True)} predicted correctly, {share(base.value)} by the nearest class, a difference of {points(gain)}. Always "
+        f"predicting the largest class is right for {share(versus.majority)}. {counted_rows(versus.only_model, verb=True)} "
+        f"right by {quoted(check.name)} alone, {versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
     )
 
 
