@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,7 @@ def test_the_call_that_is_named_makes_the_page():
     assert "groups=groups" in call
     assert "checks=False" in call
     assert "predictions" not in call
-    again = eval(call, {"classay": classay, "X": X, "y": y, "GaussianNB": GaussianNB, "groups": groups})  # noqa: S307
+    again = eval(call, {"classay": classay, "X": X, "y": y, "GaussianNB": GaussianNB, "groups": groups})
     assert again.report.to_dict()["figures"] == fitted.report.to_dict()["figures"]
     sure = np.linspace(0.5, 1, 120)
     given = classay.data_report(X, y, predictions=y, confidence=sure, checks=False).report.settings["command"]
@@ -119,7 +120,8 @@ def test_slices_that_were_not_searched_are_named_in_the_verdict(monkeypatch):
 def test_one_row_is_not_called_rows():
     X, y = clouds(60)
     made = classay.data_report(X, y, X_test=X[:1], y_test=y[:1], predictions=y[:1], checks=False)
-    words = " ".join([*made.report.verdict.sentences, *(each.lead for each in made.report.sections)])
+    leads = [section(made, key).lead for key in ("geometry", "data")]
+    words = " ".join([made.report.verdict.sentences[0], *leads])
     assert "of 1 row " in words
     assert "1 rows" not in words
 
@@ -146,7 +148,7 @@ def test_the_words_do_not_say_more_than_is_known():
     assert "these rows are hard, and their label is not suspected." in " ".join(s.note for s in made.report.sheets())
     made = classay.data_report(X, y, predictions=np.where(np.arange(400) % 7, y, "a"), checks=False)
     check = made.parts.check
-    none = replace(check, slices=replace(check.slices, slices=()), known_slices=None)
+    none = replace(check, slices=SimpleNamespace(slices=()), known_slices=None)
     assert concentrated(none) == "No slice is shown to have more errors than the rest."
 
 

@@ -117,7 +117,8 @@ def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]
         sentences.append(
             f"{sentence_name(check.name)} {words} the geometry: {share(versus.model['accuracy'].value)} of "
             f"{counted_rows(versus.rows, verb=True)} predicted correctly, "
-            f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of {points(versus.difference['accuracy'])}."
+            f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of "
+            f"{points(versus.difference['accuracy'])}."
         )
         sentences.append(_where(check))
     sentences.append(_labels_in_words(parts))

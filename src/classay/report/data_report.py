@@ -386,7 +386,8 @@ def _measurable(
         return texts[-1], vectors[0], vectors[-1], [f"Texts of {text!r}, embedded by {text_model}.{unused}"]
     tables = [frame] if test is None else [frame, test]
     gaps = sum(int(each.isna().any(axis=1).sum()) for each in tables)
-    filled = f"{gaps} of {sum(map(len, tables))} rows have missing values: numbers were filled with the median of their column."
+    every = sum(map(len, tables))
+    filled = f"{gaps} of {every} rows have missing values: numbers were filled with the median of their column."
     remarks = [filled] if gaps else []
     if test is None:
         return None, numbers(frame, independent=independent), None, remarks

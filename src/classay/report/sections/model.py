@@ -45,9 +45,10 @@ def beats(check: ModelCheck) -> str:
     verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
     return (
         f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of "
-        f"{counted_rows(versus.rows, verb=True)} predicted correctly, {share(base.value)} by the nearest class, a difference of {points(gain)}. Always "
-        f"predicting the largest class is right for {share(versus.majority)}. {counted_rows(versus.only_model, verb=True)} "
-        f"right by {quoted(check.name)} alone, {versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
+        f"{counted_rows(versus.rows, verb=True)} predicted correctly, {share(base.value)} by the nearest class, "
+        f"a difference of {points(gain)}. Always predicting the largest class is right for {share(versus.majority)}. "
+        f"{counted_rows(versus.only_model, verb=True)} right by {quoted(check.name)} alone, "
+        f"{versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
     )
 
 
