@@ -56,7 +56,7 @@ def _columns(source: str, classes: NDArray[Any]) -> Found:
     frame = read_frame(source)
     columns = _Names(source, frame)
     predicted = columns.first(PREDICTED)
-    shares, lacking = None, []
+    shares, lacking, some = None, [], []
     for prefix in PREFIXES:
         found = [columns.numbers(f"{prefix}{each}") for each in classes.tolist()]
         if all(each is not None for each in found):
@@ -64,6 +64,12 @@ def _columns(source: str, classes: NDArray[Any]) -> Found:
             break
         if prefix and any(each is not None for each in found):
             lacking = [f"{prefix}{each}" for each, column in zip(classes.tolist(), found) if column is None]
+            some = [f"{prefix}{each}" for each, column in zip(classes.tolist(), found) if column is not None]
+    if predicted is not None and shares is None and lacking:
+        raise InputError(
+            f"{source} has the columns {shown(some, 5)} but not {shown(lacking, 5)}; expected a column of "
+            f"probabilities for each of {classes.size} classes, or none. Add the others, or leave these out."
+        )
     if predicted is None and shares is None:
         if lacking:
             raise InputError(
@@ -78,7 +84,12 @@ def _columns(source: str, classes: NDArray[Any]) -> Found:
         predicted = frame.iloc[:, 0]
     confidence = columns.first(CONFIDENCE)
     if confidence is not None and not pd.api.types.is_numeric_dtype(confidence):
-        confidence = None
+        if shares is None:
+            raise InputError(
+                f"{source}: the column {confidence.name!r} has {confidence.iloc[0]!r}; expected numbers. Convert it, "
+                "or leave it out."
+            )
+        confidence = None  # probabilities have it
     missing = 0 if predicted is None else int(predicted.isna().sum())
     if missing:
         raise InputError(f"{source}: {missing} of {len(frame)} predictions are missing. Fill or drop these rows.")
@@ -151,6 +162,8 @@ def _arrays(path: Path) -> Found:
             names = list(file.files)
         for name, each in arrays.items():
             expect_numbers_or_text(each, name)
+            if each.ndim == 0:
+                raise InputError(f"{path}: `{name}` is a single value; expected one for each row.")
     except InputError:
         raise
     except UNREADABLE as error:

@@ -16,15 +16,22 @@ from .data_report import MODEL, DataParts, findings_of_data
 from .document import Cell, Figure, Finding, Picture, Recommendation, Report, Section, Sheet
 from .figures import check_figures
 from .model_check import ModelCheck
-from .phrases import distance_in_words, percent, points, quoted, share
+from .phrases import counted_rows, distance_in_words, percent, points, quoted, share
 from .results import Results
 from .sections.audit import reading_section
 from .sections.learners import spec_of
-from .sections.model import errors_section, geometry_section, measure_in_words, sentence_name, unlike_section
+from .sections.model import (
+    errors_section,
+    geometry_section,
+    measure_in_words,
+    sentence_name,
+    unlike_in_words,
+    unlike_section,
+)
 from .sections.rows import cell, hardest_sheet, suspects_sheet
 from .sections.slices import concentrated, model_slices_section
 
-NO_MODEL = "no predictions (--predictions) and no learner (--learner) were given"
+NO_MODEL = "no predictions (`predictions`, --predictions) and no learner (`learner`, --learner) were given"
 MOST_CLASSES = 50
 
 
@@ -55,7 +62,7 @@ def document_of(parts: DataParts, most: int, command: str | None = None) -> Repo
         sections=(
             geometry_section(checks, absent=NO_MODEL),
             errors_section(checks, absent=NO_MODEL),
-            unlike_section(parts.unlike, rows, absent="no test rows were given (--test)", most=most),
+            unlike_section(parts.unlike, rows, absent="no test rows were given (`X_test`, --test)", most=most),
             model_slices_section(check, parts.complexity.labels, numbers, absent=NO_MODEL),
             _labels_section(parts, most),
             _classes_section(parts),
@@ -79,13 +86,13 @@ def _losses(parts: DataParts) -> tuple[str, ...]:
 
 def _call(parts: DataParts) -> str:
     """The call that made the report, as far as it is known."""
-    given = "" if parts.data.test is None else "X_test=X_test, y_test=y_test, "
-    check = parts.check
-    if check is not None:
-        given += "predictions=predictions, "
-        given += "" if check.predictions.probabilities is None else "probabilities=probabilities, "
-    options = ", ".join(f"{name}={value!r}" for name, value in parts.settings.items() if name != "seed")
-    return f"classay.data_report(X, y, {given}{options}, random_state={parts.settings['seed']})"
+    settings = dict(parts.settings)
+    given = [] if parts.data.test is None else ["X_test=X_test", "y_test=y_test"]
+    given += [f"{name}={name}" for name in settings.pop("model", "").split(", ") if name]
+    given += [f"{name}={settings.pop(name)}" for name in ("learner", "groups") if name in settings]
+    seed = settings.pop("seed")
+    given += [f"{name}={value!r}" for name, value in settings.items()]
+    return f"classay.data_report(X, y, {', '.join(given)}, random_state={seed})"
 
 
 def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]:
@@ -101,27 +108,31 @@ def _verdict(parts: DataParts, findings: tuple[Finding, ...]) -> tuple[str, ...]
         majority = parts.complexity.geometry.counts.max() / parts.complexity.geometry.counts.sum()
         sentences.append(
             f"Taking the nearest class predicts {percent(parts.complexity.baseline_accuracy)} of "
-            f"{len(parts.complexity):,} rows correctly: that is what a model must beat, besides the largest class "
-            f"({share(float(majority))})."
+            f"{counted_rows(len(parts.complexity))} correctly: that is what a model must beat, besides the largest "
+            f"class ({share(float(majority))})."
         )
     else:
         versus = check.versus
         words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
         sentences.append(
             f"{sentence_name(check.name)} {words} the geometry: {share(versus.model['accuracy'].value)} of "
-            f"{versus.rows:,} rows are predicted correctly, {share(versus.baseline['accuracy'].value)} by the nearest "
-            f"class, a difference of {points(versus.difference['accuracy'])}."
+            f"{counted_rows(versus.rows, verb=True)} predicted correctly, "
+            f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of "
+            f"{points(versus.difference['accuracy'])}."
         )
-        sentences.append(check.why if check.slices is None else concentrated(check))
+        sentences.append(_where(check))
     sentences.append(_labels_in_words(parts))
     if parts.unlike is not None:
-        unlike = parts.unlike
-        like = "unlike" if unlike.p_value < 0.01 else "like"
-        sentences.append(
-            f"By distances, the test rows are {like} the training rows: {share(unlike.share.value)} are farther from "
-            f"every class than {share(1 - unlike.false_alarms)} of these."
-        )
+        sentences.append(unlike_in_words(parts.unlike))
     return tuple(sentences)
+
+
+def _where(check: ModelCheck) -> str:
+    """Where errors concentrate, or why that is unknown."""
+    if check.slices is not None:
+        return concentrated(check)
+    # Without `against`, there are no two kinds of rows to compare.
+    return check.why if check.against is None else f"Slices were not searched: {check.why}"
 
 
 def _table(check: ModelCheck | None) -> Sheet | None:
@@ -154,7 +165,17 @@ def _labels_in_words(parts: DataParts) -> str:
     start = "Labels limit the accuracy" if limits else "Labels are not what limits the accuracy"
     if explained.low < 0.5 <= explained.high:
         start = "Whether labels limit the accuracy is open"
-    return f"{start}: {limit}, which explains {percent(explained)} of the errors; {look}."
+    return f"{start}: {limit}, which explains {percent(explained)} {_whose_errors(parts)}; {look}."
+
+
+def _whose_errors(parts: DataParts) -> str:
+    """Whose errors the result on labels counts: the model's only if it predicts its likeliest class in every row."""
+    shares = None if parts.check is None else parts.check.predictions.probabilities
+    if parts.check is None or shares is None:
+        return "of the nearest class's errors"
+    if (parts.check.predictions.predicted == parts.known.classes[shares.argmax(axis=1)]).all():
+        return f"of the errors of {quoted(parts.check.name)}"
+    return "of the errors of the largest probability"
 
 
 def _labels_section(parts: DataParts, most: int) -> Section:
@@ -212,7 +233,7 @@ def _classes_section(parts: DataParts) -> Section:
     )
     lead = (
         f"Taking the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} "
-        f"of {len(complexity):,} rows correctly."
+        f"of {counted_rows(len(complexity))} correctly."
     )
     sheets = tuple(sheet for sheet in (classes, pairs) if sheet.rows)
     return Section("data", "How hard are the rows? (complexity)", lead, pictures, sheets, folded=True)

@@ -25,10 +25,11 @@ from ..inputs import class_labels, is_sparse, names_of_columns, text_rows
 from ..result import Result
 from ..splits import per_row
 from ..tables.audit import Audit, audit_frame
+from .data_arguments import expect_classifier, expect_flag, expect_matching, row_numbers, several_notes
 from .document import LEVELS, Finding, Report, Unasked
 from .findings import RULES
 from .findings.rules import Judge
-from .model_check import ModelCheck, ModelPredictions, check_model, predictions_of
+from .model_check import Given, ModelCheck, ModelPredictions, check_model, predictions_of
 from .results import DataResults, Results, TestPart
 from .sections.rows import ShownRows
 from .suspicions import Suspicions, suspicions_of
@@ -126,7 +127,7 @@ def data_report(
     name: str = "data",
     target: str = "label",
     model: str = "",
-    notes: Sequence[str] = (),
+    notes: str | Sequence[str] = (),
     audit: Audit | None = None,
     rows: Ints | None = None,
     command: str | None = None,
@@ -176,11 +177,10 @@ def data_report(
     from .data_document import document_of  # charts, which measuring alone does not need
 
     expect.whole(most, "most", at_least=1)
+    expect_matching(predictions, probabilities, confidence)
     given = None
     if predictions is not None or probabilities is not None:
-        labels = class_labels(y, "y", np.shape(y)[0])
-        measured = labels if y_test is None else class_labels(y_test, "y_test", np.shape(y_test)[0])
-        given = ModelPredictions.given(predictions, probabilities, confidence, np.unique(labels), measured)
+        given = Given(predictions, probabilities, confidence)
     parts = measure_data(
         X,
         y,
@@ -215,7 +215,7 @@ def measure_data(
     *,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
-    predictions: ModelPredictions | None = None,
+    predictions: ModelPredictions | Given | None = None,
     learner: Any = None,
     text: str | None,
     text_model: str,
@@ -231,15 +231,18 @@ def measure_data(
     name: str,
     target: str,
     model: str,
-    notes: Sequence[str],
+    notes: str | Sequence[str],
     audit: Audit | None,
     rows: Ints | None,
 ) -> DataParts:
-    """The results of `data_report`, with its parameters and checked predictions, before they are put into words."""
+    """The results of `data_report`, with its parameters, before they are put into words."""
     seed = seeds.settle(random_state)
     expect.fraction(false_alarms, "false_alarms")
-    if learner is not None and predictions is not None:
-        raise InputError("`learner` and predictions are both given; expected one of them.")
+    checks = expect_flag(checks, "checks")
+    if learner is not None:
+        if predictions is not None:
+            raise InputError("`learner` and predictions are both given; expected one of them.")
+        expect_classifier(learner)
     frame = _frame(X, "X")
     if text is None and _is_text(X):
         text = "text"
@@ -249,11 +252,27 @@ def measure_data(
     test = None if X_test is None else _frame(X_test, "X_test", frame)
     shown = frame if test is None else test
     truth = labels if test is None or y_test is None else class_labels(y_test, "y_test", len(test))
+    numbered = row_numbers(rows, len(shown))
+    call: dict[str, Any] = {"checks": checks}
+    call |= {} if text is None else {"text": text, "text_model": text_model}
+    call |= {} if groups is None else {"groups": "groups"}
+    call |= {} if learner is None else {"learner": " ".join(repr(learner).split())}
+    if isinstance(predictions, Given):
+        call["model"] = ", ".join(predictions.names)
+        predictions = predictions.checked(np.unique(labels), truth)
     # The paper inverts every covariance as it is, which all indicators of a category would not allow.
     independent = paper and distance in ("auto", "mahalanobis", "correlation")
     texts, vectors, others, remarks = _measurable(frame, test, text, text_model, cache, independent)
     settings: dict[str, Any] = {"distance": distance, "covariance": covariance, "aim": aim, "paper": paper}
     both, own = _split_groups(groups, len(frame), 0 if test is None else len(test))
+    if own[0] is not None and own[1] is not None and (shared := np.intersect1d(own[0], own[1]).size):
+        if learner is not None:
+            raise InputError(
+                f"{shared} groups of `groups` have rows in `X` and in `X_test`; a group must be in one of them. "
+                "Move its rows to one side, or leave `groups` out."
+            )
+        several = "group is" if shared == 1 else "groups are"
+        remarks = [*remarks, f"{shared} {several} in both parts; the model may have seen them."]
     known = complexity(vectors, labels, groups=own[0], random_state=seed, **settings)
     measured, unlike = known, None
     if test is not None:
@@ -278,7 +297,7 @@ def measure_data(
         codes.astype(np.int64),
         known.classes,
         target,
-        (*notes, *remarks),
+        (*several_notes(notes), *remarks),
         per_row(own[0], rows=len(frame)),
         audit=audit_frame(X, y, name) if audit is None else audit,
         test=part,
@@ -289,18 +308,20 @@ def measure_data(
         known=known,
         complexity=measured,
         labels=measured.wrong_labels(None if predictions is None else predictions.probabilities, false_alarms),
-        rows=ShownRows(shown, every, every if rows is None else rows, texts),
+        rows=ShownRows(shown, every, numbered, texts),
         unlike=unlike,
         check=check,
         suspicions=suspicions_of(data, every, seed) if checks else None,
-        settings={**settings, "false_alarms": false_alarms, "seed": seed},
+        settings={**settings, "false_alarms": false_alarms, **call, "seed": seed},
     )
 
 
 def findings_of_data(parts: DataParts) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:
     """What may make every figure wrong, by the same rules as in a report on learners, and what was not checked."""
     if parts.suspicions is None:
-        return (), tuple(Unasked(code, RULES[code].title, "it was not asked for (--checks)") for code in DATA_RULES)
+        return (), tuple(
+            Unasked(code, RULES[code].title, "it was not asked for (`checks=True`, --checks)") for code in DATA_RULES
+        )
     results = Results(parts.data, {}, complexity=parts.complexity, suspicions=parts.suspicions)
     judge = Judge.of_report(1, 0)
     findings: list[Finding] = []
@@ -363,8 +384,10 @@ def _measurable(
         unused = f" Other columns are not used for distances: {expect.shown(others)}." if others else ""
         vectors = [embed(each, text_model, cache) for each in texts]
         return texts[-1], vectors[0], vectors[-1], [f"Texts of {text!r}, embedded by {text_model}.{unused}"]
-    gaps = int(frame.isna().any(axis=1).sum())
-    filled = f"{gaps} of {len(frame)} rows have missing values: numbers were filled with the median of their column."
+    tables = [frame] if test is None else [frame, test]
+    gaps = sum(int(each.isna().any(axis=1).sum()) for each in tables)
+    every = sum(map(len, tables))
+    filled = f"{gaps} of {every} rows have missing values: numbers were filled with the median of their column."
     remarks = [filled] if gaps else []
     if test is None:
         return None, numbers(frame, independent=independent), None, remarks

@@ -226,8 +226,8 @@ TERMS: dict[str, Term] = {
     ),
     "unlike_share": Term(
         "test rows unlike the known ones",
-        "Share of the test rows that are farther from every class than nearly all training rows (95 %).",
-        "0 to 1; about 0.05 for rows of the same kind",
+        "Share of the test rows that are farther from every class than nearly all training rows.",
+        "0 to 1; about the stated rate of false alarms for rows of the same kind",
         "share",
         "data",
     ),

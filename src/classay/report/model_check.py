@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..data.versus_baseline import VersusBaseline, versus_baseline
 from ..estimators.scores import fit_scorer
 from ..estimators.trial import ready
 from ..expect import InputError, counted, nearest, shown
-from ..inputs import class_labels
+from ..inputs import class_labels, encode
 from ..splits import per_row
 from .cross_validated import Folds, HeldOut, cross_validate, probabilities_of
 
@@ -43,9 +43,10 @@ class ModelPredictions:
     def of_probabilities(
         cls, shares: Floats, classes: NDArray[Any], predicted: NDArray[Any] | None = None
     ) -> ModelPredictions:
-        """From probabilities in the order of the classes."""
-        labels = classes[shares.argmax(axis=1)] if predicted is None else predicted
-        return cls(labels, shares, shares.max(axis=1))
+        """From probabilities in the order of the classes; confidence is that of the prediction."""
+        if predicted is None:
+            return cls(classes[shares.argmax(axis=1)], shares, shares.max(axis=1))
+        return cls(predicted, shares, _of_prediction(shares, predicted, classes))
 
     @classmethod
     def given(
@@ -68,6 +69,11 @@ class ModelPredictions:
             if shares is None:
                 raise InputError(f"{of}there are no predictions; expected classes, probabilities, or both.")
             return cls.of_probabilities(shares, classes)
+        if np.ndim(predictions) == 1 and (count := np.shape(predictions)[0]) != labels.size:
+            raise InputError(
+                f"{of}There are {counted(count, 'prediction')} for {labels.size} rows; expected one for each row, in "
+                "the same order."
+            )
         predicted = _spelled(class_labels(predictions, "predictions", labels.size), classes, labels, of)
         return cls(predicted, None, sure) if shares is None else cls.of_probabilities(shares, classes, predicted)
 
@@ -75,7 +81,7 @@ class ModelPredictions:
     def of_learner(
         cls, predicted: NDArray[Any], probabilities: Floats | None, scores: Floats | None, classes: NDArray[Any]
     ) -> ModelPredictions:
-        """From what a learner gives: its probabilities, or shares made of its scores, with a column for each class."""
+        """From what a learner gives: its probabilities, or a confidence made of its scores, a column for each class."""
         if probabilities is not None and probabilities.shape[1] == classes.size:
             total = probabilities.sum(axis=1, keepdims=True)
             if (np.abs(total - 1) <= OFF_ONE).all():
@@ -84,13 +90,39 @@ class ModelPredictions:
             return cls(predicted)
         with np.errstate(invalid="ignore"):
             shares = special.softmax(scores, axis=1)
-        return cls.of_probabilities(shares, classes, predicted) if np.isfinite(shares).all() else cls(predicted)
+        # Scores are on no scale of probabilities: their shares only rank rows.
+        known = np.isfinite(shares).all()
+        return cls(predicted, None, _of_prediction(shares, predicted, classes)) if known else cls(predicted)
 
     def wrong(self, labels: NDArray[Any]) -> Mask:
         """Which rows are predicted wrongly."""
         # Wide enough for both: a shorter text would cut a longer one to another class.
         kind = np.result_type(self.predicted, labels)
         return np.asarray(self.predicted.astype(kind) != labels.astype(kind))
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a user gives of a model's predictions, before the rows are known."""
+
+    predictions: ArrayLike | None
+    probabilities: ArrayLike | None = None
+    confidence: ArrayLike | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what is given."""
+        return tuple(each.name for each in fields(self) if getattr(self, each.name) is not None)
+
+    def checked(self, classes: NDArray[Any], labels: NDArray[Any]) -> ModelPredictions:
+        """The predictions for rows with these labels, of classes that were trained on."""
+        return ModelPredictions.given(self.predictions, self.probabilities, self.confidence, classes, labels)
+
+
+def _of_prediction(shares: Floats, predicted: NDArray[Any], classes: NDArray[Any]) -> Floats:
+    """The share of each prediction, 0 for a class that was not trained on."""
+    codes = encode(predicted, np.asarray(classes.tolist()))  # of a table, classes are objects
+    return np.asarray(np.where(codes < 0, 0.0, shares[np.arange(codes.size), codes]))
 
 
 def _checked_shares(probabilities: ArrayLike, classes: NDArray[Any], rows: int, of: str) -> Floats:
@@ -121,7 +153,10 @@ FROM_0 = " Rows are counted from 0."
 
 
 def _checked_confidence(confidence: ArrayLike, rows: int, of: str) -> Floats:
-    values = np.asarray(confidence, dtype=float)
+    try:
+        values = np.asarray(confidence, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.shape != (rows,) or not np.isfinite(values).all():
         raise InputError(f"{of}confidence must be a finite number for each of the {rows} rows.")
     return values
@@ -129,10 +164,11 @@ def _checked_confidence(confidence: ArrayLike, rows: int, of: str) -> Floats:
 
 def _spelled(predicted: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any], of: str) -> NDArray[Any]:
     """Predictions in the spelling of the classes: 1.0 and "1" are the class 1. Any other class is an error."""
-    by_text = {str(each): each for each in (*labels.tolist(), *classes.tolist())}
+    known = (*labels.tolist(), *classes.tolist())
+    by_text = {_plain_text(each): each for each in known} | {str(each): each for each in known}
     spelled, unknown = [], []
     for each in predicted.tolist():
-        text = str(int(each)) if isinstance(each, float) and each.is_integer() else str(each)
+        text = _plain_text(each)
         found = by_text.get(str(each), by_text.get(text))
         spelled.append(found)
         if found is None:
@@ -145,6 +181,11 @@ def _spelled(predicted: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any
             f"{shown(classes, 5)}.{nearest(names[0], map(str, classes))} Is it the right column?"
         )
     return np.asarray(spelled)
+
+
+def _plain_text(label: Any) -> str:
+    """A label as text, whole numbers without a point."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 @dataclass(frozen=True)

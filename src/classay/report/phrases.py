@@ -29,6 +29,13 @@ def share(value: float) -> str:
     return f"{_number(value)} %"
 
 
+def counted_rows(number: int, verb: bool = False) -> str:
+    """Such as 1,200 rows or 1 row; with the verb: 1,200 rows are, 1 row is."""
+    if number == 1:
+        return "1 row is" if verb else "1 row"
+    return f"{number:,} rows are" if verb else f"{number:,} rows"
+
+
 def points(estimate: Estimate) -> str:
     """A difference of shares, such as 2.1 points (−0.4 to 4.6)."""
     return f"{_number(estimate.value)} points ({_number(estimate.low)} to {_number(estimate.high)})"

@@ -261,6 +261,8 @@ def test_a_learner_is_fitted_or_cross_validated(classay, split, test):
         ("predicted,Predicted\n" + "a,b\n" * 600, "differ by upper case alone"),
         ("predicted,predicted\n" + "a,b\n" * 600, "same name"),
         ("predicted,confidence\n" + "a,0.9\n" * 599 + "a,\n", "confidence must be a finite number"),
+        ("predicted,p_a,p_b\n" + "a,0.5,0.5\n" * 600, "has the columns p_a, p_b but not p_c"),
+        ("predicted,confidence\n" + "a,90 %\n" * 600, "column 'confidence' has '90 %'; expected numbers"),
         ("predicted\n", "no rows"),
         ("", "is empty"),
     ],
@@ -272,6 +274,16 @@ def test_prediction_files_that_do_not_fit(classay, split, made, words):
     assert (code, out) == (2, "")
     assert words in " ".join(err.split())
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["predictions", "probabilities", "confidence"])
+def test_one_value_in_an_npz_file_is_refused(classay, split, name):
+    folder, _, predicted = split
+    np.savez(folder / "odd.npz", **{"predictions": predicted, name: np.array(0.5 if name == "confidence" else "a")})
+    given = ("--test", str(folder / "test.csv"), "--predictions", str(folder / "odd.npz"))
+    code, out, err = classay("data", str(folder / "train.csv"), *given)
+    assert (code, out) == (2, "")
+    assert f"`{name}` is a single value; expected one for each row" in " ".join(err.split())
 
 
 def test_rows_of_an_unknown_class_are_found(classay, split):

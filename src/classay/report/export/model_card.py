@@ -48,6 +48,7 @@ def _lines(report: Report) -> Iterator[str]:
     )
     if about:
         yield from (f"{about}.", "")
+    yield from _verdict(report)
     yield from _findings(report)
     overview = next((sheet for sheet in report.sheets() if sheet.key == "overview"), None)
     if overview is not None:
@@ -58,6 +59,16 @@ def _lines(report: Report) -> Iterator[str]:
     for name, why in report.failed.items():
         yield from (f"**{escaped(name)}**: no results. {escaped(why)}", "")
     yield from _settings(report.settings)
+
+
+def _verdict(report: Report) -> Iterator[str]:
+    """The verdict of a page without an overview of learners, which has the same figures."""
+    verdict = report.verdict
+    if not verdict.sentences or any(sheet.key == "overview" for sheet in report.sheets()):
+        return
+    yield from ("### Verdict", "", *(f"- {escaped(sentence)}" for sentence in verdict.sentences), "")
+    if verdict.table is not None:
+        yield from (*_table(verdict.table), "")
 
 
 def _findings(report: Report) -> Iterator[str]:

@@ -14,7 +14,7 @@ from ...data.versus_baseline import MEASURES
 from ...intervals import exact
 from ..document import Cell, Picture, Section, Sheet
 from ..model_check import ModelCheck
-from ..phrases import percent, points, quoted, share
+from ..phrases import counted_rows, percent, points, quoted, share
 from .learners import spec_of
 from .rows import MOST_ROWS, ShownRows, unlike_sheet
 
@@ -44,10 +44,11 @@ def beats(check: ModelCheck) -> str:
     gain, model, base = (each["accuracy"] for each in (versus.difference, versus.model, versus.baseline))
     verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
     return (
-        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of {versus.rows:,} rows are "
-        f"predicted correctly, {share(base.value)} by the nearest class, a difference of {points(gain)}. Always "
-        f"predicting the largest class is right for {share(versus.majority)}. {versus.only_model:,} rows are right by "
-        f"{quoted(check.name)} alone, {versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
+        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of "
+        f"{counted_rows(versus.rows, verb=True)} predicted correctly, {share(base.value)} by the nearest class, "
+        f"a difference of {points(gain)}. Always predicting the largest class is right for {share(versus.majority)}. "
+        f"{counted_rows(versus.only_model, verb=True)} right by {quoted(check.name)} alone, "
+        f"{versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
     )
 
 
@@ -156,17 +157,18 @@ def unlike_section(
         spec_of(unlike.plot()),
     )
     sheet = unlike_sheet(unlike, rows, most)
-    return Section(UNLIKE, title, unusual(unlike), (picture,), (sheet,) if sheet.rows else (), folded=folded)
+    return Section(UNLIKE, title, str(unlike), (picture,), (sheet,) if sheet.rows else (), folded=folded)
 
 
-def unusual(unlike: UnlikeKnown) -> str:
-    """Whether test rows are unlike the known ones, in words."""
-    rows = unlike.unusual.size
-    more = "more than chance gives" if unlike.p_value < 0.01 else "no more than chance gives"
+def unlike_in_words(unlike: UnlikeKnown) -> str:
+    """Whether test rows are unlike the known ones, in one sentence of a verdict; what is unknown is said to be."""
+    can_flag = 1 / (unlike.known_rows + 1) <= unlike.false_alarms + 1e-12
+    if math.isnan(unlike.p_value) or not can_flag:
+        return str(unlike)
+    words = "are" if unlike.p_value < 0.01 else "are not shown to be"
     return (
-        f"{unlike.flagged.size:,} of {rows:,} test rows ({share(unlike.share.value)}) are unlike the known rows of "
-        f"every class; about {unlike.false_alarms * rows:.0f} false alarms ({share(unlike.false_alarms)}) are usual "
-        f"for rows of the same kind. That is {more} (p = {unlike.p_value:.2g})."
+        f"By distances, the test rows {words} unlike the training rows: {share(unlike.share.value)} are farther from "
+        f"every class than {share(1 - unlike.false_alarms)} of these."
     )
 
 

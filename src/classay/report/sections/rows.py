@@ -51,7 +51,7 @@ def hardest_sheet(complexity: Complexity, labels: WrongLabels, rows: ShownRows, 
     """The hardest rows without the labels to check."""
     hardest = complexity.hardest(most + labels.listed.size)
     hardest = hardest[~hardest["row"].isin(labels.listed)].head(most)
-    note = "By complexity, without the labels to check: these rows are hard although their label is probably right."
+    note = "By complexity, without the labels to check: these rows are hard, and their label is not suspected."
     return _evidence_sheet("hardest", "Hardest rows", note, complexity, hardest, rows)
 
 

@@ -76,7 +76,7 @@ def concentrated(check: ModelCheck) -> str:
     own = [each for each in check.slices.slices if each.complement is None]
     found = own or [each for each in _added_slices(check) if each.complement is None]
     if not found:
-        return "Errors concentrate nowhere in particular: no slice of the columns stands out."
+        return "No slice is shown to have more errors than the rest."
     first = found[0]
     start = "Errors concentrate" if own else "No slice of the columns alone stands out; errors concentrate"
     more = f" There are {len(found) - 1} more such slices." if len(found) > 2 else ""
