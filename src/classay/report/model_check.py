@@ -220,7 +220,7 @@ def check_model(
 ) -> ModelCheck:
     """Compare a model with the geometry on the rows of `result`, whose columns are in `frame`.
 
-    columns_alone : whether to search slices of the columns alone, too; a report has them already
+    columns_alone : whether to also search slices of the columns alone; a report has them already
     """
     versus = versus_baseline(result, predictions.predicted, random_state=seed)
     wrong = predictions.wrong(result.labels)
