@@ -101,7 +101,9 @@ def test_the_command_gives_what_python_gives(classay):
     labelings = library.record(DecisionTreeClassifier(max_depth=2), table.X, table.y, library.Subsets(8), 2, executor=1)
     o = library.orientation(labelings, holdouts=10)
     figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]
-    assert figures["capacity"]["value"] == o.capacity.value
+    assert figures["expressivity"]["value"] == o.expressivity.value
+    assert (figures["capacity"]["value"] is None) == (not o.capacity.known)
+    assert figures["capacity"]["high"] == o.capacity.high
     assert figures["bias"]["4"]["low"] == o.bias[4].low
 
 

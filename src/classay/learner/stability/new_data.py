@@ -149,7 +149,7 @@ def sample_variance(accuracy: Floats, two_fold: bool) -> float:
     noisy: at least half remains. In two-fold accuracy a row is a training row of one half and a test point of the
     other; what it adds as both has another sign in the difference, so nothing is taken off.
 
-    >>> sample_variance(np.array([0.8, 0.6, 0.6, 0.8]), two_fold=False)
+    >>> round(sample_variance(np.array([0.8, 0.6, 0.6, 0.8]), two_fold=False), 6)
     0.01
     """
     first, second = accuracy[::2], accuracy[1::2]
