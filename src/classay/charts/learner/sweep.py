@@ -312,10 +312,10 @@ def _chart(sweep: Sweep, lines: Lines, unit: str, axis: alt.Axis, title: str, ho
     y = alt.Y("value:Q", title=unit, axis=axis, scale=alt.Scale(zero=unit == "bits", nice=True))
     base = theme.chart_of(rows).encode(x=x, color=colour)
     # A lower limit may be far below what it limits: a line to it would look like a fall.
-    estimates = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=colour)
+    counted = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=colour)
     layers: list[Any] = [
         base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        estimates.mark_line(strokeWidth=2).encode(y=y),
+        counted.mark_line(strokeWidth=2).encode(y=y),
     ]
     tooltip = theme.tooltips(label="figure", at=printable(sweep.parameters[0]), value_text="value")
     opacity = 1 if len(rows) <= MOST_POINTS else 0
