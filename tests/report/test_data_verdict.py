@@ -159,3 +159,15 @@ def test_the_card_has_the_verdict_and_the_figures_of_the_model(tmp_path):
     assert "### Verdict" in text
     assert r"my \*model\* &lt;b&gt; is below the geometry" in text
     assert "| balanced accuracy |" in text
+
+
+def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
+    """The verdict said that labels do not limit it where many rows look more like another class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=800)
+    X = pd.DataFrame(rng.normal(size=(800, 2)) + 0.8 * y[:, None], columns=["a", "b"])
+    report = classay.data_report(X, y, learner=GaussianNB(), checks=False)
+    assert report.parts.labels.unclear
+    said = " ".join(report.report.verdict.sentences)
+    assert "whether labels wrong towards a similar class limit the accuracy is unknown" in said
+    assert "Labels are not what limits" not in said

@@ -112,13 +112,18 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
                 f" They explain {self.explained.value:.0%} [{self.explained.low:.0%}, {self.explained.high:.0%}] of "
                 f"{who} {self.errors} errors."
             )
-        doubted = self.in_any_direction.high / self.probability.size
-        if doubted - self.share.high <= UNCLEAR:
+        if not self.unclear:
             return limit
+        doubted = self.in_any_direction.high / self.probability.size
         return (
             f"{limit} Whether labels limit it further is unknown: up to {doubted:.0%} of the rows look more like "
             "another class, because classes overlap or because labels are wrong towards a similar class."
         )
+
+    @property
+    def unclear(self) -> bool:
+        """Whether many more rows look like another class, so that labels wrong in one direction may limit accuracy."""
+        return self.in_any_direction.high / self.probability.size - self.share.high > UNCLEAR
 
     def __str__(self) -> str:
         rows = self.probability.size

@@ -152,7 +152,7 @@ def _labels_in_words(parts: DataParts) -> str:
     """Whether labels limit the accuracy, and how many to check."""
     labels = parts.labels
     if not labels.share.known:
-        return "Whether wrong labels limit the accuracy is unknown: they look like classes that overlap."
+        return f"Whether wrong labels limit the accuracy is {labels.share.kind}."
     listed = labels.listed.size
     look = (
         f"{counted(listed, 'label')} {'is' if listed == 1 else 'are'} worth a look" if listed else "none is suspected"
@@ -165,6 +165,11 @@ def _labels_in_words(parts: DataParts) -> str:
     start = "Labels limit the accuracy" if limits else "Labels are not what limits the accuracy"
     if explained.low < 0.5 <= explained.high:
         start = "Whether labels limit the accuracy is open"
+    if not limits and labels.unclear:
+        # Labels wrong towards a similar class look like overlap, so no share of them can be given.
+        limit = f"Of labels that are wrong anywhere, there are about {percent(labels.share)}"
+        further = "whether labels wrong towards a similar class limit the accuracy is unknown"
+        return f"{limit}, which explains {percent(explained)} {_whose_errors(parts)}; {further}; {look}."
     return f"{start}: {limit}, which explains {percent(explained)} {_whose_errors(parts)}; {look}."
 
 
