@@ -87,7 +87,7 @@ def _columns(source: str, classes: NDArray[Any]) -> Found:
         if shares is None:
             raise InputError(
                 f"{source}: the column {confidence.name!r} has {confidence.iloc[0]!r}; expected numbers. Convert it, "
-                "or leave it out."
+                "or drop it."
             )
         confidence = None  # probabilities have it
     missing = 0 if predicted is None else int(predicted.isna().sum())
