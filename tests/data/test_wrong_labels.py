@@ -42,7 +42,7 @@ def test_planted_wrong_labels_are_found_and_counted(share):
     labels = c.wrong_labels()
     assert labels.number.low <= rows.size <= labels.number.high
     assert np.isin(labels.listed, rows).mean() >= 0.9
-    assert np.isin(rows, labels.listed).mean() >= 0.9
+    assert np.isin(rows, labels.listed).mean() >= 0.85
     suspects = c.suspects()
     assert suspects["row"].tolist() == labels.listed.tolist()
     found = suspects[np.isin(suspects["row"], rows)]
@@ -209,7 +209,7 @@ def test_classes_of_several_clusters_keep_the_stated_rate():
     y, rows = flipped(truth, 0.05)
     labels = complexity(X, y).wrong_labels()
     assert np.isin(labels.listed, rows).mean() >= 0.9
-    assert np.isin(rows, labels.listed).mean() >= 0.7
+    assert np.isin(rows, labels.listed).mean() >= 0.5
     assert labels.number.low <= rows.size <= labels.number.high
 
 
@@ -292,3 +292,17 @@ def test_mistakes_are_explained():
         classay.wrong_labels(c, np.ones((60, 3)))
     with pytest.raises(InputError, match="false_alarms"):
         classay.wrong_labels(c, false_alarms=2)
+
+
+def test_neighbours_alone_do_not_list_a_label(monkeypatch):
+    """Rows may be near each other for another reason than their class: distances to the classes must agree."""
+    rng = np.random.default_rng(1)
+    centres = np.random.default_rng(5).normal(size=(16, 6)) * 2.2
+    cluster = rng.integers(0, 16, 1500)
+    y, _ = flipped(cluster % 4, 0.05)
+    c = complexity(centres[cluster] + rng.normal(size=(1500, 6)), y)
+    listed = c.wrong_labels().listed
+    monkeypatch.setattr(module, "_confirmed", lambda probability, *_: probability)
+    without = module.wrong_labels(c).listed
+    assert np.isin(listed, without).all()
+    assert 0 < listed.size < without.size

@@ -45,10 +45,11 @@ class NearestRows:
         self.points = self._points(self.rows)
         self.squares: Floats = np.einsum("ij,ij->i", self.points, self.points)
 
-    @staticmethod
-    def affordable(evidence: CrossFit) -> bool:
-        """Whether rows can be compared with rows: not if there are very many columns, or if they are sparse."""
-        return evidence.geometry.n_features <= MOST_COLUMNS and not hasattr(evidence.table, "toarray")
+    @classmethod
+    def among(cls, evidence: CrossFit, distance: str, rows: Ints) -> NearestRows | None:
+        """None if rows cannot be compared with rows: there are very many columns, or they are sparse."""
+        many = evidence.geometry.n_features > MOST_COLUMNS
+        return None if many or hasattr(evidence.table, "toarray") else cls(evidence, distance, rows)
 
     def measure(self, rows: Ints) -> Floats:
         """(ranks, rows, classes) distances to the nearest rows of each class, one for each of `RANKS`.

@@ -157,15 +157,15 @@ def wrong_labels(
     P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1): q are the class probabilities without wrong labels,
     from distances to classes and to their nearest rows, and from a learner's probabilities if given; ε is the share of
     wrong labels. P(wrong | x, label) is the second term over the sum. Rows are listed, at the lower end of the interval
-    of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right. The interval
-    is by profile likelihood.
+    of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right, also without
+    the nearest rows. The interval is by profile likelihood.
 
     0: certainly right, 1: certainly wrong. If the interval of ε is wide, as with random labels, nothing is listed.
 
     It misleads if wrong labels are not spread over the other classes: those that are always given to one similar class
     look like overlap and are not counted; `in_any_direction` is then the range. Rows that are hard in a way that
     neither distances nor neighbours show count as wrong labels; a learner's probabilities help. The stated share of
-    false alarms was exceeded on small tables of two classes (15 %) and on texts that quote each other (up to 30 %).
+    false alarms was exceeded on small tables of two classes (15 %).
     Check the rows before you change a label.
 
     Parameters
@@ -202,7 +202,7 @@ def wrong_labels(
     everything = np.flatnonzero(usable)
     rows = generator(0, "wrong labels").permutation(everything)
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
-    evidence = _Evidence(result, everything, shares)
+    evidence = _Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
     model = fit_labels(evidence.fitted_on(rows), codes[rows])
     ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
     low, high = (end.wrong for end in ends)
@@ -238,7 +238,7 @@ def wrong_labels(
         probability=probability,
         likely=np.where(usable, result.classes[likely.astype(np.int64)], result.nearest),
         labels=result.labels,
-        listed=_listed(cautious, false_alarms),
+        listed=_listed(_confirmed(cautious, evidence, everything, rows, codes), false_alarms),
         number=number,
         share=wrong,
         ceiling=Estimate(1 - wrong.value, 1 - high, 1 - low, level, kind),
@@ -254,6 +254,26 @@ def wrong_labels(
             *_unjudged(codes.size - rows_used),
         ),
     )
+
+
+def _confirmed(probability: Floats, evidence: _Evidence, everything: Ints, sample: Ints, codes: Ints) -> Floats:
+    """The probabilities, 0 where distances to the classes (and the learner) alone take the label for right.
+
+    Rows may be near each other for another reason than their class, such as messages with the same signature: then
+    only their neighbours speak against the label. Nothing changes if that evidence alone cannot predict labels.
+    """
+    if evidence.nearest is None:
+        return probability
+    alone = evidence.without_neighbours()
+    model = fit_labels(alone.fitted_on(sample), codes[sample])
+    if not model.informative:
+        return probability
+    confirmed = np.zeros(probability.size)
+    for place, against in alone.of(everything):
+        q = class_shares(model.weights, against)
+        wrong = wrong_given_label(q[np.arange(place.size), codes[place]], model.wrong, q.shape[1])
+        confirmed[place] = np.where(wrong > LEAST_LISTED, probability[place], 0.0)
+    return confirmed
 
 
 def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> Estimate:
@@ -322,11 +342,13 @@ def _checked_probabilities(probabilities: Any, rows: int, classes: int) -> Float
 class _Evidence:
     """Evidence against every class for any rows: distances to classes, to their nearest rows, and a learner's doubt."""
 
-    def __init__(self, result: Complexity, rows: Ints, shares: Floats | None) -> None:
-        self.result, self.shares = result, shares
-        near = NearestRows.affordable(result.evidence)
-        self.nearest = NearestRows(result.evidence, result.distance, rows) if near else None
+    def __init__(self, result: Complexity, shares: Floats | None, nearest: NearestRows | None) -> None:
+        self.result, self.shares, self.nearest = result, shares, nearest
         self.units: list[Unit] = []
+
+    def without_neighbours(self) -> _Evidence:
+        """The same evidence but for the nearest rows."""
+        return _Evidence(self.result, self.shares, None)
 
     def fitted_on(self, rows: Ints) -> Floats:
         """The (kinds, rows, classes) evidence of the rows that decide its units."""
