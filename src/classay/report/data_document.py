@@ -167,7 +167,7 @@ def _labels_in_words(parts: DataParts) -> str:
         start = "Whether labels limit the accuracy is open"
     if not limits and labels.unclear:
         # Labels wrong towards a similar class look like overlap, so no share of them can be given.
-        limit = f"Of labels that are wrong anywhere, there are about {percent(labels.share)}"
+        limit = f"If they are spread over the classes, about {percent(labels.share)} of the labels are wrong"
         further = "whether labels wrong towards a similar class limit the accuracy is unknown"
         return f"{limit}, which explains {percent(explained)} {_whose_errors(parts)}; {further}; {look}."
     return f"{start}: {limit}, which explains {percent(explained)} {_whose_errors(parts)}; {look}."
