@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import classay
+from classay.report.document.glossary import TERMS
 from classay.report.findings import RULES
-from classay.report.glossary import TERMS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

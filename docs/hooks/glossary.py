@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docstrings import safe
 
-from classay.report.glossary import TERMS
+from classay.report.document.glossary import TERMS
 
 TITLES = {
     "orientation": "Bias and variation",

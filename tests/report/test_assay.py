@@ -23,7 +23,7 @@ from classay import InputError, characterize, complexity
 from classay.learner.rounds import RecordRounds
 from classay.report.budget import SPLITS
 from classay.report.cross_validated import HeldOut
-from classay.report.glossary import TERMS
+from classay.report.document.glossary import TERMS
 from classay.report.model_check import check_held_out
 from classay.tables.audit import Audit
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 import classay
 from classay import InputError
-from classay.report.sections.slices import concentrated
+from classay.report.document.slices_section import concentrated
 
 
 def clouds(rows, seed=0):

@@ -19,22 +19,22 @@ from ..tables.audit import Audit, audit_frame
 from .budget import CHECK_SPLITS, BudgetSettings, seconds_of
 from .default_learners import CONTRAST, default_learners
 from .document import Finding, Report, Section
-from .figures import figures_of
+from .document.classes_section import classes_section, networks_section
+from .document.figures import figures_of
+from .document.geometry_section import errors_section, geometry_section, unlike_section
+from .document.learners_section import disagreement_section, learners_section, variation_section
+from .document.methods_section import methods_section
+from .document.reading_section import reading_section
+from .document.rows_section import data_section
+from .document.shown_rows import ShownRows
+from .document.slices_section import slices_section
+from .document.verdict import verdict_of
 from .findings import findings_of
 from .groundwork import FitSettings
 from .measure import Wanted, measure
 from .metric import check_metric
 from .results import LearnerResults, Results
-from .sections.audit import reading_section
-from .sections.classes_and_networks import classes_section, networks_section
-from .sections.data import data_section
-from .sections.learners import disagreement_section, learners_section, variation_section
-from .sections.methods import methods_section
-from .sections.model import errors_section, geometry_section, unlike_section
-from .sections.rows import ShownRows
-from .sections.slices import slices_section
 from .subjects import copies_together, data_from, learners_from
-from .verdict import verdict_of
 
 if TYPE_CHECKING:
     import altair as alt

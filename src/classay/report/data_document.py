@@ -14,13 +14,8 @@ from ..intervals import Estimate, exact
 from ..result import plain
 from .data_report import MODEL, DataParts, findings_of_data
 from .document import Cell, Figure, Finding, Picture, Recommendation, Report, Section, Sheet
-from .figures import check_figures
-from .model_check import ModelCheck
-from .phrases import counted_rows, distance_in_words, percent, points, quoted, share
-from .results import Results
-from .sections.audit import reading_section
-from .sections.learners import spec_of
-from .sections.model import (
+from .document.figures import check_figures
+from .document.geometry_section import (
     errors_section,
     geometry_section,
     measure_in_words,
@@ -28,8 +23,13 @@ from .sections.model import (
     unlike_in_words,
     unlike_section,
 )
-from .sections.rows import cell, hardest_sheet, suspects_sheet
-from .sections.slices import concentrated, model_slices_section
+from .document.learners_section import spec_of
+from .document.phrases import counted_rows, distance_in_words, percent, points, quoted, share
+from .document.reading_section import reading_section
+from .document.shown_rows import cell, hardest_sheet, suspects_sheet
+from .document.slices_section import concentrated, model_slices_section
+from .model_check import ModelCheck
+from .results import Results
 
 NO_MODEL = "no predictions (`predictions`, --predictions) and no learner (`learner`, --learner) were given"
 MOST_CLASSES = 50

@@ -27,11 +27,11 @@ from ..splits import per_row
 from ..tables.audit import Audit, audit_frame
 from .data_arguments import expect_classifier, expect_flag, expect_matching, row_numbers, several_notes
 from .document import LEVELS, Finding, Report, Unasked
+from .document.shown_rows import ShownRows
 from .findings import RULES
 from .findings.rules import Judge
 from .model_check import Given, ModelCheck, ModelPredictions, check_model, predictions_of
 from .results import DataResults, Results, TestPart
-from .sections.rows import ShownRows
 from .suspicions import Suspicions, suspicions_of
 
 if TYPE_CHECKING:

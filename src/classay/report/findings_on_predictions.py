@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..intervals import Estimate
 from .document import LEVELS, Finding, Unasked
+from .document.phrases import joined, percent, points, quoted, share
 from .findings.rules import Judge
-from .phrases import joined, percent, points, quoted, share
 
 if TYPE_CHECKING:
     from .predictions import PredictionResults, VariantResults

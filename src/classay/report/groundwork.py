@@ -41,8 +41,8 @@ from .budget import (
 )
 from .cross_validated import FOLDS, Folds, HeldOut, cross_validate
 from .derived import checks_of, complexity_of, slices_of
+from .document.phrases import share
 from .model_check import ModelCheck
-from .phrases import share
 from .pilot import speeds
 from .results import DataResults
 from .stages import Stages

@@ -28,9 +28,9 @@ from ..learner.versions.judges import Judges, judges
 from ..learner.versions.repeats import Repeats, repeats_needed
 from ..result import plain
 from .document import Cell, Figure, Picture, Report, Section, Sheet
+from .document.learners_section import spec_of
+from .document.phrases import joined, percent, quoted, share
 from .findings_on_predictions import findings_on
-from .phrases import joined, percent, quoted, share
-from .sections.learners import spec_of
 
 MOST_SHOWN, MOST_CLASSES, BINS = 20, 20, 10
 LEAST_CLASSES = 5

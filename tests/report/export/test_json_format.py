@@ -15,7 +15,7 @@ from classay.report.export import json_format as module
 from classay.report.export.json_format import document, report_from, schema
 
 jsonschema = pytest.importorskip("jsonschema")
-PUBLISHED = Path(module.__file__).parents[1] / "report.schema.json"
+PUBLISHED = Path(module.__file__).parent / "report.schema.json"
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from sample import LEARNERS, NASTY, nasty_data_report, nasty_report, sample_repo
 
 from classay.intervals import Estimate, exact
 from classay.report.document import Finding, Picture, Report, Section, Sheet
+from classay.report.document.glossary import TERMS
+from classay.report.document.phrases import printed
 from classay.report.export import page
 from classay.report.export.json_format import document, report_from
 from classay.report.export.page import Names, render
-from classay.report.glossary import TERMS
-from classay.report.phrases import printed
 
 EMPTY = Report("None", {}, (), (), (), (), {}, {})
 ALLOWED_TO_LOAD = {"link": {"data:,"}}

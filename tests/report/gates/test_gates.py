@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from classay import InputError
 from classay.intervals import Estimate, exact
 from classay.report.document import Figure, Unasked
+from classay.report.document.glossary import TERMS
 from classay.report.gates.gates import FIGURES, ban_from, check_gates, gate_from, metrics_of, summary
-from classay.report.glossary import TERMS
 from classay.report.metric import is_metric
 
 COLUMNS_ONLY = {

@@ -15,14 +15,14 @@ from ...expect import InputError
 from ...report.assay import characterize
 from ...report.default_learners import default_learners
 from ...report.document import Report
+from ...report.document.glossary import term_of
+from ...report.document.phrases import printed
 from ...report.export.files import open_report, ready, write
 from ...report.gates import gates
 from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknown_subjects
 from ...report.gates.gates import Verdict
 from ...report.gates.pair_gates import CANDIDATE, CHAMPION, Paired, check_pair_gates, no_worse
 from ...report.gates.paired import paired_learners, paired_variants
-from ...report.glossary import term_of
-from ...report.phrases import printed
 from ...report.predictions import measured, predictions_report
 from ...result import plain
 from ...tables.read import read_table

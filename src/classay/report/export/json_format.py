@@ -13,9 +13,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from ...expect import InputError, nearest
 from ...intervals import Estimate
 from ..document import LEVELS, SCHEMA, Report, Sheet
+from ..document.glossary import SUBJECTS
 
 FORMAT = "classay-report"
-SUBJECTS = ("learner", "data", "classes", "network")
 CHOICES = {("Finding", "level"): LEVELS, ("Figure", "subject"): SUBJECTS}
 """Fields with a fixed set of values."""
 OPEN_ENDS = {"value": math.nan, "low": -math.inf, "high": math.inf}

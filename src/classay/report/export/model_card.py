@@ -9,8 +9,8 @@ from typing import Any
 
 from ...expect import counted
 from ..document import Cell, Finding, Report, Sheet
-from ..glossary import TERMS
-from ..phrases import printed
+from ..document.glossary import TERMS
+from ..document.phrases import printed
 
 OMITTED = ("command", "stages")
 """Settings that are shown elsewhere, or are of no use in a card."""

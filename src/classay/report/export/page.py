@@ -24,9 +24,8 @@ from ...charts.style.theme import COLOURS, cut, house_style, labels, printable
 from ...expect import counted
 from ...intervals import Estimate
 from ...result import plain
-from .. import phrases
-from ..document import Picture, Report, Section, Sheet
-from ..glossary import TERMS
+from ..document import Picture, Report, Section, Sheet, phrases
+from ..document.glossary import TERMS
 from .json_format import document
 
 SCRIPTS = ("lighting.js", "tables.js", "charts.js", "page.js")
@@ -157,7 +156,7 @@ def clean(value: Any) -> Any:
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("classay.report"),
+        loader=jinja2.PackageLoader("classay.report.export"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=clean,
@@ -188,7 +187,7 @@ def _library() -> str:
 
 @cache
 def _file(name: str) -> str:
-    return files("classay.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return files("classay.report.export").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _policy(*scripts: str) -> str:

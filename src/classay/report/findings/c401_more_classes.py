@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from ..document import Finding, Unasked
-from ..phrases import percent, quoted, share
+from ..document.phrases import percent, quoted, share
 from ..results import Results
 from .rules import Judge, Outcome, fit_size
 

@@ -19,7 +19,7 @@ from ...arrays import Floats
 from ...intervals import Estimate
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
-from ..phrases import distance_in_words, joined, percent, points, quoted, share, signed
+from ..document.phrases import distance_in_words, joined, percent, points, quoted, share, signed
 from ..results import Results
 from ..score_ranks import EVENTS, nearly_constant, placements, ranks_by_row
 from .rules import (

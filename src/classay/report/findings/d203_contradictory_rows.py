@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...intervals import exact
 from ..document import Finding
-from ..phrases import share
+from ..document.phrases import share
 from ..results import Results
 from .rules import Judge, Outcome
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...intervals import exact
 from ..document import Finding
-from ..phrases import points, quoted, share
+from ..document.phrases import points, quoted, share
 from ..results import Results
 from .rules import Judge, Outcome, difference_over_rows, fit_size
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from ...data.leaks import Leak
 from ...intervals import exact
 from ..document import Finding, Unasked
-from ..phrases import joined, quoted
+from ..document.phrases import joined, quoted
 from ..results import Results
 from .rules import Judge, Outcome
 

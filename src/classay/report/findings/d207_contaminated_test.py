@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ...data.shift import Shift
 from ..document import Finding, Unasked
-from ..phrases import percent, share
+from ..document.phrases import percent, share
 from ..results import Results
 from .rules import Judge, Outcome
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ...data.shift import Shift
 from ..document import Finding, Unasked
-from ..phrases import joined, quoted
+from ..document.phrases import joined, quoted
 from ..results import Results
 from .rules import Judge, Outcome
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...intervals import Estimate, of_proportion_by_group
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
-from ..phrases import percent, points, quoted, share
+from ..document.phrases import percent, points, quoted, share
 from ..results import Results
 from ..score_ranks import EVENTS, ranks_by_row
 from .rules import (

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...intervals import Estimate
 from ..document import Finding, Unasked
-from ..phrases import joined, percent, points, quoted
+from ..document.phrases import joined, percent, points, quoted
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome, accuracy_difference, not_less_accurate, stability_difference
 

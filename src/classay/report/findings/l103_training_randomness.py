@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from ...intervals import difference
 from ..document import Finding, Unasked
-from ..figures import changed_by_randomness, changed_by_sample
-from ..phrases import bits, percent, quoted
+from ..document.figures import changed_by_randomness, changed_by_sample
+from ..document.phrases import bits, percent, quoted
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from ...intervals import difference
 from ..document import Finding, Unasked
-from ..figures import accuracy_of, changed_by_randomness, changed_by_sample, gap
-from ..phrases import percent, points, quoted, share
+from ..document.figures import accuracy_of, changed_by_randomness, changed_by_sample, gap
+from ..document.phrases import percent, points, quoted, share
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome, not_less_accurate
 

@@ -18,7 +18,7 @@ import numpy as np
 from ...intervals import Estimate, exact, of_proportion_by_group
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
-from ..phrases import joined, quoted, share
+from ..document.phrases import joined, quoted, share
 from ..results import Results
 from ..score_ranks import EVENTS, classes_with_rows, ranks_of_class
 from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, mean_over_rows, without_full_folds

@@ -11,7 +11,7 @@ import math
 
 from ...intervals import Estimate, exact
 from ..document import Finding
-from ..phrases import one_line
+from ..document.phrases import one_line
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome
 

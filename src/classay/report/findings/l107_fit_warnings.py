@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...intervals import exact
 from ...notes import Note
 from ..document import Finding
-from ..phrases import one_line, percent
+from ..document.phrases import one_line, percent
 from ..results import LearnerResults, Results
 from .rules import Judge, Outcome
 

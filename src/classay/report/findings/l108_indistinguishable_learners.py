@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...intervals import exact
 from ...learner.orientation.kinship import Kinship
 from ..document import Finding, Unasked
-from ..phrases import quoted
+from ..document.phrases import quoted
 from ..results import Results
 from ..score_ranks import nearly_constant
 from .rules import Judge, Outcome

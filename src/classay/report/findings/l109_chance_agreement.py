@@ -19,7 +19,7 @@ from scipy import stats
 
 from ...intervals import Estimate, of_mean
 from ..document import Finding, Unasked
-from ..phrases import joined, percent, quoted
+from ..document.phrases import joined, percent, quoted
 from ..results import LearnerResults, Results
 from ..score_ranks import nearly_constant
 from .rules import EVERYONE, Judge, Outcome

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...learner.stability.disagreement import DisagreementRegions
 from ...regions.region import Region
 from ..document import Finding, Unasked
-from ..phrases import joined, percent, quoted, share
+from ..document.phrases import joined, percent, quoted, share
 from ..results import Results
 from .rules import EVERYONE, Judge, Outcome
 

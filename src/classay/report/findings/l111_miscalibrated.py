@@ -20,7 +20,7 @@ import numpy as np
 from ...intervals import Estimate
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
-from ..phrases import joined, points, quoted, share
+from ..document.phrases import joined, points, quoted, share
 from ..results import Results
 from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, mean_over_rows, without_full_folds
 

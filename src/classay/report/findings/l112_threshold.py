@@ -21,7 +21,7 @@ from ...intervals import Estimate
 from ...splits import PerRow, fold_of_rows
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
-from ..phrases import points, quoted, share
+from ..document.phrases import points, quoted, share
 from ..results import Results
 from .rules import Judge, Outcome, full_folds, mean_over_rows, without_full_folds
 

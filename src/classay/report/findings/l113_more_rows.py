@@ -15,7 +15,7 @@ import numpy as np
 
 from ...intervals import Estimate
 from ..document import Finding, Unasked
-from ..phrases import points, quoted
+from ..document.phrases import points, quoted
 from ..results import Results
 from .rules import Judge, Outcome, full_folds, mean_over_rows, without_full_folds
 

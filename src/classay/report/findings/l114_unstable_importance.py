@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ...learner.importance import Importance
 from ..document import Finding, Unasked
-from ..phrases import joined, percent, quoted, share
+from ..document.phrases import joined, percent, quoted, share
 from ..results import Results
 from .rules import Judge, Outcome
 

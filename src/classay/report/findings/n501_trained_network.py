@@ -14,7 +14,7 @@ from ...network.prototypes.probes import RANDOM_STRUCTURE
 from ...network.quality.estimate import CONVERGED
 from ...network.quality.quality import NetworkQuality
 from ..document import Finding, Unasked
-from ..phrases import percent, share
+from ..document.phrases import percent, share
 from ..results import Results
 from .rules import Judge, Outcome
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...network.quality.quality import NetworkQuality
 from ..document import Finding
-from ..phrases import quoted
+from ..document.phrases import quoted
 from ..results import Results
 from .rules import Judge, Outcome
 

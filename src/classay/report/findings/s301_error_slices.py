@@ -29,7 +29,7 @@ from ...data.slices import Slice, Slices
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ..cross_validated import HeldOut
 from ..document import Finding, Unasked
-from ..phrases import joined, percent, quoted, share
+from ..document.phrases import joined, percent, quoted, share
 from ..results import Results
 from ..score_ranks import EVENTS, nearly_constant
 from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, without_full_folds

@@ -9,14 +9,9 @@ from typing import Any
 from ...intervals import Estimate, difference
 from ...result import plain
 from ..document import Report
-from ..glossary import TERMS
-from ..phrases import printed
+from ..document.glossary import TERMS
+from ..document.phrases import printed
 
-HIGHER_IS_BETTER = (
-    "accuracy", "refit_accuracy", "stability", "stability_probes", "kappa", "bias", "accuracy_now", "accuracy_double",
-    "accuracy_tenfold", "predicted", "self_agreement",
-)  # fmt: skip
-LOWER_IS_BETTER = ("dice", "slices", "suspects", "contradictions", "changed_items")
 WORSE, BETTER, CHANGED, SAME = "worse", "better", "changed", ""
 
 
@@ -111,7 +106,6 @@ def _change(key: tuple[str, str, str], old: Estimate, new: Estimate, min_effect:
     up, down = change.low > min_effect, change.high < -min_effect
     verdict = SAME
     if up or down:
-        good = name in HIGHER_IS_BETTER if up else name in LOWER_IS_BETTER
-        bad = name in LOWER_IS_BETTER if up else name in HIGHER_IS_BETTER
-        verdict = BETTER if good else WORSE if bad else CHANGED
+        better = TERMS[name].better if name in TERMS else ""
+        verdict = CHANGED if not better else BETTER if (better == "high") == up else WORSE
     return FigureChange(subject, of, name, old, new, change, verdict)

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...intervals import Estimate
 from ..document import Report
-from ..glossary import TERMS
-from ..phrases import printed
+from ..document.glossary import TERMS
+from ..document.phrases import printed
 
 LOWER = ("accuracy", "stability", "self_agreement")
 """Figures whose lower end must not fall."""

@@ -11,66 +11,12 @@ from xml.etree import ElementTree as xml
 from ...expect import InputError, counted, nearest, shown
 from ...intervals import Estimate
 from ..document import LEVELS, OTHER_NAMES, Report
+from ..document.glossary import figures_by_subject, term_of
+from ..document.phrases import number
 from ..findings import RULES
-from ..glossary import term_of
 from ..metric import is_metric
-from ..phrases import number
 
-FIGURES: dict[str, tuple[str, ...]] = {
-    "learner": (
-        "accuracy",
-        "retrain_change",
-        "retrain_by_seed",
-        "sample_change",
-        "refit_accuracy",
-        "refit_spread",
-        "fit_rows",
-        "train_accuracy",
-        "gap",
-        "stability",
-        "stability_probes",
-        "kappa",
-        "dice",
-        "bias",
-        "expressivity",
-        "capacity",
-        "stochasticity",
-        "seconds_per_fit",
-        "slices",
-        "baseline_gain",
-        "complexity_auc",
-        "confidence_auc",
-        "predicted",
-        "self_agreement",
-        "changed_items",
-        "overconfidence",
-    ),
-    "data": (
-        "rows",
-        "columns",
-        "classes",
-        "majority_share",
-        "contradictions",
-        "duplicates",
-        "baseline_accuracy",
-        "suspects",
-        "wrong_share",
-        "unlike_share",
-        "evenness",
-    ),
-    "classes": ("accuracy_now", "accuracy_double", "accuracy_tenfold", "information"),
-    "network": (
-        "classifier_quality",
-        "within",
-        "between",
-        "lower_bound",
-        "upper_bound",
-        "estimate",
-        "structure",
-        "row_spread",
-        "converged",
-    ),
-}
+FIGURES = figures_by_subject()
 """The figures that a gate can name, by subject."""
 FORM = re.compile(
     r"(?:(?P<subject>[\w-]+)\.)??(?P<figure>\w+)(?:\.(?P<end>value|low|high))?\s*(?P<sign><=|>=|==|<|>)\s*"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..budget import time_text
-from ..document import Cell, Section, Sheet
-from ..phrases import joined, quoted
 from ..results import Results
+from .document import Cell, Section, Sheet
+from .phrases import joined, quoted
 
 HIDDEN = ("command", "bought", "stages", "versions", "preliminary", "wrapped")
 """Settings that have rows of their own, or none."""

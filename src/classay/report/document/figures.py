@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Floats
-from ..intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
-from ..learner.orientation.orientation import usual_threshold
+from ...arrays import Floats
+from ...intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
+from ...learner.orientation.orientation import usual_threshold
+from ..label_quality import labels_of
+from ..model_check import ModelCheck
+from ..results import DataResults, LearnerResults, Results
 from .document import Figure
-from .label_quality import labels_of
-from .model_check import ModelCheck
-from .results import DataResults, LearnerResults, Results
 
 
 def figures_of(results: Results) -> tuple[Figure, ...]:

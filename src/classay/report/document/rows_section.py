@@ -8,12 +8,12 @@ from ... import charts
 from ...arrays import Floats
 from ...expect import counted
 from ..cross_validated import HeldOut
-from ..document import Cell, Picture, Section, Sheet
 from ..label_quality import labels_of
-from ..phrases import distance_in_words, percent
 from ..results import DataResults, Results
-from .learners import spec_of
-from .rows import ShownRows, cell, hardest_sheet, suspects_sheet
+from .document import Cell, Picture, Section, Sheet
+from .learners_section import spec_of
+from .phrases import distance_in_words, percent
+from .shown_rows import ShownRows, cell, hardest_sheet, suspects_sheet
 
 MOST_CLASSES = 50
 TITLE = "How hard are the rows? (complexity)"

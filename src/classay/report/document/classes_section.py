@@ -12,11 +12,11 @@ from ...charts.style.theme import printable
 from ...classes.extrapolate.extrapolate import Extrapolation
 from ...network.quality.figures import FIGURES
 from ...network.quality.quality import NetworkQuality
-from ..document import Cell, Picture, Section, Sheet
-from ..phrases import bits, joined, percent, quoted, share
 from ..results import Results
-from .learners import spec_of
-from .rows import cell
+from .document import Cell, Picture, Section, Sheet
+from .learners_section import spec_of
+from .phrases import bits, joined, percent, quoted, share
+from .shown_rows import cell
 
 MOST_PAIRS = 20
 TITLE = "How accurate with more classes?"

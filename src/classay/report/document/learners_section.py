@@ -13,11 +13,11 @@ from ...expect import counted
 from ...learner.orientation.orientation import usual_threshold
 from ...learner.stability.comparison import stabilities
 from ..curves import Curve, calibration, confusion, precision_recall, roc
-from ..document import Cell, Picture, Section, Sheet
-from ..figures import learner_figures, metric_figures
-from ..glossary import term_of
-from ..phrases import joined, percent, quoted
 from ..results import LearnerResults, Results
+from .document import Cell, Picture, Section, Sheet
+from .figures import learner_figures, metric_figures
+from .glossary import term_of
+from .phrases import joined, percent, quoted
 
 MOST_CLASSES = 30
 """With more classes, no confusion matrix is drawn."""

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..expect import counted
-from ..intervals import Estimate
+from ...expect import counted
+from ...intervals import Estimate
+from ..metric import ACCURACY, RANKING, Scored, rows_to_decide
+from ..results import Results
 from .document import Cell, Finding, Recommendation, Sheet
 from .figures import changed_by_sample
 from .glossary import term_of
-from .metric import ACCURACY, RANKING, Scored, rows_to_decide
 from .phrases import number, points, quoted, share
-from .results import Results
 
 LEVEL = 0.95
 SPOIL = ("D205", "D206")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...expect import counted
-from ..document import Cell, Section, Sheet
-from ..phrases import joined, quoted
 from ..results import Results
+from .document import Cell, Section, Sheet
+from .phrases import joined, quoted
 
 MOST_COLUMNS = 200
 

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from classay.intervals import Estimate, exact
-from classay.report.glossary import TERMS
-from classay.report.phrases import number, printed
+from classay.report.document.glossary import TERMS
+from classay.report.document.phrases import number, printed
 
 
 @pytest.mark.parametrize(

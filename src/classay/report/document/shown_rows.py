@@ -14,7 +14,7 @@ from ...data.complexity import Complexity
 from ...data.complexity_tables import row_table
 from ...data.unlike_known import UnlikeKnown
 from ...data.wrong_labels import WrongLabels
-from ..document import Cell, Sheet
+from .document import Cell, Sheet
 
 MOST_ROWS = 20
 MOST_COLUMNS = 8

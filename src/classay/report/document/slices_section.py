@@ -12,13 +12,13 @@ from ... import charts
 from ...arrays import Ints
 from ...data.slices import Slice, Slices
 from ...expect import counted
-from ..document import Picture, Section, Sheet
 from ..model_check import ModelCheck
-from ..phrases import joined, quoted, share
 from ..results import LearnerResults, Results
-from .learners import spec_of
-from .model import sentence_name
-from .rows import cell, columns_first
+from .document import Picture, Section, Sheet
+from .geometry_section import sentence_name
+from .learners_section import spec_of
+from .phrases import joined, quoted, share
+from .shown_rows import cell, columns_first
 
 TITLE = "Where do errors concentrate? (slices)"
 MOST_IN_SLICE, MOST_COLUMNS = 15, 30

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..expect import counted
-from ..intervals import Estimate
-from ..result import Result, plain
+from ...expect import counted
+from ...intervals import Estimate
+from ...result import Result, plain
 
 if TYPE_CHECKING:
     import altair as alt
@@ -129,7 +129,7 @@ class Report(Result):
 
     def figure(self, of: str, name: str) -> Estimate:
         """The estimate of one figure, as in report.figure("tree", "stability")."""
-        from ..expect import InputError, nearest, shown
+        from ...expect import InputError, nearest, shown
 
         name = OTHER_NAMES.get(name, name)
         by_name = {each.name: each.estimate for each in self.figures if each.of == of}
@@ -173,7 +173,7 @@ class Report(Result):
         """The first chart of the page; `key` names another."""
         import altair as alt
 
-        from ..expect import one_of
+        from ...expect import one_of
 
         for name in options:
             one_of(name, "option", ("key",))
@@ -183,7 +183,7 @@ class Report(Result):
 
     def save(self, path: str | Path, *, force: bool = True) -> Path:
         """Write it in the format of the suffix: .html (page), .json, or .md (section for a model card)."""
-        from .export.files import save
+        from ..export.files import save
 
         return save(self, path, force)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..data.complexity import Complexity
-from ..intervals import Estimate
+from ...data.complexity import Complexity
+from ...intervals import Estimate
 from .document import Cell
 from .glossary import Term
 
@@ -118,7 +118,7 @@ def printed(cell: Cell, term: Term | None = None, ours: bool = False) -> Printed
 
     `ours` is whether other fractions are also measured by classay, so that their last digits carry no information.
 
-    >>> from classay.report.glossary import TERMS
+    >>> from classay.report.document.glossary import TERMS
     >>> shown = printed(Estimate(0.93711, 0.92, 0.95, kind="over holdouts"), TERMS["accuracy"])
     >>> shown.text, shown.interval, shown.about
     ('0.937', '0.920 to 0.950', '95% interval, over holdouts')

@@ -12,11 +12,11 @@ from ...data.complexity_against import ComplexityAgainst
 from ...data.unlike_known import UnlikeKnown
 from ...data.versus_baseline import MEASURES
 from ...intervals import exact
-from ..document import Cell, Picture, Section, Sheet
 from ..model_check import ModelCheck
-from ..phrases import counted_rows, percent, points, quoted, share
-from .learners import spec_of
-from .rows import MOST_ROWS, ShownRows, unlike_sheet
+from .document import Cell, Picture, Section, Sheet
+from .learners_section import spec_of
+from .phrases import counted_rows, percent, points, quoted, share
+from .shown_rows import MOST_ROWS, ShownRows, unlike_sheet
 
 GEOMETRY, ERRORS, UNLIKE = "geometry", "complexity_errors", "unlike"
 Checks = Mapping[str, ModelCheck]
