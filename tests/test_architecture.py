@@ -349,12 +349,6 @@ EXAMPLES = {
     "VersusBaseline": lambda: classay.versus_baseline(complexity_of_rows(), ["<b>a</b>", "b", "c"] * 20),
     "ComplexityAgainst": lambda: classay.complexity_against(complexity_of_rows(), np.arange(60) < 9),
     "UnlikeKnown": lambda: classay.unlike_known(complexity_of_rows(), np.full((3, 2), 99.0)),
-    "EmbeddingComparison": lambda: classay.compare_embeddings(
-        *(np.random.default_rng(seed).normal(size=(60, 2)) for seed in (0, 1)), [0, 1, 2] * 20, names=("<b>a</b>", "b")
-    ),
-    "BalancedComplexity": lambda: classay.balanced_complexity(
-        np.random.default_rng(0).normal(size=(60, 2)), ["<b>a</b>", "b", "c"] * 20, repeats=2
-    ),
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
     ),

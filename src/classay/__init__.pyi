@@ -27,12 +27,8 @@ from .classes.information.information import information_bound as information_bo
 from .classes.information.lead import accuracy_from_lead as accuracy_from_lead
 from .classes.information.lead import lead_from_accuracy as lead_from_accuracy
 from .classes.ranks.ranks import Ranks as Ranks
-from .data.balanced_complexity import BalancedComplexity as BalancedComplexity
-from .data.balanced_complexity import balanced_complexity as balanced_complexity
 from .data.baseline import BaselineClassifier as BaselineClassifier
 from .data.baseline import baseline_threshold as baseline_threshold
-from .data.compare_embeddings import EmbeddingComparison as EmbeddingComparison
-from .data.compare_embeddings import compare_embeddings as compare_embeddings
 from .data.complexity import Complexity as Complexity
 from .data.complexity import complexity as complexity
 from .data.complexity_against import ComplexityAgainst as ComplexityAgainst

@@ -93,17 +93,6 @@ class CrossFit:
                 leave_one_out(metric, distance, distances, part, self.codes[rows])
         return measured
 
-    def only(self, rows: Ints, detail: str) -> CrossFit:
-        """Some of the rows, in their folds, and the geometry of them alone."""
-        rest = np.setdiff1d(np.arange(self.codes.size), rows)
-        geometry = self._without(rest, self.geometry.lowered(detail))
-        # Numbered anew: without the rows of a small fold it is not there.
-        folds = None if self.folds is None else np.unique(self.folds[rows], return_inverse=True)[1]
-        groups = None if self.row_groups is None else self.row_groups[rows]
-        return CrossFit(
-            geometry, take(self.table, rows), self.codes[rows], folds=folds, alone=self.alone, row_groups=groups
-        )
-
     def _without(self, rows: Ints, whole: Geometry) -> Geometry:
         part = Geometry(whole.detail, whole.most_numbers)
         # Every piece adds a scatter of each class, so there should be many rows for each.
