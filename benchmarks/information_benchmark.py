@@ -83,7 +83,7 @@ def one_run(n_classes: int, n_rows: int, dimensions: int, truth: float, seed: in
     }
 
 
-def fitted(curve: classay.Curve, sizes: np.ndarray) -> float:
+def fitted(curve: classay.results.Curve, sizes: np.ndarray) -> float:
     """Implied information without its interval; not identified where all is right."""
     accuracy = curve.accuracy[sizes - 1]
     return math.nan if accuracy.min() >= 1 else max(fit_mean_top(accuracy, sizes), 0.0) ** 2 / 2

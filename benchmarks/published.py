@@ -154,7 +154,7 @@ def measure(wanted: pd.DataFrame, seed: int, options) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*KEY, "ours", "error", "split"])
 
 
-def plain_figures(labelings: classay.Labelings, found: classay.Orientation) -> dict[str, tuple[float, float]]:
+def plain_figures(labelings: classay.Labelings, found: classay.results.Orientation) -> dict[str, tuple[float, float]]:
     """Each figure with its standard error, from its values by holdout and subset: (M, K)."""
     labels = labelings.complete()
     counts = count(number_labelings(labels, found.holdouts, len(labelings.classes)))

@@ -38,7 +38,7 @@ def main() -> None:
     X, y = make_classification(options.rows, 14, n_informative=8, random_state=0)
     values = list(range(1, options.trees + 1, 5))
 
-    def swept(store: Path | None = None, subsets: int = options.subsets) -> classay.Sweep:
+    def swept(store: Path | None = None, subsets: int = options.subsets) -> classay.results.Sweep:
         return classay.sweep(
             RandomForestClassifier(), X, y, "n_estimators", values, classay.Subsets(subsets), options.refits,
             executor=options.workers, store=store,

@@ -69,7 +69,7 @@ def measured(name: str, rows: sources.Rows, options) -> dict[str, object]:
     learner, parameter, values = SWEEPS[name]
     values = list(values)[:: options.every]
 
-    def swept(share: bool) -> classay.Sweep:
+    def swept(share: bool) -> classay.results.Sweep:
         return classay.sweep(
             learner, rows.X, rows.y, parameter, values, classay.Subsets(options.subsets), options.refits,
             executor=options.workers, share_paths=share, holdouts=5,
@@ -97,12 +97,12 @@ def measured(name: str, rows: sources.Rows, options) -> dict[str, object]:
     return row
 
 
-def seconds_of(found: classay.Sweep) -> float:
+def seconds_of(found: classay.results.Sweep) -> float:
     """Seconds that fits and predictions took in workers, without what is around them."""
     return sum(float(np.nansum(each.seconds)) for each in found.records.values())
 
 
-def agreement(one: classay.Sweep, other: classay.Sweep) -> str:
+def agreement(one: classay.results.Sweep, other: classay.results.Sweep) -> str:
     """Whether all labels are the same; if not, the largest difference in accuracy, in errors."""
     same = [np.array_equal(one.records[value].labels, other.records[value].labels) for value in one.values]
     if all(same):

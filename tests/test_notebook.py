@@ -59,7 +59,7 @@ class Tags(HTMLParser):
         self.text.append(data)
 
 
-def stability() -> classay.Stability:
+def stability() -> classay.results.Stability:
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=40)
     labels = np.where(rng.random((8, 3, 40)) < 0.2, 1 - truth, truth)
@@ -121,10 +121,10 @@ def test_what_fails_is_left_out(monkeypatch):
         raise RuntimeError("no")
 
     result = stability()
-    monkeypatch.setattr(classay.Stability, "plot", fail)
+    monkeypatch.setattr(classay.results.Stability, "plot", fail)
     assert "<img" not in result._repr_html_()
     assert "<table" in result._repr_html_()
-    monkeypatch.setattr(classay.Stability, "to_frame", fail)
+    monkeypatch.setattr(classay.results.Stability, "to_frame", fail)
     assert "<table" not in result._repr_html_()
     assert "<strong>" in result._repr_html_()
 

@@ -77,7 +77,7 @@ def test_every_picture_is_shown():
 
 def test_every_public_name_is_in_the_reference():
     headings = re.findall(r"^## (\w+) \{", "".join(GENERATED.values()), flags=re.MULTILINE)
-    assert sorted(headings) == sorted(set(classay.__all__) - {"__version__"})
+    assert sorted(headings) == sorted({*classay.__all__, *classay.results.__all__} - {"__version__", "results"})
     for name in headings:
         assert f"#{name})" in GENERATED["reference/index.md"]
 

@@ -9,6 +9,7 @@ from typing import Any
 from docstrings import markdown, signature
 
 import classay
+from classay import results
 from classay.result import Result
 
 ROOMS = {
@@ -22,20 +23,25 @@ ROOMS = {
 """Room -> title and what it is about. The room of a name is where it is defined."""
 
 
+def public() -> dict[str, Any]:
+    """Every public name: verbs and what users construct, then the classes of results."""
+    top = {name: getattr(classay, name) for name in classay.__all__ if name not in {"__version__", "results"}}
+    return top | {name: getattr(results, name) for name in results.__all__}
+
+
 def names() -> dict[str, list[str]]:
     """Room -> public names, verbs first, then what they return."""
     found: dict[str, list[str]] = {room: [] for room in ROOMS}
-    for name in classay.__all__:
-        if name != "__version__":
-            room = getattr(classay, name).__module__.split(".")[1]
-            found[room if room in ROOMS else ""].append(name)
+    for name, thing in public().items():
+        room = thing.__module__.split(".")[1]
+        found[room if room in ROOMS else ""].append(name)
     return {room: sorted(each, key=lambda name: (name[0].isupper(), name.lower())) for room, each in found.items()}
 
 
 def page(room: str) -> str:
     """One page: each name with how it is called and what its docstring says."""
     title, about = ROOMS[room]
-    parts = [f"# {title}", about] + [entry(name, getattr(classay, name)) for name in names()[room]]
+    parts = [f"# {title}", about] + [entry(name, public()[name]) for name in names()[room]]
     return "\n\n".join(parts) + "\n"
 
 
@@ -48,7 +54,7 @@ def index() -> str:
     ]
     for room, found in names().items():
         if found:
-            rows = [f"| [`{name}`]({file(room)}#{name}) | {first(getattr(classay, name))} |" for name in found]
+            rows = [f"| [`{name}`]({file(room)}#{name}) | {first(public()[name])} |" for name in found]
             lines.append(f"## {ROOMS[room][0]}\n\n| name | what it is |\n| --- | --- |\n" + "\n".join(rows))
     return "\n\n".join(lines) + "\n"
 
@@ -95,7 +101,7 @@ def _members(kind: type) -> list[tuple[str, Any]]:
 
 def _member(owner: str, member: tuple[str, Any]) -> str:
     key, value = member
-    text = markdown(inspect.getdoc(value) or inspect.getdoc(getattr(getattr(classay, owner), key)) or "")
+    text = markdown(inspect.getdoc(value) or inspect.getdoc(getattr(public()[owner], key)) or "")
     inner = getattr(value, "__func__", value)
     kind = "" if inspect.isfunction(inner) else "property "
     called = f"{kind}{key}" if kind else signature(key, inner)

@@ -19,27 +19,33 @@ if TYPE_CHECKING:
 class Result:
     """The interface of every result: a frozen dataclass that can be printed, tabulated, serialised and plotted.
 
+    - `summary()`: the figures by name, from which the others are made unless a subclass has its own;
     - `str(result)`: one readable paragraph;
     - `to_frame()`: a tidy table, one row per figure;
     - `to_dict()`: plain JSON values;
-    - `plot()`: an Altair chart, returned and never shown.
+    - `plot()`: an Altair chart, returned and never shown. The default draws the figures with their intervals.
 
     A notebook shows its first sentence, the first rows of its table and its chart.
 
-    A subclass names its chart, a function within `classay.charts`:
-    `class Slices(Result, chart="data.slices:slices_chart")`.
+    A subclass declares the axis of the default chart, `class Shift(Result, unit="share of the rows")`, or names a chart
+    that looks different, a function within `classay.charts`: `class Slices(Result, chart="data.slices:slices_chart")`.
     """
 
     _chart: ClassVar[str] = ""
+    _unit: ClassVar[str] = "value"
 
-    def __init_subclass__(cls, *, chart: str = "", **keywords: Any) -> None:
+    def __init_subclass__(cls, *, chart: str = "", unit: str = "", **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if chart:
-            cls._chart = chart
+        cls._chart, cls._unit = chart or cls._chart, unit or cls._unit
+
+    def summary(self) -> dict[str, Estimate]:
+        """The figures by name; by default every field that is an estimate."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name.replace("_", " "): value for name, value in values.items() if isinstance(value, Estimate)}
 
     def to_frame(self) -> pd.DataFrame:
-        """A tidy table, one row per figure."""
-        raise NotImplementedError(f"{type(self).__name__} has no table")
+        """A tidy table, one row per figure: figure, value, low, high, level, kind."""
+        return pd.DataFrame([{"figure": name, **parts_of(estimate)} for name, estimate in self.summary().items()])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values: dicts with string keys, lists, strings, finite numbers, booleans and None."""
@@ -51,11 +57,12 @@ class Result:
     def plot(self, **options: Any) -> alt.TopLevelMixin:
         """An Altair chart of this result. It is returned, not shown."""
         # By name and at call time: charts depend on results, and Altair is only loaded for plotting.
-        if not self._chart:
-            raise NotImplementedError(f"{type(self).__name__} has no chart")
-        module, _, function = self._chart.partition(":")
+        module, _, function = (self._chart or "style.parts:default_chart").partition(":")
         chart: alt.TopLevelMixin = getattr(import_module(f"classay.charts.{module}"), function)(self, **options)
         return chart
+
+    def __str__(self) -> str:
+        return "; ".join(f"{name} {estimate}" for name, estimate in self.summary().items()) + "."
 
     def _notebook_table(self) -> tuple[pd.DataFrame, str]:
         """The table whose first rows a notebook shows, and where the other rows are."""
@@ -107,10 +114,14 @@ def plain(value: Any) -> Any:
 PARTS = ("value", "low", "high", "level", "kind")
 
 
+def parts_of(estimate: Estimate) -> dict[str, Any]:
+    """The columns of an estimate in a table."""
+    return {part: getattr(estimate, part) for part in PARTS}
+
+
 def figures_frame(learner: str, on: str, estimates: dict[str, Estimate]) -> pd.DataFrame:
     """One row per figure: learner, on, figure, value, low, high, level, kind."""
     rows = [
-        {"learner": learner, "on": on, "figure": name, **{part: getattr(estimate, part) for part in PARTS}}
-        for name, estimate in estimates.items()
+        {"learner": learner, "on": on, "figure": name, **parts_of(estimate)} for name, estimate in estimates.items()
     ]
     return pd.DataFrame(rows)

@@ -205,7 +205,7 @@ def _made(names: tuple[str, ...], columns: tuple[str, ...], labels: tuple[str, .
     )
 
 
-def _findings(names: tuple[str, ...], table: classay.StabilityTable) -> tuple[Finding, ...]:
+def _findings(names: tuple[str, ...], table: classay.results.StabilityTable) -> tuple[Finding, ...]:
     first, middle, last = names
     stability = table.stability
     return (

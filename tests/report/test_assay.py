@@ -398,7 +398,7 @@ def test_networks_have_a_section():
     start, target, origin = (each.ravel() for each in np.meshgrid([0, 1], [0, 1, 2], [-1, 0, 1, 2], indexing="ij"))
     kept = target != origin
     m = int(kept.sum())
-    walks = classay.Prototypes(
+    walks = classay.results.Prototypes(
         features=(np.eye(3, 5)[target[kept]] + 0.1 * rng.random((m, 5))).astype(np.float32),
         target=target[kept], origin=origin[kept], start=start[kept], steps=np.full(m, 7), length=np.full(m, 2.0),
         distance=np.ones(m), loss=np.full(m, 0.01), converged=np.ones(m, bool), weight=np.eye(3, 5, dtype=np.float32),

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from classay import Drift, InputError, Preference, Preferences, Update
+from classay import InputError
 from classay.charts import drift_chart, preference_chart
 from classay.intervals import Estimate
+from classay.results import Drift, Preference, Preferences, Update
 
 HOSTILE = [
     "<script>alert(1)</script>",

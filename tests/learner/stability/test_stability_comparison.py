@@ -57,4 +57,4 @@ def test_mistakes(found, said):
 
 
 def test_it_is_public():
-    assert classay.StabilityTable is type(stabilities({"a": constant()}))
+    assert classay.results.StabilityTable is type(stabilities({"a": constant()}))

@@ -87,7 +87,7 @@ def test_the_papers_figures_by_brute_force(quality):
 
 def test_a_record_can_be_asked_without_the_network(quality, tmp_path):
     path = classay.prototypes(mlp(), (6,), starts=3, name="little").save(tmp_path / "p.classay")
-    again = classay.network_quality(classay.Prototypes.load(path))
+    again = classay.network_quality(classay.results.Prototypes.load(path))
     assert again.within == quality.within
     assert again.estimate == quality.estimate
     assert again.fresh == {}

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...intervals import Estimate
+from ...notebook import headline
+from ...result import Result
+from ..kinds import without_options
 from . import theme
 from .theme import cut, estimate_text, figure, printable, within
 
@@ -66,6 +69,12 @@ def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *senten
     return theme.finished(
         layers, FIGURES_WIDTH, alt.Step(FIGURES_STEP), theme.titled(title, *sentences, width=FIGURES_WIDTH + 140)
     )
+
+
+@without_options
+def default_chart(result: Result) -> alt.LayerChart:
+    """Draw the figures of any result with their intervals, under the first sentence of its text."""
+    return figures_chart(result.summary(), result._unit, headline(str(result))[0])
 
 
 # The distribution of a figure over points.
