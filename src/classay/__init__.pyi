@@ -1,4 +1,5 @@
 # The public names. This list is read by type checkers and, when a name is first used, by lazy_loader.
+from . import results as results
 from .classes.curve.curve import accuracy_curve as accuracy_curve
 from .classes.curve.learner_curve import curve_of_learner as curve_of_learner
 from .classes.curve.risk import risk_curve as risk_curve
@@ -80,7 +81,6 @@ from .report.document import Report as Report
 from .report.export.files import open_report as open_report
 from .report.export.skore_checks import skore_checks as skore_checks
 from .report.gates.assert_gates import assert_gates as assert_gates
-from . import results as results
 
 __version__: str
 __all__: list[str]
