@@ -198,8 +198,8 @@ def test_learners_can_have_fewer_splits_and_fewer_rows():
         learners, X, y, splits={"tree": 8, "bayes": 5, "rule": 0}, fold_rows={"tree": "all", "bayes": 60, "rule": "all"}
     )
     assert [len(each.labelings.labels) for each in made.learners.values()] == [16, 10]
-    assert made.learners["bayes"].held_out.rows == 60
-    assert made.learners["tree"].held_out.rows == 240
+    assert made.parts.predicted["bayes"].rows == 60
+    assert made.parts.predicted["tree"].rows == 240
     settings = made.report.settings
     assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (
         8,
@@ -242,7 +242,7 @@ def test_a_large_table_is_sampled_and_that_is_said():
         made, _ = found({"bayes": GaussianNB()}, X, y, splits=5, test_points=90)
     settings = made.report.settings
     assert (settings["test_points"], settings["tested_rows"], settings["measured_rows"]) == (90, 90, 200)
-    held, labelings = made.learners["bayes"].held_out, made.learners["bayes"].labelings
+    held, labelings = made.parts.predicted["bayes"], made.learners["bayes"].labelings
     assert held.tested.size == labelings.truth.size == 90
     assert "sample of 200 of them" in next(each.lead for each in made.report.sections if each.key == "data")
     assert np.bincount(y[held.tested]).tolist() == [45, 45]
@@ -268,20 +268,20 @@ def test_groups_times_weights_and_a_test_part_reach_every_fit():
     X, y = gaussians(240)
     groups, when = np.arange(240) // 6, np.arange(240)
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, groups=groups)
-    labelings, held = made.learners["bayes"].labelings, made.learners["bayes"].held_out
+    labelings, held = made.learners["bayes"].labelings, made.parts.predicted["bayes"]
     assert not set(groups[labelings.test_rows]) & set(groups[labelings.train_rows[0]])
     assert held.tested.size == 240
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, time=when)
-    labelings, held = made.learners["bayes"].labelings, made.learners["bayes"].held_out
+    labelings, held = made.learners["bayes"].labelings, made.parts.predicted["bayes"]
     assert labelings.test_rows.min() > max(rows.max() for rows in labelings.train_rows)
     assert held.tested.min() == 40
     weights = np.where(y == 1, 1e-6, 1.0)
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, sample_weight=weights)
-    assert (made.learners["bayes"].held_out.labels == 0).mean() > 0.6
+    assert (made.parts.predicted["bayes"].labels == 0).mean() > 0.6
     other, truth = gaussians(60, seed=5)
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, X_test=other, y_test=truth)
     assert made.learners["bayes"].labelings.truth.size == 60
-    assert made.learners["bayes"].held_out.tested.size == 240
+    assert made.parts.predicted["bayes"].tested.size == 240
 
 
 def test_weights_that_a_learner_does_not_take():
@@ -468,7 +468,7 @@ def test_the_questions_of_the_data_page_are_folded_sections_of_a_report(mixed, a
     assert len(gains.rows) == 3 * len(LEARNERS)
     for name, check in assay.parts.checks.items():
         assert assay.report.figure(name, "baseline_gain") == check.versus.difference["accuracy"]
-        held = assay.parts.learners[name].held_out
+        held = assay.parts.predicted[name]
         right = held.labels == assay.parts.data.codes[held.tested]
         assert check.versus.model["accuracy"].value == pytest.approx(right.mean())
     ranked = sections["complexity_errors"]

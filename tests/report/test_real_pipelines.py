@@ -66,7 +66,7 @@ def test_report_and_page_say_what_was_wrapped(assay, tmp_path):
 
 
 def test_a_wrapped_learner_gives_the_same_figures_as_one_wrapped_by_hand(assay):
-    by_hand, by_trial = (assay.learners[name].held_out.labels for name in ("encoded", "bayes"))
+    by_hand, by_trial = (assay.parts.predicted[name].labels for name in ("encoded", "bayes"))
     assert (by_hand == by_trial).all()
 
 

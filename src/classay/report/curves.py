@@ -14,7 +14,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 from ..arrays import Floats, Ints, Mask
 from .cross_validated import HeldOut
-from .results import DataResults, LearnerResults
+from .results import DataResults, Results
 
 BINS, STEPS = 10, 21
 INSIDE = (5, 95)
@@ -49,32 +49,32 @@ class Curve:
         ]
 
 
-def calibration(learner: LearnerResults, data: DataResults) -> Curve | None:
+def calibration(name: str, results: Results) -> Curve | None:
     """How often rows are of the predicted class (of two classes: of the rarer), by what the probabilities say."""
-    held = learner.held_out
-    if held is None or held.probabilities is None:
+    held, data = results.predicted[name], results.data
+    if held.probabilities is None:
         return None
     said, happened = _said(held.probabilities, data.codes[held.tested], data.rarer)
     edges = np.unique(np.quantile(said, np.linspace(0, 1, BINS + 1)[1:-1]))
     x, y = _by_bin(edges, said, said), _by_bin(edges, said, happened)
-    by_refit = [_by_bin(edges, *_said(table, truth, data.rarer)) for table, truth in _refits(learner)]
+    by_refit = [_by_bin(edges, *_said(table, truth, data.rarer)) for table, truth in _refits(name, results)]
     low, high = _band(by_refit, x.size)
-    return Curve(learner.name, x, y, low, high)
+    return Curve(name, x, y, low, high)
 
 
-def roc(learner: LearnerResults, data: DataResults) -> Curve | None:
+def roc(name: str, results: Results) -> Curve | None:
     """Of two classes: the share of rows of the rarer that are found, by the share of the others taken for them."""
-    return _ranked(learner, data, lambda truth, score: roc_curve(truth, score)[:2])
+    return _ranked(name, results, lambda truth, score: roc_curve(truth, score)[:2])
 
 
-def precision_recall(learner: LearnerResults, data: DataResults) -> Curve | None:
+def precision_recall(name: str, results: Results) -> Curve | None:
     """Of two classes: the share of rows taken for the rarer that are of it, by the share of those that are found."""
 
     def curve(truth: Mask, score: Floats) -> tuple[Floats, Floats]:
         precision, recall, _ = precision_recall_curve(truth, score)
         return recall[::-1], precision[::-1]
 
-    return _ranked(learner, data, curve)
+    return _ranked(name, results, curve)
 
 
 def confusion(held: HeldOut, data: DataResults) -> Ints:
@@ -82,9 +82,9 @@ def confusion(held: HeldOut, data: DataResults) -> Ints:
     return np.asarray(confusion_matrix(data.codes[held.tested], held.labels, labels=np.arange(data.classes.size)))
 
 
-def _ranked(learner: LearnerResults, data: DataResults, curve: Any) -> Curve | None:
-    held = learner.held_out
-    if held is None or data.classes.size != 2 or (held.probabilities is None and held.scores is None):
+def _ranked(name: str, results: Results, curve: Any) -> Curve | None:
+    held, data = results.predicted[name], results.data
+    if data.classes.size != 2 or (held.probabilities is None and held.scores is None):
         return None
     table = held.scores if held.probabilities is None else held.probabilities
     assert table is not None
@@ -96,11 +96,11 @@ def _ranked(learner: LearnerResults, data: DataResults, curve: Any) -> Curve | N
     y = _on(grid, *curve(truth, np.nan_to_num(table[:, positive])))
     by_refit = [
         _on(grid, *curve(known == positive, scores[:, positive]))
-        for scores, known in _refits(learner)
+        for scores, known in _refits(name, results)
         if 0 < int((known == positive).sum()) < known.size
     ]
     low, high = _band(by_refit, grid.size)
-    return Curve(learner.name, grid, y, low, high)
+    return Curve(name, grid, y, low, high)
 
 
 def _said(probabilities: Floats, codes: Ints, positive: int) -> tuple[Floats, Floats]:
@@ -110,9 +110,12 @@ def _said(probabilities: Floats, codes: Ints, positive: int) -> tuple[Floats, Fl
     return probabilities.max(axis=1), (probabilities.argmax(axis=1) == codes).astype(float)
 
 
-def _refits(learner: LearnerResults) -> list[tuple[Floats, Ints]]:
+def _refits(name: str, results: Results) -> list[tuple[Floats, Ints]]:
     """Probabilities of refits on the test points, and the classes of these."""
-    scores, truth = learner.labelings.scores, learner.labelings.truth.astype(np.int64)
+    if name not in results.learners:
+        return []
+    record = results.learners[name].labelings
+    scores, truth = record.scores, record.truth.astype(np.int64)
     if scores is None or scores.compact:
         return []
     tables = scores.values[scores.present][:MOST_REFITS]

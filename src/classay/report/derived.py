@@ -31,19 +31,15 @@ LEAST_CLASSES, ENOUGH_CLASSES = 5, 20
 def learner_results(
     name: str,
     labelings: Labelings,
-    held: HeldOut | None,
-    error_slices: Slices | str,
     test_rows: Any,
     seed: int,
     wrapped: str = "",
 ) -> LearnerResults:
     """Every figure of one learner. Raises InputError if the record is too small for any.
 
-    `error_slices` are its slices, or why there are none; `test_rows` is the table of its test points.
+    `test_rows` is the table of its test points.
     """
-    why = {"held_out": error_slices} if held is None and isinstance(error_slices, str) else {}
-    if isinstance(error_slices, str):
-        why["slices"] = error_slices
+    why: dict[str, str] = {}
     oriented = orientation(labelings, min(5, labelings.truth.size), random_state=seed)
     steady = stability(labelings, on="test")
     on_probes = stability(labelings, on="probes") if labelings.has_probes else None
@@ -60,8 +56,6 @@ def learner_results(
         stability=steady,
         on_probes=on_probes,
         regions=regions,
-        held_out=held,
-        slices=None if isinstance(error_slices, str) else error_slices,
         why=why,
         wrapped=wrapped,
     )

@@ -144,6 +144,17 @@ class Groundwork:
         return [name for name in self.learners if name not in self.failed]
 
     @property
+    def found_slices(self) -> dict[str, Slices]:
+        """The slices of the learners that have any."""
+        return {name: each for name, each in self.slices.items() if not isinstance(each, str)}
+
+    @property
+    def why_no_slices(self) -> dict[str, str]:
+        """Why there are none, if no learner has any."""
+        reasons = [each for each in self.slices.values() if isinstance(each, str)]
+        return {"slices": reasons[0]} if reasons and len(reasons) == len(self.slices) else {}
+
+    @property
     def test_table(self) -> pd.DataFrame:
         """The test points."""
         rows = take(self.setup.X, self.setup.test)

@@ -12,14 +12,14 @@ from .results import Results
 
 def best_learner(results: Results) -> str | None:
     """The learner with the highest cross-validated accuracy."""
-    held = {name: one.held_out for name, one in results.learners.items() if one.held_out is not None}
-    return max(held, key=lambda name: float(held[name].right(results.data.codes).mean()), default=None)
+    right = {name: float(held.right(results.data.codes).mean()) for name, held in results.predicted.items()}
+    return max(right, key=lambda name: right[name], default=None)
 
 
 def learner_probabilities(results: Results) -> Floats | None:
     """Its probabilities for the measured rows, if it has scores for all of them."""
     name = best_learner(results)
-    held = None if name is None else results.learners[name].held_out
+    held = None if name is None else results.predicted[name]
     if held is None or held.scores is None or not np.isin(results.measured, held.tested).all():
         return None
     scores = held.scores[np.searchsorted(held.tested, results.measured)]

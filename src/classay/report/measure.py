@@ -205,8 +205,8 @@ class _Rounds:
                 reasons = " ".join(f"{name}: {reason}" for name, reason in failed.items())
                 raise InputError(f"No learner gave results. {reasons}")
             akin = kinship_of({name: one.labelings for name, one in by_learner.items()}, seed, why)
-            held = {name: one.held_out for name, one in by_learner.items() if one.held_out is not None}
-            classes = classes_of(ground.data, held, why, self.wanted.more_classes)
+            predicted = {name: ground.held_out[name] for name in ground.learners if name in ground.held_out}
+            classes = classes_of(ground.data, predicted, why, self.wanted.more_classes)
             # Also of learners that had no time for refits: how accurate they are is known.
             full = {name: each for name, each in ground.held_out.items() if each.is_full}
             metric = metric_for(next(iter(self.wanted.metrics), None), full, ground.data)
@@ -217,12 +217,14 @@ class _Rounds:
         return Results(
             data=ground.data,
             learners=by_learner,
+            predicted=predicted,
+            slices=ground.found_slices,
             kinship=akin,
             complexity=ground.complexity,
             classes=classes,
             networks=dict(self.networks),
             failed={name: reason for name, reason in failed.items() if name not in self.wanted.contrast},
-            why=why,
+            why=ground.why_no_slices | why,
             settings=self._settings(by_learner, preliminary),
             slow=tuple(name for name in failed if name in ground.slow),
             measured_rows=ground.measured,
@@ -230,7 +232,7 @@ class _Rounds:
             kept=self.kept,
             with_copies=ground.with_copies,
             suspicions=ground.suspicions,
-            checks={name: check for name, check in ground.checks.items() if name in by_learner},
+            checks=ground.checks,
             unlike=ground.unlike,
             metric=metric,
             scored=by_metric.pop(metric),
@@ -253,8 +255,6 @@ class _Rounds:
             results = learner_results(
                 name,
                 self.records.record(name),
-                ground.held_out.get(name),
-                ground.slices[name],
                 self.test_table,
                 ground.settings.seed,
                 ground.wrapped.get(name, ""),

@@ -145,7 +145,7 @@ class DataResults:
 
 @dataclass(frozen=True)
 class LearnerResults:
-    """The results of one learner. What could not be measured is None, and `why` has the reason by name.
+    """The results of the refits of one learner. What could not be measured is None, `why` has the reason by name.
 
     `wrapped` says how the table is changed for the learner inside each fit; it is empty if the learner takes it as is.
     `votes_for_itself` and `scales` are its traits; `more_iterations` is the share of predictions that ten times the
@@ -158,8 +158,6 @@ class LearnerResults:
     stability: Stability
     on_probes: Stability | None = None
     regions: DisagreementRegions | None = None
-    held_out: HeldOut | None = None
-    slices: Slices | None = None
     why: dict[str, str] = field(default_factory=dict)
     wrapped: str = ""
     votes_for_itself: bool = False
@@ -181,6 +179,8 @@ class ClassesResults:
 class Results:
     """All results. `failed` says why learners or networks gave no results, `why` the same for other measurements.
 
+    `predicted` has predictions for rows that a learner was not fitted on, such as cross-validated ones, and `slices`
+    where they are wrong; `learners` what refits of it show: each as far as there was time for them.
     `slow` has the learners among `failed` that only lacked time. `complexity` is that of `measured_rows`: all rows, or
     a sample of a large table; `test_table` has the test points; `kept` what all rounds of an assay share. `scored` has
     the `metric` of each learner, from cross-validated fits on all rows, and `more_metrics` others by name; `contrast`
@@ -191,6 +191,8 @@ class Results:
 
     data: DataResults
     learners: dict[str, LearnerResults]
+    predicted: dict[str, HeldOut] = field(default_factory=dict)
+    slices: dict[str, Slices] = field(default_factory=dict)
     kinship: Kinship | None = None
     complexity: Complexity | None = None
     classes: ClassesResults | None = None
@@ -210,6 +212,11 @@ class Results:
     suspicions: Suspicions = field(default_factory=Suspicions)
     checks: dict[str, ModelCheck] = field(default_factory=dict)
     unlike: UnlikeKnown | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The learners of which anything is known."""
+        return tuple(dict.fromkeys((*self.learners, *self.predicted)))
 
     @property
     def measured(self) -> Ints:

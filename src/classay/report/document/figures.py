@@ -12,21 +12,16 @@ from ...intervals import Estimate, difference, exact, of_proportion_by_group, wi
 from ...learner.orientation.orientation import usual_threshold
 from ..label_quality import labels_of
 from ..model_check import ModelCheck
-from ..results import DataResults, LearnerResults, Results
+from ..results import LearnerResults, Results
 from .document import Figure
 
 
 def figures_of(results: Results) -> tuple[Figure, ...]:
     """All figures, learners first."""
     figures: list[Figure] = []
-    for name, learner in results.learners.items():
-        values = metric_figures(results, name) | learner_figures(learner, results.data)
-        values |= check_figures(results.checks.get(name))
+    for name in results.names:
+        values = learner_figures(results, name) | check_figures(results.checks.get(name))
         figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
-    for name in results.scored:
-        if name not in results.learners:  # it had no time for refits
-            values = metric_figures(results, name)
-            figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
     if results.classes is not None:
         forecast, size = results.classes.forecast, results.data.classes.size
@@ -54,16 +49,26 @@ def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
     """The metrics of one learner, from cross-validated fits on all rows, and the rows of a fit."""
     metrics = {results.metric: results.scored, **results.more_metrics}
     values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
-    one = results.learners.get(name)
-    held = one.held_out if one is not None else None
-    rows = results.scored[name].rows if held is None and name in results.scored else None if held is None else held.rows
-    return values if rows is None else {**values, "fit_rows": exact(rows, "count")}
+    held = results.predicted.get(name)
+    return values if held is None else {**values, "fit_rows": exact(held.rows, "count")}
 
 
-def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Estimate]:
-    """The figures of one learner."""
+def learner_figures(results: Results, name: str) -> dict[str, Estimate]:
+    """The figures of one learner: of its cross-validated predictions, its refits, and its slices."""
+    values = metric_figures(results, name)
+    if name in results.predicted:
+        values["accuracy"] = accuracy_of(results, name)
+    if name in results.learners:
+        values |= refit_figures(results.learners[name])
+    if name in results.slices:
+        values["slices"] = exact(len(results.slices[name].slices), "count")
+    return values
+
+
+def refit_figures(learner: LearnerResults) -> dict[str, Estimate]:
+    """The figures of the refits of one learner."""
     oriented, steady = learner.orientation, learner.stability
-    values = {} if learner.held_out is None else {"accuracy": accuracy_of(learner, data)}
+    values: dict[str, Estimate] = {}
     values["refit_accuracy"] = steady.accuracy
     values["train_accuracy"] = oriented.train_accuracy
     values["gap"] = gap(learner)
@@ -81,8 +86,6 @@ def learner_figures(learner: LearnerResults, data: DataResults) -> dict[str, Est
     for name in ("expressivity", "capacity", "stochasticity"):
         values[name] = getattr(oriented, name)
     values["seconds_per_fit"] = exact(float(np.nanmedian(learner.labelings.seconds)), "measured once, on this machine")
-    if learner.slices is not None:
-        values["slices"] = exact(len(learner.slices.slices), "count")
     return values
 
 
@@ -98,11 +101,12 @@ def check_figures(check: ModelCheck | None) -> dict[str, Estimate]:
     return values
 
 
-def accuracy_of(learner: LearnerResults, data: DataResults) -> Estimate:
+def accuracy_of(results: Results, name: str) -> Estimate:
     """Cross-validated accuracy, of fits on all rows but the fold; that of refits on halves if there is none."""
-    if learner.held_out is None:
-        return learner.stability.accuracy
-    return of_proportion_by_group(learner.held_out.right(data.codes), data.groups_of(learner.held_out.tested))
+    held = results.predicted.get(name)
+    if held is None:
+        return results.learners[name].stability.accuracy
+    return of_proportion_by_group(held.right(results.data.codes), results.data.groups_of(held.tested))
 
 
 def gap(learner: LearnerResults) -> Estimate:

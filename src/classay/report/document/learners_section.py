@@ -15,7 +15,7 @@ from ...learner.stability.comparison import stabilities
 from ..curves import Curve, calibration, confusion, precision_recall, roc
 from ..results import LearnerResults, Results
 from .document import Cell, Picture, Section, Sheet
-from .figures import learner_figures, metric_figures
+from .figures import learner_figures
 from .glossary import term_of
 from .phrases import joined, percent, quoted
 
@@ -33,10 +33,10 @@ def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
 def sheet_of(key: str, title: str, names: Sequence[str], results: Results, note: str = "") -> Sheet:
     """Figures of all learners, one row per learner."""
     rows: list[tuple[Cell, ...]] = []
-    for name, one in results.learners.items():
-        values = metric_figures(results, name) | learner_figures(one, results.data)
+    for name in results.names:
+        values = learner_figures(results, name)
         rows.append((name, *(values.get(figure) for figure in names)))
-    return Sheet(key, title, ("learner", *names), tuple(rows), note, tuple(results.learners))
+    return Sheet(key, title, ("learner", *names), tuple(rows), note, results.names)
 
 
 def learners_section(results: Results) -> Section:
@@ -45,7 +45,7 @@ def learners_section(results: Results) -> Section:
     known = any(one.retraining is not None for one in results.learners.values())
     retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
     names = (*shown, "refit_spread", *retrained, "seconds_per_fit")
-    sizes = sorted({one.held_out.rows for one in results.learners.values() if one.held_out is not None})
+    sizes = sorted({held.rows for held in results.predicted.values()})
     fits = f"{joined([f'{rows:,}' for rows in sizes])} rows" if sizes else "no rows"
     metrics = joined([term_of(name).label for name in shown])
     overview = sheet_of(
@@ -69,8 +69,8 @@ def _refits_in_words(results: Results) -> str:
 
 def _curves(results: Results) -> tuple[Picture, ...]:
     """Calibration, ROC and precision against recall of the learners that were asked for, and a confusion matrix."""
-    asked = {name: one for name, one in results.learners.items() if name not in results.contrast}
-    short = dict(zip(results.learners, labels(list(results.learners))))
+    asked = [name for name in results.predicted if name not in results.contrast]
+    short = dict(zip(results.names, labels(list(results.names))))
     two = results.data.classes.size == 2
     positive = quoted(results.data.classes[results.data.rarer])
     what = f"class {positive}" if two else "the predicted class"
@@ -103,11 +103,11 @@ def _curves(results: Results) -> tuple[Picture, ...]:
     ]
     pictures = []
     for key, title, text, curve, (across, up), diagonal in drawn:
-        curves = [found for one in asked.values() if (found := curve(one, results.data)) is not None]
+        curves = [found for name in asked if (found := curve(name, results)) is not None]
         if not curves:
             continue
         rows = [row for each in curves for row in each.rows(short[each.learner])]
-        names = [short[name] for name in results.learners]
+        names = list(short.values())
         chart = charts.curves_with_bands(rows, names, across, up, title, diagonal=diagonal)
         pictures.append(Picture(key, title, text, spec_of(chart), _points(key, title, curves)))
     return (*pictures, *_confusion(results))
@@ -125,8 +125,7 @@ def _points(key: str, title: str, curves: list[Curve]) -> Sheet:
 
 def _confusion(results: Results) -> tuple[Picture, ...]:
     """Of the learner that the verdict names, or the most accurate one."""
-    data = results.data
-    held = {name: one.held_out for name, one in results.learners.items() if one.held_out is not None}
+    data, held = results.data, results.predicted
     if not held or data.classes.size > MOST_CLASSES:
         return ()
     best = max(
@@ -148,7 +147,9 @@ def _confusion(results: Results) -> tuple[Picture, ...]:
 
 def variation_section(results: Results) -> Section:
     """How much predictions vary over refits, and why; which learners predict alike."""
-    learners = results.learners
+    learners, title = results.learners, "How far do refits differ? (stability, capacity, stochasticity)"
+    if not learners:
+        return Section("variation", title, "", absent="there are no refits", folded=True)
     oriented = next(iter(learners.values())).orientation
     threshold = usual_threshold(oriented.holdout_size)
     table = stabilities({name: one.stability for name, one in learners.items()})
@@ -190,14 +191,13 @@ def variation_section(results: Results) -> Section:
             kin.names,
         )
         drawn = charts.kinship_heatmap(kin) if len(kin.names) < 3 else charts.kinship_map(kin)
-        title = "Which learners predict alike? (kinship)"
-        pictures.append(Picture("kinship", title, str(kin), spec_of(drawn), distances))
+        alike = "Which learners predict alike? (kinship)"
+        pictures.append(Picture("kinship", alike, str(kin), spec_of(drawn), distances))
     steady = max(learners.values(), key=lambda one: one.stability.stability.value)
     lead = (
         f"From refits on {_trained(results)}. {quoted(steady.name)} is the most stable: two of its refits agree on "
         f"{percent(steady.stability.stability)} of the test points."
     )
-    title = "How far do refits differ? (stability, capacity, stochasticity)"
     return Section("variation", title, lead, tuple(pictures), (variation,), folded=True)
 
 
@@ -220,7 +220,9 @@ def disagreement_section(results: Results) -> Section:
             continue
         sheets.append(_regions(name, one))
     if not sheets:
-        return Section("disagreement", TITLE, "", absent=" ".join(dict.fromkeys(lacking)), folded=True)
+        return Section(
+            "disagreement", TITLE, "", absent=" ".join(dict.fromkeys(lacking)) or "there are no refits", folded=True
+        )
     empty = [name for name, one in results.learners.items() if one.regions is not None and not one.regions.regions]
     lead = (
         "Ranges and categories in which two refits disagree more often than elsewhere, on the test points: "

@@ -16,15 +16,12 @@ HIDDEN = ("command", "bought", "stages", "versions", "preliminary", "wrapped")
 def methods_section(results: Results) -> Section:
     """What was fitted, how precise it is, and every setting."""
     settings = results.settings
-    half = max((one.stability.stability.high - one.stability.stability.low) / 2 for one in results.learners.values())
-    accuracy = max((one.stability.accuracy.high - one.stability.accuracy.low) / 2 for one in results.learners.values())
     allowed = (
         "Fixed numbers of fits" if settings["budget"] is None else f"The budget of {time_text(settings['budget'])}"
     )
     lead = (
         f"{allowed} allowed {settings['bought']}. It took {time_text(settings['seconds'])}.{_slow(results)} "
-        f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} "
-        "(half the width of the widest 95 % interval). Warnings use wider intervals than the 95 % intervals shown: at "
+        f"{_precision(results)}Warnings use wider intervals than the 95 % intervals shown: at "
         "their level, all warnings of a page together should be wrong in at most 5 % of pages."
     )
     if settings.get("interrupted"):
@@ -39,6 +36,19 @@ def methods_section(results: Results) -> Section:
         rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
     sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
     return Section("methods", "Methods and settings", lead, (), (sheet,), folded=True)
+
+
+def _precision(results: Results) -> str:
+    """How precise the figures of refits are."""
+    steady = [one.stability for one in results.learners.values()]
+    if not steady:
+        return ""
+    half = max((each.stability.high - each.stability.low) / 2 for each in steady)
+    accuracy = max((each.accuracy.high - each.accuracy.low) / 2 for each in steady)
+    return (
+        f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} "
+        "(half the width of the widest 95 % interval). "
+    )
 
 
 def _slow(results: Results) -> str:

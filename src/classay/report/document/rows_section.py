@@ -68,9 +68,7 @@ def _sampled(results: Results) -> str:
 def _classes(results: Results) -> Sheet:
     data = results.data
     counts = np.bincount(data.codes, minlength=data.classes.size)
-    right = {
-        name: _right_by_class(data, one.held_out) for name, one in results.learners.items() if one.held_out is not None
-    }
+    right = {name: _right_by_class(data, held) for name, held in results.predicted.items()}
     order = np.argsort(-counts, kind="stable")
     columns = ["class", "rows", "share"]
     by_class = None if results.complexity is None else results.complexity.by_class.set_index("class")

@@ -13,7 +13,7 @@ from ...arrays import Ints
 from ...data.slices import Slice, Slices
 from ...expect import counted
 from ..model_check import ModelCheck
-from ..results import LearnerResults, Results
+from ..results import Results
 from .document import Picture, Section, Sheet
 from .geometry_section import sentence_name
 from .learners_section import spec_of
@@ -30,23 +30,23 @@ FOUND = (
 
 def slices_section(results: Results) -> Section:
     """Where the errors of each learner concentrate."""
-    searched = {name: one for name, one in results.learners.items() if one.slices is not None}
+    searched = results.slices
     if not searched:
-        why = next(iter(results.learners.values())).why.get("slices", "there are no cross-validated predictions")
+        why = results.why.get("slices", "there are no cross-validated predictions")
         return Section("slices", TITLE, "", absent=why, folded=True)
-    sheets = [_of_learner(results, name, one) for name, one in searched.items()]
+    sheets = [_of_learner(results, name) for name in searched]
     none = [quoted(name) for name, sheet in zip(searched, sheets) if not sheet.rows]
     lead = f"{FOUND.format('a learner')} Open one to see its rows."
-    tested = next(one.held_out.tested.size for one in searched.values() if one.held_out is not None)
+    tested = results.predicted[next(iter(searched))].tested.size
     if tested < results.data.codes.size:
         lead += f" Searched among {tested:,} of {results.data.codes.size:,} rows, those with predictions."
     lead += f" No slice stands out for {joined(none)}." if none else ""
-    filled = [(name, one) for name, one in searched.items() if one.slices is not None and one.slices.slices]
+    filled = [name for name, found in searched.items() if found.slices]
     pictures: tuple[Picture, ...] = ()
     if filled:
-        name, one = max(filled, key=lambda item: _accuracy(results, item[1]))
-        assert one.slices is not None
-        pictures = (_picture(name, one.slices),)
+        # The chart shows the learner that one would choose.
+        best = max(filled, key=lambda name: float(results.predicted[name].right(results.data.codes).mean()))
+        pictures = (_picture(best, searched[best]),)
     for check in results.checks.values():
         sheets += [_of_added(check), by_column_sheet(check)]
     return Section("slices", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
@@ -140,29 +140,22 @@ def _picture(name: str, found: Slices) -> Picture:
     )
 
 
-def _accuracy(results: Results, one: LearnerResults) -> float:
-    """How often it is right: the chart shows the learner that one would choose."""
-    return 0.0 if one.held_out is None else float(one.held_out.right(results.data.codes).mean())
-
-
-def _of_learner(results: Results, name: str, one: LearnerResults) -> Sheet:
-    assert one.slices is not None
-    assert one.held_out is not None
-    data, held = results.data, one.held_out
+def _of_learner(results: Results, name: str) -> Sheet:
+    data, held, found = results.data, results.predicted[name], results.slices[name]
     details = tuple(
         _rows_inside(
             f"slice/{name}/{place}",
             each,
-            np.flatnonzero(one.slices.rows(place)),
+            np.flatnonzero(found.rows(place)),
             data.X,
             held.tested,
             data.classes[data.codes[held.tested]],
             data.classes[held.labels],
             held.tested,
         )
-        for place, each in enumerate(one.slices.slices)
+        for place, each in enumerate(found.slices)
     )
-    return _sheet(f"slices/{name}", f"Where {name} is wrong", one.slices, one.slices.slices, details)
+    return _sheet(f"slices/{name}", f"Where {name} is wrong", found, found.slices, details)
 
 
 def _inside(

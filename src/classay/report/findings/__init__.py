@@ -15,7 +15,7 @@ from importlib import import_module
 
 from ..document import LEVELS, Finding, Unasked
 from ..results import Results
-from .rules import Judge, Rule, limited
+from .rules import Judge, Outcome, Rule, limited
 
 __all__ = ["RULES", "findings_of"]
 
@@ -44,13 +44,18 @@ def findings_of(results: Results) -> tuple[tuple[Finding, ...], tuple[Unasked, .
 
     Learners that are only a contrast are not asked anything.
     """
-    asked = {name: one for name, one in results.learners.items() if name not in results.contrast}
-    results = replace(results, learners=asked)
-    judge = Judge.of_report(len(results.learners), len(results.networks))
+    results = replace(
+        results,
+        learners={name: one for name, one in results.learners.items() if name not in results.contrast},
+        predicted={name: held for name, held in results.predicted.items() if name not in results.contrast},
+    )
+    judge = Judge.of_report(len(results.predicted | results.learners), len(results.networks))
     findings: list[Finding] = []
     unasked: list[Unasked] = []
     for rule in RULES.values():
-        outcome = rule.check(results, judge)
+        outcome: Outcome = Unasked(rule.code, rule.title, "there are no refits")
+        if results.learners or rule.basis != "refits":
+            outcome = rule.check(results, judge)
         if isinstance(outcome, Unasked):
             unasked.append(outcome)
         else:

@@ -61,5 +61,5 @@ def check(results: Results, judge: Judge) -> Outcome:
 def _size(results: Results) -> str:
     """The rows of the fits behind the forecast."""
     assert results.classes is not None
-    one = results.learners.get(results.classes.learner)
-    return "" if one is None or one.held_out is None else f" ({fit_size(one.held_out)})"
+    held = results.predicted.get(results.classes.learner)
+    return "" if held is None else f" ({fit_size(held)})"

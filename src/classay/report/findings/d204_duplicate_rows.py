@@ -42,7 +42,7 @@ def _measured(results: Results, judge: Judge, copied: str) -> Finding:
     """What the most accurate learner gains by copies on both sides."""
     assert results.with_copies is not None
     data, (name, apart) = results.data, results.with_copies
-    together = results.learners[name].held_out if name in results.learners else None
+    together = results.predicted.get(name)
     if together is None or together.tested.size != apart.tested.size:
         return _note(data.duplicates, f"{copied} Copies are kept on one side of every split.")
     tested = apart.tested

@@ -35,10 +35,10 @@ def check(results: Results, judge: Judge) -> Outcome:
             other
             for other in not_less_accurate(learner, results)
             if _varies_less(learner, other, judge)
-            and accuracy_of(other, results.data).value >= accuracy_of(learner, results.data).value
+            and accuracy_of(results, other.name).value >= accuracy_of(results, learner.name).value
         ]
         if better:
-            best = max(better, key=lambda each: accuracy_of(each, results.data).value)
+            best = max(better, key=lambda each: accuracy_of(results, each.name).value)
             findings.append(_needlessly(learner, best, results))
         elif len(results.learners) == 1 and _clearly(learner, judge):
             findings.append(_alone(learner))
@@ -71,8 +71,8 @@ def _needlessly(learner: LearnerResults, other: LearnerResults, results: Results
         title=TITLE,
         sentence=f"{_gap_in_words(learner)} {quoted(other.name)} fits its own rows less closely (a gap of "
         f"{points(gap(other))}), changes fewer predictions ({percent(changed_by_sample(other))} with another sample), "
-        f"and is at least as accurate ({share(accuracy_of(other, results.data).value)} compared with "
-        f"{share(accuracy_of(learner, results.data).value)}, cross-validated).",
+        f"and is at least as accurate ({share(accuracy_of(results, other.name).value)} compared with "
+        f"{share(accuracy_of(results, learner.name).value)}, cross-validated).",
         value=gap(learner),
         reference=f"{other.name}: {points(gap(other))}",
         action=f"Use {quoted(other.name)}, or regularise this one: less depth, fewer steps, a stronger penalty, "

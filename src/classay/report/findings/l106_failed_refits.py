@@ -23,7 +23,7 @@ def check(results: Results, judge: Judge) -> Outcome:
     """One warning per learner with failures, or one finding that there are none."""
     findings = [_some(learner) for learner in results.learners.values() if learner.labelings.failures]
     findings += [_all(name, results) for name in results.failed]
-    return findings or [_fine(results)]
+    return findings or ([_fine(results)] if results.learners else [])
 
 
 def _some(learner: LearnerResults) -> Finding:
@@ -50,7 +50,7 @@ def _all(name: str, results: Results) -> Finding:
         title="No results",
         sentence=f"It gave no results: {one_line(results.failed[name])}",
         value=Estimate(math.nan, math.nan, math.nan, kind="unknown"),
-        reference=f"{len(results.learners)} others have results",
+        reference=f"{len(results.names)} others have results",
         action="Run it again to include it." if results.settings.get("interrupted") else "Fix it or drop it.",
     )
 
@@ -63,7 +63,7 @@ def _too_slow(name: str, results: Results) -> Finding:
         title="Too slow for the budget",
         sentence=one_line(results.failed[name], 400),
         value=Estimate(math.nan, math.nan, math.nan, kind="unknown"),
-        reference=f"{len(results.learners)} others have results",
+        reference=f"{len(results.names)} others have results",
     )
 
 

@@ -25,7 +25,7 @@ def check(results: Results, judge: Judge) -> Outcome:
     """One note on the region that stands out most, or one finding that none does."""
     searched = {name: learner.regions for name, learner in results.learners.items() if learner.regions is not None}
     if not searched:
-        return Unasked(CODE, TITLE, next(iter(results.learners.values())).why.get("regions", ""))
+        return Unasked(CODE, TITLE, next((one.why.get("regions", "") for one in results.learners.values()), ""))
     clear = {name: regions for name, regions in searched.items() if regions.regions}
     return [_region(clear) if clear else _fine(searched)]
 

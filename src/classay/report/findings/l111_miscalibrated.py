@@ -83,8 +83,7 @@ def _gap(name: str, held: HeldOut, results: Results, level: float) -> _Gap:
 
 def _note(off: list[_Gap], results: Results) -> Finding:
     first, rest = off[0], off[1:]
-    held = results.learners[first.learner].held_out
-    assert held is not None
+    held = results.predicted[first.learner]
     others = [f"{quoted(each.learner)} ({_direction(each)} by {points(_size(each.gap))})" for each in rest]
     too = f" Also off: {joined(others)}." if others else ""
     if first.of is None:

@@ -39,6 +39,8 @@ def check(results: Results, judge: Judge) -> Outcome:
         return Unasked(CODE, TITLE, "rows belong together (D206), so that more of them need not be new ones")
     codes = results.data.codes
     best = max(full, key=lambda name: float(full[name].right(codes).mean()))
+    if best not in results.learners:
+        return Unasked(CODE, TITLE, f"there are no refits of {best}")
     held, labelings = full[best], results.learners[best].labelings
     place = np.searchsorted(held.tested, test)
     there = np.flatnonzero((place < held.tested.size) & (held.tested[np.minimum(place, held.tested.size - 1)] == test))

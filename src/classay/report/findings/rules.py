@@ -133,19 +133,14 @@ def fit_size(held: HeldOut) -> str:
 
 def full_folds(results: Results) -> dict[str, HeldOut]:
     """The cross-validated predictions of learners whose fits had nearly all rows: with fewer, it is another learner."""
-    return {
-        name: learner.held_out
-        for name, learner in results.learners.items()
-        if learner.held_out is not None and learner.held_out.is_full
-    }
+    return {name: held for name, held in results.predicted.items() if held.is_full}
 
 
 def without_full_folds(results: Results, code: str, title: str) -> Unasked:
     """Why a check that needs fits on nearly all rows cannot be made."""
-    held = [one.held_out for one in results.learners.values() if one.held_out is not None]
-    if not held:
+    if not results.predicted:
         return Unasked(code, title, "there are no cross-validated predictions")
-    most = max(held, key=lambda each: each.rows)
+    most = max(results.predicted.values(), key=lambda each: each.rows)
     return Unasked(
         code,
         title,
@@ -155,7 +150,7 @@ def without_full_folds(results: Results, code: str, title: str) -> Unasked:
 
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:
     """The learners of a statement on all that could be asked."""
-    return "Every learner" if len(asked) == len(results.learners) else "Every learner with fits on all rows"
+    return "Every learner" if len(asked) == len(results.predicted) else "Every learner with fits on all rows"
 
 
 def limited(finding: Finding, basis: str, results: Results) -> Finding:
@@ -177,8 +172,7 @@ def _rows_used(of: str, basis: str, results: Results) -> tuple[int, int]:
         size = results.settings.get("size", "all")
         return (size, half) if isinstance(size, int) else (half, half)
     if basis == "folds":
-        learners = [results.learners[of]] if of in results.learners else list(results.learners.values())
-        held = [learner.held_out for learner in learners if learner.held_out is not None]
+        held = [results.predicted[of]] if of in results.predicted else list(results.predicted.values())
         return min(((each.rows, each.available) for each in held), default=(0, 0))
     return 0, 0
 

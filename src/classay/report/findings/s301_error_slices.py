@@ -57,10 +57,10 @@ def check(results: Results, judge: Judge) -> Outcome:
     if not held_out:
         return without_full_folds(results, CODE, TITLE)
     searched = {
-        name: (slices, held) for name, held in held_out.items() if (slices := results.learners[name].slices) is not None
+        name: (slices, held) for name, held in held_out.items() if (slices := results.slices.get(name)) is not None
     }
     if not searched:
-        return Unasked(CODE, TITLE, next(iter(results.learners.values())).why.get("slices", ""))
+        return Unasked(CODE, TITLE, results.why.get("slices", ""))
     unpredicted, predicted = [], []
     for name, (slices, held) in searched.items():
         errors = excess_errors(slices, held, ~held.right(results.data.codes), results.data.groups_of(held.tested))

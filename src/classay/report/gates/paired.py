@@ -21,6 +21,12 @@ def paired_learners(results: Results) -> Paired:
     """Differences of learners of one assay: on the same test points and subsets, or on the same rows."""
 
     def gap(one: str, other: str, figure: str) -> Estimate | None:
+        held = [results.predicted.get(name) for name in (one, other)]
+        if figure == "accuracy" and held[0] is not None and held[1] is not None:
+            if not np.array_equal(held[0].tested, held[1].tested):
+                return None
+            rights = [each.right(results.data.codes) for each in held if each is not None]
+            return difference_over_rows(rights[0], rights[1], LEVEL, results.data.groups_of(held[0].tested))
         first, second = results.learners.get(one), results.learners.get(other)
         if first is None or second is None:
             return None
@@ -29,12 +35,6 @@ def paired_learners(results: Results) -> Paired:
             return accuracy_difference(first, second, LEVEL)
         if figure == "stability" and whole:
             return stability_difference(first, second, LEVEL)
-        held = [first.held_out, second.held_out]
-        if figure == "accuracy" and held[0] is not None and held[1] is not None:
-            if not np.array_equal(held[0].tested, held[1].tested):
-                return None
-            rights = [each.right(results.data.codes) for each in held if each is not None]
-            return difference_over_rows(rights[0], rights[1], LEVEL, results.data.groups_of(held[0].tested))
         return None
 
     return gap
