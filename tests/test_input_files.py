@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from one_source import read
 
 from classay import InputError, open_report
 from classay.cli.app import run
@@ -167,20 +168,20 @@ def packed(write):
 )
 def test_a_table_from_standard_input(content, standard_input):
     standard_input(content)
-    table = read_table("-")
+    table = read("-")
     assert (table.name, table.X.shape, set(table.y)) == ("stdin", (60, 2), {"u", "v"})
     with pytest.raises(InputError, match="named twice"):
-        read_table("-")
+        read("-")
 
 
 def test_standard_input_that_is_empty_closed_or_too_long(standard_input, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(InputError, match="is not connected to a file"):
-        read_table("-")
+        read("-")
     monkeypatch.setenv("CLASSAY_LIMITS", "file_bytes=100")
     standard_input(CSV)
     with pytest.raises(InputError, match=r"size of standard input in bytes is .*; the limit is 100"):
-        read_table("-")
+        read("-")
 
 
 def test_a_command_reads_standard_input(standard_input, capsys):
@@ -211,7 +212,7 @@ def test_archives_that_declare_8_gb(tmp_path):
     y = np.arange(10) % 2
     table = archive_that_declares(tmp_path / "table.npz", (10, 10**8), X=np.zeros((10, 2)), y=y)
     with pytest.raises(InputError, match=r"'X.npy' declares 8,000,000,000 bytes and has"):
-        read_table(table)
+        read(table)
     scores = archive_that_declares(tmp_path / "scores.npz", (10, 10**8), scores=np.zeros((10, 2)), y=y)
     with pytest.raises(InputError, match=r"'scores.npy' declares 8,000,000,000 bytes") as caught:
         read_scores(str(scores), None)
@@ -235,10 +236,10 @@ def test_a_text_that_unpacks_to_too_much(tmp_path, monkeypatch):
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wb") as file:
         file.write(b"a,b,y\n" + b"1,2,u\n2,3,v\n" * 100_000)
-    assert len(read_table(path).X) == 200_000
+    assert len(read(path).X) == 200_000
     monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=500000")
     with pytest.raises(InputError, match=r"unpacked size of .*bomb.csv.gz. in characters is .*; the limit is 500,000"):
-        read_table(path)
+        read(path)
 
 
 def test_rows_columns_and_cells(tmp_path, monkeypatch):
@@ -252,11 +253,11 @@ def test_rows_columns_and_cells(tmp_path, monkeypatch):
     ]:
         monkeypatch.setenv("CLASSAY_LIMITS", limit)
         with pytest.raises(InputError, match=message):
-            read_table(path)
+            read(path)
     monkeypatch.setenv("CLASSAY_LIMITS", "label_characters=3")
     path.write_text(path.read_text().replace(",u", ",uuuu"))
     with pytest.raises(InputError, match="longest label, in characters, is 4; the limit is 3"):
-        read_table(path)
+        read(path)
 
 
 def test_a_parquet_file_of_many_rows_in_few_bytes(tmp_path, monkeypatch):
@@ -265,10 +266,10 @@ def test_a_parquet_file_of_many_rows_in_few_bytes(tmp_path, monkeypatch):
     pd.DataFrame({"a": np.zeros(200_000), "y": ["u", "v"] * 100_000}).to_parquet(path)
     monkeypatch.setenv("CLASSAY_LIMITS", "rows=1000")
     with pytest.raises(InputError, match=r"number of rows of 'table.parquet' is 200,000; the limit is 1,000"):
-        read_table(path)
+        read(path)
     monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=1000000")
     with pytest.raises(InputError, match=r"unpacked size of .* in bytes is 3,200,000; the limit is 1,000,000"):
-        read_table(path)
+        read(path)
 
 
 def test_a_cell_of_a_megabyte(tmp_path):
@@ -305,13 +306,13 @@ Y = np.arange(60) % 2
 )
 def test_odd_arrays_are_refused(tmp_path, arrays, message):
     with pytest.raises(InputError, match=message):
-        read_table(numpy_table(tmp_path, **arrays))
+        read(numpy_table(tmp_path, **arrays))
 
 
 @pytest.mark.parametrize("kind", [np.longdouble, np.float16, ">f8"])
 def test_numbers_of_other_sizes_are_read(tmp_path, kind):
     path = numpy_table(tmp_path, X=X.astype(kind), y=Y.astype(kind))
-    table = read_table(path)
+    table = read(path)
     assert {dtype.str for dtype in table.X.dtypes} <= {"<f8", "<f4", "<f2"}
     assert table.y.dtype == "int64"
     assert run(["learner", str(path), "-l", "GaussianNB", "--subsets", "4", "-w", "1", "-q"]) == 0

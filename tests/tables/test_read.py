@@ -11,6 +11,7 @@ from urllib.error import HTTPError, URLError
 import numpy as np
 import pandas as pd
 import pytest
+from one_source import read
 from sklearn.datasets import load_breast_cancer
 from sklearn.utils import Bunch
 
@@ -35,7 +36,7 @@ def written(tmp_path):
 
 def refused(source, message, **options):
     with pytest.raises(InputError, match=message):
-        read_table(source, **options)
+        read(source, **options)
 
 
 def is_flowers(table):
@@ -61,7 +62,7 @@ def is_flowers(table):
     ],
 )
 def test_built_in_tables_have_their_labels(name, shape, labels):
-    table = read_table(name)
+    table = read(name)
     assert table.name == name
     assert table.X.shape == shape
     assert sorted(set(table.y)) == labels
@@ -71,7 +72,7 @@ def test_built_in_tables_have_their_labels(name, shape, labels):
 
 def test_built_in_labels_belong_to_their_rows():
     data = load_breast_cancer()
-    assert (read_table("breast_cancer").y.to_numpy() == data.target_names[data.target]).all()
+    assert (read("breast_cancer").y.to_numpy() == data.target_names[data.target]).all()
 
 
 def test_all_built_in_names_are_tested():
@@ -92,22 +93,22 @@ def test_text_files_plain_and_packed(written, kind, pack):
     text = FLOWERS if kind == "csv" else FLOWERS.replace(",", "\t")
     ending = {None: "", gzip: ".gz", bz2: ".bz2", lzma: ".xz"}[pack]
     content = pack.compress(text.encode()) if pack else text
-    table = read_table(written(content, f"flowers.{kind}{ending}"))
+    table = read(written(content, f"flowers.{kind}{ending}"))
     assert is_flowers(table)
     assert table.name == f"flowers.{kind}{ending}"
 
 
 def test_endings_in_capitals_and_paths_as_text(written):
-    assert is_flowers(read_table(str(written(FLOWERS, "FLOWERS.CSV"))))
-    assert is_flowers(read_table(written(gzip.compress(FLOWERS.replace(",", "\t").encode()), "FLOWERS.TSV.GZ")))
+    assert is_flowers(read(str(written(FLOWERS, "FLOWERS.CSV"))))
+    assert is_flowers(read(written(gzip.compress(FLOWERS.replace(",", "\t").encode()), "FLOWERS.TSV.GZ")))
 
 
 def test_the_last_column_is_the_target_and_said_so(written):
-    assert read_table(written(FLOWERS)).notes == ("Target: last column 'kind'. Use --target to choose another.",)
+    assert read(written(FLOWERS)).notes == ("Target: last column 'kind'. Use --target to choose another.",)
 
 
 def test_a_chosen_target(written):
-    table = read_table(written(FLOWERS.replace("4,", "3,")), target="height")
+    table = read(written(FLOWERS.replace("4,", "3,")), target="height")
     assert table.target == "height"
     assert table.y.to_list() == [2, 3, 3]
     assert list(table.X) == ["width", "kind"]
@@ -116,39 +117,37 @@ def test_a_chosen_target(written):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_the_separator_is_found(written, separator):
-    assert is_flowers(read_table(written(FLOWERS.replace(",", separator))))
+    assert is_flowers(read(written(FLOWERS.replace(",", separator))))
 
 
 def test_separators_in_quotes_do_not_count(written):
-    table = read_table(written('"a;b;c;d",kind\n1,x\n2,y\n'))
+    table = read(written('"a;b;c;d",kind\n1,x\n2,y\n'))
     assert list(table.X) == ["a;b;c;d"]
 
 
 def test_a_very_long_header(written):
     names = [f"column_{i}" for i in range(15_000)]
-    table = read_table(
-        written("\n".join([",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")]))
-    )
+    table = read(written("\n".join([",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")])))
     assert table.X.shape == (2, 15_000)
 
 
 def test_decimal_commas_with_semicolons(written):
-    table = read_table(written("size;share;kind\n1,5;-0,25;rose\n2;0,5;tulip\n"))
+    table = read(written("size;share;kind\n1,5;-0,25;rose\n2;0,5;tulip\n"))
     assert table.X["size"].to_list() == [1.5, 2]
     assert table.X["share"].to_list() == [-0.25, 0.5]
 
 
 def test_a_byte_order_mark_blank_lines_and_spaces(written):
-    assert is_flowers(read_table(written("\ufeff\n" + FLOWERS.replace(",", ", "))))
-    assert list(read_table(written('\ufeff"a;b;c;d",kind\n1,x\n2,y\n')).X) == ["a;b;c;d"]
+    assert is_flowers(read(written("\ufeff\n" + FLOWERS.replace(",", ", "))))
+    assert list(read(written('\ufeff"a;b;c;d",kind\n1,x\n2,y\n')).X) == ["a;b;c;d"]
 
 
 def test_a_separator_at_the_end_of_each_row(written):
-    assert is_flowers(read_table(written("width,height,kind\n1.5,2,rose,\n2.5,3,tulip,\n3.5,4,rose,\n")))
+    assert is_flowers(read(written("width,height,kind\n1.5,2,rose,\n2.5,3,tulip,\n3.5,4,rose,\n")))
 
 
 def test_missing_features_stay_missing(written):
-    assert read_table(written("a,b,kind\n1,NA,x\n,q,y\n")).X.isna().to_numpy().tolist() == [
+    assert read(written("a,b,kind\n1,NA,x\n,q,y\n")).X.isna().to_numpy().tolist() == [
         [False, True],
         [True, False],
     ]
@@ -156,18 +155,18 @@ def test_missing_features_stay_missing(written):
 
 def test_labels_of_every_kind(written):
     """They are spelled as in the file, and whole numbers are numbers."""
-    assert read_table(written("a,y\n1,0\n2,1\n3,1 \n")).y.to_list() == [0, 1, 1]
-    assert read_table(written("a,y\n1,0\n2,-1\n3,-1\n")).y.dtype == np.int64
-    assert read_table(written("a,y\n1,0.0\n2,1.0\n3,1.0\n")).y.to_list() == ["0.0", "1.0", "1.0"]
-    assert read_table(written("a,y\n1,True\n2,False\n")).y.to_list() == ["True", "False"]
-    assert read_table(written("a,y\n1,no\n2,yes\n")).y.to_list() == ["no", "yes"]
-    assert read_table(written("a,y\n1,01\n2,1\n3,001\n")).y.to_list() == ["01", "1", "001"]
-    assert read_table(written("a,y\n1,0.5\n2,1.5\n3,0.5\n4,1.5\n")).y.to_list() == ["0.5", "1.5", "0.5", "1.5"]
-    assert read_table(written("a,y\n1,7\n2,seven\n")).y.to_list() == ["7", "seven"]
+    assert read(written("a,y\n1,0\n2,1\n3,1 \n")).y.to_list() == [0, 1, 1]
+    assert read(written("a,y\n1,0\n2,-1\n3,-1\n")).y.dtype == np.int64
+    assert read(written("a,y\n1,0.0\n2,1.0\n3,1.0\n")).y.to_list() == ["0.0", "1.0", "1.0"]
+    assert read(written("a,y\n1,True\n2,False\n")).y.to_list() == ["True", "False"]
+    assert read(written("a,y\n1,no\n2,yes\n")).y.to_list() == ["no", "yes"]
+    assert read(written("a,y\n1,01\n2,1\n3,001\n")).y.to_list() == ["01", "1", "001"]
+    assert read(written("a,y\n1,0.5\n2,1.5\n3,0.5\n4,1.5\n")).y.to_list() == ["0.5", "1.5", "0.5", "1.5"]
+    assert read(written("a,y\n1,7\n2,seven\n")).y.to_list() == ["7", "seven"]
 
 
 def test_columns_without_values_are_left_out_and_said(written):
-    table = read_table(written("a,void,kind,\n1,,x,\n2,,y,\n"))
+    table = read(written("a,void,kind,\n1,,x,\n2,,y,\n"))
     assert list(table.X) == ["a"]
     assert table.target == "kind"
     assert "Dropped, without any value: void, Unnamed: 3." in table.notes
@@ -179,20 +178,20 @@ def numbered(rows, kind="row-{}"):
 
 
 def test_identifiers_are_left_out_and_said(written):
-    table = read_table(written(numbered(21)))
+    table = read(written(numbered(21)))
     assert list(table.X) == ["a"]
     assert "Dropped, because every value is unique: id." in table.notes
 
 
 def test_few_rows_or_numbers_make_no_identifier(written):
-    assert list(read_table(written(numbered(20))).X) == ["id", "a"]
-    assert list(read_table(written(numbered(30, kind="{}"))).X) == ["id", "a"]
-    assert list(read_table(written(numbered(30).replace("row-7", "row-8"))).X) == ["id", "a"]
+    assert list(read(written(numbered(20))).X) == ["id", "a"]
+    assert list(read(written(numbered(30, kind="{}"))).X) == ["id", "a"]
+    assert list(read(written(numbered(30).replace("row-7", "row-8"))).X) == ["id", "a"]
 
 
 def test_row_numbers_written_by_pandas_are_left_out(written):
     frame = pd.read_csv(io.StringIO(FLOWERS))
-    table = read_table(written(frame.to_csv()))
+    table = read(written(frame.to_csv()))
     assert is_flowers(table)
     assert "Dropped, because every value is unique: Unnamed: 0." in table.notes
 
@@ -257,7 +256,7 @@ def test_many_whole_numbers_or_texts_are_no_classes(written):
 
 
 def test_many_classes_with_several_rows_are_classes(written):
-    table = read_table(written("\n".join(["a,n", *(f"{i},c{i % 40}" for i in range(120))])))
+    table = read(written("\n".join(["a,n", *(f"{i},c{i % 40}" for i in range(120))])))
     assert table.y.nunique() == 40
 
 
@@ -286,7 +285,7 @@ def test_parquet(tmp_path):
     frame = pd.read_csv(io.StringIO(FLOWERS)).astype({"kind": pd.CategoricalDtype(["rose", "tulip", "unused"])})
     frame.index = pd.Index([5, 6, 7], name="row")
     frame.to_parquet(tmp_path / "flowers.parquet")
-    table = read_table(tmp_path / "flowers.parquet")
+    table = read(tmp_path / "flowers.parquet")
     assert is_flowers(table)
     assert not isinstance(table.y.dtype, pd.CategoricalDtype)
     assert table.X.index.to_list() == [0, 1, 2]
@@ -326,7 +325,7 @@ ARFF = """% flowers
 
 @pytest.mark.parametrize("name", ["flowers.arff", "flowers.arff.gz"])
 def test_arff(written, name):
-    table = read_table(written(gzip.compress(ARFF.encode()) if name.endswith("gz") else ARFF, name))
+    table = read(written(gzip.compress(ARFF.encode()) if name.endswith("gz") else ARFF, name))
     assert table.y.to_list() == ["rose", "tulip", "rose"]
     assert table.X["width"].isna().to_list() == [False, True, False]
     assert table.X["colour"].isna().to_list() == [False, False, True]
@@ -348,7 +347,7 @@ def test_npz(tmp_path):
     X, y = np.arange(6.0).reshape(3, 2), np.array(["a", "b", "a"])
     for keys in (("X", "y"), ("x", "y"), ("X", "Y")):
         np.savez(tmp_path / "t.npz", **dict(zip(keys, (X, y))))
-        table = read_table(tmp_path / "t.npz")
+        table = read(tmp_path / "t.npz")
         assert table.X.to_numpy().tolist() == X.tolist()
         assert list(table.X.columns) == ["0", "1"]
         assert table.y.to_list() == ["a", "b", "a"]
@@ -361,16 +360,16 @@ def test_npz_of_images_in_two_parts(tmp_path):
     labels = np.array([[0], [1], [0], [1], [1]])
     parts = {"x_train": images[:3], "y_train": labels[:3], "x_test": images[3:], "y_test": labels[3:]}
     np.savez_compressed(tmp_path / "t.npz", **parts)
-    table = read_table(tmp_path / "t.npz")
+    table = read(tmp_path / "t.npz")
     assert table.X.to_numpy().tolist() == images.reshape(5, 9).tolist()
     assert table.y.to_list() == [0, 1, 0, 1, 1]
     np.savez(tmp_path / "t.npz", x_train=images, y_train=labels)
-    assert len(read_table(tmp_path / "t.npz").X) == 5
+    assert len(read(tmp_path / "t.npz").X) == 5
 
 
 def test_npz_labels_as_bytes(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array([b"no", b"yes"]))
-    assert read_table(tmp_path / "t.npz").y.to_list() == ["no", "yes"]
+    assert read(tmp_path / "t.npz").y.to_list() == ["no", "yes"]
 
 
 @pytest.mark.parametrize(
@@ -436,23 +435,23 @@ def openml(monkeypatch):
 def test_openml_by_name_and_number(openml):
     frame = pd.read_csv(io.StringIO(FLOWERS))[["kind", "width", "height"]]
     queries = openml(Bunch(frame=frame, target_names=["kind"]))
-    table = read_table("openml:flowers")
+    table = read("openml:flowers")
     assert is_flowers(table)
     assert table.name == "openml:flowers"
     assert table.notes == ()
-    read_table("openml:61")
+    read("openml:61")
     assert [next(iter(query.items())) for query in queries] == [("name", "flowers"), ("data_id", 61)]
 
 
 def test_labels_of_mixed_types_become_texts(openml):
     frame = pd.DataFrame({"a": [1, 2, 3], "kind": pd.Series([1, "b", 1], dtype=object)})
     openml(Bunch(frame=frame, target_names=["kind"]))
-    assert read_table("openml:mixed").y.to_list() == ["1", "b", "1"]
+    assert read("openml:mixed").y.to_list() == ["1", "b", "1"]
 
 
 def test_openml_remarks_and_tables_without_a_target(openml):
     openml(Bunch(frame=pd.read_csv(io.StringIO(FLOWERS)), target_names=[]), warning="Several\nversions exist.")
-    assert read_table("openml:flowers").notes == (
+    assert read("openml:flowers").notes == (
         "OpenML: Several versions exist.",
         "Target: last column 'kind'. Use --target to choose another.",
     )
@@ -474,7 +473,7 @@ def test_openml_failures(openml, error, message):
 
 def test_a_table_cannot_be_changed():
     with pytest.raises(AttributeError):
-        read_table("iris").name = "other"
+        read("iris").name = "other"
 
 
 def test_a_header_of_numbers_is_said(tmp_path):
@@ -482,21 +481,21 @@ def test_a_header_of_numbers_is_said(tmp_path):
     path.write_text("\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(30)))
     refused(path, r"same name \(0\).*If the first line is a row, add a header line")
     path.write_text("\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(2, 32)))
-    assert any("add a header line" in note for note in read_table(path).notes)
+    assert any("add a header line" in note for note in read(path).notes)
     path.write_text("a,b,y\n" + "\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(30)))
-    assert not any("header" in note for note in read_table(path).notes)
+    assert not any("header" in note for note in read(path).notes)
 
 
 def test_texts_are_kept_though_all_differ(tmp_path):
     path = tmp_path / "intents.csv"
     path.write_text("utterance,intent,text\n" + "\n".join(f"say {i},{'ab'[i % 2]},t{i}" for i in range(30)))
-    table = read_table(path, "intent", "utterance")
+    table = read(path, "intent", "utterance")
     assert list(table.X) == ["utterance"]
     with pytest.raises(InputError, match="uterance"):
-        read_table(path, "intent", "uterance")
+        read(path, "intent", "uterance")
     with pytest.raises(InputError, match="both"):
-        read_table(path, "intent", "intent")
-    assert read_table(path, text="text").target == "intent"
+        read(path, "intent", "intent")
+    assert read(path, text="text").target == "intent"
 
 
 def test_a_target_of_numbers(tmp_path):
@@ -511,7 +510,7 @@ def test_a_target_of_numbers(tmp_path):
     path.write_text("a,price\n" + "\n".join(f"{i},{'lots' if i == 3 else i}" for i in range(60)))
     refused(path, "1 value that cannot be read as a number .'lots'", target="price", numbers=True)
     path.write_text("a,price\n" + "\n".join(f"{i},{'' if i == 3 else i / 7}" for i in range(60)))
-    table = read_table(path, "price", numbers=True)
+    table = read(path, "price", numbers=True)
     assert len(table.y) == len(table.X) == 59
     path.write_text("a,price\n" + "\n".join(f"{i},{'high' if i % 2 else 'low'}" for i in range(60)))
     refused(path, "a regressor needs numbers", target="price", numbers=True)

@@ -56,7 +56,7 @@ def test_rows_keep_the_numbers_of_their_file(written, capsys):
     rows[0], rows[1] = "1,1,g,", "0,0,g,"
     rows[40] = "9,0,g5,a"
     path = written("t.csv", "u,v,who,y", *rows)
-    assert read_table(path, "y").rows.tolist() == list(range(2, 60))
+    assert read_table(path, "y").positions.tolist() == list(range(2, 60))
     assert run(["data", str(path), "--target", "y", "--drop", "who", "--json", "--quiet"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["suspects"][0]["row"] == 40

@@ -12,7 +12,8 @@ from ..classes.curve.learner_curve import curve_of_learner
 from ..data.text import embed
 from ..estimators.spec import learners_from_texts
 from ..estimators.trial import Ready, ready
-from ..tables.read import Table, read_table
+from ..tables.data import Data
+from ..tables.read import read_table
 from . import console, score_files
 from .records import describe
 
@@ -45,7 +46,7 @@ class TextOptions(NamedTuple):
     model: str
     cache: Path | None
 
-    def rows(self, learner: Any, table: Table, seed: int) -> tuple[Ready, Any]:
+    def rows(self, learner: Any, table: Data, seed: int) -> tuple[Ready, Any]:
         """A learner and the rows for it: of a table with texts, the texts if it takes them, else embedded ones."""
         if table.text is None:
             return ready(learner, table.X, table.y, seed), table.X

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .. import expect
 from ..engine.dask import executor_of
@@ -14,11 +13,11 @@ from ..estimators.trial import ready
 from ..learner.record import record
 from ..learner.records.labelings import Labelings
 from ..result import plain
-from ..tables.read import Table
+from ..tables.data import Data
 from . import console
 
 
-def describe(table: Table, quiet: bool) -> None:
+def describe(table: Data, quiet: bool) -> None:
     """Describe the table on stderr: how it was read, and what was lost. `quiet` hides the first, never the second."""
     for line in str(table.audit).splitlines() if not quiet else table.audit.losses:
         console.say(line)
@@ -29,18 +28,18 @@ def describe(table: Table, quiet: bool) -> None:
         describe(table.test, quiet)
 
 
-def of_rows(table: Table) -> dict[str, Any]:
+def of_rows(table: Data) -> dict[str, Any]:
     """The keywords of `record` for what the options name: groups, times and weights of the rows, and the test rows."""
     given: dict[str, Any] = {"groups": table.groups, "time": table.time, "sample_weight": table.weights}
     if table.test is not None:
         given |= {"X_test": table.test.X, "y_test": table.test.y}
         if table.groups is not None and table.test.groups is not None:
-            given["groups"] = pd.concat([table.groups, table.test.groups], ignore_index=True)
+            given["groups"] = np.concatenate([table.groups, table.test.groups])
     return {name: values for name, values in given.items() if values is not None}
 
 
 def record_all(
-    learners: dict[str, Any], table: Table, settings: dict[str, Any], scheduler: str | None = None
+    learners: dict[str, Any], table: Data, settings: dict[str, Any], scheduler: str | None = None
 ) -> tuple[dict[str, Labelings], dict[str, str], bool]:
     """Record every learner. One that cannot be fitted does not stop the others; if none can, that is an error.
 
@@ -51,7 +50,7 @@ def record_all(
 
 
 def _record_all(
-    learners: dict[str, Any], table: Table, settings: dict[str, Any]
+    learners: dict[str, Any], table: Data, settings: dict[str, Any]
 ) -> tuple[dict[str, Labelings], dict[str, str], bool]:
     records: dict[str, Labelings] = {}
     failed: dict[str, str] = {}
@@ -74,14 +73,14 @@ def _record_all(
     return records, failed, False
 
 
-def table_as_json(table: Table) -> dict[str, Any]:
+def table_as_json(table: Data) -> dict[str, Any]:
     """The description of a table."""
     return {
         "name": table.name,
         "rows": len(table.y),
         "columns": table.X.shape[1],
         "target": table.target,
-        "classes": plain(sorted(table.y.unique().tolist())) if table.audit.classes else [],
+        "classes": plain(table.classes),
         "notes": list(table.notes),
         "audit": table.audit.to_dict(),
     }

@@ -19,6 +19,7 @@ from ..inputs import is_sparse, label_array, take, text_rows
 from ..inputs import labels as labels_of
 from ..learner.fitting import checks
 from ..splits import per_row
+from ..tables.data import refuse_classes, rows_and_labels
 from .results import DataResults, TestPart
 
 LEAST_ROWS = 40
@@ -105,7 +106,7 @@ def data_from(
     if texts is not None:
         X = pd.DataFrame({"text": texts})  # a page shows rows and columns; learners of text get its strings
     _refuse_multilabel(y)
-    rows, labels, more = checks.rows_and_labels(X, y)
+    rows, labels, more = rows_and_labels(X, y)
     frame = _frame(rows)
     if not frame.columns.is_unique:
         twins = frame.columns[frame.columns.duplicated()].unique()
@@ -113,7 +114,7 @@ def data_from(
     groups, test_groups = _groups(groups, len(frame), len(y_test) if np.ndim(y_test) else 0)
     given = per_row(groups, time, sample_weight, len(frame))
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    checks.refuse_classes(classes, codes)
+    refuse_classes(classes, codes)
     remarks = [*notes, *more]
     rare = counts < LEAST_OF_A_CLASS
     if rare.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from .audit import (
     column_audit,
 )
 from .cells import cells, refuse_odd
+from .data import Data
 from .kinds import Column, Format, is_identifier, read_column, read_column_as, with_thousands
 from .labels import differ_in_spelling, labels, rows_without, spelled
 from .numbers import NumberFormat, number_format, numbers_of
@@ -34,33 +35,21 @@ from .text_files import LoadedTable, Wanted
 
 
 @dataclass(frozen=True)
-class Table:
-    """Labelled rows: the columns to learn from, the label of each row, and how they were read.
-
-    notes: what to know of how they were read, in sentences. audit: the same and more, as data.
-    text: the column of X that is text to embed. groups, time, weights: columns that were named as such, not in X.
-    test: the rows of a second file, if one was given. formats: how each column was read, for further files.
-    rows: where the rows are in the source, counted from 0, if some were dropped.
-    """
+class Source:
+    """One source as read, before its rows are checked as `Data`."""
 
     name: str
     X: pd.DataFrame
     y: pd.Series[Any]
     target: str
-    notes: tuple[str, ...] = ()
-    audit: Audit = field(default_factory=lambda: Audit("", 0, 0, ()))
-    text: str | None = None
-    groups: pd.Series[Any] | None = None
-    time: pd.Series[Any] | None = None
-    weights: pd.Series[Any] | None = None
-    test: Table | None = None
-    formats: Mapping[str, Format] = field(default_factory=dict)
-    rows: Ints | None = None
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The columns of X that are text."""
-        return () if self.text is None else (self.text,)
+    notes: tuple[str, ...]
+    audit: Audit
+    text: str | None
+    groups: pd.Series[Any] | None
+    time: pd.Series[Any] | None
+    weights: pd.Series[Any] | None
+    formats: Mapping[str, Format]
+    positions: Ints | None
 
 
 @dataclass(frozen=True)
@@ -97,10 +86,10 @@ def read_table(
     test: str | Path | None = None,
     *,
     drop: Iterable[str] = (),
-    like: Table | None = None,
+    like: Data | None = None,
     new_classes: bool = False,
     numbers: bool = False,
-) -> Table:
+) -> Data:
     """A table by built-in name, from a file, or from OpenML.
 
     source: one of `sources.BUILT_IN`; a .csv or .tsv (also .gz, .bz2, .xz), .parquet, .arff or .npz file (arrays X
@@ -109,7 +98,7 @@ def read_table(
     text: the column of texts to embed; never the target. Without it, a column of sentences is an error, unless there
         is nothing else to learn from.
     groups, time, weight: columns with the group, the time and the weight of each row. They are not learned from.
-    test: a second source with the rows to test on; it is read in the same way, as `Table.test`.
+    test: a second source with the rows to test on; it is read in the same way, as `Data.test`.
     drop: columns not to use.
     new_classes: whether the test rows may have classes that the others do not have.
     numbers: whether the target is a number, as regressors learn it, and not one of some classes.
@@ -119,28 +108,61 @@ def read_table(
     thousands and decimal commas are read. Words for missing, such as ? and n/a, are missing. Whole numbers with leading
     zeros are codes and stay text. Columns without any value, and text columns with a different value in every row, are
     dropped. Rows without a label are dropped if they are at most 5 %. Labels keep their spelling; whole numbers are
-    numbers. `Table.audit` says what was decided for each column.
+    numbers. `Data.audit` says what was decided for each column.
 
     >>> table = read_table("breast_cancer")
     >>> table.X.shape, sorted(set(table.y))
     ((569, 30), ['benign', 'malignant'])
     """
     roles = Roles(target, text, groups, time, weight, tuple([drop] if isinstance(drop, str) else drop), numbers)
-    table = _read(source, roles, like)
-    if test is None:
-        return table
-    same = replace(roles, target=table.target, text=table.text)
-    return replace(table, test=_test_table(test, same, table, new_classes))
+    first = read_source(source, roles, like)
+    if like is not None:
+        return _with_source(like.further(first.X, first.y), first)
+    part: dict[str, Any] = {"groups": first.groups}
+    second = None
+    if test is not None:
+        second = _test_source(test, replace(roles, target=first.target, text=first.text), first, new_classes)
+        part |= {"X_test": second.X, "y_test": second.y}
+        if first.groups is not None and second.groups is not None:
+            part["groups"] = pd.concat([first.groups, second.groups], ignore_index=True)
+    data = Data.of(
+        first.X,
+        first.y,
+        time=first.time,
+        sample_weight=first.weights,
+        target=first.target,
+        numbers=numbers,
+        new_classes=new_classes,
+        **part,
+    )
+    if data.test is not None and second is not None:
+        data = replace(data, test=_with_source(data.test, second))
+    return _with_source(data, first)
 
 
-def _read(source: str | Path, roles: Roles, like: Table | None, optional: frozenset[str] = frozenset()) -> Table:
-    """Read one source. optional: roles whose column may be absent."""
+def _with_source(data: Data, source: Source) -> Data:
+    """The same rows with how they were read."""
+    return replace(
+        data,
+        name=source.name,
+        notes=source.notes,  # the audit has the columns that are constant
+        as_read=source.audit,
+        text=source.text,
+        formats=source.formats,
+        positions=source.positions,
+    )
+
+
+def read_source(
+    source: str | Path, roles: Roles, like: Data | Source | None = None, optional: frozenset[str] = frozenset()
+) -> Source:
+    """Read one source, without a look at whether anything can be learned. optional: roles that may be absent."""
     texts = {roles.groups} if roles.groups is not None else set()
     if like is not None:
         texts |= {name for name, format in like.formats.items() if format.text or _is_people_format(format.number)}
     wanted = Wanted(roles.target, roles.beside_target(), frozenset(texts), codes=like is None)
     name, loaded = load_source(source, wanted)
-    return _labelled_table(name, loaded, roles, like, optional)
+    return _labelled_rows(name, loaded, roles, like, optional)
 
 
 def _is_people_format(number: NumberFormat | None) -> bool:
@@ -176,9 +198,9 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
     return frame
 
 
-def _labelled_table(
-    name: str, loaded: LoadedTable, given: Roles, like: Table | None, optional: frozenset[str]
-) -> Table:
+def _labelled_rows(
+    name: str, loaded: LoadedTable, given: Roles, like: Data | Source | None, optional: frozenset[str]
+) -> Source:
     """Split columns into features, labels and the rest, and check them."""
     frame = _checked_frame(name, loaded)
     roles = _existing(name, frame, loaded, given, optional)
@@ -234,12 +256,16 @@ def _labelled_table(
         frame = frame[kept].reset_index(drop=True)
     features = [column for column in frame.columns if uses.get(column, ("",))[0] in (FEATURE, kinds.TEXT)]
     if like is not None:
-        features = [column for column in like.X.columns if column in columns]
+        features = list(like.X.columns)
+        if absent := [column for column in features if column not in columns]:
+            raise InputError(f"{name!r} does not have the columns {shown(absent)} of {like.name!r}; expected the same.")
+        if not roles.numbers and not pd.api.types.is_numeric_dtype(like.y.dtype):
+            y = y.map(str)
     X = frame[features]
     rows = np.flatnonzero(kept)
     notes += [note for note in ("" if roles.numbers else differ_in_spelling(y), *_copies(X, y, target)) if note]
     audit = replace(audit, notes=tuple(notes))
-    return Table(
+    return Source(
         name,
         X,
         y,
@@ -251,7 +277,7 @@ def _labelled_table(
         time=_role(frame, roles.time, columns, "time", rows),
         weights=_role(frame, roles.weight, columns, "weight", rows),
         formats={column: read.format for column, read in columns.items()} | formats,
-        rows=rows if gone.size else None,
+        positions=rows if gone.size else None,
     )
 
 
@@ -277,7 +303,9 @@ def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles,
     return Roles(**by_role, drop=dropped, numbers=given.numbers)
 
 
-def _read_columns(frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Table | None) -> dict[str, Column]:
+def _read_columns(
+    frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Data | Source | None
+) -> dict[str, Column]:
     """Every column but the target, as read."""
     names = [str(name) for name in frame.columns if name != roles.target and name not in roles.drop]
     if like is not None:
@@ -323,7 +351,7 @@ def _has_three_decimals(column: pd.Series[Any]) -> bool:
     return bool((np.abs(thousandfold) < 1e6).all() and np.allclose(thousandfold, np.round(thousandfold), 0, 1e-6))
 
 
-def _target(column: pd.Series[Any], loaded: LoadedTable, like: Table | None) -> tuple[pd.Series[Any], Any]:
+def _target(column: pd.Series[Any], loaded: LoadedTable, like: Data | Source | None) -> tuple[pd.Series[Any], Any]:
     """The labels of the rows that have one, and the rows without."""
     name = str(column.name)
     refuse_odd(column, name)
@@ -338,7 +366,7 @@ def _target(column: pd.Series[Any], loaded: LoadedTable, like: Table | None) -> 
 
 
 def _number_target(
-    column: pd.Series[Any], loaded: LoadedTable, like: Table | None
+    column: pd.Series[Any], loaded: LoadedTable, like: Data | Source | None
 ) -> tuple[pd.Series[Any], Any, dict[str, Format]]:
     """The numbers of the rows that have one, the rows without, and how they are written."""
     name = str(column.name)
@@ -371,7 +399,9 @@ Use = tuple[str, str, str]
 """What a column is used for, its kind, and why; empty where the column itself says it."""
 
 
-def _uses(name: str, columns: dict[str, Column], roles: Roles, like: Table | None) -> tuple[dict[str, Use], str | None]:
+def _uses(
+    name: str, columns: dict[str, Column], roles: Roles, like: Data | Source | None
+) -> tuple[dict[str, Use], str | None]:
     """What each column is used for, and the column of texts, given or found."""
     uses: dict[str, Use] = {column: (role, "", "") for role, column in roles.named() if role not in ("drop", "target")}
     uses |= dict.fromkeys(roles.drop, (LEFT_OUT, "", ASKED))
@@ -465,22 +495,15 @@ def _copies(X: pd.DataFrame, y: pd.Series[Any], target: str) -> list[str]:
     return [f"Columns that equal the target {target!r} in every row: {shown(copies)}."] if copies else []
 
 
-def _test_table(source: str | Path, roles: Roles, table: Table, new_classes: bool) -> Table:
+def _test_source(source: str | Path, roles: Roles, first: Source, new_classes: bool) -> Source:
     """The rows to test on, read as those to train on."""
     # What was dropped from the first table is dropped from any like it; weights are of rows to train on.
-    test = _read(source, replace(roles, text=None, drop=()), table, optional=frozenset({"weight"}))
-    absent = [column for column in table.X.columns if column not in test.X]
-    if absent:
-        raise InputError(
-            f"{test.name!r} does not have the columns {shown(absent)} of {table.name!r}; expected the same."
-        )
-    unknown = [label for label, _ in test.audit.classes if label not in dict(table.audit.classes)]
+    test = read_source(source, replace(roles, text=None, drop=()), first, optional=frozenset({"weight"}))
+    unknown = [label for label, _ in test.audit.classes if label not in dict(first.audit.classes)]
     if unknown and not new_classes:
         rows = int(test.y.map(str).isin(unknown).sum())
         raise InputError(
-            f"{test.name!r} has classes that {table.name!r} does not have ({shown(map(repr, unknown), 4)}, in "
-            f"{counted(rows, 'row')}); expected the same classes. Drop these rows, or add such rows to {table.name!r}."
+            f"{test.name!r} has classes that {first.name!r} does not have ({shown(map(repr, unknown), 4)}, in "
+            f"{counted(rows, 'row')}); expected the same classes. Drop these rows, or add such rows to {first.name!r}."
         )
-    if not pd.api.types.is_numeric_dtype(table.y.dtype):
-        return replace(test, y=test.y.map(str))
     return test

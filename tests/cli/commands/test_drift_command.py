@@ -129,7 +129,7 @@ def spoil(frame, how):
     ("how", "message"),
     [
         ("new column", "'new', which the reference does not have"),
-        ("missing column", "lacks force"),
+        ("missing column", "does not have the columns force"),
         ("one class", "1 class"),
         ("new class", "'maybe'"),
         ("no target", "no column 'low_yield'"),

@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from classay import HalfSplits, InputError, Subsets, record
 from classay.estimators.adapters import free_seeds, has_seed
 from classay.learner.fitting import checks
+from classay.tables.data import rows_and_labels
 
 X, Y = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -179,10 +180,10 @@ def test_a_class_with_one_row_cannot_be_dealt_to_both_halves():
 
 def test_some_constant_columns_are_told():
     wide = np.column_stack([X, np.ones(150), np.full(150, np.nan)])
-    _, _, notes = checks.rows_and_labels(wide, Y)
+    _, _, notes = rows_and_labels(wide, Y)
     assert notes == ["2 constant columns: column 4, column 5."]
-    assert checks.rows_and_labels(FRAME.assign(e="x"), Y)[2] == ["1 constant column: e."]
-    assert checks.rows_and_labels(X, Y)[2] == []
+    assert rows_and_labels(FRAME.assign(e="x"), Y)[2] == ["1 constant column: e."]
+    assert rows_and_labels(X, Y)[2] == []
     assert (
         record(GaussianNB(), np.column_stack([X, np.ones(150)]), Y, FEW, executor=1)
         .notes[0]
@@ -210,17 +211,14 @@ def test_columns_of_every_kind_are_looked_at_without_harm(kind):
     frame = FRAME.assign(e=column)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        looked_at, _, notes = checks.rows_and_labels(frame, Y)
+        looked_at, _, notes = rows_and_labels(frame, Y)
     assert looked_at is frame
     assert notes == []
 
 
 def test_large_numbers_are_not_infinite():
-    assert checks.rows_and_labels(with_value(1.7e308) + with_value(1.7e308, row=4) / 2, Y)[2] == []
-    assert (
-        checks.rows_and_labels(np.full((4, 2), 60000, np.float16) * [[1, 1], [0, 1], [1, 0], [0, 0]], [0, 1, 0, 1])[2]
-        == []
-    )
+    assert rows_and_labels(with_value(1.7e308) + with_value(1.7e308, row=4) / 2, Y)[2] == []
+    assert rows_and_labels(np.full((4, 2), 60000, np.float16) * [[1, 1], [0, 1], [1, 0], [0, 0]], [0, 1, 0, 1])[2] == []
 
 
 @pytest.mark.parametrize(
@@ -247,7 +245,7 @@ def test_large_numbers_are_not_infinite():
     ],
 )  # fmt: skip
 def test_labels_in_every_form(labels, expected):
-    _, found, _ = checks.rows_and_labels(X, labels)
+    _, found, _ = rows_and_labels(X, labels)
     assert found.dtype.kind == expected.dtype.kind
     assert found.tolist() == expected.tolist()
 

@@ -23,7 +23,8 @@ from ...report.document import Finding, Report
 from ...report.export.files import ready
 from ...report.model_check import ModelCheck
 from ...result import plain
-from ...tables.read import Table, read_table
+from ...tables.data import Data
+from ...tables.read import read_table
 from .. import console, options
 from ..prediction_files import read_predictions
 from ..records import describe, table_as_json
@@ -115,8 +116,8 @@ def command(
     measured = table if table.test is None else table.test
     found = None
     if predictions is not None:
-        classes = np.unique(table.y.to_numpy())
-        found = read_predictions(predictions, classes, measured.y.to_numpy(), measured.rows, measured.audit.rows_read)
+        classes = table.classes
+        found = read_predictions(predictions, classes, measured.y, measured.positions, measured.audit.rows_read)
     if any(path.suffix.lower() == ".html" for path in paths):
         prepared_library()
     console.say(f"Measuring {_what(table, predictions, learner)}.", quiet)
@@ -141,7 +142,7 @@ def command(
         model=next(iter(named), ""),
         notes=table.notes,
         audit=table.audit,
-        rows=measured.rows,
+        rows=measured.positions,
     )
     for remark in parts.data.notes:
         if remark not in table.notes:
@@ -174,7 +175,7 @@ def _page(parts: DataParts, most: int) -> Report:
     return document_of(parts, most, shlex.join(["classay", *sys.argv[1:], *again]))
 
 
-def _what(table: Table, predictions: str | None, learner: str | None) -> str:
+def _what(table: Data, predictions: str | None, learner: str | None) -> str:
     """What is measured, in words."""
     rows = (
         f"{len(table.y):,} rows"
@@ -186,7 +187,7 @@ def _what(table: Table, predictions: str | None, learner: str | None) -> str:
     )
 
 
-def _test_rows(table: Table) -> dict[str, Any]:
+def _test_rows(table: Data) -> dict[str, Any]:
     """The test rows, and the groups of all rows, as keywords."""
     given: dict[str, Any] = {"groups": _all_groups(table)}
     return given if table.test is None else given | {"X_test": table.test.X, "y_test": table.test.y}
@@ -196,7 +197,7 @@ def _test_rows(table: Table) -> dict[str, Any]:
 class _Shown:
     """The rows that are shown, those of the test file if there is one: their table, and all results."""
 
-    table: Table
+    table: Data
     parts: DataParts
 
     @property
@@ -247,15 +248,15 @@ class _Shown:
 
     def numbered(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The same with rows numbered as in the file, some of whose rows may have been dropped."""
-        if self.table.rows is None:
+        if self.table.positions is None:
             return rows
-        return rows.assign(row=self.table.rows[rows["row"].to_numpy(dtype=np.int64)])
+        return rows.assign(row=self.table.positions[rows["row"].to_numpy(dtype=np.int64)])
 
 
-def _all_groups(table: Table) -> Any:
+def _all_groups(table: Data) -> Any:
     if table.groups is None or table.test is None or table.test.groups is None:
         return table.groups
-    return pd.concat([table.groups, table.test.groups], ignore_index=True)
+    return np.concatenate([table.groups, table.test.groups])
 
 
 def _show(shown: _Shown, most: int, findings: tuple[Finding, ...]) -> None:
@@ -333,7 +334,7 @@ def _cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _as_json(table: Table, shown: _Shown, most: int, findings: tuple[Finding, ...]) -> dict[str, Any]:
+def _as_json(table: Data, shown: _Shown, most: int, findings: tuple[Finding, ...]) -> dict[str, Any]:
     parts, check = shown.parts, shown.parts.check
     content: dict[str, Any] = {
         "classay": __version__,
@@ -344,8 +345,8 @@ def _as_json(table: Table, shown: _Shown, most: int, findings: tuple[Finding, ..
         "lone_classes": plain(shown.result.lone_classes),
         **{name: plain(each) for name, each in shown.lists(most).items()},
     }
-    if shown.table.rows is not None:
-        content["row_numbers"] = plain(shown.table.rows)  # of the rows that were measured, in their file
+    if shown.table.positions is not None:
+        content["row_numbers"] = plain(shown.table.positions)  # of the rows that were measured, in their file
     if parts.unlike is not None:
         content["unlike_known"] = parts.unlike.to_dict()
     if check is not None:

@@ -14,15 +14,16 @@ from ... import __version__, charts, expect
 from ...estimators.adapters import kind_of
 from ...estimators.spec import learner_from_text
 from ...estimators.trial import ready
-from ...inputs import at_least_two, plain_labels
+from ...inputs import at_least_two
 from ...learner.drift.batches import batch as as_batch
 from ...learner.drift.monitor import DriftMonitor
 from ...learner.drift.state import packed
 from ...learner.drift.verdict import Drift, RegressionUpdate, Update
 from ...tables.audit import LEFT_OUT
+from ...tables.data import Data
 from ...tables.kinds import EMPTY, IDENTIFIER
 from ...tables.labels import NumbersAsLabels
-from ...tables.read import Table, read_table
+from ...tables.read import read_table
 from .. import console, options
 from ..records import table_as_json
 
@@ -178,7 +179,7 @@ class Batch:
 class Reference(Batch):
     """The reference, with how it was read."""
 
-    table: Table
+    table: Data
     numbers: bool = False
 
 
@@ -212,12 +213,10 @@ def read_batch(file: str, reference: Reference) -> Batch:
         ]
         if new:
             raise expect.InputError(f"The batch has a column {new[0]!r}, which the reference does not have. Drop it.")
-        y, classes = table.y, None
-        if not reference.numbers:
-            classes = np.unique(plain_labels(reference.y.to_numpy()))
-            y = y if classes.dtype.kind != "U" else y.map(str)
-            at_least_two(np.unique(plain_labels(y.to_numpy())))
-        batch = Batch(table.name, table.X, y)
+        classes = None if reference.numbers else reference.table.classes
+        if classes is not None:
+            at_least_two(np.unique(table.y))
+        batch = Batch(table.name, table.X, table.y)
         as_batch(batch.X, batch.y, reference.X, classes)
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake

@@ -16,8 +16,9 @@ from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import Orientation, orientation
 from ...learner.records.labelings import Labelings
 from ...seeds import settle
-from ...splits import per_row, split_rows
-from ...tables.read import Table, read_table
+from ...splits import split_rows
+from ...tables.data import Data
+from ...tables.read import read_table
 from .. import console, options
 from ..records import describe, record_all, record_as_json, table_as_json
 
@@ -122,13 +123,13 @@ def command(
     console.exit_if_partial(failed, interrupted)
 
 
-def _refuse_early(table: Table, holdout_size: int | None, holdouts: int, test_size: float, seed: int) -> None:
+def _refuse_early(table: Data, holdout_size: int | None, holdouts: int, test_size: float, seed: int) -> None:
     """Refuse, before any fit, a holdout larger than the test part."""
     if table.test is not None:
         points = len(table.test.y)
     else:
-        codes = np.unique(table.y.to_numpy(), return_inverse=True)[1]
-        rows = per_row(table.groups, table.time, rows=codes.size)
+        codes = table.codes
+        rows = table.per_row
         points = split_rows(codes, expect.fraction(test_size, "test_size"), settle(seed), rows)[1].size
     draw_holdouts(points, holdout_size, holdouts, seed)
 
@@ -242,7 +243,7 @@ def _kinship_table(distances: Kinship, plugin: bool) -> Any:
 
 
 def _as_json(
-    table: Table,
+    table: Data,
     settings: dict[str, Any],
     records: dict[str, Labelings],
     orientations: dict[str, Orientation],

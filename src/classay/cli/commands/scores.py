@@ -19,7 +19,8 @@ from ...learner.scores.score_variance import ScoreVariance, score_variance
 from ...learner.scores.scorers import LABELS, needs_of
 from ...learner.scores.threshold import costs_of
 from ...result import plain
-from ...tables.read import Table, read_table
+from ...tables.data import Data
+from ...tables.read import read_table
 from .. import console, options
 from ..records import describe, record_all, record_as_json, table_as_json
 
@@ -233,7 +234,7 @@ def _percent(estimate: Estimate) -> str:
 
 
 def _as_json(
-    table: Table,
+    table: Data,
     settings: dict[str, Any],
     records: dict[str, Labelings],
     measured: dict[str, _Measured],

@@ -17,7 +17,8 @@ from ...learner.stability.comparison import StabilityTable, stabilities
 from ...learner.stability.disagreement import DisagreementRegions
 from ...learner.stability.stability import Stability, stability
 from ...regions.region import p_value_text
-from ...tables.read import Table, read_table
+from ...tables.data import Data
+from ...tables.read import read_table
 from .. import console, options
 from ..records import describe, record_all, record_as_json, table_as_json
 
@@ -202,7 +203,7 @@ def _region_table(name: str, regions: DisagreementRegions) -> Any:
 
 
 def _as_json(
-    table: Table,
+    table: Data,
     settings: dict[str, Any],
     records: dict[str, Labelings],
     by_learner: dict[str, Stability],

@@ -26,7 +26,8 @@ from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
 from ...result import plain
-from ...tables.read import Table, read_table
+from ...tables.data import Data
+from ...tables.read import read_table
 from .. import console, options
 from ..records import describe, of_rows, table_as_json
 
@@ -260,7 +261,7 @@ def _weights(text: str | None) -> dict[str, float] | None:
 
 
 def _sweep_all(
-    plans: dict[str, Plan], table: Table, settings: dict[str, Any]
+    plans: dict[str, Plan], table: Data, settings: dict[str, Any]
 ) -> tuple[dict[str, Sweep], dict[str, str], bool, bool]:
     """Sweep every learner; one that fails does not stop the others. Also: was it interrupted, is the disk full."""
     sweeps: dict[str, Sweep] = {}
@@ -337,7 +338,7 @@ def _as_text(value: Any) -> str:
 
 
 def _as_json(
-    table: Table,
+    table: Data,
     settings: dict[str, Any],
     sweeps: dict[str, Sweep],
     failed: dict[str, str],

@@ -12,7 +12,7 @@ from pandas.api import types
 from ...expect import InputError, nearest, shown
 from ...frames import pandas_of
 from ...inputs import is_sparse
-from ..fitting import checks
+from ...tables.data import rows_and_labels
 
 TARGET = "Is the target column right?"
 ONE_CLASS = "No concept can be learned from such a batch: merge it with the next one, or drop it."
@@ -60,7 +60,7 @@ def _count(values: Any) -> int:
 def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
     if is_sparse(X):
         raise InputError("`X` is sparse; expected a dense array or a DataFrame. Use X.toarray() if it is small.")
-    rows, values, _ = checks.rows_and_labels(X, y)
+    rows, values, _ = rows_and_labels(X, y)
     if numbers and values.dtype.kind == "U":
         raise InputError(
             f"`y` contains text such as {values[0].item()!r}, but a regressor learns numbers. Did you mean a "

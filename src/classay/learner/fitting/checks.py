@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ... import expect, limits, seeds
@@ -19,11 +17,11 @@ from ...arrays import Ints
 from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.scores import may_score
 from ...estimators.weights import expect_weights
-from ...expect import InputError, shown
-from ...frames import pandas_of
-from ...inputs import as_array, is_sparse, labels, take, text_rows
+from ...expect import InputError
+from ...inputs import take
 from ...notes import Note
 from ...splits import NOTHING, PerRow
+from ...tables.data import refuse_classes, refuse_target, rows_and_labels
 from ..records.base import Codec
 from ..records.labelings import LabelCodec
 from ..records.predictions import NumberCodec
@@ -296,81 +294,14 @@ def _is_fitted(learner: Any) -> bool:
     return True
 
 
-def rows_and_labels(X: Any, y: ArrayLike, texts: bool = False) -> tuple[Any, NDArray[Any], list[Note]]:
-    """Rows and labels ready to be indexed, and notes about them.
-
-    `texts`: rows may be one text each, and are then an array of strings, as learners that read text expect.
-    """
-    X = pandas_of(X)
-    words = text_rows(X)
-    if words is not None:
-        if not texts:
-            raise InputError("`X` is a list of texts; expected a table of (rows, columns). Embed them: classay.embed.")
-        if (words == words[0]).all():
-            raise InputError(f"All {words.size} texts of `X` are the same; nothing can be learned from that.")
-        return words, labels(y, rows=words.size), []
-    if is_sparse(X):
-        X = X.tocsr()
-    elif not isinstance(X, pd.DataFrame):
-        X = as_array(X, "X")
-    if X.ndim != 2:
-        raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
-    values = labels(y)
-    if values.size != X.shape[0]:
-        raise InputError(f"`X` has {X.shape[0]} rows but `y` has {values.size} labels; they must match.")
-    if X.shape[0] == 0:
-        raise InputError("`X` and `y` have no rows. Were all of them dropped earlier?")
-    if X.shape[1] == 0:
-        raise InputError("`X` has no columns; expected at least one.")
-    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
-        twins = X.columns[X.columns.duplicated()].unique()
-        raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
-    _refuse_infinite(X)
-    constant = _constant_columns(X)
-    if len(constant) == X.shape[1]:
-        raise InputError(f"Every column of `X` is constant ({X.shape[1]} in all); nothing can be learned from that.")
-    code = "constant-column" if len(constant) == 1 else "constant-columns"
-    notes = [Note(code, shown(constant, 4), count=len(constant))] if constant else []
-    return X, values, notes
-
-
 def codec_for(learner: Any, y: NDArray[Any]) -> tuple[Codec, NDArray[np.int64]]:
     """How the learner's predictions are stored, and the class of each row for the split (one if a regressor)."""
     if kind_of(learner) == "regressor":
-        _refuse_target(learner, y)
+        refuse_target(y)
         return NumberCodec(), np.zeros(y.size, dtype=np.int64)
     classes, codes = np.unique(y, return_inverse=True)
     refuse_classes(classes, codes)
     return LabelCodec(classes), codes
-
-
-def _refuse_target(learner: Any, y: NDArray[Any]) -> None:
-    """Refuse a target that is not a quantity."""
-    if y.dtype.kind == "U":
-        raise InputError(
-            f"`y` contains text such as {y[0].item()!r}, and {type(learner).__name__} is a regressor, which learns "
-            "numbers. Did you mean a classifier?"
-        )
-    if not np.isfinite(y.astype(float)).all():
-        raise InputError("`y` has infinite values. Replace them, or drop those rows.")
-    if (y == y[0]).all():
-        raise InputError(f"`y` is {y[0].item()!r} in all {y.size} rows; there is nothing to learn.")
-
-
-def refuse_classes(classes: NDArray[Any], codes: NDArray[np.integer]) -> None:
-    """Refuse labels that are not a classification."""
-    if classes.size == 1:
-        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. Is the target column right?")
-    if classes.dtype.kind == "f" and np.isinf(classes).any():
-        raise InputError("`y` has infinite values; expected class labels. Replace them, or drop those rows.")
-    if classes.dtype.kind == "f" and type_of_target(classes).startswith("continuous"):
-        raise InputError(
-            f"`y` has {classes.size} different numbers such as {classes[0]:g}; expected class labels. "
-            "For a continuous target, use a regressor, of which `record` and `stability` measure how repeatable it is, "
-            "or bin it first."
-        )
-    if np.bincount(codes).max() == 1:
-        raise InputError(f"Each of the {classes.size} rows has its own class. Is the target column right?")
 
 
 def seconds_limit(seconds: Any) -> float | None:
@@ -393,51 +324,3 @@ def advice(X: Any, error: str) -> str:
         return ""
     frame = "" if isinstance(X, pd.DataFrame) else "make `X` a DataFrame and "
     return f". {need}: {frame}pass classay.encoded(learner, X) as the learner."
-
-
-def _refuse_infinite(X: Any) -> None:
-    infinite = {name: count for name, numbers in _numbers(X) if (count := _infinite_cells(numbers))}
-    if infinite:
-        where = "" if list(infinite) == [None] else f", in: {shown(infinite)}"
-        raise InputError(f"`X` has {sum(infinite.values())} infinite values{where}. Replace or drop them.")
-
-
-def _infinite_cells(numbers: NDArray[Any]) -> int:
-    with np.errstate(over="ignore", invalid="ignore"):
-        # One sum clears most columns in one pass; NaN may hide an infinity, so look again then.
-        if np.isfinite(numbers.sum()):
-            return 0
-    return int(np.isinf(numbers).sum())
-
-
-def _numbers(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
-    """The columns of X that can have infinite values, with their names, one by one: a large table is not copied."""
-    if is_sparse(X):
-        if X.data.dtype.kind == "f":
-            yield None, X.data
-    elif isinstance(X, pd.DataFrame):
-        for name, column in X.select_dtypes("number").items():
-            yield name, column.to_numpy(dtype=float, na_value=np.nan)
-    elif X.dtype.kind == "f" and _infinite_cells(X):
-        yield from ((f"column {place}", X[:, place]) for place in range(X.shape[1]))
-
-
-def _constant_columns(X: Any) -> list[Any]:
-    if is_sparse(X):
-        return []
-    if isinstance(X, pd.DataFrame):
-        return [name for place, name in enumerate(X.columns) if _is_constant(X.iloc[:, place], name)]
-    if X.dtype.kind not in "biuf":
-        return [f"column {place}" for place, column in enumerate(X.T) if _is_constant(pd.Series(column), place)]
-    same = (X[0] == X).all(axis=0) | np.isnan(X.astype(float)).all(axis=0)
-    return [f"column {place}" for place in np.flatnonzero(same)]
-
-
-def _is_constant(column: pd.Series[Any], name: Any) -> bool:
-    try:
-        return column.nunique(dropna=False) <= 1
-    except TypeError as error:
-        raise InputError(
-            f"Column {name!r} of `X` contains {type(column.iloc[0]).__name__} values; expected one number or text per "
-            "row. Spread it over several columns or drop it."
-        ) from error
