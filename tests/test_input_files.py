@@ -63,7 +63,7 @@ def test_only_regular_files_are_read(tmp_path, name, kind):
 
 
 @POSIX
-@pytest.mark.parametrize("suffix", [".pt", ".safetensors", ".onnx", ".npz", ".h5", ".keras"])
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors", ".onnx", ".npz"])
 def test_networks_too(tmp_path, suffix):
     from classay.network.files.weights import file_kind
 

@@ -88,7 +88,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 # Optional libraries, and how to install them.
 
 
-EXTRAS = {"torch": "network", "safetensors": "network", "onnx": "onnx", "h5py": "keras"}
+EXTRAS = {"torch": "network", "safetensors": "network", "onnx": "onnx"}
 """Library -> the extra of classay that installs it."""
 
 

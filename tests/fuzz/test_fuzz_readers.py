@@ -90,20 +90,6 @@ def onnx_file(path):
     onnx.save(helper.make_model(graph), path)
 
 
-def keras_file(path):
-    import h5py
-
-    with h5py.File(path, "w") as file:
-        file["layers/dense/vars/0"], file["layers/dense/vars/1"] = np.ones((6, 4), np.float32), np.zeros(4, np.float32)
-
-
-def keras_archive(path):
-    config = {"config": {"layers": [{"class_name": "Dense"}]}}
-    with zipfile.ZipFile(path, "w") as target:
-        target.writestr("config.json", json.dumps(config))
-        target.writestr("model.weights.h5", content_of(keras_file, ".h5"))
-
-
 def drift_state(path):
     monitor = DriftMonitor(GaussianNB(), n_probes=20, draws=20, false_alarm_rate=0.2, random_state=0, executor=1)
     monitor.fit(X, Y % 2)
@@ -149,12 +135,9 @@ FILES = {
     "torch": (".pt", lambda: content_of(torch_file, ".pt"), read_head),
     "safetensors": (".safetensors", lambda: content_of(safetensors_file, ".safetensors"), read_head),
     "ONNX": (".onnx", lambda: content_of(onnx_file, ".onnx"), read_head),
-    "Keras": (".h5", lambda: content_of(keras_file, ".h5"), read_head),
-    "Keras archive": (".keras", lambda: content_of(keras_archive, ".keras"), read_head),
 }
 """Name -> suffix, the bytes of a file that is in order, and its reader."""
-NEEDS = {"parquet": "pyarrow", "torch": "torch", "safetensors": "safetensors", "ONNX": "onnx", "Keras": "h5py"}
-NEEDS["Keras archive"] = "h5py"
+NEEDS = {"parquet": "pyarrow", "torch": "torch", "safetensors": "safetensors", "ONNX": "onnx"}
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,6 @@
 
 Read in this order: `files` (networks and weights from files), `split` (which layer is the head), `prototypes` (the
 record: inputs that the network takes for members of each class), `quality` (every measure of head, features and
-prototypes, and the ranking of several networks). `cosines` is the geometry that the last two share; `separation_loss`
-is the same geometry as a training loss. Torch is imported inside functions, so that importing this package does not
-load it.
+prototypes, and the ranking of several networks). `cosines` is the geometry that the last two share. Torch is imported
+inside functions, so that importing this package does not load it.
 """
-
-from .separation_loss import separation_loss
-
-__all__ = ["separation_loss"]

@@ -289,7 +289,6 @@ class TestOnnx:
         [
             ([("Gemm", ["x", "w", "b"], "y", {"transB": 1})], {"w": W, "b": B}),
             ([("Gemm", ["x", "w", "b"], "y", {})], {"w": W.T, "b": B}),
-            ([("Gemm", ["x", "w", "b"], "y", {"transB": 1, "alpha": 2.0, "beta": 0.5})], {"w": W / 2, "b": 2 * B}),
             ([("MatMul", ["x", "w"], "z", {}), ("Add", ["b", "z"], "y", {})], {"w": W.T, "b": B}),
             (
                 [
@@ -320,14 +319,6 @@ class TestOnnx:
                 ],
                 {"w": W.T, "b": B},
             ),
-            (
-                [
-                    ("Transpose", ["w"], "t", {"perm": [1, 0]}),
-                    ("MatMul", ["x", "t"], "z", {}),
-                    ("Add", ["z", "b"], "y", {}),
-                ],
-                {"w": W, "b": B},
-            ),
         ],
     )
     def test_the_graph_tells(self, save, nodes, arrays):
@@ -335,34 +326,20 @@ class TestOnnx:
         np.testing.assert_allclose(head.weight, W, rtol=1e-6)
         np.testing.assert_allclose(head.bias, B, rtol=1e-6)
 
-    def test_whole_numbers_with_a_scale(self, save):
-        scale = np.array([0.5, 1, 2, 4], dtype=np.float32)
-        stored = np.random.default_rng(0).integers(-9, 9, (4, 6)).astype(np.int8)
-        zero = np.zeros(4, dtype=np.int8)
-        nodes = [
-            ("DequantizeLinear", ["w", "s", "n"], "t", {"axis": 0}),
-            ("Gemm", ["x", "t"], "y", {"transB": 1}),
-        ]
-        head = read_head(save(nodes, {"w": stored, "s": scale, "n": zero}))
-        np.testing.assert_array_equal(head.weight, stored * scale[:, None])
-        assert head.bias is None
-
     def test_several_heads_and_none(self, save):
         two = [("Gemm", ["x", "w"], "y", {"transB": 1}), ("Gemm", ["x", "v"], "z", {"transB": 1})]
         path = save(two, {"w": W, "v": W[:3]}, ("y", "z"))
-        with pytest.raises(InputError, match=r"several heads: w \(6 to 4\), v \(6 to 3\)"):
-            read_head(path)
-        np.testing.assert_array_equal(read_head(path, head="v").weight, W[:3])
+        assert "could also be w (6 to 4)" in read_head(path).notes[0]
+        np.testing.assert_array_equal(read_head(path, head="w").weight, W)
         with pytest.raises(InputError, match="not a linear layer of"):
             read_head(path, head="u")
-        path = save([("Gemm", ["x", "w"], "z", {"transB": 1}), ("Relu", ["z"], "y", {})], {"w": W})
-        with pytest.raises(InputError, match=r"but of Relu.*Linear layers are w \(6 to 4\)"):
-            read_head(path)
-        np.testing.assert_array_equal(read_head(path, head="w").weight, W)
+        with pytest.raises(InputError, match="no weight of a linear layer"):
+            read_head(save([("Gemm", ["x", "w"], "y", {"alpha": 2.0})], {"w": W}))
 
     def test_half_precision_and_nan(self, save):
-        path = save([("Gemm", ["x", "w"], "y", {"transB": 1})], {"w": W.astype(np.float16)})
-        assert "Half precision (float16)" in read_head(path).notes[0]
+        half = W.astype(np.float16)
+        path = save([("Gemm", ["x", "w"], "y", {"transB": 1})], {"w": half})
+        np.testing.assert_array_equal(read_head(path).weight, half)
         with pytest.raises(InputError, match="NaN"):
             read_head(save([("Gemm", ["x", "w"], "y", {"transB": 1})], {"w": W * np.nan}))
 

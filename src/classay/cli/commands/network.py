@@ -41,8 +41,7 @@ def command(
     files: list[str] = typer.Argument(
         ...,
         metavar="FILE",
-        help="Weights: torch (a state dict), safetensors, or ONNX (with onnx2torch); with --weights-only also "
-        "Keras and npz.",
+        help="Weights: torch (a state dict), safetensors, or ONNX (with onnx2torch); with --weights-only also npz.",
     ),
     arch: str = typer.Option(None, help="Architecture: timm:NAME or torchvision:NAME, with arguments in parentheses."),
     builder: str = typer.Option(

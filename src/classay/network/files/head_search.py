@@ -62,10 +62,10 @@ class HeadCandidate:
 
 
 def read_head(path: str | Path, head: str | None = None, trust_pickle: bool = False) -> HeadWeights:
-    """Read only the head from a file of weights: torch, safetensors, NumPy, Keras or ONNX.
+    """Read only the head from a file of weights: torch, safetensors, NumPy or ONNX.
 
     It is the last linear layer, found by its name (fc, head, classifier, logits), its bias, and because no other layer
-    uses its output; in ONNX by the graph. If that is ambiguous, the candidates are listed.
+    uses its output. If that is ambiguous, the candidates are listed.
 
     Parameters
     ----------
@@ -75,11 +75,12 @@ def read_head(path: str | Path, head: str | None = None, trust_pickle: bool = Fa
 
     """
     if file_kind(path) == "ONNX":
-        from .onnx import read_onnx_head
+        from .onnx import read_onnx_layers
 
-        return read_onnx_head(Path(path), head)
-    weights = read_weights(path, trust_pickle)
-    candidates = head_candidates(weights.entries)
+        candidates, weights = read_onnx_layers(Path(path))
+    else:
+        weights = read_weights(path, trust_pickle)
+        candidates = head_candidates(weights.entries)
     if not candidates:
         raise InputError(
             f"{path} has no weight of a linear layer; its arrays are {shown(each.name for each in weights.entries)}."

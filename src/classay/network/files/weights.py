@@ -1,6 +1,6 @@
 """Reading weights from files, without running anything in them: torch, safetensors and NumPy.
 
-For ONNX see `onnx`, for Keras `keras`. Names of classes come from Hugging Face's `config.json` beside the file.
+For ONNX see `onnx`. Names of classes come from Hugging Face's `config.json` beside the file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 SUFFIXES = {".safetensors": "safetensors", ".npz": "NumPy", ".onnx": "ONNX"}
-SUFFIXES |= {".keras": "Keras", ".h5": "Keras", ".hdf5": "Keras"}
 """The kind of a file by its suffix; others are torch's."""
-FOREIGN = (".pb", ".tflite", ".ckpt.index", ".msgpack", ".mlmodel")
+FOREIGN = (".keras", ".h5", ".hdf5", ".pb", ".tflite", ".ckpt.index", ".msgpack", ".mlmodel")
 CONVERT = (
     "If you trust it, load it and save only the weights: "
     '`torch.save(torch.load("{name}", weights_only=False){part}, "weights.pt")`'
@@ -97,12 +96,6 @@ def read_weights(path: str | Path, trust_pickle: bool = False) -> WeightFile:
         return _from_safetensors(Path(path))
     if kind == "NumPy":
         return _from_numpy(Path(path))
-    if kind == "Keras":
-        from .keras import read_keras_weights
-
-        return read_keras_weights(Path(path))
-    if kind == "ONNX":
-        raise InputError(f"{path} is an ONNX file; only its head can be read. Use `--weights-only`.")
     state = read_state(path, trust_pickle)
     entries = [
         StoredArray(name, tuple(tensor.shape), partial(identity, tensor))
@@ -141,7 +134,7 @@ def read_state(path: str | Path, trust_pickle: bool = False) -> NetworkState:
 
 
 def file_kind(path: str | Path) -> str:
-    """The kind of a file of weights: safetensors, NumPy, ONNX, Keras or torch."""
+    """The kind of a file of weights: safetensors, NumPy, ONNX or torch."""
     file = expect_file(path, "one file of weights, such as model.safetensors")
     if file.name.lower().endswith(FOREIGN):
         raise InputError(
