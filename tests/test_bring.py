@@ -323,8 +323,8 @@ def test_34_a_given_test_part_and_any_splitter(iris):
     odd = np.arange(150) % 2 == 1
     labelings = classay.record(GaussianNB(), X[~odd], y[~odd], **FEW, X_test=X[odd], y_test=y[odd])
     assert labelings.truth.size == odd.sum()
-    scheme = classay.Splits(ShuffleSplit(4, train_size=0.3, random_state=0))
-    assert classay.record(GaussianNB(), X, y, scheme, 1, executor=1).labels.shape[0] == 4
+    scheme = classay.Folds(ShuffleSplit(4, train_size=0.3, random_state=0))
+    assert classay.record(GaussianNB(), X, y, scheme, executor=1).labels.shape[0] == 4
 
 
 # What a classifier's measures are not for

@@ -39,7 +39,7 @@ from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.drift.regression_memory import MemorizingRegressor as MemorizingRegressor
 from .learner.epochs import EpochPredictions as EpochPredictions
-from .learner.fitting.cv_splits import Splits as Splits
+from .learner.fitting.folds import Folds as Folds
 from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
 from .learner.fitting.schemes import Subsets as Subsets

@@ -21,9 +21,7 @@ TEXTS = {
     "them.",
     "rows-of-tested-groups": "{count} rows are neither trained on nor tested: earlier rows of groups that are in the "
     "test part.",
-    "rows-not-in-pairs": "{count} rows are neither trained on nor tested by every index pair of `cv`.",
-    "splitter-on-training-part": "{subject} was run on the training part: its training rows are the subsets, and all "
-    "refits are tested on the same test part.",
+    "rows-not-predicted": "{count} rows are in no fold, so no fit predicts them.",
     "subsets-redrawn": "{count} of {subsets} subsets lacked a class and were drawn again, so figures are of subsets "
     "with every class; Subsets(every_class=False) draws once.",
     "subsets-completed": "{count} of {subsets} subsets missed a class in every draw; one row of it was added.",

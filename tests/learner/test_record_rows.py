@@ -128,9 +128,9 @@ def test_records_keep_their_groups(tmp_path):
 
 def test_a_store_tells_apart_what_was_given(tmp_path):
     time, weights = np.arange(178), np.linspace(0.1, 1, 178)
-    given = [{}, {"groups": groups}, {"groups": groups // 2}, {"time": time}, {"sample_weight": weights}, {"cv": 3}]
+    given = [{}, {"groups": groups}, {"groups": groups // 2}, {"time": time}, {"sample_weight": weights}]
     for options in (*given, *given):
-        record(GaussianNB(), X, y, None if "cv" in options else Subsets(3), 1, executor=1, store=tmp_path, **options)
+        record(GaussianNB(), X, y, Subsets(3), 1, executor=1, store=tmp_path, **options)
     assert len(list(tmp_path.rglob("*.classay"))) == len(given)
     renamed = record(GaussianNB(), X, y, Subsets(3), 1, executor=1, store=tmp_path, groups=[f"g{g}" for g in groups])
     assert len(list(tmp_path.rglob("*.classay"))) == len(given)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import expect
-from ..arrays import Ints
+from ..arrays import Floats, Ints
 from ..engine import archive
 from ..engine.store import Chunks, Store
 from ..estimators.adapters import has_seed
@@ -25,7 +25,7 @@ from ..notes import Note
 from .fitting import checks
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import prepare
-from .fitting.cv_splits import Splits
+from .fitting.folds import Folds
 from .fitting.fresh_samples import expect_alone, fresh_data
 from .fitting.groups import ALONE
 from .fitting.retrain_scheme import Scheme
@@ -44,8 +44,8 @@ def record(
     learner: Any,
     X: Any = None,
     y: ArrayLike | None = None,
-    scheme: Scheme | Splits | None = None,
-    repeats: int = 5,
+    scheme: Scheme | Folds | None = None,
+    repeats: int | None = None,
     test_size: float = 0.2,
     probes: Any = None,
     random_state: int | np.random.Generator | None = 0,
@@ -58,7 +58,6 @@ def record(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
-    cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
     source: Any = None,
@@ -87,8 +86,10 @@ def record(
     learner : a scikit-learn classifier, regressor or Pipeline; if it is fitted, only its settings are used
     X, y : rows and labels, as scikit-learn takes them: arrays, DataFrames, sparse matrices, or a list of texts. Tables
         of polars, PyArrow and others are converted to pandas first, which is what the learner gets
-    scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement), `HalfSplits` or `Splits`
-    repeats : refits on each subset; use 2 or more to separate training randomness from data, 10 for good precision
+    scheme : `Subsets` (default: 100 subsets of 15 % of the training part, with replacement), `HalfSplits`, `Retrain`,
+        or `Folds` for cross-validation, where each fit predicts the rows of its own fold
+    repeats : refits on each subset (default 5; 1 with `Folds`); use 2 or more to separate training randomness from
+        data, 10 for good precision
     test_size : share of the rows that no refit sees; 0 with HalfSplits: every half is tested on the other half of all
         rows (two-fold cross-validation), and refits are compared on `probes` only
     probes : points on which refits are compared, besides the test part: 'uniform' over the domain of each column,
@@ -105,7 +106,6 @@ def record(
     groups : a value for each row; rows with the same one (a patient, a document) are never divided. At least 4 groups
     time : a date or number for each row; rows of the same time stay together
     sample_weight : a number for each row, 0 or more
-    cv : a scikit-learn splitter, a number of folds or index pairs, in place of `scheme`: see `Splits`
     X_test, y_test : a test part to use as it is; all rows of `X` are then the training part. Its rows are counted after
         those of `X`; `groups` has values for the rows of `X`, or for those of both
     source : in place of `X` and `y`, a function of a numpy Generator and a number of rows that returns rows and labels:
@@ -128,7 +128,7 @@ def record(
     """
     wanted: Any = scheme
     if source is not None:
-        others = {"X": X, "y": y, "groups": groups, "time": time, "sample_weight": sample_weight, "cv": cv}
+        others = {"X": X, "y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
         expect_alone("source", others | {"X_test": X_test, "y_test": y_test})
         drawn = fresh_data(source, scheme, test_size, random_state)
         X, y, X_test, y_test, wanted, test_size = drawn.X, drawn.y, drawn.X_test, drawn.y_test, drawn.scheme, 0.5
@@ -148,7 +148,6 @@ def record(
         groups=groups,
         time=time,
         sample_weight=sample_weight,
-        cv=cv,
         X_test=X_test,
         y_test=y_test,
         two_fold=True,
@@ -173,7 +172,7 @@ def record(
     fits = FitRunner(setup, subsets, executor, progress, about["learner"]["name"], lambda group: parts or (None, {}))
     (state,) = fits.run([alone(setup)])
     answers = {subset: state.answer(bench, 0, subset) for subset in range(len(subsets)) if state.begun(subset)}
-    if state.hopeless() or all(np.isnan(answer.quality).all() for answer in answers.values()):
+    if state.hopeless() or not any(setup.codec.known(answer.test).any() for answer in answers.values()):
         if not any(answer.errors for answer in answers.values()):
             raise KeyboardInterrupt
         if not fits.lost and not fits.interrupted:
@@ -181,7 +180,8 @@ def record(
         raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, state))
     notes = (*setup.notes, *more)
     labelings = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
-    if scores is True and isinstance(labelings, Labelings) and labelings.scores is None:
+    scoreless = isinstance(labelings, Labelings) and labelings.scores is None and labelings.fold_scores is None
+    if scores is True and scoreless:
         raise expect.InputError(
             f"`scores` is True, but no refit of {labelings.name} gave scores. "
             + " ".join(note for note in labelings.notes if "No scores" in note)
@@ -254,9 +254,13 @@ def _arrays(
     on_probes = None if bench.probes is None else kind.empty((*shape, bench.probes.shape[0]))
     quality, seconds = np.full((2, *shape), np.nan)
     failures = []
+    predicted = None
+    if bench.asked is not None:
+        predicted = np.stack([np.isin(bench.test, rows) for rows in bench.asked])
     for subset, answer in sorted(answers.items()):
         here = min(refits, len(answer.seconds))
-        on_test[subset, :here] = answer.test[:here]
+        points = slice(None) if predicted is None else predicted[subset]
+        on_test[subset][:here, points] = answer.test[:here]
         quality[subset, :here] = answer.quality[:here]
         seconds[subset, :here] = answer.seconds[:here]
         if on_probes is not None and answer.probes is not None:
@@ -265,7 +269,8 @@ def _arrays(
     can_keep = bench.probes is not None and archive.pack_table(bench.probes, "probes") is not None
     probes = bench.probes if can_keep else None
     if isinstance(kind, LabelCodec):
-        scores, probe_scores = _scores(bench, answers, shape)
+        masked = predicted is not None
+        scores, probe_scores = (None, None) if masked else _scores(bench, answers, shape)
         return Labelings(
             on_test,
             kind.truth(bench.y[bench.test]),
@@ -281,6 +286,8 @@ def _arrays(
             probe_groups=bench.probe_groups,
             scores=scores,
             probe_scores=probe_scores,
+            predicted=predicted,
+            fold_scores=_fold_scores(bench, answers, shape) if masked else None,
         )
     return Predictions(
         on_test,
@@ -294,7 +301,21 @@ def _arrays(
         failures=tuple(failures),
         groups=bench.groups,
         probe_groups=bench.probe_groups,
+        predicted=predicted,
     )
+
+
+def _fold_scores(bench: Bench, answers: dict[int, SubsetAnswers], shape: tuple[int, int]) -> Floats | None:
+    """Scores and probabilities of all predictions, in the order of fits and points; None if no fit gave any."""
+    if bench.scores is None or bench.asked is None or all(each.scores is None for each in answers.values()):
+        return None
+    ends = np.cumsum([rows.size for rows in bench.asked])
+    joined = bench.scores.empty((shape[1], int(ends[-1])))
+    for subset, answer in answers.items():
+        if answer.scores is not None:
+            start = ends[subset] - bench.asked[subset].size
+            joined[: len(answer.seconds), start : ends[subset]] = answer.scores.test[: shape[1]]
+    return joined
 
 
 def _scores(

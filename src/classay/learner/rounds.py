@@ -23,9 +23,10 @@ from ..notes import Note
 from .fitting import checks, provenance
 from .fitting.checkpoints import open_chunks
 from .fitting.checks import Setup
+from .fitting.folds import FoldFits
 from .fitting.groups import ALONE, FitGroup
 from .fitting.runner import FitRunner, GroupProgress
-from .fitting.schemes import HalfSplits, as_json
+from .fitting.schemes import HalfSplits
 from .fitting.stored_record import stored_record
 from .record import gathered
 from .records.labelings import Labelings
@@ -36,10 +37,11 @@ MOST_SHARE = 0.5
 
 @dataclass
 class RecordRounds:
-    """The fits of several classifiers on the half splits of a `setup`, whose own number of splits does not matter.
+    """The fits of several learners on the half splits, or the folds, of a `setup`.
 
     `learners` are unfitted, by name. `grow` fits; `record` gives the record of one learner, with the splits that it
-    has so far (`splits`). `failed` has those that failed in every refit, and why.
+    has so far (`splits`). `failed` has those that failed in every refit, and why. Of half splits, the number in the
+    setup does not matter; folds are one round: a learner has all of them or none.
     """
 
     setup: Setup
@@ -61,7 +63,7 @@ class RecordRounds:
     def grow(
         self,
         names: list[str],
-        splits: int,
+        splits: int | None = None,
         stop: Callable[[], bool] | None = None,
         label: str = "",
         in_turn: bool = False,
@@ -71,6 +73,7 @@ class RecordRounds:
         By split, so that all get equally far, or `in_turn`. Return whether all of it is done. If `stop` ends it, or
         Ctrl-C, a learner keeps the splits of the last round; if that was its first round, those that are complete.
         """
+        splits = self.setup.scheme.n if splits is None else splits
         names = [name for name in names if name not in self.failed and self.splits.get(name, 0) < splits]
         self._draw(splits)
         missing = [name for name in names if not self._in_store(name, splits)]
@@ -81,7 +84,7 @@ class RecordRounds:
             return True
         setup = replace(self.setup, scheme=self._scheme(splits), learner=self.learners[missing[0]])
         runner = FitRunner(
-            *_with_rows_used(setup, self._subsets[: 2 * splits]),
+            *_with_rows_used(setup, self._subsets[: self._fits(splits)]),
             self.executor,
             self.progress,
             label,
@@ -101,14 +104,14 @@ class RecordRounds:
             elif not cut:
                 self._finish(name, splits, lost=bool(runner.lost))
             elif name not in self.splits:
-                self.splits[name] = _complete(state)
+                self.splits[name] = self._complete(state)
         self.interrupted |= runner.interrupted
         return not cut
 
     def most_complete(self) -> int:
         """During a round: the number of complete splits of the learner that has most of them."""
         states = [] if self._running is None else self._running.states
-        return max((_complete(state) for state in states), default=0)
+        return max((self._complete(state) for state in states), default=0)
 
     def record(self, name: str) -> Labelings:
         """The record of a learner, as `classay.record` gives it."""
@@ -118,11 +121,12 @@ class RecordRounds:
         self._draw(splits)
         setup = replace(self.setup, scheme=self._scheme(splits), learner=self.learners[name])
         bench = setup.bench(setup.learner)
-        state = replace(self._states[name], n_subsets=2 * splits)
-        answers = {subset: state.answer(bench, 0, subset) for subset in range(2 * splits)}
+        fits = self._fits(splits)
+        state = replace(self._states[name], n_subsets=fits)
+        answers = {subset: state.answer(bench, 0, subset) for subset in range(fits)}
         labelings = gathered(
             bench,
-            self._subsets[: 2 * splits],
+            self._subsets[:fits],
             answers,
             state.refits,
             state.deterministic,
@@ -147,20 +151,31 @@ class RecordRounds:
         if not self._about:
             self._about = self.setup.about(None)
         scheme = self._scheme(splits)
-        own = {} if self.setup.own_points is None else {"own_points": self.setup.own_points}
+        own = {"own_points": self.setup.own_points} if self.setup.own_points else {}
         silent = () if may_score(self.learners[name]) else ("scores",)
         return {
             **{key: part for key, part in self._about.items() if key not in silent},
             "learner": {"name": name, **provenance.parameters(self.learners[name])},
-            "scheme": as_json(scheme),
+            "scheme": provenance.described(scheme),
             **own,
             **provenance.weighted(self.setup.per_row, self.learners[name]),
         }
 
-    def _scheme(self, splits: int) -> HalfSplits:
+    def _scheme(self, splits: int) -> HalfSplits | FoldFits:
         scheme = self.setup.scheme
-        assert isinstance(scheme, HalfSplits)
-        return replace(scheme, m=max(splits, 1))
+        assert isinstance(scheme, (HalfSplits, FoldFits))
+        return scheme if isinstance(scheme, FoldFits) else replace(scheme, m=max(splits, 1))
+
+    def _fits(self, splits: int) -> int:
+        """The number of training sets of so many splits: two halves of each, or all folds."""
+        return splits if isinstance(self.setup.scheme, FoldFits) else 2 * splits
+
+    def _complete(self, state: GroupProgress) -> int:
+        """The number of first splits of which both halves are done; of folds, all or none."""
+        whole = [state.whole(subset) for subset in range(state.n_subsets)]
+        if isinstance(self.setup.scheme, FoldFits):
+            return len(whole) if all(whole) else 0
+        return [*whole, False].index(False) // 2
 
     def _draw(self, splits: int) -> None:
         if splits not in self._notes:
@@ -224,6 +239,7 @@ def _with_rows_used(setup: Setup, subsets: list[Ints]) -> tuple[Setup, list[Ints
     Predictions depend on the content of rows, not on their numbers.
     """
     total = int(setup.y.size)
+    folds = setup.scheme if isinstance(setup.scheme, FoldFits) else None
     if sum(rows.size for rows in subsets) + setup.test.size > MOST_SHARE * total:
         return setup, subsets
     used = np.unique(np.concatenate([*subsets, setup.test]))
@@ -235,6 +251,8 @@ def _with_rows_used(setup: Setup, subsets: list[Ints]) -> tuple[Setup, list[Ints
         test=np.searchsorted(used, setup.test),
         per_row=setup.per_row.take(used),
     )
+    if folds is not None:
+        few = replace(few, scheme=replace(folds, asked=tuple(np.searchsorted(used, rows) for rows in folds.asked)))
     return few, [np.searchsorted(used, rows) for rows in subsets]
 
 
@@ -245,9 +263,3 @@ def _group(name: str, learner: Any) -> FitGroup:
 
 def _nothing(group: FitGroup) -> GroupProgress:
     return GroupProgress(group, 0, 0)
-
-
-def _complete(state: GroupProgress) -> int:
-    """The number of first splits of which both halves are done."""
-    whole = [state.whole(subset) for subset in range(state.n_subsets)] + [False]
-    return whole.index(False) // 2

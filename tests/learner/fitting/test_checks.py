@@ -114,7 +114,7 @@ def test_what_is_no_learner(learner, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"scheme": 10}, r"`scheme` is 10; expected Subsets\(...\), HalfSplits\(...\), Retrain\(...\) or Splits\(cv\)"),
+        ({"scheme": 10}, r"`scheme` is 10; expected Subsets\(...\), HalfSplits\(...\), Retrain\(...\) or Folds\(cv\)"),
         ({"scheme": Subsets}, r"`scheme` is <class.*Subsets\(...\)"),
         ({"repeats": 0}, r"`repeats` is 0; expected a whole number of at least 1"),
         ({"repeats": 2.5}, r"`repeats` is 2.5"),

@@ -85,7 +85,6 @@ def test_regressors_stores_and_workers(tmp_path):
         ({"source": balanced, "scheme": HalfSplits(5, 20, stratify=True)}, "stratify=True; samples of a source"),
         ({"source": balanced, "scheme": Subsets(5, 0.5)}, "whole number of rows"),
         ({"source": balanced, "scheme": Subsets(5, 20), "X": np.ones((4, 2))}, "`source` and `X` are both given"),
-        ({"source": balanced, "scheme": Subsets(5, 20), "cv": 5}, "`source` and `cv` are both given"),
         ({"source": lambda g, n: 1 / 0, "scheme": Subsets(5, 20)}, "failed when asked for 20 rows: ZeroDivisionError"),
         ({"source": lambda g, n: np.ones((n, 2)), "scheme": Subsets(5, 20)}, "expected a pair"),
         ({"source": lambda g, n: (np.ones((3, 2)), [0, 1, 0]), "scheme": Subsets(5, 20)}, "expected 20 of each"),

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import classay
-from classay import InputError, Labelings, Subsets, record
+from classay import Folds, InputError, Labelings, Subsets, record
 from classay.engine import archive
 from classay.estimators.fit import fit_once
 from classay.estimators.scores import labels_and_scores
@@ -110,10 +110,10 @@ def test_too_many_bytes_are_not_kept(monkeypatch):
 def test_a_class_that_a_subset_does_not_have_has_probability_zero():
     pairs = [(np.arange(40, 100), np.arange(0, 150, 10)), (np.arange(30, 120), np.arange(0, 150, 10))]
     pairs = [(np.setdiff1d(train, test), test) for train, test in pairs]
-    labelings = record(GaussianNB(), X, NAMES, cv=pairs, executor=1)
+    labelings = record(GaussianNB(), X, NAMES, Folds(pairs), executor=1)
     assert (labelings.scores.values[0, 0, :, 2] == 0).all()
     assert (labelings.scores.values[1, 0, :, 2] > 0).any()
-    by_value = record(RidgeClassifier(), X, NAMES, cv=pairs, executor=1).scores.values
+    by_value = record(RidgeClassifier(), X, NAMES, Folds(pairs), executor=1).scores.values
     assert np.isnan(by_value[0, 0, :, 2]).all()
     assert not np.isnan(by_value[0, 0, :, :2]).any()
 

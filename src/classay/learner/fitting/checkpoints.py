@@ -124,7 +124,7 @@ def _checked(
     """What `unpacked` gives, if it can be the predictions of these refits on these data."""
     refits = len(place[1])
     shapes: dict[str, tuple[int, ...]] = {
-        "test": (values, refits, bench.test.size),
+        "test": (values, refits, bench.points(place[0]).size),
         "quality": (values, refits),
         "seconds": (values, refits),
     }
@@ -141,8 +141,10 @@ def _checked(
         raise ValueError("its predictions are out of range")
     if "scores" in arrays and not np.isin(arrays["score_kinds"], range(len(KINDS))).all():
         raise ValueError("its scores are of an unknown kind")
-    if any(arrays[name].dtype != np.float32 for name in ("scores", "probe_scores") if name in arrays):
-        raise ValueError("its scores are not 32-bit numbers")
+    if bench.scores is not None and any(
+        arrays[name].dtype != bench.scores.dtype for name in ("scores", "probe_scores") if name in arrays
+    ):
+        raise ValueError(f"its scores are not {bench.scores.dtype} numbers")
     if any((arrays[name] < 0).any() for name in ("quality", "seconds")):
         raise ValueError("it has numbers below 0")
     answers, said = unpacked(header, arrays)

@@ -18,7 +18,6 @@ from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.scores import may_score
 from ...estimators.weights import expect_weights
 from ...expect import InputError
-from ...inputs import take
 from ...notes import Note
 from ...splits import NOTHING, PerRow
 from ...tables.data import refuse_classes, refuse_target, rows_and_labels
@@ -27,7 +26,7 @@ from ..records.labelings import LabelCodec
 from ..records.predictions import NumberCodec
 from ..records.scores import ScoreForm
 from . import parts, provenance
-from .cv_splits import Splits, SplitSubsets
+from .folds import FoldFits, Folds
 from .fresh_samples import FreshSamples
 from .probes import probes as drawn_probes
 from .retrain_scheme import Retrain, Scheme
@@ -52,7 +51,7 @@ class Setup:
     test: Ints
     probes: Any
     probe_kind: str
-    scheme: Scheme | SplitSubsets | FreshSamples
+    scheme: Scheme | FoldFits | FreshSamples
     repeats: int
     test_size: float | None
     seed: int
@@ -89,7 +88,6 @@ class Setup:
             probe_kind=self.probe_kind,
             per_row=self.per_row,
             given_test=self.given_test,
-            test=self.test,
             scores=self.scores,
         )
 
@@ -110,6 +108,7 @@ class Setup:
     def bench(self, learner: Any) -> Bench:
         """What refits of a learner need."""
         free = tuple(free_seeds(learner))
+        folds = self.scheme if isinstance(self.scheme, FoldFits) and not self.scheme.common else None
         return Bench(
             learner,
             self.X,
@@ -125,6 +124,8 @@ class Setup:
             groups=self.test_groups,
             probe_groups=self.probe_groups,
             scores=self.scores,
+            asked=None if folds is None else folds.asked,
+            folds=() if folds is None else folds.numbers,
         )
 
 
@@ -132,8 +133,8 @@ def prepare(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    scheme: Scheme | Splits | FreshSamples | None,
-    repeats: int,
+    scheme: Scheme | Folds | FreshSamples | None,
+    repeats: int | None,
     test_size: float,
     probes: Any,
     random_state: int | np.random.Generator | None,
@@ -143,7 +144,6 @@ def prepare(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
-    cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
     two_fold: bool = False,
@@ -153,9 +153,14 @@ def prepare(
 
     `two_fold`: whether test_size may be 0, for halves that are tested on each other.
     """
-    wanted = checked_scheme(scheme, cv)
-    by_cv = wanted if isinstance(wanted, Splits) else None
-    repeats = expect.whole(repeats, "repeats", at_least=1)
+    wanted = checked_scheme(scheme)
+    by_fold = isinstance(wanted, Folds)
+    repeats = expect.whole((1 if by_fold else 5) if repeats is None else repeats, "repeats", at_least=1)
+    if by_fold and (probes is not None or X_test is not None):
+        raise InputError(
+            "`scheme` is Folds, whose fits predict rows of `X`; expected neither `probes` nor `X_test`. Use "
+            "Subsets(...) or HalfSplits(...) with them."
+        )
     two_fold = two_fold and isinstance(test_size, (int, float)) and test_size == 0
     if two_fold:
         parts.expect_two_fold(wanted, time, X_test, scores)
@@ -168,27 +173,31 @@ def prepare(
     given = parts.with_test(X, y, X_test, y_test, classifier=kind_of(learner) != "regressor")
     X, labels, of_data = rows_and_labels(*((X, y) if given is None else (given.X, given.y)), texts=True)
     codec, codes = codec_for(learner, labels)
-    rows = parts.checked_per_row(groups, time, sample_weight, by_cv, given, codes.size)
+    rows = parts.checked_per_row(groups, time, sample_weight, given, codes.size)
     if rows.weights is not None:
         expect_weights(learner)
     # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
     blind = isinstance(wanted, HalfSplits) and not wanted.stratify
-    if two_fold:
-        train = test = np.arange(codes.size)
-    else:
-        train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, by_cv, given)
-    of_parts = [] if two_fold else parts.notes_on_parts(codes, train, test, rows)
-    drawn: Scheme | SplitSubsets | FreshSamples
-    if isinstance(wanted, Splits):
-        drawn = wanted.applied(take(X, train), labels[train], codes[train], train, rows.take(train), seed)
-        if wanted.pairs is None:
-            of_parts.append(Note("splitter-on-training-part", drawn.source))
+    train = test = np.arange(codes.size)
+    drawn: Scheme | FoldFits | FreshSamples
+    of_parts: list[Note] = []
+    if isinstance(wanted, Folds):
+        drawn = wanted.applied(X, labels, codes, rows, seed)
+        test = drawn.tested
+        if wanted.tested is None and test.size < codes.size:
+            of_parts.append(Note("rows-not-predicted", count=codes.size - test.size))
     else:
         drawn = wanted
+        if not two_fold:
+            train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, given)
+            of_parts = parts.notes_on_parts(codes, train, test, rows)
     drawn.check(codes[train], rows.take(train))
     probing = None if probes is None else drawn_probes(probes, n_probes, X, test, seed)
-    points = test.size + (0 if probing is None else int(probing.rows.shape[0]))
-    form, of_scores = _score_form(scores, learner, codec, drawn.n * repeats, points)
+    answers = drawn.n * (test.size + (0 if probing is None else int(probing.rows.shape[0])))
+    masked = isinstance(drawn, FoldFits) and not drawn.common
+    if isinstance(drawn, FoldFits) and masked:
+        answers = sum(rows.size for rows in drawn.asked)
+    form, of_scores = _score_form(scores, learner, codec, repeats * answers, masked)
     return Setup(
         learner=learner,
         X=X,
@@ -202,18 +211,19 @@ def prepare(
         probe_rows=None if probing is None else probing.test_rows,
         scheme=drawn,
         repeats=repeats,
-        test_size=test_size if given is None and (by_cv is None or by_cv.pairs is None) else None,
+        test_size=test_size if given is None and not by_fold else None,
         seed=seed,
         time_limit=time_limit,
         notes=(*of_learner, *of_data, *of_parts, *of_scores),
         per_row=rows,
         given_test=None if given is None else test.size,
         scores=form,
+        own_points=0 if masked else None,
     )
 
 
 def _score_form(
-    wanted: Any, learner: Any, codec: Codec, refits: int, points: int
+    wanted: Any, learner: Any, codec: Codec, answers: int, both: bool
 ) -> tuple[ScoreForm | None, list[Note]]:
     """How scores are kept, if at all, and notes about that. `wanted`: "auto", True or False."""
     if not isinstance(wanted, (bool, np.bool_)) and wanted != "auto":
@@ -224,8 +234,8 @@ def _score_form(
         return None, []
     if wanted is False:
         return None, []
-    form = ScoreForm(codec.classes)
-    size = form.bytes_of(refits, points)
+    form = ScoreForm(codec.classes, both)
+    size = form.bytes_of(answers)
     if wanted is True:
         if not may_score(learner):
             raise InputError(
@@ -238,16 +248,12 @@ def _score_form(
     return form, []
 
 
-def checked_scheme(scheme: Any, cv: Any) -> Scheme | Splits | FreshSamples:
-    """The scheme, from `scheme` or from `cv`."""
-    if cv is not None:
-        if scheme is not None:
-            raise InputError(f"`scheme` is {scheme!r} and `cv` is given too; both say how subsets are made. Pass one.")
-        return cv if isinstance(cv, Splits) else Splits(cv)
+def checked_scheme(scheme: Any) -> Scheme | Folds | FreshSamples:
+    """The scheme, `Subsets()` if there is none."""
     if scheme is None:
         return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Splits, FreshSamples)):
-        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Splits(cv).")
+    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Folds, FreshSamples)):
+        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Folds(cv).")
     return scheme
 
 

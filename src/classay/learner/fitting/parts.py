@@ -16,7 +16,6 @@ from ...frames import pandas_of
 from ...inputs import as_array, is_sparse, labels, text_rows
 from ...notes import Note
 from ...splits import PerRow, per_row, split_rows
-from .cv_splits import Splits
 from .schemes import HalfSplits
 
 
@@ -121,19 +120,12 @@ def _kind(X: Any) -> str:
     return "a sparse matrix" if is_sparse(X) else "an array"
 
 
-def checked_per_row(
-    groups: Any, time: Any, sample_weight: Any, cv: Splits | None, given: GivenTest | None, rows: int
-) -> PerRow:
+def checked_per_row(groups: Any, time: Any, sample_weight: Any, given: GivenTest | None, rows: int) -> PerRow:
     """What is given for each row, of both parts; of a test part that is given, groups are -1 where unknown."""
     if time is not None and given is not None:
         raise InputError(
             "`time` and `X_test` are both given: `time` decides which rows are tested, and so does `X_test`. Leave one "
             "of them out."
-        )
-    if time is not None and cv is not None and cv.pairs is not None:
-        raise InputError(
-            "`time` and index pairs are both given: `time` decides which rows are tested, and so do the pairs. Leave "
-            "one of them out, or pass a splitter."
         )
     if given is None:
         return per_row(groups, time, sample_weight, rows)
@@ -155,23 +147,9 @@ def checked_per_row(
     return PerRow(codes, None, None if weights is None else np.append(weights, np.ones(in_test)))
 
 
-def split_parts(
-    codes: Ints, test_size: float, seed: int, rows: PerRow, cv: Splits | None, given: GivenTest | None
-) -> tuple[Ints, Ints]:
+def split_parts(codes: Ints, test_size: float, seed: int, rows: PerRow, given: GivenTest | None) -> tuple[Ints, Ints]:
     """Training and test rows."""
-    if given is not None:
-        return given.rows(codes.size)
-    if cv is None or cv.pairs is None:
-        return split_rows(codes, test_size, seed, rows)
-    train, test = cv.common_test(codes.size)
-    if rows.groups is not None:
-        both = np.intersect1d(rows.groups[train], rows.groups[test])
-        if both.size:
-            raise InputError(
-                f"{both.size} groups of `groups` have rows that `cv` trains on and rows that it tests; a group must be "
-                "on one side only. Use a splitter that keeps groups together, or leave `groups` out."
-            )
-    return train, test
+    return split_rows(codes, test_size, seed, rows) if given is None else given.rows(codes.size)
 
 
 def expect_two_fold(scheme: Any, time: Any, X_test: Any, scores: Any) -> None:
@@ -203,7 +181,7 @@ def notes_on_parts(codes: Ints, train: Ints, test: Ints, rows: PerRow) -> list[N
         notes.append(Note("classes-not-trained", count=classes - trained, classes=classes))
     left_out = codes.size - train.size - test.size
     if left_out:
-        notes.append(Note("rows-not-in-pairs" if rows.time is None else "rows-of-tested-groups", count=left_out))
+        notes.append(Note("rows-of-tested-groups", count=left_out))
     return notes
 
 

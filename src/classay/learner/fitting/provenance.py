@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...arrays import Ints
 from ...estimators.adapters import short_name
 from ...estimators.weights import weight_requests
 from ...expect import InputError
 from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
 from ..records.scores import ScoreForm
-from .cv_splits import SplitSubsets
+from .folds import FoldFits
 from .fresh_samples import FreshSamples
 from .retrain_scheme import Scheme
 from .schemes import as_json
@@ -41,14 +40,13 @@ def everything(
     X: Any,
     y: NDArray[Any],
     probes: Any,
-    scheme: Scheme | SplitSubsets | FreshSamples,
+    scheme: Scheme | FoldFits | FreshSamples,
     repeats: int,
     test_size: float | None,
     seed: int,
     probe_kind: str = "given",
     per_row: PerRow = NOTHING,
     given_test: int | None = None,
-    test: Ints | None = None,
     scores: ScoreForm | None = None,
 ) -> dict[str, Any]:
     """The provenance of a record. What was not given is not in it, so that the addresses of older records last."""
@@ -57,10 +55,10 @@ def everything(
     if given_test is not None:
         of_rows["test"] = {"kind": "given", "rows": given_test}
     if scores is not None:
-        of_rows["scores"] = {"form": "compact" if scores.compact else "full"}
+        of_rows["scores"] = {"form": "both" if scores.both else "compact" if scores.compact else "full"}
     return {
         "learner": {"name": name or short_name(learner), **_value(learner)},
-        "scheme": _scheme(scheme, test),
+        "scheme": described(scheme),
         "repeats": repeats,
         "test_size": test_size,
         "seed": seed,
@@ -81,10 +79,12 @@ def weighted(per_row: PerRow, learner: Any) -> dict[str, Any]:
     return {"sample_weight": {"fingerprint": fingerprint(per_row.weights), **more}}
 
 
-def _scheme(scheme: Scheme | SplitSubsets | FreshSamples, test: Ints | None) -> dict[str, Any]:
-    if isinstance(scheme, SplitSubsets):
-        rows = fingerprint(*scheme.subsets, *([] if test is None else [test]))
-        return {"kind": "Splits", "source": scheme.source, "n": scheme.n, "fingerprint": rows}
+def described(scheme: Scheme | FoldFits | FreshSamples) -> dict[str, Any]:
+    """Kind and settings of a scheme, as JSON."""
+    if isinstance(scheme, FoldFits):
+        rows = fingerprint(*scheme.subsets, *scheme.asked, np.array(scheme.numbers))
+        source = {"kind": "Folds", "source": scheme.source, "n": scheme.n, "available": scheme.available}
+        return {**source, "fingerprint": rows}
     described: dict[str, Any] = _value(scheme.as_json() if isinstance(scheme, FreshSamples) else as_json(scheme))
     return described
 

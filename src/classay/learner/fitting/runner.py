@@ -241,7 +241,7 @@ class GroupProgress:
     def _part(self, bench: Bench, value: int, place: Place) -> SubsetAnswers:
         if place in self.done:
             return self.done[place].by_value[value]
-        part = SubsetAnswers.empty(bench, len(place[1]))
+        part = SubsetAnswers.empty(bench, place[0], len(place[1]))
         why = self.broken.get(place) or self.lost.get(place)
         if why is not None:
             part.errors.update(dict.fromkeys(place[1], why))

@@ -22,10 +22,10 @@ from ...arrays import Floats, Ints
 from ...engine import work
 from ...estimators.adapters import as_given, numbered
 from ...estimators.fit import Fitted, fit_once, fresh_copy, guard, turn
-from ...estimators.scores import labels_and_scores
+from ...estimators.scores import PROBABILITY, labels_and_scores
 from ...inputs import is_sparse, take
 from ..records.base import Codec
-from ..records.scores import KINDS, Float32s, RefitScores, ScoreForm
+from ..records.scores import KINDS, RefitScores, ScoreForm, ranking_and_probabilities
 from .groups import FitGroup, with_settings
 
 SubsetTask = tuple[int, Ints, tuple[int, ...]]  # subset, its training rows, its refits
@@ -38,7 +38,8 @@ class Bench:
 
     A refit predicts at most `own_points` of its training rows, at even steps; None: all of them. `weights` are those of
     all rows; `groups` and `probe_groups` those of test points and probes, for the record. `scores` is how scores are
-    kept; None: not at all.
+    kept; None: not at all. `asked` are the rows that each subset predicts, if not all of `test`, and `folds` the
+    numbers of their folds, by which their seeds are found.
     """
 
     learner: Any
@@ -55,6 +56,12 @@ class Bench:
     groups: Ints | None = None
     probe_groups: Ints | None = None
     scores: ScoreForm | None = None
+    asked: tuple[Ints, ...] | None = None
+    folds: tuple[int, ...] = ()
+
+    def points(self, subset: int) -> Ints:
+        """The rows that refits of a subset predict."""
+        return self.test if self.asked is None else self.asked[subset]
 
     @property
     def n_probes(self) -> int:
@@ -69,7 +76,9 @@ class Bench:
         """The seeds of one refit."""
         if not self.free:
             return {}
-        return dict(zip(self.free, seeds.integers(self.seed, "refit", subset, refit, count=len(self.free))))
+        place = (subset, refit) if self.asked is None else (self.folds[subset], *([refit] if refit else []))
+        purpose = "refit" if self.asked is None else "fit"
+        return dict(zip(self.free, seeds.integers(self.seed, purpose, *place, count=len(self.free))))
 
     def process_seed(self, subset: int, refit: int) -> int:
         """The seed of the global generators during one refit, for learners that draw from them."""
@@ -90,11 +99,11 @@ class SubsetAnswers:
     scores: RefitScores | None = None
 
     @classmethod
-    def empty(cls, bench: Bench, refits: int) -> SubsetAnswers:
-        """Those of refits that were not run."""
+    def empty(cls, bench: Bench, subset: int, refits: int) -> SubsetAnswers:
+        """Those of refits of a subset that were not run."""
         quality, seconds = np.full((2, refits), np.nan)
         return cls(
-            bench.codec.empty((refits, bench.test.size)),
+            bench.codec.empty((refits, bench.points(subset).size)),
             bench.codec.empty((refits, bench.n_probes)) if bench.probes is not None else None,
             quality,
             seconds,
@@ -112,7 +121,8 @@ class SubsetAnswers:
         arrays = [self.test, self.quality]
         if self.probes is not None:
             arrays.append(self.probes)
-        if self.errors or not all(np.array_equal(array[0], array[1]) for array in arrays):
+        # Fits of folds do not predict their own rows: their quality is NaN.
+        if self.errors or not all(np.array_equal(array[0], array[1], equal_nan=True) for array in arrays):
             return False
         return self.scores is None or _near_twice(self.scores)
 
@@ -152,7 +162,7 @@ def _near_twice(scores: RefitScores) -> bool:
     if scores.kinds[0] != scores.kinds[1]:
         return False
     for one, other in (array[:2] for array in arrays):
-        largest = max(float(np.nanmax(np.abs(one), initial=0.0)), 1e-300)
+        largest = max(float(np.max(np.abs(one[np.isfinite(one)]), initial=0.0)), 1e-300)
         if not np.allclose(one, other, rtol=0.0, atol=SAME_SCORE * largest, equal_nan=True):
             return False
     return True
@@ -183,19 +193,25 @@ class FitJob:
 class _Questions:
     """The rows that a refit predicts: the test points and its own training rows, in one call: half the overhead."""
 
-    own: Ints
+    points: Ints
     rows: Ints
     times: Ints
     truth: NDArray[Any]
 
     @classmethod
-    def of(cls, bench: Bench, rows: Ints) -> _Questions:
+    def of(cls, bench: Bench, subset: int, rows: Ints) -> _Questions:
         # Quality on the training rows counts a row as often as it was drawn.
         own, times = np.unique(rows, return_counts=True)
         if bench.own_points is not None and bench.own_points < own.size:
             some = np.arange(bench.own_points) * own.size // bench.own_points
             own, times = own[some], times[some]
-        return cls(own, np.concatenate([bench.test, own]), times, bench.codec.truth(bench.y[own]))
+        points = bench.points(subset)
+        return cls(points, np.concatenate([points, own]), times, bench.codec.truth(bench.y[own]))
+
+    def quality(self, codec: Codec, predicted: NDArray[Any]) -> float:
+        """How well a refit predicts its own rows, if it is asked for any."""
+        own = predicted[self.points.size : self.rows.size]
+        return codec.fit_quality(own, self.truth, self.times) if own.size else np.nan
 
 
 def refit(bench: Bench, task: SubsetTask) -> SubsetAnswers:
@@ -205,12 +221,13 @@ def refit(bench: Bench, task: SubsetTask) -> SubsetAnswers:
 
 
 def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> SubsetAnswers:
-    questions = _Questions.of(bench, rows)
-    answers = SubsetAnswers.empty(bench, len(refits))
+    questions = _Questions.of(bench, subset, rows)
+    points = questions.points
+    answers = SubsetAnswers.empty(bench, subset, len(refits))
     kept = None
     if bench.scores is not None:
         probes = None if bench.probes is None else bench.n_probes
-        kept = RefitScores.empty(bench.scores, len(refits), bench.test.size, probes)
+        kept = RefitScores.empty(bench.scores, len(refits), points.size, probes)
     for place, repeat in enumerate(refits):
         # A fresh copy for each refit, because a learner may write into its inputs.
         X_train, y_train, X_asked = take(bench.X, rows), bench.y[rows], take(bench.X, questions.rows)
@@ -220,7 +237,7 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> Su
                 limit = work.time_limit(bench.time_limit)
                 states = bench.random_states(subset, repeat)
                 fitted = fit_once(bench.learner, X_train, y_train, states, limit, bench.weights_of(rows))
-                on_test = _Answered.of(bench, fitted, X_asked, bench.test.size, bench.test)
+                on_test = _Answered.of(bench, fitted, X_asked, points.size, points)
                 predicted = bench.codec.read(on_test.labels, questions.rows.size)
                 on_probes = None
                 if answers.probes is not None:
@@ -228,10 +245,8 @@ def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> Su
                     answers.probes[place] = bench.codec.read(on_probes.labels, bench.n_probes)
                 answers.drew |= watched.drew()
             problem = _keep_scores(kept, place, on_test, on_probes)
-            answers.test[place] = predicted[: bench.test.size]
-            answers.quality[place] = bench.codec.fit_quality(
-                predicted[bench.test.size :], questions.truth, questions.times
-            )
+            answers.test[place] = predicted[: points.size]
+            answers.quality[place] = questions.quality(bench.codec, predicted)
             answers.warnings[place] = {*watched.warnings(), *([f"No scores: {problem}"] if problem else [])}
         except Exception as error:  # a learner may raise anything; the others go on
             answers.errors[repeat] = f"{type(error).__name__}: {error}"
@@ -247,7 +262,7 @@ class _Answered:
 
     labels: NDArray[Any]
     kind: str = ""
-    scores: Float32s | None = None
+    scores: NDArray[Any] | None = None
     problem: str = ""
 
     @classmethod
@@ -255,6 +270,10 @@ class _Answered:
         """`rows` are the row numbers of the first rows, whose true classes are known."""
         if bench.scores is None:
             return cls(fitted.predict(X))
+        if bench.scores.both:
+            # In this order, and of the same rows: a fit is asked for these rows alone.
+            labels, both = fitted.predict(X.copy()), ranking_and_probabilities(fitted, X, bench.scores.classes)
+            return cls(labels, PROBABILITY, both) if np.isfinite(both).any() else cls(labels)
         labels, scores = labels_and_scores(fitted, X, scored)
         if isinstance(scores, str):
             return cls(labels, problem=scores)
@@ -285,8 +304,10 @@ def fit_group(job: FitJob, task: GroupTask) -> GroupAnswers:
 
 
 def _along_path(bench: Bench, group: FitGroup, subset: int, rows: Ints, refits: tuple[int, ...]) -> GroupAnswers:
-    questions = _Questions.of(bench, rows)
-    answers = GroupAnswers([SubsetAnswers.empty(bench, len(refits)) for _ in group.values], [set() for _ in refits])
+    questions = _Questions.of(bench, subset, rows)
+    answers = GroupAnswers(
+        [SubsetAnswers.empty(bench, subset, len(refits)) for _ in group.values], [set() for _ in refits]
+    )
     for place, repeat in enumerate(refits):
         X_train, y_train = take(bench.X, rows), bench.y[rows]
         asked = _one_table(take(bench.X, questions.rows), bench.probes)
@@ -327,8 +348,8 @@ def _keep(bench: Bench, answers: SubsetAnswers, place: int, repeat: int, predict
     except Exception as error:
         answers.errors[repeat] = f"{type(error).__name__}: {error}"
         return
-    answers.test[place] = codes[: bench.test.size]
-    answers.quality[place] = bench.codec.fit_quality(codes[bench.test.size : asked], questions.truth, questions.times)
+    answers.test[place] = codes[: questions.points.size]
+    answers.quality[place] = questions.quality(bench.codec, codes)
     if answers.probes is not None:
         answers.probes[place] = codes[asked:]
 

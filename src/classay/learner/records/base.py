@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...arrays import AnyInts, Floats
+from ...arrays import AnyInts, Floats, Ints, Mask
 from ...engine import archive, store
 from ...expect import InputError, counted, fraction
 from ...intervals import AT_LEAST, Estimate
@@ -22,6 +22,8 @@ LEAST_SHARE = 0.8
 """Measures refuse a record in which a smaller share of the refits is present."""
 
 
+MOSTLY = 0.9
+"""Fits on this share of the available rows are as good as fits on all of them."""
 TRAINING = "of these training rows"
 """What intervals of refits on subsets of one table, tested on new points, are about."""
 PREDICTIONS = "predictions"
@@ -84,6 +86,7 @@ class Refits(ABC):
     about: dict[str, Any]
     groups: AnyInts | None
     probe_groups: AnyInts | None
+    predicted: Mask | None
 
     @abstractmethod
     def answers(self, on: str = "test") -> NDArray[Any]:
@@ -141,6 +144,8 @@ class Refits(ABC):
 
     def over(self, on: str = "test") -> str:
         """What intervals of means over refits and points are over."""
+        if self.predicted is not None and on == "test":
+            return "over points" if self.groups is None else "over groups"
         if self.of_predictions:
             return (
                 f"over {'variants and ' if len(self.seconds) > 1 else ''}{'items' if self.groups is None else 'groups'}"
@@ -189,6 +194,12 @@ class Refits(ABC):
 
     def complete(self, on: str = "test", pairs: bool = False) -> NDArray[Any]:
         """(K', R', n) predictions without gaps, of the refits that are `chosen`."""
+        if on == "test" and self.predicted is not None:
+            raise InputError(
+                f"In the record of {self.name} each fit predicted only the rows of its own fold (Folds), and this "
+                "measure compares refits on the same test points. Record with Subsets(...) or HalfSplits(...); "
+                "`out_of_fold()` of this record has the predictions of all folds together."
+            )
         if on == "test" and self.two_fold:
             raise InputError(
                 "The record has no test part (test_size=0): every row is a training row of one half. Only accuracy is "
@@ -205,6 +216,10 @@ class Refits(ABC):
         """(units, n): a figure of predictions, mean over refits, on test points: of each subset, or, without a test
         part, of each split: at every row that of the half that was not fitted on it (two-fold cross-validation).
         """
+        if self.predicted is not None:
+            known = self.predicted[:, None, :] & self.present[:, :, None]
+            total = np.where(known, figure(self.answers()), 0.0).sum(axis=(0, 1))
+            return np.asarray(total / known.sum(axis=(0, 1)))[None]
         by_subset: Floats = figure(self._without_gaps("test", self.two_fold)).mean(axis=1)
         if not self.two_fold:
             return by_subset
@@ -214,6 +229,8 @@ class Refits(ABC):
 
     def mean_of_unseen(self, values: NDArray[Any]) -> Floats:
         """(K, R): the mean over test points of a figure of each refit, without rows that it was fitted on."""
+        if self.predicted is not None:
+            return np.stack([own[:, asked].mean(axis=1) for own, asked in zip(values, self.predicted)])
         if not self.two_fold:
             means: Floats = values.mean(axis=2)
             return means
@@ -253,7 +270,7 @@ class Refits(ABC):
             "train_sizes": np.array([rows.size for rows in self.train_rows], dtype=np.int64),
             "test_rows": self.test_rows,
         }
-        of_points = {"groups": self.groups, "probe_groups": self.probe_groups}
+        of_points = {"groups": self.groups, "probe_groups": self.probe_groups, "predicted": self.predicted}
         arrays |= {name: groups for name, groups in of_points.items() if groups is not None}
         header: dict[str, Any] = {
             "about": self.about,
@@ -268,6 +285,32 @@ class Refits(ABC):
             header["probes"] = packed[0]
             arrays |= packed[1]
         return header, arrays
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """What cross-validation predicts for each row: by a fit that was not trained on it.
+
+    `labels[i]` is the class code predicted for row `rows[i]`; `scores` (n, C) are what ranks best (decision values,
+    else log-probabilities), `probabilities` (n, C) those of `predict_proba`; None if some fit did not give them.
+    `fit_rows` is the smallest number of training rows of a fit, `available` what it is without a limit of rows.
+    """
+
+    labels: Ints
+    scores: Floats | None
+    probabilities: Floats | None
+    rows: AnyInts
+    fit_rows: int
+    available: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether fits had nearly all rows that they could have."""
+        return self.fit_rows >= MOSTLY * self.available
+
+    def right(self, codes: AnyInts) -> Mask:
+        """Which rows are predicted correctly, given the codes of all rows of the data."""
+        return np.asarray(self.labels == codes[self.rows])
 
 
 def over(groups: AnyInts | None) -> str:
@@ -292,6 +335,7 @@ def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> di
         "about": header["about"],
         "groups": arrays.get("groups"),
         "probe_groups": arrays.get("probe_groups"),
+        "predicted": arrays.get("predicted"),
     }
 
 
@@ -333,6 +377,8 @@ def counted_refits(record: Refits, what: str) -> str:
     subsets, refits = record.present.shape
     points = record.answers().shape[2]
     text = f"{record.name}: {subsets} subsets x {refits} refit{'s' * (refits != 1)} on {points} test points{what}."
+    if record.predicted is not None:
+        text = f"{record.name}: {counted(subsets, 'fold')} of {points} rows{what}."
     if record.of_predictions:
         times = f"{counted(subsets, 'variant')} x {counted(refits, 'run')}"
         text = f"{record.name}: {times} on {counted(points, 'item')}{what}."

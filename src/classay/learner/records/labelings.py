@@ -10,17 +10,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import AnyInts, Floats
+from ...arrays import AnyInts, Floats, Mask
 from ...expect import InputError, one_of, shown
 from ...inputs import one_per_row, plain_labels
-from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_mean, within_limits
+from ...intervals import (
+    Estimate,
+    around,
+    by_group,
+    crossed_standard_error,
+    draws_of,
+    of_mean,
+    of_proportion_by_group,
+    share_around,
+    within_limits,
+)
 from ...notes import Note
 from ...splits import per_row
 from . import base
-from .base import Failure, Refits, common_fields
+from .base import Failure, OutOfFold, Refits, common_fields
 from .prediction_table import PredictionTable, prediction_table
 from .scores import MOST_FULL, Scores, scores_from_arrays, scores_from_file
-from .validity import expect_classes, expect_scores, expect_valid
+from .validity import expect_classes, expect_fold_scores, expect_scores, expect_valid
 
 MISSING = -1
 
@@ -35,8 +45,9 @@ class Labelings(Refits):
     `train_rows[k]` and `test_rows` are row numbers of the data. `about` is the provenance of the record: learner and
     parameters, scheme, seed, fingerprint of the data, versions. `groups[i]` is the group of test point i, if there are
     groups: intervals are then over groups. `scores` are the probabilities or decision values of the same refits on the
-    test points, `probe_scores` those on the probes; None if they were not kept. Make one with `classay.record` or
-    `from_arrays`.
+    test points, `probe_scores` those on the probes; None if they were not kept. With `Folds`, `predicted[k, i]` says
+    which points fit k predicted, None: all; `fold_scores[r, p]` are scores and probabilities (2C) of prediction p, in
+    the order of fits and points. Make one with `classay.record` or `from_arrays`.
     """
 
     labels: AnyInts
@@ -57,6 +68,8 @@ class Labelings(Refits):
     probe_groups: AnyInts | None = None
     scores: Scores | None = None
     probe_scores: Scores | None = None
+    predicted: Mask | None = None
+    fold_scores: Floats | None = None
 
     KIND = "labelings"
 
@@ -252,6 +265,8 @@ class Labelings(Refits):
 
         The labels are those of the same refits.
         """
+        if self.predicted is not None and on == "test":
+            self.complete()  # says why not
         given = self.scores if one_of(on, "on", ["test", "probes"]) == "test" else self.probe_scores
         if given is None:
             raise InputError(
@@ -278,6 +293,8 @@ class Labelings(Refits):
             train_rows=tuple(self.train_rows[subset] for subset in subsets) if self.train_rows else (),
             probe_labels=None if self.probe_labels is None else self.probe_labels[rows, refits],
             failures=(),
+            predicted=None if self.predicted is None else self.predicted[subsets],
+            fold_scores=None,
             scores=None if self.scores is None else self.scores.take(subsets, refits),
             probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
         )
@@ -285,8 +302,38 @@ class Labelings(Refits):
     @property
     def present(self) -> NDArray[np.bool_]:
         """(K, R): which refits gave a labeling."""
+        if self.predicted is not None:
+            return np.asarray((self.labels != MISSING).any(axis=2))
         there: NDArray[np.bool_] = self.labels[:, :, 0] != MISSING
         return there
+
+    def out_of_fold(self, refit: int = 0) -> OutOfFold:
+        """The predictions of all folds together, of a record with `Folds`: each row by a fit that did not see it.
+
+        Of a row that several fits predict, the prediction of the first counts. `refit`: which of the repeats.
+        """
+        if self.predicted is None:
+            raise InputError(f"The record of {self.name} is not of Folds: its refits all predict the same test points.")
+        missing = np.flatnonzero(~self.present[:, refit])
+        if missing.size:
+            errors = [failure.error for failure in self.failures if failure.refit == refit]
+            raise InputError(
+                f"{self.name} has no predictions in {missing.size} of {len(self.labels)} folds"
+                + (f": {errors[0]}" if errors else ", which were not run.")
+            )
+        fit, point = np.nonzero(self.predicted)
+        _, first = np.unique(point, return_index=True)
+        both = None if self.fold_scores is None else self.fold_scores[refit][first]
+        ranking, probabilities = (None, None) if both is None else np.split(both, 2, axis=1)
+        sizes = [rows.size for rows in self.train_rows]
+        return OutOfFold(
+            self.labels[fit[first], refit, point[first]].astype(np.int64),
+            None if ranking is None or np.isnan(ranking).any() else ranking,
+            None if probabilities is None or np.isnan(probabilities).any() else probabilities,
+            self.test_rows,
+            min(sizes),
+            int(self.about["scheme"].get("available", min(sizes))),
+        )
 
     @property
     def test_accuracy(self) -> Floats:
@@ -308,6 +355,11 @@ class Labelings(Refits):
             return within_limits(of_mean(by_subset, level, kind), 0.0, 1.0)
         right = self.on_unseen_rows(lambda labels: labels == self.truth)
         table = by_group(right, self.groups)
+        if self.predicted is not None:  # one prediction per row and repeat: only rows vary
+            if np.isin(right, (0.0, 1.0)).all():
+                return replace(of_proportion_by_group(right[0], self.groups, level), kind=self.over())
+            error = crossed_standard_error(table)
+            return share_around(float(right.mean()), error, level, self.over(), table.shape[1])
         draws = draws_of(table, self.groups)
         estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over_rows(), draws)
         return within_limits(estimate, 0.0, 1.0)
@@ -333,6 +385,7 @@ class Labelings(Refits):
             "probe_labels": self.probe_labels,
             "scores": None if self.scores is None else self.scores.values,
             "probe_scores": None if self.probe_scores is None else self.probe_scores.values,
+            "fold_scores": self.fold_scores,
         }
         return arrays | {name: part for name, part in more.items() if part is not None}
 
@@ -351,6 +404,7 @@ class Labelings(Refits):
             probe_labels=arrays.get("probe_labels"),
             scores=scores_from_file(header.get("scores"), arrays.get("scores"), arrays["classes"]),
             probe_scores=scores_from_file(header.get("scores"), arrays.get("probe_scores"), arrays["classes"]),
+            fold_scores=arrays.get("fold_scores"),
             **common_fields(header, arrays),
         )
         expect_classes(record.classes)
@@ -358,6 +412,8 @@ class Labelings(Refits):
         for scores, answers in ((record.scores, record.labels), (record.probe_scores, record.probe_labels)):
             if scores is not None:
                 expect_scores(scores, answers, record.classes.size)
+        if record.fold_scores is not None:
+            expect_fold_scores(record.fold_scores, record.predicted, record.labels, record.classes.size)
         if (record.train_accuracy > 1).any():
             raise ValueError("accuracy on the training rows is above 1")
         return record

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import AnyInts, Floats
+from ...arrays import AnyInts, Floats, Mask
 from ...engine import store
 from ...expect import InputError, one_of
 from ...inputs import one_per_row
@@ -44,6 +44,7 @@ class Predictions(Refits):
     about: dict[str, Any] = field(default_factory=dict)
     groups: AnyInts | None = None
     probe_groups: AnyInts | None = None
+    predicted: Mask | None = None
 
     KIND = "predictions"
 
@@ -92,6 +93,8 @@ class Predictions(Refits):
     @property
     def present(self) -> NDArray[np.bool_]:
         """(K, R): which refits gave predictions."""
+        if self.predicted is not None:
+            return np.asarray((~np.isnan(self.values)).any(axis=2))
         there: NDArray[np.bool_] = ~np.isnan(self.values[:, :, 0])
         return there
 

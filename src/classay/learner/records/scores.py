@@ -6,15 +6,19 @@ compact: the score of the true class, the three best classes and their scores, 2
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import AnyInts
-from ...estimators.scores import DECISION, PROBABILITY, SUM_REACH, ClassScores
+from ...arrays import AnyInts, Floats
+from ...estimators.adapters import as_given
+from ...estimators.fit import Fitted
+from ...estimators.scores import DECISION, PROBABILITY, SUM_REACH, ClassScores, scores_of
 from ...expect import InputError, one_of
+from ...inputs import label_array
 
 MOST_FULL = 20
 """Up to this number of classes the scores of all classes are kept."""
@@ -134,27 +138,36 @@ def scores_from_file(header: Any, values: NDArray[Any] | None, classes: NDArray[
 
 @dataclass(frozen=True)
 class ScoreForm:
-    """How the scores of one refit are kept: those of all `classes`, or compact."""
+    """How the scores of one refit are kept: those of all `classes`, or compact.
+
+    With `both`, in 64 bits: scores to rank by, and after them probabilities, as out-of-fold figures need them.
+    """
 
     classes: NDArray[Any]
+    both: bool = False
 
     @property
     def compact(self) -> bool:
         """Whether only the true and the three best classes are kept."""
-        return bool(self.classes.size > MOST_FULL)
+        return bool(self.classes.size > MOST_FULL) and not self.both
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return np.dtype(np.float64 if self.both else np.float32)
 
     @property
     def width(self) -> int:
         """Numbers per prediction."""
-        return len(COMPACT) if self.compact else int(self.classes.size)
+        return len(COMPACT) if self.compact else int(self.classes.size) * (2 if self.both else 1)
 
-    def bytes_of(self, refits: int, points: int) -> int:
-        """Memory of so many refits on so many points."""
-        return 4 * self.width * refits * points
+    def bytes_of(self, answers: int) -> int:
+        """Memory of the scores of so many predictions."""
+        return self.dtype.itemsize * self.width * answers
 
-    def empty(self, shape: tuple[int, ...]) -> Float32s:
+    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         """Scores that are all missing."""
-        return np.full((*shape, self.width), np.nan, dtype=np.float32)
+        return np.full((*shape, self.width), np.nan, dtype=self.dtype)
 
     def read(self, scored: ClassScores, truth: AnyInts | None) -> Float32s:
         """The scores (n, width) of one refit; `truth` are the true classes, None of points that have none."""
@@ -177,8 +190,8 @@ class ScoreForm:
 class RefitScores:
     """Scores of some refits of one subset, on test points and probes; `kinds` are codes into `KINDS`."""
 
-    test: Float32s
-    probes: Float32s | None
+    test: NDArray[Any]
+    probes: NDArray[Any] | None
     kinds: NDArray[np.int8]
 
     @classmethod
@@ -189,11 +202,11 @@ class RefitScores:
 
     def missing(self, refits: int) -> RefitScores:
         """As many refits without scores, in the same form."""
-        test = np.full((refits, *self.test.shape[1:]), np.nan, dtype=np.float32)
+        test = np.full((refits, *self.test.shape[1:]), np.nan, dtype=self.test.dtype)
         probes = None if self.probes is None else np.full((refits, *self.probes.shape[1:]), np.nan, dtype=np.float32)
         return RefitScores(test, probes, np.zeros(refits, dtype=np.int8))
 
-    def keep(self, place: int, kind: int, test: Float32s, probes: Float32s | None) -> None:
+    def keep(self, place: int, kind: int, test: NDArray[Any], probes: NDArray[Any] | None) -> None:
         """Store the scores of one refit."""
         self.kinds[place] = kind
         self.test[place] = test
@@ -211,6 +224,30 @@ class RefitScores:
         """By the names that files use."""
         probes = {} if self.probes is None else {"probe_scores": self.probes}
         return {"scores": self.test, "score_kinds": self.kinds, **probes}
+
+
+def ranking_and_probabilities(fitted: Fitted, X: Any, classes: NDArray[Any]) -> Floats:
+    """(n, 2C): what ranks best (decision values, else log-probabilities), then probabilities; NaN where there are none.
+
+    A fit whose training rows lack a class gives neither: its numbers are not comparable with those of other fits.
+    """
+    size = classes.size
+    both = np.full((X.shape[0], 2 * size), np.nan)
+    estimator = fitted.estimator
+    if not hasattr(estimator, "classes_"):
+        return both
+    if not np.array_equal(as_given(label_array(estimator.classes_, "classes_"), fitted.indexed), classes):
+        return both
+    with suppress(InputError):  # its labels are still good
+        both[:, :size] = scores_of(estimator, X.copy())
+    if hasattr(estimator, "predict_proba"):
+        try:
+            values = np.asarray(estimator.predict_proba(X), dtype=float)
+        except Exception:  # a learner may raise anything; its labels are still good
+            return both
+        if values.shape == (len(both), size) and np.isfinite(values).all() and (values >= 0).all():
+            both[:, size:] = values
+    return both
 
 
 # Scores from elsewhere

@@ -42,6 +42,12 @@ def expect_valid(record: Refits, codec: Codec, quality: NDArray[Any], probing: N
         _expect(isinstance(getattr(record, name), bool), f"{name} is not true or false")
     _expect(isinstance(record.about, dict), "its description is not a mapping")
 
+    mask = record.predicted
+    if mask is not None:
+        _expect(mask.dtype == bool and mask.shape == (subsets, points), "which rows were predicted has another shape")
+        beyond = codec.known(answers) & ~mask[:, None, :]
+        _expect(not beyond.any() and bool(mask.any(axis=0).all()), "predictions and the rows predicted do not match")
+
 
 def _expect_rows(record: Refits, subsets: int, points: int) -> None:
     _expect(len(record.train_rows) in (0, subsets), f"{len(record.train_rows)} sets of training rows")
@@ -67,6 +73,18 @@ def expect_scores(scores: Scores, answers: NDArray[Any] | None, classes: int) ->
     known = codes[~np.isnan(codes)]
     whole = not ((known < 0) | (known >= classes) | (known != np.floor(known))).any()
     _expect(bool(whole), "classes of scores are out of range")
+
+
+def expect_fold_scores(
+    scores: NDArray[Any], predicted: NDArray[np.bool_] | None, answers: NDArray[Any], classes: int
+) -> None:
+    """Raise a ValueError if these cannot be scores and probabilities of the rows that fits predicted."""
+    number = 0 if predicted is None else int(predicted.sum())
+    _expect(
+        scores.dtype == np.float64 and scores.shape == (answers.shape[1], number, 2 * classes),
+        f"scores of folds have shape {scores.shape}",
+    )
+    _expect(not (scores[..., classes:] < 0).any(), "probabilities are out of range")
 
 
 def _expect(holds: bool, problem: str) -> None:

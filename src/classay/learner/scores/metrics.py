@@ -202,6 +202,8 @@ def metrics(
         raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
     if threshold is not None or cost is not None:
         expect_two(record, "`threshold`" if cost is None else "`cost`")
+    if record.predicted is not None:
+        record.complete()  # says why not
     if record.scores is None:
         if threshold is not None or cost is not None:
             record.scored()  # says what is missing

@@ -17,7 +17,7 @@ from ...estimators.scores import may_score
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import prepare
-from ..fitting.cv_splits import Splits
+from ..fitting.folds import FoldFits
 from ..fitting.groups import FitGroup, can_join, fit_groups, grid
 from ..fitting.retrain_scheme import Scheme
 from ..fitting.runner import FitRunner, GroupProgress
@@ -39,7 +39,7 @@ def sweep(
     y: ArrayLike,
     param_name: str | tuple[str, str] | None = None,
     param_range: Any = None,
-    scheme: Scheme | Splits | None = None,
+    scheme: Scheme | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
     probes: Any = None,
@@ -57,7 +57,6 @@ def sweep(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
-    cv: Any = None,
     X_test: Any = None,
     y_test: ArrayLike | None = None,
     metric: str | None = None,
@@ -91,7 +90,7 @@ def sweep(
     time_limit : seconds that one fit may take; if a shared fit takes longer, values are fitted one by one
     share_paths : whether values may share fits; False fits value by value
     name : display name of the learner; default: its class and the parameters that are not default
-    groups, time, sample_weight, cv, X_test, y_test : as in `record`; with weights, no fits are shared
+    groups, time, sample_weight, X_test, y_test : as in `record`; with weights, no fits are shared
     metric : a metric beside accuracy, by its name in `metrics` or that of a scikit-learn scorer, such as 'roc_auc'.
         Shared fits give labels only: with a metric of scores, values are fitted one by one
     preset : "table-2": parameter and values that the paper swept for this learner, in place of param_name and
@@ -140,7 +139,6 @@ def sweep(
         groups=groups,
         time=time,
         sample_weight=sample_weight,
-        cv=cv,
         X_test=X_test,
         y_test=y_test,
         scores=scored,
@@ -149,6 +147,10 @@ def sweep(
         raise expect.InputError(
             f"`learner` is {type(setup.learner).__name__}, a regressor; a sweep counts labels: expected a classifier. "
             "For a regressor, `record` each value and use `stability`."
+        )
+    if isinstance(setup.scheme, FoldFits) and not setup.scheme.common:
+        raise expect.InputError(
+            "`scheme` is Folds; a sweep compares refits on the same test points: use Subsets(...) or HalfSplits(...)."
         )
     draw_holdouts(setup.test.size, holdout_size, holdouts, setup.seed)
     expect.fraction(level, "level")
