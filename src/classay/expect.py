@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import limits
 
@@ -22,9 +23,7 @@ def whole(value: Any, name: str, *, at_least: int, why: str = "") -> int:
     """Return `value` as an int if it is a whole number of at least `at_least`, and not beyond the limit of its name."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not is_whole or value < at_least:
-        raise InputError(
-            f"`{name}` is {value!r}; expected a whole number of at least {at_least}." + (f" {why}" if why else "")
-        )
+        raise _wrong(value, name, f"a whole number of at least {at_least}", why)
     if name in limits.OF_PARAMETERS:
         within(int(value), limits.OF_PARAMETERS[name], f"`{name}`")
     return int(value)
@@ -42,22 +41,80 @@ def within(number: int, limit: str, what: str) -> int:
     return number
 
 
+def number(
+    value: Any,
+    name: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+    why: str = "",
+) -> float:
+    """Return `value` as a float if it is a finite number within the bounds that are given.
+
+    >>> number(2, "tolerance", above=0)
+    2.0
+    """
+    low = above if above is not None else at_least
+    high = below if below is not None else at_most
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    beyond = not is_number or not np.isfinite(value)
+    beyond = beyond or (low is not None and (value < low or value == above))
+    if beyond or (high is not None and (value > high or value == below)):
+        raise _wrong(value, name, _range_in_words(above, at_least, below, at_most), why)
+    return float(value)
+
+
+def _range_in_words(above: float | None, at_least: float | None, below: float | None, at_most: float | None) -> str:
+    if above is not None and below is not None:
+        return f"a number between {above:g} and {below:g}"
+    if at_least is not None and at_most is not None:
+        return f"a number from {at_least:g} to {at_most:g}"
+    bounds = {"above": above, "of at least": at_least, "below": below, "of at most": at_most}
+    words = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+    return f"a number {words}" if words else "a finite number"
+
+
 def fraction(value: Any, name: str, *, why: str = "") -> float:
     """Return `value` as a float if it lies strictly between 0 and 1."""
-    is_number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
-    if not is_number or not 0 < value < 1:
-        raise InputError(f"`{name}` is {value!r}; expected a number between 0 and 1." + (f" {why}" if why else ""))
-    return float(value)
+    return number(value, name, above=0, below=1, why=why)
+
+
+def flag(value: Any, name: str, *, why: str = "") -> bool:
+    """Return `value` as a bool if it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise _wrong(value, name, "True or False", why)
+    return bool(value)
+
+
+def as_many(values: Any, name: str, rows: int, of: str = "X") -> Any:
+    """Return `values` if there is one for each of the `rows` rows of `of`."""
+    if len(values) != rows:
+        raise InputError(f"`{name}` has {len(values)} values but `{of}` has {rows} rows; they must match.")
+    return values
+
+
+def one_dimension(values: Any, name: str, what: str = "one value per row") -> NDArray[Any]:
+    """Return `values` as an array if it has one dimension; a table of one column is flattened."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"`{name}` has shape {array.shape}; expected {what}.")
+    return array
+
+
+def _wrong(value: Any, name: str, expected: str, why: str) -> InputError:
+    return InputError(f"`{name}` is {value!r}; expected {expected}." + (f" {why}" if why else ""))
 
 
 def one_of(value: T, name: str, allowed: Iterable[T]) -> T:
     """Return `value` if it is among `allowed`; otherwise suggest the nearest."""
     options = list(allowed)
     if value not in options:
-        raise InputError(
-            f"`{name}` is {value!r}; expected one of {', '.join(map(repr, options))}."
-            + nearest(str(value), [str(option) for option in options])
-        )
+        close = nearest(str(value), [str(option) for option in options])
+        raise _wrong(value, name, f"one of {', '.join(map(repr, options))}", close.strip())
     return value
 
 

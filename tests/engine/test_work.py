@@ -358,6 +358,24 @@ def test_ctrl_c_while_workers_are_starting_prints_nothing(tmp_path):
         assert err == "" or ("resource_tracker.py" in err and "classay/" not in err)
 
 
+@pytest.mark.parametrize("name", ["1", "2", "threads"])
+def test_a_deadline_keeps_what_is_done_and_ends_what_runs(name):
+    def sleep(_, seconds):
+        begin = time.monotonic()
+        while time.monotonic() - begin < seconds:
+            time.sleep(0.01)
+        return seconds
+
+    begin = time.monotonic()
+    with every_executor(name) as executor:
+        outcome = run(sleep, [0.01, 4.0, 4.0], executor=executor, deadline=begin + 2.0)
+        seconds = time.monotonic() - begin
+    assert outcome.results == {0: 0.01}
+    assert outcome.failures == {}
+    assert outcome.stopped
+    assert seconds < 3.9
+
+
 @pytest.mark.parametrize("name", ["1", "2", "threads", "loky"])
 def test_on_result_may_stop_the_rest(name):
     seen = []

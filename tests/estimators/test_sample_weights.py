@@ -20,9 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import InputError
-from classay.estimators.fit import fit_once
+from classay.estimators.fit import expect_weights, fit_once, weight_requests
 from classay.estimators.scores import fit_scorer
-from classay.estimators.weights import expect_weights, weight_requests
 
 X, y = load_wine(return_X_y=True)
 logistic = LogisticRegression(max_iter=3000)

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from classay.estimators.encoder import encoded, numbers
-from classay.estimators.texts import DIMENSIONS, TextColumn, TextNumbers, is_prose
+from classay.estimators.encoder import DIMENSIONS, TextColumn, TextNumbers, encoded, is_prose, numbers
 
 WORDS = [f"word{place}" for place in range(400)]
 

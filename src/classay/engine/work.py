@@ -47,7 +47,7 @@ class Outcome:
     results: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
     interrupted: bool = False  # by Ctrl-C
-    stopped: bool = False  # by `on_result` or `stop`
+    stopped: bool = False  # by `on_result`, `stop` or the deadline
     broken: str = ""  # why an executor of yours gave up, if it did
 
 
@@ -64,6 +64,7 @@ def run(
     isolate: bool = False,
     window: int | None = None,
     stop: Callable[[], bool] | None = None,
+    deadline: float = inf,
 ) -> Outcome:
     """Call ``function(shared, task)`` for every task and collect the results.
 
@@ -85,6 +86,8 @@ def run(
     - `window`: most tasks in flight at once; by default a little more than two per worker.
     - `stop` is called here several times per second while workers run, and before each task that runs here. If it
       returns True the rest is skipped; tasks that run in local workers are ended.
+    - `deadline`: the `time.monotonic()` at which the run ends, as by Ctrl-C: what is done is kept, and tasks that run
+      are ended, in this process too. Those of an executor of yours go on, but are no longer waited for.
 
     >>> run(lambda shared, task: shared + task, [1, 2, 3], shared=10, executor=1).results
     {0: 11, 1: 12, 2: 13}
@@ -93,7 +96,7 @@ def run(
     outcome = Outcome()
     workers = None if isinstance(executor, Executor) else _workers(executor)
     with Progress(len(task_list), label, progress) as bar:
-        job = Job(function, task_list, shared, on_result, wanted, bar, outcome, stop)
+        job = Job(function, task_list, shared, on_result, wanted, bar, outcome, stop, deadline)
         waiting = deque(range(len(task_list)))
         try:
             if isinstance(executor, Executor):
@@ -134,7 +137,13 @@ def _run_here(job: Job, waiting: deque[int], patience: float) -> None:
         job.stop_if_wanted()
         begin = time.perf_counter()
         index = waiting.popleft()
-        job.add_reply(index, perform_task(job.function, job.shared, job.tasks[index]))
+        left = None if job.deadline == inf else max(job.deadline - time.monotonic(), 1e-3)
+        reply = None
+        with suppress(TimeLimitExceeded), time_limit(left):
+            reply = perform_task(job.function, job.shared, job.tasks[index])
+        if reply is None or (time.monotonic() >= job.deadline and not reply[0]):
+            raise Deadline  # what was ended is no failure of the task
+        job.add_reply(index, reply)
         seconds.append(time.perf_counter() - begin)
         if len(seconds) == 1 and seconds[0] < patience / 2:
             continue  # the first one may include the time of imports; the second one decides
@@ -244,7 +253,7 @@ def _run_in_flight(
                     waiting.appendleft(index)
                 else:
                     job.add_reply(index, reply)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Deadline):
         with suppress(StopRun):
             for future, index in in_flight.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
@@ -259,7 +268,11 @@ def _run_in_flight(
 
 
 class StopRun(Exception):
-    """`on_result` has seen enough, or `stop` says that time is up."""
+    """`on_result` has seen enough, or `stop` says that it is enough."""
+
+
+class Deadline(StopRun):
+    """The time is up."""
 
 
 @dataclass
@@ -274,9 +287,12 @@ class Job:
     bar: Progress
     outcome: Outcome
     stop: Callable[[], bool] | None = None
+    deadline: float = inf
 
     def stop_if_wanted(self) -> None:
-        """End the run if `stop` says so."""
+        """End the run if the time is up or `stop` says so."""
+        if time.monotonic() >= self.deadline:
+            raise Deadline
         if self.stop is not None and self.stop():
             raise StopRun
 

@@ -27,9 +27,8 @@ from ..inputs import labels, one_per_row, take
 from ..notes import Note
 from ..splits import at_even_steps, sorted_by_class
 from .adapters import free_seeds, kind_of, short_name
-from .encoder import encoded, encoding_in_words, is_ready
+from .encoder import TextColumn, encoded, encoding_in_words, is_ready
 from .fit import fit_once, guard
-from .texts import TextColumn
 
 FEW, MANY = 200, 5_000
 """Rows of a trial, and of a second one before a failure counts: 200 rows may be too few for a learner."""

@@ -16,8 +16,8 @@ import pandas as pd
 from ..data.complexity import Complexity
 from ..data.slices import Slices
 from ..data.unlike_known import UnlikeKnown
+from ..estimators.fit import expect_weights
 from ..estimators.trial import ready
-from ..estimators.weights import expect_weights
 from ..expect import InputError
 from ..inputs import take
 from ..intervals import Estimate, of_proportion_by_group

@@ -20,7 +20,7 @@ from ... import expect, seeds
 from ...arrays import Floats
 from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of, short_name
-from ...estimators.weights import expect_weights
+from ...estimators.fit import expect_weights
 from ...expect import InputError
 from ...splits import per_row
 from ..fitting import checks

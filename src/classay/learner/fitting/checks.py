@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from ... import expect, limits, seeds
 from ...arrays import Ints
 from ...estimators.adapters import free_seeds, kind_of
+from ...estimators.fit import expect_weights
 from ...estimators.scores import may_score
-from ...estimators.weights import expect_weights
 from ...expect import InputError
 from ...notes import Note
 from ...splits import NOTHING, PerRow

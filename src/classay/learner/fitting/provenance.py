@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...estimators.adapters import short_name
-from ...estimators.weights import weight_requests
+from ...estimators.fit import weight_requests
 from ...expect import InputError
 from ...inputs import is_sparse
 from ...splits import NOTHING, PerRow
