@@ -26,10 +26,9 @@ from ..result import Result
 from ..splits import per_row
 from ..tables.audit import Audit, audit_frame
 from .data_arguments import expect_classifier, expect_flag, expect_matching, row_numbers, several_notes
-from .document import LEVELS, Finding, Report, Unasked
+from .document import Finding, Report, Unasked
 from .document.shown_rows import ShownRows
-from .findings import RULES
-from .findings.rules import Judge
+from .findings import RULES, findings_of
 from .model_check import Given, ModelCheck, ModelPredictions, check_model, predictions_of
 from .results import DataResults, Results, TestPart
 from .suspicions import Suspicions, suspicions_of
@@ -323,17 +322,7 @@ def findings_of_data(parts: DataParts) -> tuple[tuple[Finding, ...], tuple[Unask
             Unasked(code, RULES[code].title, "it was not asked for (`checks=True`, --checks)") for code in DATA_RULES
         )
     results = Results(parts.data, {}, complexity=parts.complexity, suspicions=parts.suspicions)
-    judge = Judge.of_report(1, 0)
-    findings: list[Finding] = []
-    unasked: list[Unasked] = []
-    for code in DATA_RULES:
-        outcome = RULES[code].check(results, judge)
-        if isinstance(outcome, Unasked):
-            unasked.append(outcome)
-        else:
-            findings += outcome
-    findings.sort(key=lambda each: (LEVELS.index(each.level), each.code))
-    return tuple(findings), tuple(unasked)
+    return findings_of(results, DATA_RULES)
 
 
 def _frame(rows: Any, name: str, like: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -1,19 +1,23 @@
-"""Every file with a code in its name is one whole rule: registered, documented, and under its own code."""
+"""Every rule is whole: documented, on the page of findings, under its own code, and tested on planted data."""
 
 import importlib
 import inspect
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from classay.report import findings
-from classay.report.findings import RULES
-from classay.report.findings.rules import Judge
+from classay.intervals import exact
+from classay.report.document import Finding
+from classay.report.findings import RULES, findings_of
+from classay.report.findings.rules import Judge, Rule, note
+from classay.report.results import DataResults, Results
 
 ROOT = Path(__file__).parents[3]
-FILES = sorted(Path(findings.__file__).parent.glob("[a-z][0-9][0-9][0-9]_*.py"))
 
 
 @pytest.fixture(scope="module")
@@ -22,43 +26,54 @@ def page():
     return importlib.import_module("findings").page()
 
 
-def test_every_file_is_registered_in_the_order_of_its_number():
+def test_rules_are_in_the_order_of_their_numbers():
     assert [rule.code for rule in RULES.values()] == list(RULES)
-    assert list(RULES) == [path.stem[:4].upper() for path in sorted(FILES, key=lambda path: path.stem[1:])]
+    assert list(RULES) == sorted(RULES, key=lambda code: code[1:])
+    assert len({rule.title for rule in RULES.values()}) == len(RULES) == 26
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_file_is_one_whole_rule(path, page):
-    module = importlib.import_module(f"classay.report.findings.{path.stem}")
-    rule = RULES[path.stem[:4].upper()]
-    assert (module.CODE, module.TITLE, module.check) == (rule.code, rule.title, rule.check)
-    assert list(inspect.signature(rule.check).parameters) == ["results", "judge"]
-    # It says what it asks, and when the answer is a warning, a note, or neither.
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_a_rule_says_what_it_asks_and_when_the_answer_is_a_warning_or_a_note(rule, page):
     question, rest = inspect.cleandoc(rule.docs).split("\n\n")
     assert question.endswith("?")
     assert re.match(r"- \*A (warning|note)( when| always):\* [A-Z]", rest)
     assert re.search(r"^- \*(Fine|Not reported) when:\* [A-Z]|^- \*A note always", rest, flags=re.MULTILINE)
-    levels = set(re.findall(r'"(warning|note|fine)"', path.read_text(encoding="utf-8")))
-    assert levels == {
-        level
-        for level, text in {"warning": "A warning", "note": "A note", "fine": "Fine"}.items()
-        if f"*{text} " in rest
-    }
     assert f"### {rule.code} {rule.title} {{ #{rule.code} }}\n\n{question}\n" in page
-
-
-def test_findings_are_made_by_keyword_only():
-    with pytest.raises(TypeError):
-        findings.Finding("L101", "note", "tree", "title", "sentence", None, "reference")
-
-
-def test_the_level_of_a_warning_is_shared_by_all_comparisons():
-    # Two warnings per learner, two per ordered pair, two for the data, one per network.
-    assert Judge.of_report(3, 1).comparisons == 6 + 12 + 2 + 1
-    assert Judge.of_report(3, 1).level == pytest.approx(1 - 0.03 / 21)
 
 
 @pytest.mark.parametrize("code", RULES)
 def test_every_rule_is_tested_on_planted_data(code):
     tests = [path for path in Path(__file__).parents[1].rglob("test_*.py") if "planted" in path.read_text()]
     assert any(f'"{code}"' in path.read_text(encoding="utf-8") for path in tests)
+
+
+def test_findings_are_made_by_keyword_only():
+    with pytest.raises(TypeError):
+        Finding("L101", "note", "tree", "title", "sentence", None, "reference")
+
+
+def test_a_rule_adds_its_code_and_its_title_and_says_what_it_lacks():
+    def check(results, judge):
+        return note("data", "It is so.", exact(1), "0", title=results.why.get("title", ""))
+
+    rule = Rule(code="D999", title="Usual", docs="", check=check, needs=(lambda results: results.why.get("lacks", ""),))
+    outcomes = [rule.outcome(SimpleNamespace(why=why), None) for why in ({}, {"title": "Other"})]
+    assert [(each.code, each.title) for (each,) in outcomes] == [("D999", "Usual"), ("D999", "Other")]
+    assert rule.outcome(SimpleNamespace(why={"lacks": "no rows"}), None) == "no rows"
+
+
+def test_without_learners_every_rule_on_them_says_what_it_lacks():
+    rng = np.random.default_rng(0)
+    data = DataResults(
+        "made", pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]), np.arange(60) % 2, np.array([0, 1]), "y"
+    )
+    findings, unasked = findings_of(Results(data, {}))
+    assert {each.code for each in findings} == {"D203"}
+    assert {each.code for each in unasked} == set(RULES) - {"D203", "D204", "L107", "N502"}
+    assert all(each.why for each in unasked if each.code != "S301")
+
+
+def test_the_level_of_a_warning_is_shared_by_all_comparisons():
+    # Two warnings per learner, two per ordered pair, two for the data, one per network.
+    assert Judge.of_report(3, 1).comparisons == 6 + 12 + 2 + 1
+    assert Judge.of_report(3, 1).level == pytest.approx(1 - 0.03 / 21)

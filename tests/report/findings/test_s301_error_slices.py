@@ -9,7 +9,7 @@ from scipy import stats
 
 from classay.data.slices import slices
 from classay.report.cross_validated import HeldOut
-from classay.report.findings.s301_error_slices import ExcessErrors, certainty, excess_errors
+from classay.report.findings.error_slices import ExcessErrors, certainty, excess_errors
 
 
 def held(error_rate):

@@ -20,8 +20,8 @@ from suspect_worlds import (
     shifted_test,
 )
 
-from classay.report.findings.l112_threshold import best_threshold
-from classay.report.findings.l113_more_rows import twice
+from classay.report.findings.fits import twice
+from classay.report.findings.scores import best_threshold
 
 QUICK = {"splits": 6, "repeats": 1, "n_probes": 20}
 
@@ -49,7 +49,7 @@ def test_a_leak_is_a_warning_and_silences_suspected_labels():
     assert "--drop" in finding.action
     assert "D205" in unasked(assay)["D202"]
     assert assay.parts.suspicions.leak
-    assert "Choose no learner yet: a column gives the label away (D205)" in assay.report.verdict.sentences[0]
+    assert "Choose no learner yet: one column predicts the label (D205)" in assay.report.verdict.sentences[0]
 
 
 def test_patients_in_a_column_name_it():

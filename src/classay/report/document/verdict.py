@@ -94,7 +94,7 @@ def _is_retrained(results: Results) -> bool:
 
 def _not_yet(spoiled: Finding) -> str:
     """That no learner can be recommended while the figures of all are too good."""
-    why = f"{_small(spoiled.title)} ({spoiled.code})"
+    why = f"{_small(spoiled.title.split(': ')[-1])} ({spoiled.code})"
     return f"Choose no learner yet: {why}, so that the figures on this page promise too much. By them alone:"
 
 

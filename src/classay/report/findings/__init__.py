@@ -1,46 +1,31 @@
-"""Findings: conclusions from the figures, one rule per file, with its code in the file name.
+"""Findings: conclusions from the figures. Rules of one subject share a file.
 
-Read `rules` first: what rules share, and when a difference is a finding. Then any rule, such as
-`l103_training_randomness`: its code, title and thresholds; when it is a warning, a note or fine; the wording and what
-to do. Its docstring is its entry in the docs. Every module of this folder that begins with a code is a rule: a new
-finding is a new file and a test on planted data.
+Read `rules` first: how a rule is declared, what rules share, and when a difference is a finding (`differences`). Then
+any rule, such as L103 in `refits`: its code, title and needs; the docstring, which is its entry in the docs; when it is
+a warning, a note or fine; the wording and what to do. A new finding is a new function and a test on planted data.
 """
 
 from __future__ import annotations
 
-import pkgutil
-import re
+from collections.abc import Collection
 from dataclasses import replace
-from importlib import import_module
 
 from ..document import LEVELS, Finding, Unasked
 from ..results import Results
-from .rules import Judge, Outcome, Rule, limited
+from . import classes_and_networks, data_checks, data_rows, error_slices, fits, refits, scores  # noqa: F401  # declare rules
+from .rules import RULES as DECLARED
+from .rules import Judge, Rule
 
 __all__ = ["RULES", "findings_of"]
 
-
-def _rules() -> dict[str, Rule]:
-    names = [each.name for each in pkgutil.iter_modules(__path__) if re.match(r"[a-z]\d{3}_", each.name)]
-    rules: dict[str, Rule] = {}
-    for name in sorted(names, key=lambda name: name[1:]):
-        module = import_module(f".{name}", __name__)
-        rules[module.CODE] = Rule(
-            code=module.CODE,
-            title=module.TITLE,
-            docs=module.__doc__ or "",
-            check=module.check,
-            basis=getattr(module, "BASIS", ""),
-        )
-    return rules
-
-
-RULES = _rules()
+RULES: dict[str, Rule] = dict(sorted(DECLARED.items(), key=lambda item: item[0][1:]))
 """Every finding that a report can have, by code: those on learners, data, slices, classes, networks."""
 
 
-def findings_of(results: Results) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:
-    """All findings, warnings first and then by code, and the checks that do not apply.
+def findings_of(
+    results: Results, codes: Collection[str] = tuple(RULES)
+) -> tuple[tuple[Finding, ...], tuple[Unasked, ...]]:
+    """All findings of these rules, warnings first and then by code, and the checks that do not apply.
 
     Learners that are only a contrast are not asked anything.
     """
@@ -49,16 +34,14 @@ def findings_of(results: Results) -> tuple[tuple[Finding, ...], tuple[Unasked, .
         learners={name: one for name, one in results.learners.items() if name not in results.contrast},
         predicted={name: held for name, held in results.predicted.items() if name not in results.contrast},
     )
-    judge = Judge.of_report(len(results.predicted | results.learners), len(results.networks))
+    judge = Judge.of_report(len(results.names), len(results.networks))
     findings: list[Finding] = []
     unasked: list[Unasked] = []
-    for rule in RULES.values():
-        outcome: Outcome = Unasked(rule.code, rule.title, "there are no refits")
-        if results.learners or rule.basis != "refits":
-            outcome = rule.check(results, judge)
-        if isinstance(outcome, Unasked):
-            unasked.append(outcome)
+    for code in codes:
+        outcome = RULES[code].outcome(results, judge)
+        if isinstance(outcome, str):
+            unasked.append(Unasked(code, RULES[code].title, outcome))
         else:
-            findings += [limited(each, rule.basis, results) for each in outcome]
+            findings += outcome
     findings.sort(key=lambda each: (LEVELS.index(each.level), each.code))
     return tuple(findings), tuple(sorted(unasked, key=lambda each: each.code))

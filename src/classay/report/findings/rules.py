@@ -1,4 +1,4 @@
-"""What rules share: their interface, and when a difference between figures is a finding.
+"""What rules share: how one is declared, what it returns, and when a difference between figures is a finding.
 
 A difference is a finding if its interval supports it, at a level at which all warnings of a page together are rarely
 wrong: `Judge` has that level.
@@ -10,22 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from numpy.typing import NDArray
-from scipy import stats
-
-from ...intervals import (
-    Estimate,
-    around,
-    by_group,
-    crossed_standard_error,
-    draws_of,
-    normal_quantile,
-    of_mean,
-)
-from ...learner.stability.agreement import agreement
+from ...intervals import Estimate, normal_quantile
 from ..cross_validated import MOSTLY, HeldOut
-from ..document import Finding, Unasked
-from ..results import LearnerResults, Results
+from ..document import Finding
+from ..results import Results
 
 EVERYONE = "all learners"
 """The subject of a finding that is not about a single learner."""
@@ -34,22 +22,10 @@ ERROR = 0.03
 SLICE_ERROR = 0.02
 """The same for slices, over all learners and their slices."""
 
-Outcome = list[Finding] | Unasked
-"""What a rule returns: its findings, if any, or why it could not be checked."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One file of this folder: the stable code, the heading, the text of the docs, and the check itself.
-
-    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that the budget limits.
-    """
-
-    code: str
-    title: str
-    docs: str
-    check: Callable[[Results, Judge], Outcome]
-    basis: str = ""
+Outcome = list[Finding] | Finding | str
+"""What a rule returns: its findings, if any, or the reason why it could not be checked."""
+Need = Callable[[Results], str]
+"""What a rule needs of the results: the reason why it is not there, or ""."""
 
 
 @dataclass(frozen=True)
@@ -84,51 +60,96 @@ class Judge:
         high = estimate.value + ratio * (estimate.high - estimate.value)
         return replace(estimate, low=low, high=high, level=self.level)
 
-    def more_than(self, count: int, expected: float) -> bool:
-        """Whether the count is larger than chance would give if `expected` is the mean."""
-        return bool(stats.poisson.sf(count - 1, expected) < 1 - self.level)
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A finding that a report can have: the stable code, the heading, the text of the docs, and the check itself.
+
+    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that the budget limits.
+    """
+
+    code: str
+    title: str
+    docs: str
+    check: Callable[[Results, Judge], Outcome]
+    needs: tuple[Need, ...] = ()
+    basis: str = ""
+
+    def outcome(self, results: Results, judge: Judge) -> list[Finding] | str:
+        """Its findings under its code, or why it could not be checked."""
+        for need in self.needs:
+            why = need(results)
+            if why:
+                return why
+        outcome = self.check(results, judge)
+        if isinstance(outcome, str):
+            return outcome
+        findings = [outcome] if isinstance(outcome, Finding) else outcome
+        named = [replace(each, code=self.code, title=each.title or self.title) for each in findings]
+        return [limited(each, self.basis, results) for each in named]
 
 
-def accuracy_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
-    """Accuracy of one minus that of the other, on the same test points and subsets."""
-    tables = [(labels == one.labelings.truth).mean(axis=1) for labels in _on_same_subsets(one, other)]
-    return _crossed(tables[0], tables[1], level, one.labelings.groups)
+RULES: dict[str, Rule] = {}
+"""Every finding that a report can have, by code, as the files of this folder declare them."""
 
 
-def stability_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
-    """Stability of one minus that of the other, on the same test points and splits."""
-    classes = len(one.labelings.classes)
-    tables = [agreement(labels, classes, True).table for labels in _on_same_subsets(one, other)]
-    return _crossed(tables[0], tables[1], level, one.labelings.groups)
+def rule(
+    code: str, title: str, *needs: Need, basis: str = ""
+) -> Callable[[Callable[[Results, Judge], Outcome]], Callable[[Results, Judge], Outcome]]:
+    """Declare a function as the rule of a code; its docstring is its entry in the docs."""
+
+    def declare(check: Callable[[Results, Judge], Outcome]) -> Callable[[Results, Judge], Outcome]:
+        RULES[code] = Rule(code=code, title=title, docs=check.__doc__ or "", check=check, needs=needs, basis=basis)
+        return check
+
+    return declare
 
 
-def not_less_accurate(learner: LearnerResults, results: Results) -> list[LearnerResults]:
-    """Other learners that are not shown to be less accurate, at 95 %: a wider interval would accept worse ones."""
-    return [
-        other
-        for other in results.learners.values()
-        if other is not learner and _comparable(learner, other) and accuracy_difference(other, learner, 0.95).high >= 0
-    ]
+def finding(level: str, of: str, sentence: str, value: Estimate, reference: str, action: str, title: str) -> Finding:
+    """A finding of any level; the rule adds its code, and its title if this one is empty."""
+    return Finding(
+        code="", level=level, of=of, title=title, sentence=sentence, value=value, reference=reference, action=action
+    )
 
 
-def difference_over_rows(
-    one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None = None
-) -> Estimate:
-    """The mean of one minus that of the other, such as how much more often one is right; with groups, over groups."""
-    return mean_over_rows(one.astype(float) - other.astype(float), level, groups)
+def warning(of: str, sentence: str, value: Estimate, reference: str, action: str, title: str = "") -> Finding:
+    """Act on it."""
+    return finding("warning", of, sentence, value, reference, action, title)
 
 
-def mean_over_rows(values: NDArray[Any], level: float, groups: NDArray[Any] | None = None) -> Estimate:
-    """The mean of a value per row; with groups, its interval is over groups."""
-    if groups is None:
-        return of_mean(values, level, "over rows")
-    table = by_group(values[None, :], groups)
-    return around(float(values.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
+def note(of: str, sentence: str, value: Estimate, reference: str, action: str = "", title: str = "") -> Finding:
+    """Good to know."""
+    return finding("note", of, sentence, value, reference, action, title)
 
 
-def fit_size(held: HeldOut) -> str:
-    """How many rows the fits of a figure had, such as fits on 2,088 rows."""
-    return f"fits on {held.rows:,} rows"
+def fine(of: str, sentence: str, value: Estimate, reference: str, title: str = "") -> Finding:
+    """Checked, no problem."""
+    return finding("fine", of, sentence, value, reference, "", title)
+
+
+def refits(results: Results) -> str:
+    """Learners that were fitted again, on halves of the rows."""
+    return "" if results.learners else "there are no refits"
+
+
+def two_learners(results: Results) -> str:
+    """Learners to compare with each other."""
+    return "" if len(results.learners) > 1 else "it needs at least 2 learners"
+
+
+def complexity(results: Results) -> str:
+    """The geometry of the rows."""
+    return "" if results.complexity is not None else results.why.get("complexity", "complexity was not measured")
+
+
+def full_fits(results: Results) -> str:
+    """Cross-validated predictions of fits on nearly all rows."""
+    if full_folds(results):
+        return ""
+    if not results.predicted:
+        return "there are no cross-validated predictions"
+    most = max(results.predicted.values(), key=lambda held: held.rows)
+    return f"cross-validated fits had {most.rows:,} of {most.available:,} rows; use a larger budget or --fold-rows all"
 
 
 def full_folds(results: Results) -> dict[str, HeldOut]:
@@ -136,16 +157,14 @@ def full_folds(results: Results) -> dict[str, HeldOut]:
     return {name: held for name, held in results.predicted.items() if held.is_full}
 
 
-def without_full_folds(results: Results, code: str, title: str) -> Unasked:
-    """Why a check that needs fits on nearly all rows cannot be made."""
-    if not results.predicted:
-        return Unasked(code, title, "there are no cross-validated predictions")
-    most = max(results.predicted.values(), key=lambda each: each.rows)
-    return Unasked(
-        code,
-        title,
-        f"cross-validated fits had {most.rows:,} of {most.available:,} rows; use a larger budget or --fold-rows all",
-    )
+def most_accurate(held: Mapping[str, HeldOut], results: Results) -> str:
+    """The learner whose cross-validated predictions are right most often."""
+    return max(held, key=lambda name: float(held[name].right(results.data.codes).mean()))
+
+
+def fit_size(held: HeldOut) -> str:
+    """How many rows the fits of a figure had, such as fits on 2,088 rows."""
+    return f"fits on {held.rows:,} rows"
 
 
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:
@@ -175,20 +194,3 @@ def _rows_used(of: str, basis: str, results: Results) -> tuple[int, int]:
         held = [results.predicted[of]] if of in results.predicted else list(results.predicted.values())
         return min(((each.rows, each.available) for each in held), default=(0, 0))
     return 0, 0
-
-
-def _comparable(one: LearnerResults, other: LearnerResults) -> bool:
-    """Whether both have every refit; those of the first subsets are on the same rows."""
-    return all(bool(each.labelings.present.all()) for each in (one, other))
-
-
-def _on_same_subsets(one: LearnerResults, other: LearnerResults) -> list[NDArray[Any]]:
-    """The predictions of both on the first subsets, which they share: a slow learner may have fewer."""
-    subsets = min(len(one.labelings.labels), len(other.labelings.labels))
-    return [each.labelings.labels[:subsets] for each in (one, other)]
-
-
-def _crossed(one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None) -> Estimate:
-    table = by_group(one - other, groups)
-    draws = draws_of(table, groups)
-    return around(float(table.mean()), crossed_standard_error(table), level, "over subsets and points", draws)

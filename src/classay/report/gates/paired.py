@@ -9,7 +9,7 @@ import numpy as np
 from ...intervals import Estimate
 from ...learner.records.labelings import Labelings
 from ...learner.versions.compare import compare
-from ..findings.rules import accuracy_difference, difference_over_rows, stability_difference
+from ..findings.differences import accuracy_difference, difference_over_rows, stability_difference
 from ..predictions import PredictionResults
 from ..results import Results
 from .pair_gates import Paired

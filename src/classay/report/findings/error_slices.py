@@ -1,16 +1,4 @@
-"""Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?
-
-- *A warning when:* A slice was found in one part of the rows and confirmed in the others (q ≤ .05). It has more errors
-  than the learner's own scores predict (p at most .02, shared by all learners and the slices tested), and the scores
-  predict less than half of the difference to the other rows. How errors depend on scores is learnt from the rows
-  searched.
-- *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the scores
-  reflect it; or they are the same everywhere, so that they cannot predict anything.
-- *Fine when:* No slice was found, or none was confirmed, for any learner.
-- *Not checked when:* Fits had fewer than 90 % of the rows, or there are too few rows or errors to search slices.
-- *Not reported when:* A slice has fewer than 20 errors; or the scores predict most of it and predictions are nearly
-  constant, as errors are then the rows of a rare class.
-"""
+"""The rule on slices (S301), and how many errors a learner's own scores predict in them."""
 
 from __future__ import annotations
 
@@ -28,15 +16,12 @@ from ...arrays import Floats, Ints, Mask
 from ...data.slices import Slice, Slices
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ..cross_validated import HeldOut
-from ..document import Finding, Unasked
+from ..document import Finding
 from ..document.phrases import joined, percent, quoted, share
 from ..results import Results
 from ..score_ranks import EVENTS, nearly_constant
-from .rules import EVERYONE, Judge, Outcome, fit_size, full_folds, without_full_folds
+from .rules import EVERYONE, Judge, Outcome, finding, fine, fit_size, full_fits, full_folds, most_accurate, rule
 
-CODE = "S301"
-TITLE = "Errors concentrate in a slice"
-BASIS = "folds"
 ALWAYS = 0.99
 """A learner that is equally certain of this share of its predictions is always certain."""
 
@@ -44,82 +29,93 @@ ALWAYS = 0.99
 class _LearnerSlice(NamedTuple):
     """The slice to report for one learner, the errors that its scores do not predict there, and its other slices."""
 
-    learner: str
-    held: HeldOut
     slice: Slice
     excess: ExcessErrors
     others: int
 
+    @property
+    def mostly_unpredicted(self) -> bool:
+        """Whether the scores predict less than half of the excess error rate of the slice."""
+        return self.excess.rate < (self.slice.error_rate.value + self.slice.rest_rate) / 2
 
-def check(results: Results, judge: Judge) -> Outcome:
-    """At most one warning and one note, for the most accurate learner concerned; the section has the others."""
+
+@rule("S301", "Errors concentrate in a slice", full_fits, basis="folds")
+def error_slices(results: Results, judge: Judge) -> Outcome:
+    """Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?
+
+    - *A warning when:* A slice was found in one part of the rows and confirmed in the others (q ≤ .05). It has more
+      errors than the learner's own scores predict (p at most .02, shared by all learners and the slices tested), and
+      the scores predict less than half of the difference to the other rows. How errors depend on scores is learnt from
+      the rows searched.
+    - *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the
+      scores reflect it; or they are the same everywhere, so that they cannot predict anything.
+    - *Fine when:* No slice was found, or none was confirmed, for any learner.
+    - *Not checked when:* Fits had fewer than 90 % of the rows, or there are too few rows or errors to search slices.
+    - *Not reported when:* A slice has fewer than 20 errors; or the scores predict most of it and predictions are nearly
+      constant, as errors are then the rows of a rare class.
+    """
     held_out = full_folds(results)
-    if not held_out:
-        return without_full_folds(results, CODE, TITLE)
-    searched = {
-        name: (slices, held) for name, held in held_out.items() if (slices := results.slices.get(name)) is not None
-    }
+    searched = {name: results.slices[name] for name in held_out if name in results.slices}
     if not searched:
-        return Unasked(CODE, TITLE, results.why.get("slices", ""))
-    unpredicted, predicted = [], []
-    for name, (slices, held) in searched.items():
+        return results.why.get("slices", "")
+    unpredicted: dict[str, _LearnerSlice] = {}
+    predicted: dict[str, _LearnerSlice] = {}
+    for name, slices in searched.items():
+        held, most = held_out[name], judge.slice_p(len(slices.tested))
         errors = excess_errors(slices, held, ~held.right(results.data.codes), results.data.groups_of(held.tested))
         pairs = [pair for pair in zip(slices.slices, errors) if pair[0].size * pair[0].error_rate.value >= EVENTS]
-        most = judge.slice_p(len(slices.tested))
-        clear = [pair for pair in pairs if pair[1].p_value <= most and _mostly_unpredicted(*pair)]
+        large = [_LearnerSlice(*pair, len(pairs) - 1) for pair in pairs]
+        clear = [each for each in large if each.excess.p_value <= most and each.mostly_unpredicted]
         if clear:
-            worst = max(clear, key=lambda pair: pair[1].least)
-            unpredicted.append(_LearnerSlice(name, held, *worst, len(pairs) - 1))
-        elif pairs and not nearly_constant(held.labels):
-            sharpest = max(pairs, key=lambda pair: pair[0].error_rate.low - pair[0].rest_rate)
-            predicted.append(_LearnerSlice(name, held, *sharpest, len(pairs) - 1))
-    findings = []
-    if unpredicted:
-        findings.append(_warning(unpredicted, results))
-    if predicted:
-        findings.append(_note(predicted, results))
-    return findings or [_fine([slices for slices, _ in searched.values()])]
+            unpredicted[name] = max(clear, key=lambda each: each.excess.least)
+        elif large and not nearly_constant(held.labels):
+            predicted[name] = max(large, key=lambda each: each.slice.error_rate.low - each.slice.rest_rate)
+    # At most one warning and one note, for the most accurate learner concerned; the section has the others.
+    findings = [
+        _concentrated(level, slices, held_out, results)
+        for level, slices in (("warning", unpredicted), ("note", predicted))
+        if slices
+    ]
+    return findings or _nowhere(list(searched.values()))
 
 
-def _mostly_unpredicted(slice_: Slice, excess: ExcessErrors) -> bool:
-    """Whether the scores predict less than half of the excess error rate of the slice."""
-    return excess.rate < (slice_.error_rate.value + slice_.rest_rate) / 2
-
-
-def _warning(slices: list[_LearnerSlice], results: Results) -> Finding:
-    first = _of_most_accurate(slices, results)
-    scores = _certain(first.held) or f"Its own scores predict {share(first.excess.rate)} there"
-    return Finding(
-        code=CODE,
-        level="warning",
-        of=first.learner,
-        title="Errors concentrate where its scores do not show it",
-        sentence=_sentence(first, scores, slices, results),
-        value=first.slice.error_rate,
-        reference=f"elsewhere {share(first.slice.rest_rate)}",
-        action="Check these rows and their labels: add more of them, or a column that separates the classes. Do not "
-        "trust its scores there.",
-    )
-
-
-def _note(slices: list[_LearnerSlice], results: Results) -> Finding:
-    first = _of_most_accurate(slices, results)
-    unsure = _mostly_unpredicted(first.slice, first.excess)
-    known = "which these rows do not contradict" if unsure else "most of the difference"
-    certain = _certain(first.held)
-    scores = certain or f"Its own scores predict {share(first.excess.rate)} there, {known}"
-    return Finding(
-        code=CODE,
-        level="note",
-        of=first.learner,
-        title=TITLE,
-        sentence=_sentence(first, scores, slices, results),
-        value=first.slice.error_rate,
-        reference=f"elsewhere {share(first.slice.rest_rate)}",
-        action="Check these rows, and add a column that separates the classes."
-        if certain
-        else "These rows are hard and its scores reflect it; review low-score predictions, or add a column that "
-        "separates the classes.",
+def _concentrated(
+    level: str, slices: dict[str, _LearnerSlice], held_out: dict[str, HeldOut], results: Results
+) -> Finding:
+    name = most_accurate({name: held_out[name] for name in slices}, results)
+    first, held = slices[name], held_out[name]
+    here, certain = first.slice, _certain(held)
+    scores = certain or f"Its own scores predict {share(first.excess.rate)} there"
+    if level == "warning":
+        title = "Errors concentrate where its scores do not show it"
+        action = (
+            "Check these rows and their labels: add more of them, or a column that separates the classes. Do not trust "
+            "its scores there."
+        )
+    elif certain:
+        title, action = "", "Check these rows, and add a column that separates the classes."
+    else:
+        scores += ", which these rows do not contradict" if first.mostly_unpredicted else ", most of the difference"
+        title, action = (
+            "",
+            (
+                "These rows are hard and its scores reflect it; review low-score predictions, or add a column that "
+                "separates the classes."
+            ),
+        )
+    elsewhere = f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere"
+    more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
+    others = [quoted(other) for other in slices if other != name]
+    too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
+    return finding(
+        level,
+        name,
+        f"Where {here.condition} ({here.size:,} of {held.tested.size:,} rows), {percent(here.error_rate)} of its "
+        f"predictions are wrong ({fit_size(held)}), {elsewhere}. {scores}.{more}{too}",
+        here.error_rate,
+        f"elsewhere {share(here.rest_rate)}",
+        action,
+        title,
     )
 
 
@@ -133,35 +129,17 @@ def _certain(held: HeldOut) -> str:
     return ""
 
 
-def _of_most_accurate(slices: list[_LearnerSlice], results: Results) -> _LearnerSlice:
-    return max(slices, key=lambda each: float(each.held.right(results.data.codes).mean()))
-
-
-def _sentence(first: _LearnerSlice, scores: str, slices: list[_LearnerSlice], results: Results) -> str:
-    here = first.slice
-    elsewhere = f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere"
-    more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
-    others = [quoted(each.learner) for each in slices if each is not first]
-    too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
-    return (
-        f"Where {here.condition} ({here.size:,} of {first.held.tested.size:,} rows), {percent(here.error_rate)} of "
-        f"its predictions are wrong ({fit_size(first.held)}), {elsewhere}. {scores}.{more}{too}"
-    )
-
-
-def _fine(searched: list[Slices]) -> Finding:
+def _nowhere(searched: list[Slices]) -> Finding:
     tested = sum(len(slices.tested) for slices in searched)
-    most_wrong = max(searched, key=lambda slices: slices.error_rate.value)
-    return Finding(
-        code=CODE,
-        level="fine",
-        of=EVERYONE,
-        title="Errors concentrate nowhere",
-        sentence=f"Of {tested} slices that looked suspicious in one part of the rows, the others confirmed none."
+    overall = max(searched, key=lambda slices: slices.error_rate.value).error_rate
+    return fine(
+        EVERYONE,
+        f"Of {tested} slices that looked suspicious in one part of the rows, the others confirmed none."
         if tested
         else "No range or category of one or two columns stands out by its errors.",
-        value=most_wrong.error_rate,
-        reference=f"error rate of all rows {share(most_wrong.error_rate.value)}",
+        overall,
+        f"error rate of all rows {share(overall.value)}",
+        "Errors concentrate nowhere",
     )
 
 

@@ -1,0 +1,65 @@
+"""Differences between two learners with their intervals, on the same test points and subsets, or on the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_mean
+from ...learner.stability.agreement import agreement
+from ..results import LearnerResults, Results
+
+
+def accuracy_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
+    """Accuracy of one minus that of the other, on the same test points and subsets."""
+    tables = [(labels == one.labelings.truth).mean(axis=1) for labels in _on_same_subsets(one, other)]
+    return _crossed(tables[0], tables[1], level, one.labelings.groups)
+
+
+def stability_difference(one: LearnerResults, other: LearnerResults, level: float) -> Estimate:
+    """Stability of one minus that of the other, on the same test points and splits."""
+    classes = len(one.labelings.classes)
+    tables = [agreement(labels, classes, True).table for labels in _on_same_subsets(one, other)]
+    return _crossed(tables[0], tables[1], level, one.labelings.groups)
+
+
+def comparable(one: LearnerResults, other: LearnerResults) -> bool:
+    """Whether both have every refit; those of the first subsets are on the same rows."""
+    return all(bool(each.labelings.present.all()) for each in (one, other))
+
+
+def not_less_accurate(learner: LearnerResults, results: Results) -> list[LearnerResults]:
+    """Other learners that are not shown to be less accurate, at 95 %: a wider interval would accept worse ones."""
+    return [
+        other
+        for other in results.learners.values()
+        if other is not learner and comparable(learner, other) and accuracy_difference(other, learner, 0.95).high >= 0
+    ]
+
+
+def difference_over_rows(
+    one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None = None
+) -> Estimate:
+    """The mean of one minus that of the other, such as how much more often one is right; with groups, over groups."""
+    return mean_over_rows(one.astype(float) - other.astype(float), level, groups)
+
+
+def mean_over_rows(values: NDArray[Any], level: float, groups: NDArray[Any] | None = None) -> Estimate:
+    """The mean of a value per row; with groups, its interval is over groups."""
+    if groups is None:
+        return of_mean(values, level, "over rows")
+    table = by_group(values[None, :], groups)
+    return around(float(values.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
+
+
+def _on_same_subsets(one: LearnerResults, other: LearnerResults) -> list[NDArray[Any]]:
+    """The predictions of both on the first subsets, which they share: a slow learner may have fewer."""
+    subsets = min(len(one.labelings.labels), len(other.labelings.labels))
+    return [each.labelings.labels[:subsets] for each in (one, other)]
+
+
+def _crossed(one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None) -> Estimate:
+    table = by_group(one - other, groups)
+    draws = draws_of(table, groups)
+    return around(float(table.mean()), crossed_standard_error(table), level, "over subsets and points", draws)
