@@ -37,8 +37,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from classay.data.complexity import Complexity, complexity
-from classay.data.distances import BY_CLASS, DISTANCES
+from classay.data.geometry.distances import BY_CLASS, DISTANCES
+from classay.data.row_complexity import Complexity
+from classay.data.rows import complexity
 
 DATA = ("digits", "letter", "HWU64", "20 Newsgroups")
 WAYS = ("auto", *DISTANCES)

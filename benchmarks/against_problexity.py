@@ -16,7 +16,7 @@ import sources
 import timing
 from threadpoolctl import threadpool_limits
 
-from classay.data.complexity import complexity
+from classay.data.rows import complexity
 
 
 def main() -> None:

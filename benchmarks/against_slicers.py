@@ -21,7 +21,7 @@ import pandas as pd
 import timing
 from scipy.stats import binom
 
-from classay.data.slices import slices
+from classay.data.model.error_slices import slices
 
 RATE, PLANTED_RATE, PURE, LEAST, TOP = 0.1, 0.3, 0.8, 0.005, 10
 Found = list[np.ndarray]

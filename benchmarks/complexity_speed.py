@@ -25,8 +25,8 @@ import timing
 from scipy.linalg import blas
 from threadpoolctl import threadpool_limits
 
-from classay.data.complexity import complexity
-from classay.data.geometry import Geometry
+from classay.data.geometry.moments import Geometry
+from classay.data.rows import complexity
 
 GOAL, EXPONENT, MEMORY = 2.0, 1.05, 1.1
 CHUNK = 10_000

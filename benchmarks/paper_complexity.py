@@ -30,8 +30,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from classay.data.complexity import complexity
-from classay.data.slices import slices
+from classay.data.model.error_slices import slices
+from classay.data.rows import complexity
 
 ROUND = np.eye(2)
 CASES = {
@@ -177,7 +177,7 @@ def top_slice(values: np.ndarray, wrong: np.ndarray, column: str) -> dict:
         "accuracy": 1 - wrong[inside].mean(),
         "size": inside.sum(),
         "held": (wrong & inside).sum() / wrong.sum(),
-        "excess": found.slices[0].excess_errors,
+        "excess": found.slices[0].excess,
     }
 
 

@@ -27,8 +27,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from classay.data.complexity import Complexity, complexity
-from classay.data.distances import BY_CLASS, DISTANCES
+from classay.data.geometry.distances import BY_CLASS, DISTANCES
+from classay.data.row_complexity import Complexity
+from classay.data.rows import complexity
 
 SETS = (*sources.BUNDLED, "letter", "spambase", "obesity", "car", "wine_quality", "abalone")
 SINGLE = (*DISTANCES, "mahalanobis, shared", "gaussian, shared")

@@ -468,7 +468,7 @@ def _() -> Any:
     parts = classay.Geometry().partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
     merged = classay.Geometry.fit(X[:60], y[:60]).merge(classay.Geometry.fit(X[60:], y[60:]))
     return {
-        "threshold": classay.baseline_threshold(X, y),
+        "threshold": classay.complexity(X, y).baseline_accuracy,
         "proba": baseline.predict_proba(X),
         "distances": baseline.distances(X),
         "geometries": [[each.counts, each.means, each.squares, each.pooled] for each in (parts, merged)],

@@ -396,10 +396,10 @@ EXAMPLES = {
     "OrientationBySize": lambda: classay.orientation_by_size(answers()),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": complexity_of_rows,
-    "WrongLabels": lambda: classay.wrong_labels(complexity_of_rows()),
-    "VersusBaseline": lambda: classay.versus_baseline(complexity_of_rows(), ["<b>a</b>", "b", "c"] * 20),
-    "ComplexityAgainst": lambda: classay.complexity_against(complexity_of_rows(), np.arange(60) < 9),
-    "UnlikeKnown": lambda: classay.unlike_known(complexity_of_rows(), np.full((3, 2), 99.0)),
+    "WrongLabels": lambda: complexity_of_rows().wrong_labels(),
+    "VersusBaseline": lambda: complexity_of_rows().versus(["<b>a</b>", "b", "c"] * 20),
+    "ComplexityAgainst": lambda: complexity_of_rows().against(np.arange(60) < 9),
+    "UnlikeKnown": lambda: complexity_of_rows().unlike_known(np.full((3, 2), 99.0)),
     "Slices": lambda: classay.slices(
         pd.DataFrame({"age": range(400), "<b>job</b>": list("ab") * 200}), np.arange(400) < 90
     ),

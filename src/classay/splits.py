@@ -7,6 +7,7 @@ one group are never on both sides of a split, and a split by time trains on the 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -323,3 +324,13 @@ def sorted_by_class(codes: Ints, generator: np.random.Generator) -> Ints:
 def at_even_steps(rows: Ints, wanted: int, generator: np.random.Generator) -> Ints:
     """Some of the rows, at even steps from a random start: of rows sorted by class, every class keeps its share."""
     return rows[((np.arange(wanted) + generator.random()) * rows.size / wanted).astype(np.int64)]
+
+
+def by_other_folds(fold_of_row: Ints, answer: Callable[[int, Ints, Ints], Any]) -> NDArray[Any]:
+    """A value for every row from the rows of the other folds: `answer(fold, rest, here)` has one for each of `here`."""
+    folds = np.unique(fold_of_row)
+    rows = [np.flatnonzero(fold_of_row == fold) for fold in folds]
+    parts = [
+        np.asarray(answer(int(fold), np.flatnonzero(fold_of_row != fold), here)) for fold, here in zip(folds, rows)
+    ]
+    return np.concatenate(parts)[np.argsort(np.concatenate(rows))]

@@ -7,8 +7,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from classay.data.baseline import BaselineClassifier, baseline_threshold
-from classay.data.complexity import complexity
+from classay.data.model.baseline import BaselineClassifier
+from classay.data.rows import complexity
 from classay.expect import InputError
 
 
@@ -72,12 +72,11 @@ def test_mistakes_are_explained():
 
 def test_threshold_is_a_proportion_of_rows_not_seen():
     X, y = load_digits(return_X_y=True)
-    threshold = baseline_threshold(X, y, distance="mahalanobis")
-    assert threshold.value == complexity(X, y, "mahalanobis").baseline_accuracy.value
+    threshold = complexity(X, y, "mahalanobis").baseline_accuracy
     assert threshold.low < threshold.value < threshold.high
     assert threshold.kind == "of a proportion"
     # Labels at random: one in ten, whatever the distance, and resubstitution would say more.
     noise = np.random.default_rng(0).integers(10, size=y.size)
-    chance = baseline_threshold(X, noise, distance="mahalanobis")
+    chance = complexity(X, noise, "mahalanobis").baseline_accuracy
     assert chance.value == pytest.approx(0.1, abs=0.03)
     assert complexity(X, noise, "mahalanobis", cross_fit=False, temperature=1).baseline_accuracy.value > 0.2

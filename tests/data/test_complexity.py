@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.datasets import load_iris
 
-from classay.data.baseline import baseline_threshold
-from classay.data.complexity import Complexity, complexity
-from classay.data.cross_fit import fit_temperature
-from classay.data.distances import CLASS_OFFSET, DISTANCES
-from classay.data.geometry import Geometry
+from classay.data.geometry.cross_fit import fit_temperature
+from classay.data.geometry.distances import CLASS_OFFSET, DISTANCES
+from classay.data.geometry.moments import Geometry
+from classay.data.row_complexity import Complexity
+from classay.data.rows import complexity
 from classay.estimators.encoder import numbers, numbers_of_two
 from classay.expect import InputError
 from classay.splits import fold_of_rows
@@ -489,8 +489,8 @@ def test_ten_thousand_classes_are_affordable():
 def test_distances_that_are_too_many_are_not_kept(monkeypatch):
     X, y = clouds(90)
     whole = complexity(X, y, "mahalanobis")
-    monkeypatch.setattr("classay.data.complexity.MOST_DISTANCES", 100)
-    monkeypatch.setattr("classay.data.complexity.AT_ONCE", 10)
+    monkeypatch.setattr("classay.data.rows.MOST_DISTANCES", 100)
+    monkeypatch.setattr("classay.data.rows.AT_ONCE", 10)
     c = complexity(X, y, "mahalanobis")
     assert c.distances is None
     assert "too many to store" in " ".join(c.notes)
@@ -633,7 +633,6 @@ def test_rows_of_one_group_are_in_one_fold():
     assert grouped.baseline_accuracy.kind == "of a proportion, over groups"
     folds = grouped.evidence.folds
     assert all(len(set(folds[group == each])) == 1 for each in range(30))
-    assert baseline_threshold(X, y, "euclidean", groups=group) == grouped.baseline_accuracy
     both = complexity(X[:120], y[:120], "euclidean", X[120:], y[120:], groups=group)
     assert both.baseline_accuracy.kind == "of a proportion, over groups"
     half = complexity(X[:120], y[:120], "euclidean", X[120:], y[120:], groups=group[:120])
@@ -643,8 +642,6 @@ def test_rows_of_one_group_are_in_one_fold():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"time": np.arange(40)}, "`time` is given, but complexity describes all rows at once.*`X_eval`"),
-        ({"sample_weight": np.ones(40)}, "`sample_weight` is given, but complexity counts every row once"),
         ({"groups": np.arange(40), "cross_fit": "loo"}, "`groups` is given and `cross_fit` is 'loo'"),
         ({"groups": np.arange(30)}, "`groups` has 30 values but `X` has 40 rows"),
     ],

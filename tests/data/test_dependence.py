@@ -19,10 +19,16 @@ from suspect_worlds import (
 )
 
 import classay
-from classay.data.dependence import _excess, _stretches, _takes_classes, _united, _whole_groups, _within_classes
-from classay.data.labelled_table import labelled_table
-from classay.data.near_groups import continuous_columns, near_groups
-from classay.data.nearness import distances, even_sample, nearest_ranks, scaled
+from classay.data.checks.labelled_table import labelled_table
+from classay.data.checks.near_rows import continuous_columns, distances, even_sample, near_groups, nearest_ranks, scaled
+from classay.data.checks.row_dependence import (
+    _excess,
+    _stretches,
+    _takes_classes,
+    _united,
+    _whole_groups,
+    _within_classes,
+)
 from classay.expect import InputError
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from classay.data.covariance import Covariances
-from classay.data.geometry import Geometry
+from classay.data.geometry.covariance import Covariances
+from classay.data.geometry.moments import Geometry
 from classay.expect import InputError
 
 

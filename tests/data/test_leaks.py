@@ -8,9 +8,8 @@ from sklearn.datasets import load_iris
 from suspect_worlds import leak, leak_category, mixed_categories, plain
 
 import classay
-from classay.data.labelled_table import labelled_table
-from classay.data.leaks import _Search, looks_like
-from classay.data.one_column import predicted_by_column
+from classay.data.checks.labelled_table import labelled_table
+from classay.data.checks.target_leaks import _Search, looks_like, predicted_by_column
 
 
 def test_skill_by_hand():

@@ -9,8 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import classay
-from classay.data.class_means import class_means
-from classay.data.paired_accuracy import paired_accuracy, tango
+from classay.data.model.paired import class_means, paired_accuracy, tango
 from classay.expect import InputError
 
 
@@ -24,7 +23,7 @@ def test_versus_baseline_has_scikit_learns_figures_and_is_paired():
     X, y = clouds()
     c = classay.complexity(X[:200], y[:200], "euclidean", X[200:], y[200:])
     model = LogisticRegression().fit(X[:200], y[:200]).predict(X[200:])
-    versus = classay.versus_baseline(c, model)
+    versus = c.versus(model)
     for who, predicted in (("model", model), ("baseline", c.predicted)):
         figures = getattr(versus, who)
         assert figures["accuracy"].value == pytest.approx(np.mean(predicted == y[200:]))
@@ -34,16 +33,16 @@ def test_versus_baseline_has_scikit_learns_figures_and_is_paired():
     assert gain.value == pytest.approx((versus.only_model - versus.only_baseline) / 200)
     # Paired: far narrower than the difference of two independent accuracies.
     assert gain.high - gain.low < 0.7 * (versus.model["accuracy"].high - versus.model["accuracy"].low) * 2**0.5
-    assert classay.versus_baseline(c, y[200:]).verdict == "yes"
-    assert classay.versus_baseline(c, c.predicted).verdict == "not shown"
-    assert classay.versus_baseline(c, np.full(200, "zzz")).verdict == "no"
-    assert versus.to_dict() == classay.versus_baseline(c, model).to_dict()
+    assert c.versus(y[200:]).verdict == "yes"
+    assert c.versus(c.predicted).verdict == "not shown"
+    assert c.versus(np.full(200, "zzz")).verdict == "no"
+    assert versus.to_dict() == c.versus(model).to_dict()
 
 
 def test_a_class_is_not_taken_for_another_whose_name_begins_with_its_name():
     X, y = clouds(classes=2)
     y = np.where(y == "a", "no", "none")
-    versus = classay.versus_baseline(classay.complexity(X, y, "euclidean"), ["no"] * y.size)
+    versus = classay.complexity(X, y, "euclidean").versus(["no"] * y.size)
     assert versus.model["accuracy"].value == pytest.approx((y == "no").mean())
 
 
@@ -52,11 +51,11 @@ def test_the_interval_of_the_difference_holds_its_level():
     X, y = clouds(200)
     c = classay.complexity(X, y, "euclidean")
     base = (c.predicted == c.labels).mean()
-    for seed in range(60):
+    for _ in range(60):
         # A model that is right where the baseline is, except that a tenth of the rows are drawn anew.
         anew = rng.random(200) < 0.1
         model = np.where(anew, np.where(rng.random(200) < 0.5, c.labels, "zzz"), c.predicted)
-        gain = classay.versus_baseline(c, model, random_state=seed).difference["accuracy"]
+        gain = c.versus(model).difference["accuracy"]
         held += gain.low <= 0.1 * (0.5 - base) <= gain.high
     assert held >= 53
 
@@ -65,8 +64,8 @@ def test_groups_widen_it():
     X, y = clouds(200)
     groups = np.repeat(np.arange(20), 10)
     model = np.where(groups < 4, "zzz", y)
-    alone = classay.versus_baseline(classay.complexity(X, y, "euclidean"), model)
-    grouped = classay.versus_baseline(classay.complexity(X, y, "euclidean", groups=groups), model)
+    alone = classay.complexity(X, y, "euclidean").versus(model)
+    grouped = classay.complexity(X, y, "euclidean", groups=groups).versus(model)
     width = [each.difference["accuracy"].high - each.difference["accuracy"].low for each in (alone, grouped)]
     assert width[1] > 1.5 * width[0]
 
@@ -74,10 +73,10 @@ def test_groups_widen_it():
 def test_a_model_that_hardly_differs_claims_no_certainty():
     X, y = clouds(60, apart=6.0)
     c = classay.complexity(X, y, "euclidean")
-    same = classay.versus_baseline(c, c.predicted)
+    same = c.versus(c.predicted)
     for name in ("accuracy", "balanced_accuracy", "macro_f1"):
         assert same.difference[name].low < -0.02 < 0.02 < same.difference[name].high
-        assert classay.versus_baseline(c, y).model[name].low < 0.97
+        assert c.versus(y).model[name].low < 0.97
 
 
 def test_the_verdict_is_that_of_the_p_value():
@@ -88,7 +87,7 @@ def test_the_verdict_is_that_of_the_p_value():
         for wrong in range(12):
             model = np.where(np.arange(100) < wrong, "zzz", y)
             for level in (0.8, 0.95, 0.99):
-                versus = classay.versus_baseline(c, model, level=level)
+                versus = c.versus(model, level=level)
                 gain = versus.difference["accuracy"]
                 assert (versus.verdict == "no") == (versus.p_value <= 1 - level) == (gain.high < 0)
 
@@ -144,13 +143,13 @@ def test_groups_reach_balanced_accuracy_and_macro_f1():
 
 def test_the_auc_of_few_errors_is_unknown_and_that_of_some_is_held():
     c = classay.complexity(*clouds(200), "euclidean")
-    two = classay.complexity_against(c, np.arange(200) < 2, np.arange(200.0))
+    two = c.against(np.arange(200) < 2, np.arange(200.0))
     assert not any(each.known for each in (two.auc, two.auc_confidence, two.difference))
     assert "unknown" in str(two)
-    best = classay.complexity_against(c, c.values >= np.sort(c.values)[-5])
+    best = c.against(c.values >= np.sort(c.values)[-5])
     assert best.auc.low < 0.6 < best.auc.value == best.auc.high == 1
     grouped = classay.complexity(*clouds(200), "euclidean", groups=np.arange(200) // 20)
-    assert not classay.complexity_against(grouped, np.arange(200) < 40).auc.known
+    assert not grouped.against(np.arange(200) < 40).auc.known
 
 
 def test_auc_is_scikit_learns_and_its_interval_delongs():
@@ -159,7 +158,7 @@ def test_auc_is_scikit_learns_and_its_interval_delongs():
     rng = np.random.default_rng(0)
     wrong = rng.random(300) < np.where(c.values > np.median(c.values), 0.5, 0.1)
     sure = rng.random(300).round(1)
-    against = classay.complexity_against(c, wrong, sure)
+    against = c.against(wrong, sure)
     assert against.auc.value == pytest.approx(roc_auc_score(wrong, c.values))
     assert against.auc_confidence.value == pytest.approx(roc_auc_score(wrong, -sure))
     assert against.difference.value == pytest.approx(against.auc.value - against.auc_confidence.value)
@@ -171,23 +170,23 @@ def test_auc_is_scikit_learns_and_its_interval_delongs():
     assert against.curve["rows"].sum() == 300
     assert against.curve["errors"].sum() == wrong.sum()
     assert against.curve["error_rate"].iloc[-1] > against.curve["error_rate"].iloc[0]
-    assert not classay.complexity_against(c, wrong).auc_confidence.known
+    assert not c.against(wrong).auc_confidence.known
 
 
 def test_unlike_known_keeps_its_rate_and_finds_others():
     X, y = clouds(1500, seed=3)
     c = classay.complexity(X[:800], y[:800])
-    alike = classay.unlike_known(c, X[800:], 0.05)
+    alike = c.unlike_known(X[800:], 0.05)
     assert alike.flagged.size <= 0.05 * 700 + 3 * (0.05 * 0.95 * 700) ** 0.5
     assert alike.p_value > 0.001
-    other = classay.unlike_known(c, np.concatenate([X[800:900], X[900:1000] + 8]), 0.05)
+    other = c.unlike_known(np.concatenate([X[800:900], X[900:1000] + 8]), 0.05)
     assert (other.flagged >= 100).sum() >= 95
     assert other.p_value < 1e-6
     assert (np.diff(other.unusual[other.flagged]) >= 0).all()
     with pytest.raises(InputError, match="cross_fit=False"):
-        classay.unlike_known(classay.complexity(X[:800], y[:800], "euclidean", cross_fit=False), X)
+        classay.complexity(X[:800], y[:800], "euclidean", cross_fit=False).unlike_known(X)
     with pytest.raises(InputError, match="X_eval"):
-        classay.unlike_known(classay.complexity(X[:800], y[:800], "euclidean", X[800:], y[800:]), X)
+        classay.complexity(X[:800], y[:800], "euclidean", X[800:], y[800:]).unlike_known(X)
 
 
 def test_the_number_of_alarms_is_beta_binomial():
@@ -196,7 +195,7 @@ def test_the_number_of_alarms_is_beta_binomial():
     for seed in range(100):
         X, y = clouds(1060, seed=1000 + seed, d=2 + seed % 2, classes=2)
         c = classay.complexity(X[:60], y[:60], "euclidean", temperature=1, random_state=int(rng.integers(1000)))
-        small += classay.unlike_known(c, X[60:], 0.05).p_value < 0.05
+        small += c.unlike_known(X[60:], 0.05).p_value < 0.05
     assert small <= 12
 
 
@@ -208,18 +207,18 @@ def test_folds_shrink_as_the_whole_does():
         first = np.concatenate([np.flatnonzero(y == name)[:110] for name in "ab"])
         c = classay.complexity(X[first], y[first], "mahalanobis", temperature=1)
         assert not any("shrunk" in note for note in c.notes)
-        rates.append(classay.unlike_known(c, np.delete(X, first, axis=0), 0.05).flagged.size / 500)
+        rates.append(c.unlike_known(np.delete(X, first, axis=0), 0.05).flagged.size / 500)
     assert np.mean(rates) <= 0.055
 
 
 def test_too_few_known_rows_can_flag_nothing_and_it_says_so():
     X, y = clouds(18)
-    none = classay.unlike_known(classay.complexity(X, y, "euclidean"), X + 100, 0.05)
+    none = classay.complexity(X, y, "euclidean").unlike_known(X + 100, 0.05)
     assert none.flagged.size == 0
     assert "18 known rows are too few, at least 19" in str(none)
     X, y = clouds(19)
-    assert classay.unlike_known(classay.complexity(X, y, "euclidean"), X + 100, 0.05).flagged.size == 19
-    grouped = classay.unlike_known(classay.complexity(X, y, "euclidean", groups=np.arange(19) // 2), X, 0.2)
+    assert classay.complexity(X, y, "euclidean").unlike_known(X + 100, 0.05).flagged.size == 19
+    grouped = classay.complexity(X, y, "euclidean", groups=np.arange(19) // 2).unlike_known(X, 0.2)
     assert np.isnan(grouped.p_value)
     assert "in groups" in str(grouped)
 
@@ -227,11 +226,11 @@ def test_too_few_known_rows_can_flag_nothing_and_it_says_so():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c: classay.complexity_against(c, np.zeros(9, bool)), "each of the 60 rows"),
-        (lambda c: classay.complexity_against(c, np.zeros(60, bool)), "nothing to rank"),
-        (lambda c: classay.complexity_against(c, np.arange(60) < 5, np.ones(3)), "confidence"),
-        (lambda c: classay.versus_baseline(c, ["a"] * 3), "predictions"),
-        (lambda c: classay.unlike_known(c, np.ones((2, 4)), 3), "false_alarms"),
+        (lambda c: c.against(np.zeros(9, bool)), "each of the 60 rows"),
+        (lambda c: c.against(np.zeros(60, bool)), "nothing to rank"),
+        (lambda c: c.against(np.arange(60) < 5, np.ones(3)), "confidence"),
+        (lambda c: c.versus(["a"] * 3), "predictions"),
+        (lambda c: c.unlike_known(np.ones((2, 4)), 3), "false_alarms"),
     ],
 )
 def test_mistakes_get_a_sentence(call, message):

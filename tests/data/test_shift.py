@@ -8,8 +8,8 @@ from sklearn.metrics import roc_auc_score
 from suspect_worlds import contaminated, duplicates, mixed_categories, shifted_test
 
 import classay
-from classay.data.labelled_table import row_hashes
-from classay.data.shift import _area
+from classay.data.checks.labelled_table import row_hashes
+from classay.data.checks.part_shift import _area
 
 
 def parts(world):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from classay.data.slices import slices, slices_by_column
+from classay.data.model.error_slices import slices
 from classay.expect import InputError
 
 N = 6000
@@ -76,17 +76,17 @@ def test_figures_agree_with_the_rows(planted):
     table, wrong, _, result = planted
     for place, each in enumerate(result.slices):
         rows = result.rows(place)
-        assert (each.size, each.errors) == (rows.sum(), (rows & wrong).sum())
-        assert each.table_rate == each.errors / each.size
+        assert (each.size, each.total) == (rows.sum(), (rows & wrong).sum())
+        assert each.table_rate == each.total / each.size
         assert each.share == each.size / len(table)
         assert each.rank == place + 1
         assert each.q_value <= result.q
         assert each.p_value <= each.q_value
-        assert each.error_rate.low < each.error_rate.value < each.error_rate.high
+        assert each.rate.low < each.rate.value < each.rate.high
         tested = result.error_rate.value  # rows to search and to test have the same rate, up to one row
-        assert each.excess_errors == pytest.approx(each.size * (each.error_rate.low - tested), rel=5e-3)
+        assert each.excess == pytest.approx(each.size * (each.rate.low - tested), rel=5e-3)
         assert each.lift > 1
-    scores = [each.excess_errors * (1 - each.share) for each in result.slices]
+    scores = [each.excess * (1 - each.share) for each in result.slices]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -172,7 +172,7 @@ def test_errors_only_in_one_category():
     table = noise()
     result = slices(table, (table.job == "nurse").to_numpy())
     assert [each.condition for each in result.slices] == ["job = nurse"]
-    assert result.slices[0].error_rate.value == 1.0
+    assert result.slices[0].rate.value == 1.0
     assert result.slices[0].rest_rate == 0.0
 
 
@@ -186,7 +186,7 @@ def test_a_slice_comes_before_the_wider_one_that_owes_its_errors_to_it():
     # That of x0 alone is the shadow of the first, and only repeats it.
     (wider,) = others
     assert wider.features == ("x1",)
-    assert wider.excess_errors > first.excess_errors
+    assert wider.excess > first.excess
     assert first.nested_under == wider.rank
 
 
@@ -290,7 +290,7 @@ def test_options_are_kept(planted):
     one = slices(table, wrong, top=1)
     assert len(one.slices) == 1
     assert "more stand out" in str(one)
-    assert slices(table, wrong, level=0.8).slices[0].error_rate.level == 0.8
+    assert slices(table, wrong, level=0.8).slices[0].rate.level == 0.8
 
 
 def test_many_columns_are_screened_and_it_is_said():
@@ -395,24 +395,28 @@ def test_slices_by_group_find_what_is_there():
     wrong = np.random.default_rng(1).random(len(table)) < np.where(table["region"] < 2, 0.6, 0.1)
     found = slices(table, wrong, groups=customer)
     assert found.slices[0].features == ("region",)
-    assert found.slices[0].error_rate.kind == "of a proportion, over groups, rows not searched"
+    assert found.slices[0].rate.kind == "of a proportion, over groups, rows not searched"
     assert found.error_rate.kind == "of a proportion, over groups"
+
+
+def by_column(table, wrong, **options):
+    return slices(table, wrong, by_column=True, **options).by_column
 
 
 def test_the_table_by_column_checks_what_it_is_given():
     table, wrong = noise(400), np.arange(400) % 5 == 0
     with pytest.raises(InputError, match="`q` is 3"):
-        slices_by_column(table, wrong, q=3)
+        by_column(table, wrong, q=3)
     with pytest.raises(InputError, match="`min_size` is 399"):
-        slices_by_column(table, wrong, min_size=399)
+        by_column(table, wrong, min_size=399)
     with pytest.raises(InputError, match="groups"):
-        slices_by_column(table, wrong, groups=[1, 2])
+        by_column(table, wrong, groups=[1, 2])
     with pytest.raises(InputError, match="True in all 400 rows"):
-        slices_by_column(table, np.ones(400, dtype=bool))
+        by_column(table, np.ones(400, dtype=bool))
     with pytest.raises(InputError, match="contains list values"):
-        slices_by_column(table.assign(tags=[[1]] * 400), wrong)
-    assert slices_by_column(table, np.zeros(400, dtype=bool)).empty
-    assert "one" not in set(slices_by_column(table.assign(one=1), wrong)["column"])
+        by_column(table.assign(tags=[[1]] * 400), wrong)
+    assert by_column(table, np.zeros(400, dtype=bool)).empty
+    assert "one" not in set(by_column(table.assign(one=1), wrong)["column"])
 
 
 def test_the_table_by_column_counts_all_slices_tested_of_a_column():
@@ -421,7 +425,7 @@ def test_the_table_by_column_counts_all_slices_tested_of_a_column():
     table, wrong = pd.DataFrame({"x": rng.random(1500)}), rng.random(1500) < 0.4
     tested = slices(table, wrong, max_features=1).tested
     assert len(tested) > 1
-    (line,) = slices_by_column(table, wrong).to_dict("records")
+    (line,) = by_column(table, wrong).to_dict("records")
     assert line["q_value"] == pytest.approx(tested["q_value"].min())
     assert line["q_value"] > line["p_value"]
 
@@ -432,7 +436,7 @@ def test_a_column_whose_slice_is_no_worse_is_left_out():
     shown = 0
     for _ in range(5):
         table = pd.DataFrame(rng.random((300, 6)), columns=list("abcdef"))
-        found = slices_by_column(table, rng.random(300) < 0.3)
+        found = by_column(table, rng.random(300) < 0.3)
         assert (found["error_rate"] > found["rest_rate"]).all()
         shown += len(found)
     assert 0 < shown < 30

@@ -10,11 +10,10 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
-import classay
-from classay.data import complexity as complexity_module
-from classay.data import label_model, nearest_rows
-from classay.data import wrong_labels as module
-from classay.data.complexity import complexity
+from classay.data import rows as rows_module
+from classay.data.labels import label_model
+from classay.data.labels import wrong_labels as module
+from classay.data.rows import complexity
 from classay.expect import InputError
 
 
@@ -181,9 +180,9 @@ def test_nearest_rows_are_those_of_a_loop(grouped):
     groups = np.repeat(np.arange(20), 2) if grouped else np.arange(40)
     c = complexity(X, codes, "euclidean", groups=groups if grouped else None)
     rows = np.arange(40)
-    nearest = nearest_rows.NearestRows(c.evidence, "euclidean", rows)
+    nearest = label_model.NearestRows(c.evidence, "euclidean", rows)
     measured = nearest.measure(rows)
-    for rank, distances in zip(nearest_rows.RANKS, measured):
+    for rank, distances in zip(label_model.RANKS, measured):
         np.testing.assert_allclose(distances, by_loop(X, codes, groups, rank), atol=1e-6)
     some = np.array([3, 30])
     np.testing.assert_allclose(nearest.measure(some), measured[:, some], atol=1e-6)
@@ -194,9 +193,9 @@ def test_nearest_rows_are_measured_as_the_distance_is(distance):
     """Directions do not change with length; whitened ones do not change with units."""
     X, y = clouds(120, 2.0)
     c = complexity(X, y, distance)
-    nearest = nearest_rows.NearestRows(c.evidence, distance, np.arange(120))
+    nearest = label_model.NearestRows(c.evidence, distance, np.arange(120))
     changed = X * np.linspace(1, 9, 120)[:, None] if distance == "cosine" else X * np.array([1, 10, 0.1, 5])
-    again = nearest_rows.NearestRows(complexity(changed, y, distance).evidence, distance, np.arange(120))
+    again = label_model.NearestRows(complexity(changed, y, distance).evidence, distance, np.arange(120))
     np.testing.assert_allclose(nearest.measure(np.arange(120)), again.measure(np.arange(120)), atol=1e-6)
 
 
@@ -237,10 +236,10 @@ def test_wrong_in_one_direction_is_a_range():
 def test_many_rows_are_compared_with_a_sample(monkeypatch):
     X, truth = clouds(1500, 4.0)
     y, rows = flipped(truth, 0.05)
-    monkeypatch.setattr(nearest_rows, "MOST_PAIRS", 1500 * 100)
-    monkeypatch.setattr(nearest_rows, "LEAST_ROWS", 100)
+    monkeypatch.setattr(label_model, "MOST_PAIRS", 1500 * 100)
+    monkeypatch.setattr(label_model, "LEAST_COMPARED", 100)
     c = complexity(X, y)
-    assert nearest_rows.NearestRows(c.evidence, c.distance, np.arange(1500)).rows.size == 100
+    assert label_model.NearestRows(c.evidence, c.distance, np.arange(1500)).rows.size == 100
     assert np.isin(c.wrong_labels().listed, rows).mean() >= 0.9
 
 
@@ -253,7 +252,7 @@ def test_a_learner_helps():
     y, rows = flipped(truth, 0.05)
     c = complexity(X, y, "euclidean")
     shares = cross_val_predict(RandomForestClassifier(100, random_state=0), X, y, cv=5, method="predict_proba")
-    alone, both = classay.wrong_labels(c), classay.wrong_labels(c, shares)
+    alone, both = c.wrong_labels(), c.wrong_labels(shares)
 
     def at_top(labels):
         return np.isin(np.argsort(-np.nan_to_num(labels.probability), kind="stable")[: rows.size], rows).mean()
@@ -278,7 +277,7 @@ def test_the_result(monkeypatch):
     assert str(labels).startswith("About ")
     assert "Labels that are wrong anywhere would alone limit the accuracy to" in str(labels)
     assert "is unknown" not in labels.answer
-    monkeypatch.setattr(complexity_module, "MOST_DISTANCES", 10)
+    monkeypatch.setattr(rows_module, "MOST_DISTANCES", 10)
     again = complexity(X, y).wrong_labels()  # distances are measured again, in parts
     np.testing.assert_allclose(again.probability, labels.probability, atol=1e-6)
 
@@ -287,11 +286,11 @@ def test_mistakes_are_explained():
     X, y = clouds(60, 2.0)
     c = complexity(X, y)
     with pytest.raises(InputError, match="60 rows x 3 classes"):
-        classay.wrong_labels(c, np.ones((60, 2)) / 2)
+        c.wrong_labels(np.ones((60, 2)) / 2)
     with pytest.raises(InputError, match="sum to 1"):
-        classay.wrong_labels(c, np.ones((60, 3)))
+        c.wrong_labels(np.ones((60, 3)))
     with pytest.raises(InputError, match="false_alarms"):
-        classay.wrong_labels(c, false_alarms=2)
+        c.wrong_labels(false_alarms=2)
 
 
 def test_neighbours_alone_do_not_list_a_label(monkeypatch):
@@ -303,6 +302,6 @@ def test_neighbours_alone_do_not_list_a_label(monkeypatch):
     c = complexity(centres[cluster] + rng.normal(size=(1500, 6)), y)
     listed = c.wrong_labels().listed
     monkeypatch.setattr(module, "_confirmed", lambda probability, *_: probability)
-    without = module.wrong_labels(c).listed
+    without = module.wrong_labels(c).listed  # not the cached one
     assert np.isin(listed, without).all()
     assert 0 < listed.size < without.size

@@ -8,8 +8,7 @@ import pytest
 
 import classay
 from classay.auc import auc, of_auc, of_auc_difference
-from classay.data.class_means import class_means
-from classay.data.paired_accuracy import paired_accuracy
+from classay.data.model.paired import class_means, paired_accuracy
 
 RUNS = 1000
 SCORES = {
@@ -126,7 +125,7 @@ def test_false_alarms_of_unlike_known(known, classes, columns, noise, distance, 
             return means[y] + np.einsum("nij,nj->ni", np.eye(columns) + 0.4 * spread[y], values), y
 
         c = classay.complexity(*draw(known), distance=distance, random_state=seed, temperature=1)
-        found = classay.unlike_known(c, draw(600)[0], rate)
+        found = c.unlike_known(draw(600)[0], rate)
         rates.append(found.flagged.size / 600)
         small += found.p_value < 0.05
     print(f"{known} rows, {distance}: {np.mean(rates):.4f} flagged at {rate}; p < .05 in {small / runs:.3f}")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from classay.data.slices import slices
+from classay.data.model.error_slices import slices
 
 RUNS = 200
 
@@ -81,7 +81,7 @@ def test_beside_a_true_slice():
         share.append(np.mean([each <= 0.02 for each in excess]) if excess else 0.0)
         found_it += any(each.features == ("x1",) for each in found.slices)
         held += [
-            each.error_rate.low <= chance[found.rows(i)].mean() <= each.error_rate.high
+            each.rate.low <= chance[found.rows(i)].mean() <= each.rate.high
             for i, each in enumerate(found.slices)
             if each.features == ("x1",)
         ]

@@ -10,9 +10,6 @@ from .classes.identification import identification_chart as identification_chart
 from .classes.information import curves_chart as curves_chart
 from .classes.information import decoders_chart as decoders_chart
 from .classes.information import information_chart as information_chart
-from .data.checks import dependence_chart as dependence_chart
-from .data.checks import leaks_chart as leaks_chart
-from .data.checks import shift_chart as shift_chart
 from .data.complexity import complexity_histogram as complexity_histogram
 from .data.complexity import nearest_classes as nearest_classes
 from .data.hardest import hardest_table as hardest_table

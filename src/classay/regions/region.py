@@ -5,7 +5,7 @@ Then how boxes become regions: their test on rows that were not searched, and wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Floats, Mask
 from ..expect import InputError
 from ..intervals import Estimate
+from ..result import plain
 from .boxes import BinnedRows, Box, CodeRange
 from .columns import Column, checked_columns, checked_table, infer_type
 from .conditions import Condition, Range, short_text
@@ -62,40 +63,37 @@ class Region:
         """Which rows of any table with the same columns are in it."""
         return rows_that_meet(self.conditions, table)
 
-    def condition_row(self) -> dict[str, Any]:
-        """Its rank and conditions as a row of a table, under the names of `CONDITION_COLUMNS`."""
-        return condition_row(self.rank, self.condition, self.conditions)
+    def as_row(self) -> dict[str, Any]:
+        """A row of a table: rank, conditions (`CONDITION_COLUMNS`) and figures, with the ends of the rate."""
+        row: dict[str, Any] = {"rank": self.rank, "condition": self.condition}
+        for prefix, part in zip(("", "other_"), self.conditions):
+            row[f"{prefix}feature"] = part.feature
+            if isinstance(part, Range):
+                row |= {f"{prefix}low": part.low, f"{prefix}high": part.high}
+            else:
+                row[f"{prefix}values"] = part.text.removeprefix(short_text(part.feature)).strip()
+        figures = {name: value for name, value in vars(self).items() if name not in (*row, "conditions", "rate")}
+        return row | figures | {"rate": self.rate.value, "rate_low": self.rate.low, "rate_high": self.rate.high}
 
 
 class RegionRows:
-    """For results with regions: which rows are in each of them. Must be the first base class.
-
-    One boolean per row and region does not belong in to_dict(), so `masks` is not a field but an InitVar.
-    """
+    """For results with regions: `masks` say which rows are in each of them. Must be the first base class."""
 
     NOUN: ClassVar[str] = "regions"
-
-    def __post_init__(self, masks: tuple[Mask, ...]) -> None:
-        object.__setattr__(self, "_masks", masks)
+    masks: tuple[Mask, ...]
 
     def rows(self, i: int) -> Mask:
         """Which rows of the table are in the region at position `i`, counted from 0."""
-        masks: tuple[Mask, ...] = self._masks  # type: ignore[attr-defined]
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(masks):
-            raise InputError(f"`i` is {i!r}; there are {len(masks)} {self.NOUN}, counted from 0.")
-        return masks[i].copy()
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(self.masks):
+            raise InputError(f"`i` is {i!r}; there are {len(self.masks)} {self.NOUN}, counted from 0.")
+        return self.masks[i].copy()
 
-
-def condition_row(rank: int, condition: str, conditions: tuple[Condition, ...]) -> dict[str, Any]:
-    """A rank and conditions as a row of a table."""
-    row: dict[str, Any] = {"rank": rank, "condition": condition}
-    for prefix, part in zip(("", "other_"), conditions):
-        row[f"{prefix}feature"] = part.feature
-        if isinstance(part, Range):
-            row |= {f"{prefix}low": part.low, f"{prefix}high": part.high}
-        else:
-            row[f"{prefix}values"] = part.text.removeprefix(short_text(part.feature)).strip()
-    return row
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values. Of `masks`, which have one boolean per row and region, only how many rows are in each."""
+        names = [column.name for column in fields(self) if column.name != "masks"]  # type: ignore[arg-type]  # a mixin
+        return {name: plain(getattr(self, name)) for name in names} | {
+            "masks": [int(mask.sum()) for mask in self.masks]
+        }
 
 
 def rows_that_meet(conditions: tuple[Condition, ...], table: pd.DataFrame) -> Mask:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import charts
-from ..data.versus_baseline import MEASURES
+from ..data.model.baseline import MEASURES
 from ..engine.machine import versions
 from ..expect import counted
 from ..intervals import Estimate, exact

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import expect, seeds
 from ..arrays import Ints
-from ..data.complexity import Complexity, complexity
+from ..data.labels.wrong_labels import FALSE_ALARMS, WrongLabels
+from ..data.model.new_rows import UnlikeKnown
+from ..data.row_complexity import Complexity
+from ..data.rows import complexity
 from ..data.text import embed
-from ..data.unlike_known import UnlikeKnown, unlike_known
-from ..data.wrong_labels import FALSE_ALARMS, WrongLabels
 from ..estimators.adapters import short_name
 from ..estimators.encoder import numbers, numbers_of_two
 from ..expect import InputError
@@ -280,7 +281,7 @@ def measure_data(
         outside = known
         if paper:
             outside = complexity(vectors, labels, distance=known.distance, groups=own[0], random_state=seed)
-        unlike = unlike_known(outside, others, false_alarms / 2)
+        unlike = outside.unlike_known(others, false_alarms / 2)
     if learner is not None:
         model = model or short_name(learner)
         words = () if text is None else (text,)

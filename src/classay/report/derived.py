@@ -10,9 +10,10 @@ from ..arrays import Ints
 from ..classes.curve.curve import accuracy_curve
 from ..classes.extrapolate.extrapolate import extrapolation
 from ..classes.information.information import implied_information
-from ..data.complexity import Complexity, complexity
-from ..data.slices import Slices, slices
-from ..data.unlike_known import UnlikeKnown, unlike_known
+from ..data.model.error_slices import Slices, slices
+from ..data.model.new_rows import UnlikeKnown
+from ..data.row_complexity import Complexity
+from ..data.rows import complexity
 from ..estimators.encoder import numbers, numbers_of_two
 from ..expect import InputError
 from ..inputs import take
@@ -98,7 +99,7 @@ def complexity_of(
         why["complexity"] = str(mistake)
         return None, None
     try:
-        return made, None if X_test is None else unlike_known(made, X_test)
+        return made, None if X_test is None else made.unlike_known(X_test)
     except InputError as mistake:
         why["unlike"] = str(mistake)
         return made, None

@@ -91,10 +91,10 @@ def _slices(one: VariantResults, judge: Judge) -> Finding:
             code="P603", level="fine", of=one.name, title=TITLES["P603"], value=one.slices.error_rate,
             sentence=sentence, reference="",
         )  # fmt: skip
-    where = joined([f"{quoted(each.condition)} ({percent(each.error_rate)} wrong)" for each in shown[:3]])
+    where = joined([f"{quoted(each.condition)} ({percent(each.rate)} wrong)" for each in shown[:3]])
     return Finding(
         code="P603", level="warning" if clear else "note", of=one.name, title="Errors concentrate",
-        value=shown[0].error_rate, sentence=f"{quoted(one.name)} errs more often where {where}.",
+        value=shown[0].rate, sentence=f"{quoted(one.name)} errs more often where {where}.",
         reference=f"all items: {share(one.slices.error_rate.value)} wrong",
         action="Look at these items; more examples of them, or another prompt, may help.",
     )  # fmt: skip

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data.complexity import Complexity
-from ..data.slices import Slices
-from ..data.unlike_known import UnlikeKnown
+from ..data.model.error_slices import Slices
+from ..data.model.new_rows import UnlikeKnown
+from ..data.row_complexity import Complexity
 from ..estimators.fit import expect_weights
 from ..estimators.trial import ready
 from ..expect import InputError

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from ..arrays import Floats
-from ..data.wrong_labels import WrongLabels
+from ..data.labels.wrong_labels import WrongLabels
 from .results import Results
 
 

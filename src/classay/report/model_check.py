@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ..arrays import Floats, Ints, Mask
-from ..data.complexity import Complexity
-from ..data.complexity_against import ComplexityAgainst, complexity_against
-from ..data.slices import Slices, slices, slices_by_column
-from ..data.versus_baseline import VersusBaseline, versus_baseline
+from ..data.model.baseline import ComplexityAgainst, VersusBaseline
+from ..data.model.error_slices import Slices, slices
+from ..data.row_complexity import Complexity
 from ..estimators.scores import fit_scorer
 from ..estimators.trial import ready
 from ..expect import InputError, counted, nearest, shown
@@ -222,7 +221,7 @@ def check_model(
 
     columns_alone : whether to also search slices of the columns alone; a report has them already
     """
-    versus = versus_baseline(result, predictions.predicted, random_state=seed)
+    versus = result.versus(predictions.predicted)
     wrong = predictions.wrong(result.labels)
     own = searched = frame.reset_index(drop=True)
     added = {"complexity": result.values, "confidence": predictions.confidence}
@@ -231,14 +230,13 @@ def check_model(
     check = ModelCheck(name, predictions, versus, None, None, None, None, searched, tuple(names.values()))
     if wrong.all() or not wrong.any():
         return replace(check, why=f"Every prediction is {'wrong' if wrong.all() else 'right'}.")
-    check = replace(check, against=complexity_against(result, wrong, predictions.confidence))
+    check = replace(check, against=result.against(wrong, predictions.confidence))
     options: dict[str, Any] = {"random_state": seed, "groups": groups}
     try:
         if columns_alone:
             check = replace(check, slices=slices(own, wrong, **options))
-        check = replace(check, known_slices=slices(searched, wrong, **options))
-        if searched.shape[1] <= MOST_COLUMNS:
-            check = replace(check, by_column=slices_by_column(searched, wrong, **options))
+        known = slices(searched, wrong, by_column=searched.shape[1] <= MOST_COLUMNS, **options)
+        check = replace(check, known_slices=known, by_column=known.by_column)
     except InputError as too_little:
         return replace(check, why=str(too_little))
     return check

@@ -17,7 +17,7 @@ from ..arrays import AnyInts, Floats
 from ..charts.style.parts import figures_chart
 from ..classes.curve.curve import accuracy_curve
 from ..classes.extrapolate.extrapolate import Extrapolation, extrapolation
-from ..data.slices import Slices, slices
+from ..data.model.error_slices import Slices, slices
 from ..engine.machine import versions
 from ..expect import InputError, counted
 from ..intervals import Estimate, around, by_group, crossed_standard_error, exact, of_proportion_by_group, within_limits
@@ -438,7 +438,7 @@ def _slices_section(results: PredictionResults) -> Section:
 
 def _slices_sheet(name: str, found: Slices) -> Sheet:
     rows: Sequence[tuple[Cell, ...]] = [
-        (each.condition, each.size, each.error_rate, each.rest_rate, each.lift, each.q_value) for each in found.slices
+        (each.condition, each.size, each.rate, each.rest_rate, each.lift, each.q_value) for each in found.slices
     ]
     columns = ("where", "size", "error_rate", "rest_rate", "lift", "q_value")
     note = f"{counted(len(found.tested), 'slice')} tested, at a false-discovery rate of {found.q:g}."

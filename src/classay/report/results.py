@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ..arrays import Ints
 from ..classes.extrapolate.extrapolate import Extrapolation
 from ..classes.information.information import Information
-from ..data.complexity import Complexity
-from ..data.slices import Slices
-from ..data.unlike_known import UnlikeKnown
+from ..data.model.error_slices import Slices
+from ..data.model.new_rows import UnlikeKnown
+from ..data.row_complexity import Complexity
 from ..inputs import take
 from ..intervals import Estimate
 from ..learner.orientation.kinship import Kinship

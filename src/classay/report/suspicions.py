@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..arrays import Ints
-from ..data.dependence import Dependence, dependence
-from ..data.leaks import Leaks, leaks
-from ..data.shift import Shift, shift
+from ..data.checks.part_shift import Shift, shift
+from ..data.checks.row_dependence import Dependence, dependence
+from ..data.checks.target_leaks import Leaks, leaks
 from ..expect import InputError
 from ..learner.importance import Importance, importance
 

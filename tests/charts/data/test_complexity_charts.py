@@ -18,8 +18,8 @@ from sklearn.datasets import load_digits, load_iris
 from classay import charts
 from classay.charts.style.picture_files import SIDE, pictures, png
 from classay.charts.style.plane import cells, grid
-from classay.data.complexity import complexity
-from classay.data.slices import slices
+from classay.data.model.error_slices import slices
+from classay.data.rows import complexity
 from classay.expect import InputError
 
 HOSTILE = [

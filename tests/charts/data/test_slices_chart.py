@@ -11,7 +11,7 @@ import pytest
 import vl_convert
 
 from classay.charts.data.slices import slices_chart
-from classay.data.slices import slices
+from classay.data.model.error_slices import slices
 
 
 def svg(chart):
@@ -37,9 +37,9 @@ def test_bars_have_the_right_numbers(table):
     first = found.slices[0]
     assert len(rows) == len(found.slices)
     assert (rows[0]["value"], rows[0]["low"], rows[0]["high"]) == (
-        first.error_rate.value,
-        first.error_rate.low,
-        first.error_rate.high,
+        first.rate.value,
+        first.rate.low,
+        first.rate.high,
     )
     lines = [row["overall"] for data in spec["datasets"].values() for row in data if "overall" in row]
     assert lines == [found.error_rate.value]

@@ -46,7 +46,7 @@ def test_a_table_is_printed_and_what_is_not_searched_is_said(classay, prediction
 
 
 def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, predictions):
-    from classay.data.slices import slices
+    from classay.data.model.error_slices import slices
 
     code, out, _ = classay("slices", str(predictions), *QUOTED, "--json", "--quiet")
     assert code == 0

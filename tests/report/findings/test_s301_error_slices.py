@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from classay.data.slices import slices
+from classay.data.model.error_slices import slices
 from classay.report.cross_validated import HeldOut
 from classay.report.findings.error_slices import ExcessErrors, certainty, excess_errors
 
@@ -56,7 +56,7 @@ def test_overconfidence_everywhere_is_no_excess_anywhere(ovens):
 def test_only_rows_that_were_not_searched_count(ovens):
     _, rate, wrong, found = ovens
     first = excess_errors(found, held(rate), wrong)[0]
-    assert first.seen / first.rows == pytest.approx(found.slices[0].error_rate.value)
+    assert first.seen / first.rows == pytest.approx(found.slices[0].rate.value)
     assert first.rows < found.slices[0].size
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.complexity import Complexity
+from ...data.row_complexity import Complexity
 from ..style.theme import labels, printable
 
 RIGHT, WRONG = "#0072B2", "#D55E00"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...data.complexity import Complexity
+from ...data.row_complexity import Complexity
 from ..kinds import Kinds, check_kind
 from ..style import theme
 from ..style.theme import cut

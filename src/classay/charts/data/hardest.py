@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...data.complexity import Complexity
+from ...data.row_complexity import Complexity
 from ...expect import InputError, whole
 from ..style import theme
 from ..style.picture_files import pictures

@@ -9,8 +9,8 @@ import altair as alt
 import numpy as np
 
 from ...arrays import Floats, Mask
-from ...data.complexity import Complexity
-from ...data.slices import Slices
+from ...data.model.error_slices import Slices
+from ...data.row_complexity import Complexity
 from ...expect import InputError
 from ...seeds import generator
 from ..style import theme
@@ -52,7 +52,7 @@ def complexity_region(
         cell |= {"value_text": figure(cell["mean"]), "rows_text": counted(cell["rows"], "row")}
         cell["wrong_text"] = cell["marked"]
     points = _points(complexity, columns, plane, missed)
-    every = [] if slices is None else [(each, each.error_rate) for each in slices.slices]
+    every = [] if slices is None else [(each, each.rate) for each in slices.slices]
     boxes, elsewhere = outlines(every, names, plane)
 
     def across(field: str) -> alt.X:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from ...data.slices import Slice, Slices
-from ...regions.region import p_value_text
+from ...data.model.error_slices import Slices
+from ...regions.region import Region, p_value_text
 from ..kinds import without_options
 from ..style import theme
 from ..style.parts import bar, bar_of_all, ranked_bars
@@ -43,14 +43,14 @@ def _titles(slices: Slices) -> tuple[str, str]:
     )
 
 
-def _row(one: Slice, slices: Slices) -> theme.Row:
+def _row(one: Region, slices: Slices) -> theme.Row:
     holder = next((other for other in slices.slices if other.rank == one.nested_under), None)
     inside = f", in {one.nested_under}" if holder else ""
-    return bar(one.rank, one.condition, one.error_rate, f"{one.error_rate.value:.0%}, {one.size} rows{inside}") | {
+    return bar(one.rank, one.condition, one.rate, f"{one.rate.value:.0%}, {one.size} rows{inside}") | {
         "rest": figure(one.rest_rate),
         "size": f"{one.size} ({one.share:.1%} of all)",
         "table": figure(one.table_rate),
-        "excess": figure(one.excess_errors),
+        "excess": figure(one.excess),
         "q": p_value_text(one.q_value).removeprefix("= "),
         "nested": f"{holder.rank}. {printable(holder.condition)}" if holder else "none",
     }

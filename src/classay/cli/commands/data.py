@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ... import __version__, charts, expect
 from ...charts.style.picture_files import prepared_library
-from ...data.complexity import Complexity
+from ...data.row_complexity import Complexity
 from ...estimators.spec import learners_from_texts
 from ...report.data_report import DataParts, findings_of_data, measure_data
 from ...report.document import Finding, Report

@@ -6,7 +6,7 @@ import pandas as pd
 import typer
 
 from ... import __version__, expect
-from ...data.slices import Slices, slices
+from ...data.model.error_slices import Slices, slices
 from ...regions.region import p_value_text
 from ...tables.expressions import compare
 from ...tables.read import read_frame
@@ -132,10 +132,10 @@ def _show(result: Slices) -> None:
             + (f"\nerrors are rarer where {each.complement}" if each.complement else ""),
             str(each.size),
             f"{each.share:.1%}",
-            console.figure(each.error_rate, 3),
+            console.figure(each.rate, 3),
             f"{each.rest_rate:.3f}",
             f"{each.lift:.2f}",
-            f"{each.excess_errors:.0f}",
+            f"{each.excess:.0f}",
             p_value_text(each.q_value).removeprefix("= "),
             "" if each.nested_under is None else str(each.nested_under),
         ]

@@ -8,7 +8,7 @@ the other points test what was found, with a split or a subset as the unit.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagr
     columns: tuple[str, ...]
     seed: int
     notes: tuple[str, ...]
-    masks: InitVar[tuple[Mask, ...]]
+    masks: tuple[Mask, ...] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per region, by rank: its condition on one `feature`, or two (`other_…`), and its figures.
@@ -187,13 +187,7 @@ def as_frame(rows: Any) -> Any:
 
 
 def _row(region: Region) -> dict[str, Any]:
-    rate = region.rate
-    figures = {name: getattr(region, name) for name in FIGURES if hasattr(region, name)}
-    return (
-        region.condition_row()
-        | figures
-        | {"disagreement": rate.value, "rate_low": rate.low, "rate_high": rate.high, "value": rate.value}
-    )
+    return region.as_row() | {"disagreement": region.rate.value, "value": region.rate.value}
 
 
 def _told(region: Region) -> str:

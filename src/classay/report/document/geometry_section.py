@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ...data.complexity_against import ComplexityAgainst
-from ...data.unlike_known import UnlikeKnown
-from ...data.versus_baseline import MEASURES
+from ...data.model.baseline import MEASURES, ComplexityAgainst
+from ...data.model.new_rows import UnlikeKnown
 from ...intervals import exact
 from ..model_check import ModelCheck
 from .document import Cell, Picture, Section, Sheet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ...data.complexity import Complexity
+from ...data.row_complexity import Complexity
 from ...intervals import Estimate
 from .document import Cell
 from .glossary import Term

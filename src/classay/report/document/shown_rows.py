@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ...arrays import Ints
-from ...data.complexity import Complexity
-from ...data.complexity_tables import row_table
-from ...data.unlike_known import UnlikeKnown
-from ...data.wrong_labels import WrongLabels
+from ...data.labels.wrong_labels import WrongLabels
+from ...data.model.new_rows import UnlikeKnown
+from ...data.row_complexity import Complexity
+from ...data.row_tables import row_table
 from .document import Cell, Sheet
 
 MOST_ROWS = 20

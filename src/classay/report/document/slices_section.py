@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ... import charts
 from ...arrays import Ints
-from ...data.slices import Slice, Slices
+from ...data.model.error_slices import Slices
 from ...expect import counted
+from ...regions.region import Region
 from ..model_check import ModelCheck
 from ..results import Results
 from .document import Picture, Section, Sheet
@@ -81,7 +82,7 @@ def concentrated(check: ModelCheck) -> str:
     start = "Errors concentrate" if own else "No slice of the columns alone stands out; errors concentrate"
     more = f" There are {len(found) - 1} more such slices." if len(found) > 2 else ""
     return (
-        f"{start} where {quoted(first.condition)}: {share(first.error_rate.value)} of {first.size:,} rows are "
+        f"{start} where {quoted(first.condition)}: {share(first.rate.value)} of {first.size:,} rows are "
         f"wrong there, {share(first.rest_rate)} elsewhere.{more}"
     )
 
@@ -112,7 +113,7 @@ def _of_added(check: ModelCheck) -> Sheet:
     return _sheet(f"slices_known/{check.name}", title, found, own)
 
 
-def _added_slices(check: ModelCheck) -> tuple[Slice, ...]:
+def _added_slices(check: ModelCheck) -> tuple[Region, ...]:
     found = () if check.known_slices is None else check.known_slices.slices
     return tuple(each for each in found if set(each.features) & set(check.added))
 
@@ -120,8 +121,8 @@ def _added_slices(check: ModelCheck) -> tuple[Slice, ...]:
 COLUMNS = ("where", "size", "error_rate", "rest_rate", "lift", "q_value")
 
 
-def _sheet(key: str, title: str, found: Slices, own: tuple[Slice, ...], details: tuple[Sheet, ...] = ()) -> Sheet:
-    rows = tuple((each.condition, each.size, each.error_rate, each.rest_rate, each.lift, each.q_value) for each in own)
+def _sheet(key: str, title: str, found: Slices, own: tuple[Region, ...], details: tuple[Sheet, ...] = ()) -> Sheet:
+    rows = tuple((each.condition, each.size, each.rate, each.rest_rate, each.lift, each.q_value) for each in own)
     note = (
         f"{found.n_errors:,} of {found.n_rows:,} rows are predicted wrongly; "
         f"{counted(len(found.tested), 'slice')} tested."
@@ -159,7 +160,7 @@ def _of_learner(results: Results, name: str) -> Sheet:
 
 
 def _inside(
-    name: str, place: int, each: Slice, rows: Ints, check: ModelCheck, labels: NDArray[Any], numbers: Ints
+    name: str, place: int, each: Region, rows: Ints, check: ModelCheck, labels: NDArray[Any], numbers: Ints
 ) -> Sheet:
     every = np.arange(labels.size)
     predicted = check.predictions.predicted
@@ -168,7 +169,7 @@ def _inside(
 
 def _rows_inside(
     key: str,
-    each: Slice,
+    each: Region,
     rows: Ints,
     frame: pd.DataFrame,
     places: Ints,

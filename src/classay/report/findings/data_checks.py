@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...data.dependence import COLUMN, ORDER, Tie
-from ...data.leaks import Leak
-from ...data.shift import Shift
+from ...data.checks.part_shift import Shift
+from ...data.checks.row_dependence import COLUMN, ORDER, Tie
+from ...data.checks.target_leaks import Leak
 from ...intervals import exact
 from ..document import Finding
 from ..document.phrases import joined, percent, quoted, share

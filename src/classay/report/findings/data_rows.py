@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Floats
-from ...data.wrong_labels import WrongLabels
+from ...data.labels.wrong_labels import WrongLabels
 from ...intervals import Estimate, exact
 from ..cross_validated import HeldOut
 from ..document import Finding

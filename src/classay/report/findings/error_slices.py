@@ -13,8 +13,9 @@ from sklearn.linear_model import LogisticRegression
 
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
-from ...data.slices import Slice, Slices
+from ...data.model.error_slices import Slices
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
+from ...regions.region import Region
 from ..cross_validated import HeldOut
 from ..document import Finding
 from ..document.phrases import joined, percent, quoted, share
@@ -29,14 +30,14 @@ ALWAYS = 0.99
 class _LearnerSlice(NamedTuple):
     """The slice to report for one learner, the errors that its scores do not predict there, and its other slices."""
 
-    slice: Slice
+    slice: Region
     excess: ExcessErrors
     others: int
 
     @property
     def mostly_unpredicted(self) -> bool:
         """Whether the scores predict less than half of the excess error rate of the slice."""
-        return self.excess.rate < (self.slice.error_rate.value + self.slice.rest_rate) / 2
+        return self.excess.rate < (self.slice.rate.value + self.slice.rest_rate) / 2
 
 
 @rule("S301", "Errors concentrate in a slice", full_fits, basis="folds")
@@ -63,13 +64,13 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
     for name, slices in searched.items():
         held, most = held_out[name], judge.slice_p(len(slices.tested))
         errors = excess_errors(slices, held, ~held.right(results.data.codes), results.data.groups_of(held.tested))
-        pairs = [pair for pair in zip(slices.slices, errors) if pair[0].size * pair[0].error_rate.value >= EVENTS]
+        pairs = [pair for pair in zip(slices.slices, errors) if pair[0].size * pair[0].rate.value >= EVENTS]
         large = [_LearnerSlice(*pair, len(pairs) - 1) for pair in pairs]
         clear = [each for each in large if each.excess.p_value <= most and each.mostly_unpredicted]
         if clear:
             unpredicted[name] = max(clear, key=lambda each: each.excess.least)
         elif large and not nearly_constant(held.labels):
-            predicted[name] = max(large, key=lambda each: each.slice.error_rate.low - each.slice.rest_rate)
+            predicted[name] = max(large, key=lambda each: each.slice.rate.low - each.slice.rest_rate)
     # At most one warning and one note, for the most accurate learner concerned; the section has the others.
     findings = [
         _concentrated(level, slices, held_out, results)
@@ -110,9 +111,9 @@ def _concentrated(
     return finding(
         level,
         name,
-        f"Where {here.condition} ({here.size:,} of {held.tested.size:,} rows), {percent(here.error_rate)} of its "
+        f"Where {here.condition} ({here.size:,} of {held.tested.size:,} rows), {percent(here.rate)} of its "
         f"predictions are wrong ({fit_size(held)}), {elsewhere}. {scores}.{more}{too}",
-        here.error_rate,
+        here.rate,
         f"elsewhere {share(here.rest_rate)}",
         action,
         title,

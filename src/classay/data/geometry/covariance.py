@@ -16,9 +16,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
-from ..arrays import Floats, Ints
-from ..expect import InputError, one_of, shown
-from .geometry import Geometry
+from ...arrays import Floats, Ints
+from ...expect import InputError, one_of, shown
+from .moments import Geometry
 
 COVARIANCES = ("auto", "full", "shared", "diagonal")
 ENOUGH_ROWS = 10

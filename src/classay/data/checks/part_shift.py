@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .. import seeds
-from ..arrays import Floats, Ints
-from ..auc import auc, of_auc
-from ..engine.progress import Progress
-from ..estimators.encoder import as_levels, as_numbers, kind_of_column
-from ..estimators.fit import guard
-from ..expect import InputError, shown
-from ..intervals import Estimate, of_proportion
-from ..result import PARTS, Result
-from ..splits import PerRow, fold_of_rows, per_row
+from ... import seeds
+from ...arrays import Floats, Ints
+from ...auc import auc, of_auc
+from ...engine.progress import Progress
+from ...estimators.encoder import as_levels, as_numbers, kind_of_column
+from ...estimators.fit import fit_once, guard
+from ...expect import InputError, shown
+from ...intervals import Estimate, exact, of_proportion
+from ...result import PARTS, Result, parts_of
+from ...splits import PerRow, by_other_folds, fold_of_rows, per_row
 from .labelled_table import FOLDS, as_points, row_hashes, table_of_rows
 
 MOST_ROWS = 2_500
@@ -31,6 +31,8 @@ COLUMN_P = 0.001
 """A column is named as a cause if its p-value, times the number of columns, is below this."""
 COPIES = 0.01
 """A test part is contaminated from this share of rows with a copy in the training part, above what is usual there."""
+MOST_SHOWN = 12
+"""Columns in the chart."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class ShiftedColumn:
 
 
 @dataclass(frozen=True)
-class Shift(Result, chart="data.checks:shift_chart"):
+class Shift(Result, unit="AUC, share, and distance of a column"):
     """Result of `shift`: `auc` is how well a forest tells test rows from training rows; 0.5: it cannot.
 
     `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
@@ -75,12 +77,14 @@ class Shift(Result, chart="data.checks:shift_chart"):
         """Whether clearly more test rows have a copy in the training part than training rows have among themselves."""
         return self.copies.low > self.usual_copies and self.copies.value >= self.usual_copies + COPIES
 
+    def summary(self) -> dict[str, Estimate]:
+        """How well the parts can be told apart, the share of copies, and the columns that differ."""
+        figures = {"AUC of telling them apart": self.auc, "test rows with a copy": self.copies}
+        return figures | {cause.column: exact(cause.distance) for cause in self.columns[:MOST_SHOWN]}
+
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: auc, copies, usual_copies, and the distance of each column that differs."""
-        rows = [
-            {"figure": name, "column": ""} | {part: getattr(getattr(self, name), part) for part in PARTS}
-            for name in ("auc", "copies")
-        ]
+        rows = [{"figure": name, "column": "", **parts_of(getattr(self, name))} for name in ("auc", "copies")]
         rows.append({"figure": "usual_copies", "column": "", "value": self.usual_copies})
         rows += [{"figure": "distance", "column": each.column, "value": each.distance} for each in self.columns]
         return pd.DataFrame(rows, columns=["figure", "column", *PARTS])
@@ -186,21 +190,20 @@ def _auc(
     if min(np.unique(together[part == each]).size for each in (0, 1)) < 2:
         return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
     folds = fold_of_rows(part, FOLDS, seed, PerRow(groups=together))
-    scores = np.full(part.size, np.nan)
     from sklearn.ensemble import RandomForestClassifier
 
-    with Progress(FOLDS, "test rows against training rows", progress) as bar:
-        for fold in range(int(folds.max()) + 1):
-            here, rest = folds == fold, folds != fold
+    forest = RandomForestClassifier(TREES, min_samples_leaf=3, class_weight="balanced", n_jobs=1)
+    with Progress(FOLDS, "test rows against training rows", progress) as bar, guard():
+
+        def of_fold(fold: int, rest: Ints, here: Ints) -> Floats:
             if np.unique(part[rest]).size < 2:
-                continue
+                return np.full(here.size, np.nan)
             (state,) = seeds.integers(seed, "two samples", fold, count=1)
-            forest = RandomForestClassifier(
-                TREES, min_samples_leaf=3, class_weight="balanced", random_state=state, n_jobs=1
-            )
-            with guard():
-                scores[here] = forest.fit(points[rest], part[rest]).predict_proba(points[here])[:, 1]
+            fitted = fit_once(forest, points[rest], part[rest], {"random_state": state})
             bar.advance()
+            return np.asarray(fitted.estimator.predict_proba(points[here])[:, 1])
+
+        scores = by_other_folds(folds, of_fold)
     known = ~np.isnan(scores)
     return _area(scores[known], part[known], None if groups is None else together[known])
 

@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Floats, Ints
-from ..estimators.encoder import encoded, kind_of_column, numbers
-from ..estimators.scores import fit_scorer
-from ..expect import InputError, shown
-from ..frames import pandas_of
-from ..inputs import at_least_two, encode, is_sparse, names_of_columns
-from ..inputs import labels as labels_of
-from ..splits import per_row
+from ...arrays import Floats, Ints
+from ...estimators.encoder import encoded, kind_of_column, numbers
+from ...estimators.scores import fit_scorer
+from ...expect import InputError, shown
+from ...frames import pandas_of
+from ...inputs import at_least_two, encode, is_sparse, names_of_columns
+from ...inputs import labels as labels_of
+from ...splits import by_other_folds, per_row
 
 TREES = 30
 FOLDS = 5
@@ -88,33 +88,25 @@ def labelled_table(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) ->
     return LabelledTable(rows, encode(values, classes), classes, per_row(groups, rows=len(rows)).groups)
 
 
-def usual_learner(learner: Any, X: pd.DataFrame) -> Any:
-    """The learner as given, or a forest; encoded where the table needs it."""
+def predicted(
+    table: LabelledTable, learner: Any, fold_of_row: Ints, seed: int, tick: Callable[[], None] = lambda: None
+) -> Ints:
+    """The code that a fit without the fold of a row predicts for it. A fold that leaves one class predicts that."""
     if learner is None:
         from sklearn.ensemble import RandomForestClassifier
 
         learner = RandomForestClassifier(TREES)
-    return encoded(learner, X)
+    ready = encoded(learner, table.X)
 
-
-def predicted(
-    table: LabelledTable, learner: Any, fold_of_row: Ints, seed: int, tick: Callable[[], None] | None = None
-) -> Ints:
-    """The code that a fit without the fold of a row predicts for it. A fold that leaves one class predicts that."""
-    ready = usual_learner(learner, table.X)
-    codes = np.empty(table.codes.size, dtype=np.int64)
-    for fold in np.unique(fold_of_row):
-        here = np.flatnonzero(fold_of_row == fold)
-        rest = np.flatnonzero(fold_of_row != fold)
+    def of_fold(fold: int, rest: Ints, here: Ints) -> Ints:
         known = np.unique(table.codes[rest])
         if known.size < 2:
-            codes[here] = known[0] if known.size else 0
-            continue
-        fitted = fit_scorer(ready, table.X.iloc[rest], table.classes[table.codes[rest]], seed, int(fold))
-        codes[here] = encode(fitted.predict(table.X.iloc[here]), table.classes)
-        if tick is not None:
-            tick()
-    return codes
+            return np.full(here.size, known[0] if known.size else 0, dtype=np.int64)
+        fitted = fit_scorer(ready, table.X.iloc[rest], table.classes[table.codes[rest]], seed, fold)
+        tick()
+        return encode(fitted.predict(table.X.iloc[here]), table.classes)
+
+    return by_other_folds(fold_of_row, of_fold)
 
 
 def as_points(X: pd.DataFrame) -> Floats:

@@ -17,17 +17,16 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .. import seeds
-from ..arrays import Floats, Ints, Mask
-from ..engine.progress import Progress
-from ..estimators.encoder import as_levels, kind_of_column
-from ..expect import InputError, counted, nearest
-from ..intervals import Estimate, around, by_group, crossed_standard_error, of_proportion_by_group
-from ..result import PARTS, Result
-from ..splits import PerRow, fold_of_rows
+from ... import seeds
+from ...arrays import Floats, Ints, Mask
+from ...engine.progress import Progress
+from ...estimators.encoder import as_levels, kind_of_column
+from ...expect import InputError, counted, nearest
+from ...intervals import Estimate, around, by_group, crossed_standard_error, of_proportion_by_group
+from ...result import Result, parts_of
+from ...splits import PerRow, fold_of_rows
 from .labelled_table import FOLDS, LabelledTable, as_points, class_weights, labelled_table, predicted, row_hashes
-from .near_groups import continuous_columns, near_groups
-from .nearness import Points, distances, even_sample, nearest_is_alike, scaled
+from .near_rows import Points, continuous_columns, distances, even_sample, near_groups, nearest_is_alike, scaled
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
 BLOCKS = 50
@@ -90,7 +89,7 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Dependence(Result, chart="data.checks:dependence_chart"):
+class Dependence(Result, unit="share of rows predicted correctly, or additional share of nearest rows with the label"):
     """Result of `dependence`. `ties` has what was measured, largest fall first; `screened` what was looked at before.
 
     `screened` has one row per candidate: how much more often a row's nearest neighbour shares its label than it does
@@ -108,11 +107,18 @@ class Dependence(Result, chart="data.checks:dependence_chart"):
         """What ties rows together, largest fall first."""
         return tuple(tie for tie in self.ties if tie.belong)
 
+    def summary(self) -> dict[str, Estimate]:
+        """Accuracy on shuffled rows and with whole groups left out; without any, the excess of each screen."""
+        ways = ("shuffled", "shuffled"), ("left out together", "apart")
+        figures = {f"{tie.what}: {words}": getattr(tie, name) for tie in self.ties for words, name in ways}
+        screened = self.screened.dropna(subset=["excess"])[["name", "excess", "error"]].to_numpy().tolist()
+        return figures or {str(name): around(float(excess), float(error)) for name, excess, error in screened}
+
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: kind, name, groups, belong, figure, value, low, high, level; `excess`: of screens."""
         rows = [
             {"kind": tie.kind, "name": tie.name, "groups": tie.groups, "belong": tie.belong, "figure": figure}
-            | {part: getattr(getattr(tie, figure), part) for part in PARTS}
+            | parts_of(getattr(tie, figure))
             for tie in self.ties
             for figure in ("shuffled", "apart", "fall")
         ]

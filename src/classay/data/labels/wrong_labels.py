@@ -2,14 +2,12 @@
 
 A row that looks like another class is either hard or labelled wrongly. Where classes overlap, labels differ among the
 classes that are near; wrong labels are anywhere. A model of both (`label_model`), fitted to the labels, shows how many
-are of the second kind. What a row looks like is measured by its distances to the classes and to their nearest rows
-(`nearest_rows`), and by a learner's probabilities if there are any; all of them without the row.
+are of the second kind.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,25 +16,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2, norm
 
-from .. import expect
-from ..arrays import Floats, Ints, Mask
-from ..inputs import encode
-from ..intervals import Estimate, of_proportion
-from ..result import Result
-from ..seeds import generator
-from .label_model import (
-    Unit,
-    class_shares,
-    evidence_against,
-    fit_labels,
-    interval_of_wrong,
-    unit_of,
-    wrong_given_label,
-)
-from .nearest_rows import NearestRows
+from ... import expect
+from ...arrays import Floats, Ints, Mask
+from ...inputs import encode
+from ...intervals import Estimate, exact, of_proportion
+from ...result import Result
+from ...seeds import generator
+from .label_model import CELLS, Evidence, NearestRows, class_shares, fit_labels, interval_of_wrong, wrong_given_label
 
 if TYPE_CHECKING:
-    from .complexity import Complexity
+    from ..row_complexity import Complexity
 
 FALSE_ALARMS = 0.1
 """Share of the listed rows whose label may be right."""
@@ -47,16 +36,17 @@ UNCLEAR = 0.05
 TOO_WIDE = 0.25
 """Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
 OVERLAP = "unknown: in these rows they are indistinguishable from classes that overlap"
-CELLS, LEAST_ROWS = 2 * 10**5, 1000
-"""The model is fitted on as many rows as have this many distances, at least `LEAST_ROWS`, drawn at random."""
-LEAST_PROBABILITY = 1e-3
+LEAST_ROWS = 1000
+"""The model is fitted on as many rows as have `CELLS` distances, at least this many, drawn at random."""
+MOST_SHOWN = 15
+"""Rows in the chart."""
 LEAST_LISTED = 0.5
 """A label that is more likely right than wrong is not listed, even if the list could bear it."""
 
 
 @dataclass(frozen=True, repr=False)
-class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
-    """The result of `wrong_labels`.
+class WrongLabels(Result, unit="share, or probability that the label is wrong"):
+    """The result of `Complexity.wrong_labels`.
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead; NaN and the nearest class
     if its own class has no other rows. `share` and `number` of wrong labels, with intervals; unknown if they look like
@@ -82,6 +72,13 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
     used: str
     weights: tuple[float, ...]
     notes: tuple[str, ...]
+
+    def summary(self) -> dict[str, Estimate]:
+        """The share of wrong labels, what it explains of the errors, and the likeliest rows."""
+        figures = {"wrong labels, share": self.share, "errors they explain": self.explained}
+        return figures | {
+            f"row {row}": exact(float(self.probability[row])) for row in self.listed[:MOST_SHOWN].tolist()
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """One line per row, the likeliest first: label, likely class, the probability as `value`, if it is `listed`."""
@@ -146,49 +143,9 @@ class WrongLabels(Result, chart="data.wrong_labels:wrong_labels_chart"):
 
 
 def wrong_labels(
-    result: Complexity,
-    probabilities: ArrayLike | None = None,
-    *,
-    false_alarms: float = FALSE_ALARMS,
-    level: float = 0.95,
+    result: Complexity, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS, level: float = 0.95
 ) -> WrongLabels:
-    """Estimate how many labels are wrong, list those to check, and say whether labels limit the accuracy.
-
-    P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1): q are the class probabilities without wrong labels,
-    from distances to classes and to their nearest rows, and from a learner's probabilities if given; ε is the share of
-    wrong labels. P(wrong | x, label) is the second term over the sum. Rows are listed, at the lower end of the interval
-    of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right, also without
-    the nearest rows. The interval is by profile likelihood.
-
-    0: certainly right, 1: certainly wrong. If the interval of ε is wide, as with random labels, nothing is listed.
-
-    It misleads if wrong labels are not spread over the other classes: those that are always given to one similar class
-    look like overlap and are not counted; `in_any_direction` is then the range. Rows that are hard in a way that
-    neither distances nor neighbours show count as wrong labels; a learner's probabilities help. The stated share of
-    false alarms was exceeded with two classes: 15 % on small simulated tables, up to 32 % on spambase.
-    Check the rows before you change a label.
-
-    Parameters
-    ----------
-    result : what `complexity` returned
-    probabilities : (rows, classes) of a learner, cross-validated (`cross_val_predict(..., method="predict_proba")`),
-        classes in the order of `result.classes`
-    false_alarms : expected share of the listed rows whose label is right, at most
-    level : confidence level of the intervals
-
-    Examples
-    --------
-    >>> from classay import complexity
-    >>> from sklearn.datasets import load_digits
-    >>> X, y = load_digits(return_X_y=True)
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.choice(y.size, 90, replace=False)
-    >>> y[rows] = (y[rows] + rng.integers(1, 10, 90)) % 10
-    >>> w = wrong_labels(complexity(X, y))
-    >>> w.number.low < 90 < w.number.high, bool(np.isin(w.listed, rows).mean() > 0.8)
-    (True, True)
-
-    """
+    """How many labels are wrong, and which: see `Complexity.wrong_labels`."""
     expect.fraction(false_alarms, "false_alarms")
     expect.fraction(level, "level")
     codes = encode(result.labels, result.classes)
@@ -202,7 +159,7 @@ def wrong_labels(
     everything = np.flatnonzero(usable)
     rows = generator(0, "wrong labels").permutation(everything)
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
-    evidence = _Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
+    evidence = Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
     model = fit_labels(evidence.fitted_on(rows), codes[rows])
     ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
     low, high = (end.wrong for end in ends)
@@ -256,7 +213,7 @@ def wrong_labels(
     )
 
 
-def _confirmed(probability: Floats, evidence: _Evidence, everything: Ints, sample: Ints, codes: Ints) -> Floats:
+def _confirmed(probability: Floats, evidence: Evidence, everything: Ints, sample: Ints, codes: Ints) -> Floats:
     """The probabilities, 0 where distances to the classes (and the learner) alone take the label for right.
 
     Rows may be near each other for another reason than their class, such as messages with the same signature: then
@@ -337,65 +294,6 @@ def _checked_probabilities(probabilities: Any, rows: int, classes: int) -> Float
             "cross-validated learner."
         )
     return table
-
-
-class _Evidence:
-    """Evidence against every class for any rows: distances to classes, to their nearest rows, and a learner's doubt."""
-
-    def __init__(self, result: Complexity, shares: Floats | None, nearest: NearestRows | None) -> None:
-        self.result, self.shares, self.nearest = result, shares, nearest
-        self.units: list[Unit] = []
-
-    def without_neighbours(self) -> _Evidence:
-        """The same evidence but for the nearest rows."""
-        return _Evidence(self.result, self.shares, None)
-
-    def fitted_on(self, rows: Ints) -> Floats:
-        """The (kinds, rows, classes) evidence of the rows that decide its units."""
-        parts = [(place, self._measured(place, distances)) for place, distances in _distances(self.result, rows)]
-        order = np.argsort(np.concatenate([place for place, _ in parts]))
-        kinds = [np.concatenate(several)[order] for several in zip(*(measured for _, measured in parts))]
-        self.units = [unit_of(each) for each in kinds]
-        if self.shares is not None:
-            self.units[-1] = Unit(1.0)  # logarithms of probabilities have a unit
-        return self._stacked(kinds)
-
-    def of(self, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
-        """Rows in parts, with their evidence in the same units."""
-        for place, distances in _distances(self.result, rows):
-            yield place, self._stacked(self._measured(place, distances))
-
-    def _measured(self, rows: Ints, distances: Floats) -> list[Floats]:
-        measured = [distances, *([] if self.nearest is None else self.nearest.measure(rows))]
-        if self.shares is not None:
-            least = min(LEAST_PROBABILITY, 0.1 / distances.shape[1])
-            measured.append(-np.log(np.maximum(self.shares[rows], least)))
-        return measured
-
-    def _stacked(self, kinds: list[Floats]) -> Floats:
-        parts = [evidence_against(each, unit) for each, unit in zip(kinds, self.units)]
-        # A class without other rows to compare with has no neighbours, which is no evidence against it: the distance to
-        # the class stands in.
-        for each, own in zip(kinds[1:], parts[1:]):
-            for part, of_class in zip(own, parts[0]):
-                np.copyto(part, of_class, where=np.isinf(each))
-        return np.stack([part for own in parts for part in own])
-
-
-def _distances(result: Complexity, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
-    """Distances of these rows in parts; measured again if they were too many to store."""
-    step = max(1, CELLS // result.classes.size)
-    if result.distances is not None:
-        for start in range(0, rows.size, step):
-            place = rows[start : start + step]
-            yield place, result.distances[place]
-        return
-    for number, group in enumerate(result.evidence.groups):
-        metric = result.evidence.metric(number, (result.distance,), result.covariance)
-        wanted = np.intersect1d(rows, group, assume_unique=True)
-        for start in range(0, wanted.size, step):
-            place = wanted[start : start + step]
-            yield place, result.evidence.measure(metric, place)[result.distance]
 
 
 def _listed(probability: Floats, false_alarms: float) -> Ints:

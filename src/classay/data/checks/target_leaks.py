@@ -11,17 +11,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from .. import seeds
-from ..arrays import Floats, Ints
-from ..engine.progress import Progress
-from ..estimators.encoder import as_numbers, kind_of_column
-from ..expect import counted
-from ..intervals import Estimate, around
-from ..result import PARTS, Result
-from ..splits import PerRow, fold_of_rows
-from .labelled_table import FOLDS, LabelledTable, labelled_table, predicted
-from .nearness import even_sample
-from .one_column import predicted_by_column
+from ... import seeds
+from ...arrays import Floats, Ints
+from ...engine.progress import Progress
+from ...estimators.encoder import as_levels, as_numbers, kind_of_column
+from ...estimators.fit import fit_once, guard
+from ...expect import counted
+from ...intervals import Estimate, around
+from ...result import PARTS, Result, parts_of
+from ...splits import PerRow, by_other_folds, fold_of_rows
+from .labelled_table import FOLDS, LabelledTable, class_weights, labelled_table, predicted
+from .near_rows import even_sample
 
 MOST_ROWS = 3_000
 """Rows that are used; of a larger table, a sample that is as even over the classes as possible."""
@@ -39,6 +39,10 @@ PERFECT, GRADED = 0.99, 0.75
 """Skill that no honest measurement is expected to have; how far out its errors lie (an AUC) if it is one."""
 LEAST_EVENTS = 10
 """Rows that a class needs to count."""
+PRIOR = 1.0
+"""Rows that the shares of all classes count for, besides the rows of a value."""
+MOST_SHOWN = 12
+"""Columns in the chart."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Leak:
 
 
 @dataclass(frozen=True)
-class Leaks(Result, chart="data.checks:leaks_chart"):
+class Leaks(Result, unit="skill of the column alone"):
     """Result of `leaks`: `columns` has every column that was tried, highest skill first."""
 
     columns: tuple[Leak, ...]
@@ -69,21 +73,30 @@ class Leaks(Result, chart="data.checks:leaks_chart"):
     @property
     def found(self) -> tuple[Leak, ...]:
         """The columns that give the label away."""
-        return tuple(each for each in self.columns if each.level == "leak")
+        return tuple(leak for leak in self.columns if leak.level == "leak")
 
     @property
     def suspects(self) -> tuple[Leak, ...]:
         """The columns that do as much as all together, but not enough to say that they give the label away."""
-        return tuple(each for each in self.columns if each.level == "suspect")
+        return tuple(leak for leak in self.columns if leak.level == "suspect")
+
+    def summary(self) -> dict[str, Estimate]:
+        """The skill of each column alone, highest first."""
+        return {leak.column: leak.skill for leak in self.columns[:MOST_SHOWN]}
 
     def to_frame(self) -> pd.DataFrame:
         """One row per column and figure: column, level, named, figure, value, low, high."""
         rows = [
-            {"column": each.column, "level_of_column": each.level, "named": each.named, "figure": figure}
-            | {part: getattr(getattr(each, figure), part) for part in PARTS}
-            for each in self.columns
-            for figure in ("skill", "all_columns", "others")
-            if getattr(each, figure) is not None
+            {
+                "column": leak.column,
+                "level_of_column": leak.level,
+                "named": leak.named,
+                "figure": figure,
+                **parts_of(value),
+            }
+            for leak in self.columns
+            for figure, value in (("skill", leak.skill), ("all_columns", leak.all_columns), ("others", leak.others))
+            if value is not None
         ]
         return pd.DataFrame(rows, columns=["column", "level_of_column", "named", "figure", *PARTS])
 
@@ -275,3 +288,54 @@ def looks_like(column: str, target: str) -> bool:
 
 def _value(estimate: Estimate | None) -> str:
     return "unknown" if estimate is None else f"{estimate.value:.2f}"
+
+
+# What one column alone predicts.
+
+
+def predicted_by_column(column: pd.Series[Any], codes: Ints, size: int, fold_of_row: Ints, seed: int) -> Ints | None:
+    """The class that the column alone predicts for each row, with every class counting the same; None for texts.
+
+    Numbers by a small and a larger tree. Values that repeat also by the classes which they had in the other folds: a
+    column of names or codes has no order. The best of them counts.
+    """
+    kind = kind_of_column(column)
+    if kind == "text":
+        return None
+    predictions = []
+    levels = as_levels(column)[0].astype(np.int64)
+    repeats = int(levels.max()) + 1 <= codes.size / 2
+    if kind == "number":
+        predictions += [_by_tree(as_numbers(column), codes, size, leaves, fold_of_row, seed) for leaves in (1, 8)]
+    if kind == "category" or (repeats and column.dtype.kind in "iub"):
+        predictions.append(_by_value(levels, codes, size, fold_of_row))
+    weights = class_weights(codes, size)
+    return max(predictions, key=lambda predicted: float(((predicted == codes) * weights).mean()))
+
+
+def _by_tree(values: Floats, codes: Ints, size: int, leaves: int, fold_of_row: Ints, seed: int) -> Ints:
+    """A tree with so many leaves for each class."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    known = values[~np.isnan(values)]
+    # Missing is a value of its own: it may be what tells.
+    filled = np.where(np.isnan(values), (known.min() if known.size else 0.0) - 1.0, values)[:, None]
+    tree = DecisionTreeClassifier(
+        max_leaf_nodes=leaves * size, min_samples_leaf=3, class_weight="balanced", random_state=seed % 2**32
+    )
+    with guard():  # scikit-learn warns of many classes, once a tree
+        return by_other_folds(
+            fold_of_row, lambda _, rest, here: fit_once(tree, filled[rest], codes[rest]).predict(filled[here])
+        )
+
+
+def _by_value(levels: Ints, codes: Ints, size: int, fold_of_row: Ints) -> Ints:
+    """The class that was most frequent, as a share of its rows, among those with the same value."""
+
+    def of_fold(_: int, rest: Ints, here: Ints) -> Ints:
+        counts = np.full((int(levels.max()) + 1, size), PRIOR / size)
+        weights = 1 / np.maximum(np.bincount(codes[rest], minlength=size), 1)[codes[rest]] * rest.size / size
+        np.add.at(counts, (levels[rest], codes[rest]), weights)
+        return np.asarray(counts[levels[here]].argmax(axis=1))
+
+    return by_other_folds(fold_of_row, of_fold)

@@ -17,13 +17,13 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..arrays import Floats, Ints
-from ..inputs import take
-from ..seeds import generator
+from ...arrays import Floats, Ints
+from ...inputs import take
+from ...seeds import generator
 from .covariance import Covariances
 from .cross_fit import CrossFit, Pair, fit_temperature, row_complexities, unshrunk
 from .distances import BY_CLASS
-from .geometry import Geometry
+from .moments import Geometry
 
 TRIED_COLUMNS = ["distance", "covariance", "temperature", "mean_complexity", "accuracy", "error_auc", "rows"]
 AIMS = ("fit", "errors")

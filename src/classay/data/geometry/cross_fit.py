@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from ..arrays import Floats, Ints
-from ..expect import InputError
-from ..inputs import blocks, take
+from ...arrays import Floats, Ints
+from ...expect import InputError
+from ...inputs import blocks, take
 from .covariance import Covariances
 from .distances import BY_CLASS, DistanceMetric
-from .geometry import Geometry
+from .moments import Geometry
 
 Pair = tuple[str, str]
 """A distance and a kind of covariance."""

@@ -6,7 +6,7 @@ A slice is a region of the table in which the outcome is an error; `regions.find
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,36 +14,25 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from ..arrays import Mask
-from ..expect import InputError, nearest, shown
-from ..frames import pandas_of
-from ..intervals import Estimate, of_proportion_by_group
-from ..regions.columns import bin_column, checked_table
-from ..regions.conditions import Condition
-from ..regions.find import find_regions, search_options
-from ..regions.outcome import BinaryOutcome, GroupedOutcome
-from ..regions.region import (
-    CONDITION_COLUMNS,
-    Region,
-    RegionRows,
-    condition_row,
-    p_value_text,
-    q_values,
-    rows_that_meet,
-)
-from ..result import Result
-from ..splits import per_row
+from ...arrays import Mask
+from ...expect import InputError, counted, nearest, shown
+from ...frames import pandas_of
+from ...intervals import Estimate, of_proportion_by_group
+from ...regions.columns import bin_column, checked_table
+from ...regions.find import SearchOptions, find_regions, search_options
+from ...regions.outcome import BinaryOutcome, GroupedOutcome
+from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text, q_values
+from ...result import Result
+from ...splits import per_row
 
+RENAMED = {"total": "errors", "rate": "error_rate", "excess": "excess_errors"}
+"""Figures of a region, as they are called of errors."""
+RATES = ("table_rate", "error_rate", "rate_low", "rate_high", "rest_rate", "lift")
 FIGURES = (
     "size",
     "share",
     "errors",
-    "table_rate",
-    "error_rate",
-    "rate_low",
-    "rate_high",
-    "rest_rate",
-    "lift",
+    *RATES,
     "p_value",
     "q_value",
     "excess_errors",
@@ -51,85 +40,21 @@ FIGURES = (
     "complement",
     "value",
 )
-FRAME_COLUMNS = (*CONDITION_COLUMNS, *FIGURES)
-
-
-@dataclass(frozen=True)
-class Slice:
-    """Rows in which errors concentrate.
-
-    `error_rate`, `rest_rate` (outside the slice) and `lift` (error rate over that of all rows) are computed on rows
-    that were not searched, so they are unbiased. `size`, `share`, `errors` and `table_rate` are those of the whole
-    table; `table_rate` is optimistic, as part of it was searched. `p_value` is Fisher's exact test, one-sided;
-    `q_value` corrects it for all slices tested. `excess_errors` = size · (lower end of error_rate − that of all rows),
-    at least 0: a cautious count of the errors that would not occur if the slice were like the table. Slices are ranked
-    by excess_errors · (1 − share): of two with as many excess errors, the smaller one is the better place to look.
-    Those of a slice inside with a clearly higher rate do not count. Slices with more than half of the rows come last;
-    `complement` says where errors are rarer, in fewer words. `nested_under` is the rank of a larger slice
-    that contains at least 80 % of these rows, or None.
-    """
-
-    condition: str
-    conditions: tuple[Condition, ...]
-    size: int
-    share: float
-    errors: int
-    table_rate: float
-    error_rate: Estimate
-    rest_rate: float
-    lift: float
-    p_value: float
-    q_value: float
-    excess_errors: float
-    rank: int
-    nested_under: int | None
-    complement: str | None
-
-    @classmethod
-    def of(cls, region: Region) -> Slice:
-        """A region in which the outcome is an error."""
-        common = {name: getattr(region, name) for name in cls.__dataclass_fields__ if hasattr(region, name)}
-        return cls(**common, errors=int(region.total), error_rate=region.rate, excess_errors=region.excess)
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The columns that it uses."""
-        return tuple(condition.feature for condition in self.conditions)
-
-    def rows(self, table: pd.DataFrame) -> Mask:
-        """Which rows of any table with the same columns are in this slice."""
-        return rows_that_meet(self.conditions, table)
-
-    def as_row(self) -> dict[str, Any]:
-        """Its row in `Slices.to_frame()`."""
-        figures = {name: getattr(self, name) for name in FIGURES if hasattr(self, name)}
-        rate = self.error_rate
-        rates = {"error_rate": rate.value, "rate_low": rate.low, "rate_high": rate.high, "value": rate.value}
-        return condition_row(self.rank, self.condition, self.conditions) | figures | rates
-
-    def __str__(self) -> str:
-        rate = self.error_rate
-        inside = f", within rank {self.nested_under}," if self.nested_under else ""
-        if self.complement is not None:
-            return (
-                f"{self.complement} ({1 - self.share:.0%} of the rows, error rate {self.rest_rate:.3g}, elsewhere "
-                f"{rate:.3g}, q {p_value_text(self.q_value)})"
-            )
-        return (
-            f"{self.condition}{inside} ({self.size} rows, error rate {rate:.3g}, elsewhere {self.rest_rate:.3g}, "
-            f"q {p_value_text(self.q_value)})"
-        )
+BY_COLUMN = ("column", "condition", "size", "error_rate", "rest_rate", "p_value", "q_value", "stands_out")
 
 
 @dataclass(frozen=True)
 class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
     """The result of `slices`: `slices` by rank, each with q ≤ `q` and none that only repeats another.
 
+    In each `Region` the `rate` is the error rate, `total` the number of errors, and `excess` a cautious count of the
+    errors that would not occur if the slice were like the table. `p_value` is Fisher's exact test, one-sided.
     `tested` has one row per slice that was tested, with its p- and q-value and the outcome of the test. `error_rate` is
-    that of all rows. `n_searched` is the number of boxes that were searched. `notes` says what was left out.
+    that of all rows. `n_searched` is the number of boxes that were searched. `by_column` has the most significant slice
+    of each column alone, if that was asked for. `notes` says what was left out.
     """
 
-    slices: tuple[Slice, ...]
+    slices: tuple[Region, ...]
     tested: pd.DataFrame
     error_rate: Estimate
     n_rows: int
@@ -140,7 +65,8 @@ class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
     columns: tuple[str, ...]
     seed: int
     notes: tuple[str, ...]
-    masks: InitVar[tuple[Mask, ...]]
+    by_column: pd.DataFrame
+    masks: tuple[Mask, ...] = field(repr=False)
 
     NOUN = "slices"
 
@@ -149,7 +75,8 @@ class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
 
         `low` and `high` are the ends of a range, missing if it is open; `values` lists the categories.
         """
-        return pd.DataFrame([part.as_row() for part in self.slices], columns=list(FRAME_COLUMNS))
+        rows = [region.as_row() | {"value": region.rate.value} for region in self.slices]
+        return pd.DataFrame(rows).rename(columns=RENAMED).reindex(columns=[*CONDITION_COLUMNS, *FIGURES])
 
     def __str__(self) -> str:
         tests = f"{len(self.tested)} slices were tested" if len(self.tested) != 1 else "1 slice was tested"
@@ -157,8 +84,8 @@ class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
             text = f"Nothing to find: none of {self.n_rows} rows is wrong."
         elif not self.slices:
             text = (
-                f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with {self.n_errors} "
-                f"error{'' if self.n_errors == 1 else 's'} in {self.n_rows} rows."
+                f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with "
+                f"{counted(self.n_errors, 'error')} in {self.n_rows} rows."
             )
         else:
             text = self._where() + (
@@ -170,12 +97,21 @@ class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
 
     def _where(self) -> str:
         """Where errors concentrate, and where they are rarer."""
-        parts = [part for part in self.slices if part.complement is None]
-        most = [part for part in self.slices if part.complement is not None]
+        parts = [_in_words(region) for region in self.slices if region.complement is None]
+        most = [_in_words(region) for region in self.slices if region.complement is not None]
         more = f"; {len(parts) - 3} more" if len(parts) > 3 else ""
-        sentences = [f"Errors concentrate where {'; '.join(map(str, parts[:3]))}{more}."] if parts else []
-        sentences += [f"Errors are rarer where {'; '.join(map(str, most))}."] if most else []
+        sentences = [f"Errors concentrate where {'; '.join(parts[:3])}{more}."] if parts else []
+        sentences += [f"Errors are rarer where {'; '.join(most)}."] if most else []
         return " ".join(sentences)
+
+
+def _in_words(region: Region) -> str:
+    inside = f", within rank {region.nested_under}," if region.nested_under else ""
+    rate, q_value = f"error rate {region.rate:.3g}", f"q {p_value_text(region.q_value)}"
+    if region.complement is not None:
+        rarer = f"{1 - region.share:.0%} of the rows, error rate {region.rest_rate:.3g}"
+        return f"{region.complement} ({rarer}, elsewhere {region.rate:.3g}, {q_value})"
+    return f"{region.condition}{inside} ({region.size} rows, {rate}, elsewhere {region.rest_rate:.3g}, {q_value})"
 
 
 def slices(
@@ -190,6 +126,7 @@ def slices(
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     groups: Any = None,
+    by_column: bool = False,
 ) -> Slices:
     """Find where errors concentrate: ranges or categories of one or two columns with a higher error rate than the rest.
 
@@ -220,14 +157,16 @@ def slices(
     level : confidence level of the intervals
     random_state : seed of the split into rows to search and rows to test
     groups : a value for each row; rows with the same one, such as those of one customer, depend on each other
+    by_column : whether to also find the most significant slice of each column alone, the table of FreaAI
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame({"age": rng.integers(18, 80, 4000), "job": rng.choice(["student", "clerk"], 4000)})
     >>> wrong = rng.random(4000) < np.where(table.age.between(30, 45) & (table.job == "student"), 0.5, 0.1)
-    >>> slices(table, wrong).slices[0].condition
-    'age 30–45 and job = student'
+    >>> s = slices(table, wrong, by_column=True)
+    >>> s.slices[0].condition, s.by_column["column"].tolist()
+    ('age 30–45 and job = student', ['age', 'job'])
 
     References
     ----------
@@ -241,8 +180,8 @@ def slices(
     errors = _errors(is_wrong, groups)
     regions = find_regions(frame, options, errors, errors, "slices")
     return Slices(
-        slices=tuple(Slice.of(region) for region in regions.regions),
-        tested=regions.tested.rename(columns={"rate": "error_rate"}),
+        slices=regions.regions,
+        tested=regions.tested.rename(columns=RENAMED),
         error_rate=of_proportion_by_group(is_wrong, errors.groups, options.level),
         n_rows=len(is_wrong),
         n_errors=int(errors.total),
@@ -252,51 +191,31 @@ def slices(
         columns=regions.columns,
         seed=options.seed,
         notes=regions.notes,
+        by_column=_by_column(frame, options, errors) if by_column else pd.DataFrame(columns=list(BY_COLUMN)),
         masks=regions.masks,
     )
 
 
-def slices_by_column(
-    table: pd.DataFrame,
-    wrong: Any,
-    *,
-    columns: Iterable[str] | None = None,
-    min_size: int | None = None,
-    q: float = 0.05,
-    level: float = 0.95,
-    random_state: int | np.random.Generator | None = 0,
-    groups: Any = None,
-) -> pd.DataFrame:
-    """The most significant slice of each column alone, one line each, the columns by rank: the table of FreaAI.
+def _by_column(frame: pd.DataFrame, options: SearchOptions, errors: BinaryOutcome) -> pd.DataFrame:
+    """The most significant slice of each column alone, one line each, the columns by rank.
 
     A column without a slice that was tested, or whose slice has no more errors than the rest, is left out. `p_value` is
     that of the slice shown; `q_value` corrects it for the slices tested of its column and over the columns, and
     `stands_out` says whether it is at most `q`.
-    Parameters are as in `slices`.
-
-    >>> rng = np.random.default_rng(0)
-    >>> table = pd.DataFrame({"age": rng.integers(18, 80, 2000), "noise": rng.random(2000)})
-    >>> slices_by_column(table, rng.random(2000) < np.where(table.age > 60, 0.4, 0.1))["column"].tolist()[0]
-    'age'
     """
-    frame = checked_table(table)
-    is_wrong, wrong_column = checked_wrong(frame, wrong)
-    options = search_options(frame, wrong_column, columns, 1, min_size, q, 1, level, random_state)
-    errors = _errors(is_wrong, groups)
     lines = []
     for name in options.names:
         if not bin_column(frame[name], options.min_size).varies:
             continue
-        tested = find_regions(frame, replace(options, names=(name,)), errors, errors, "slices").tested
+        alone = replace(options, names=(name,), max_features=1, top=1)
+        tested = find_regions(frame, alone, errors, errors, "slices").tested
         if len(tested):
             # The least q-value of a column is a valid p-value: Bonferroni's over the slices tested.
             best = int(tested["q_value"].to_numpy().argmin())
-            lines.append({"column": name, **tested.drop(columns="verdict").iloc[best].to_dict()})
-    names = {"column": "column", "condition": "condition", "size": "size", "rate": "error_rate"}
-    names |= {name: name for name in ("rest_rate", "p_value", "q_value")}
-    result = pd.DataFrame(lines, columns=list(names)).rename(columns=names)
+            lines.append({"column": name, **tested.iloc[best].to_dict()})
+    result = pd.DataFrame(lines).rename(columns=RENAMED).reindex(columns=list(BY_COLUMN))
     result["q_value"] = q_values(result["q_value"])
-    result["stands_out"] = result["q_value"] <= q
+    result["stands_out"] = result["q_value"] <= options.q
     # Counted above, as it was tested, but not shown: what the search took for a worse part is not one in other rows.
     result = result[result["error_rate"] > result["rest_rate"]]
     return result.sort_values(["q_value", "p_value"], kind="stable", ignore_index=True)

@@ -1,4 +1,4 @@
-"""Tables made from a `Complexity`: its rows, what features add, new rows, and classes that are confused or near.
+"""Tables made from a `Complexity`: its rows, what features add, and classes that are confused or near.
 
 Pure functions of the result; its methods of the same names have the documentation.
 """
@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
 from ..arrays import Floats, Ints, Mask
-from ..inputs import aligned, class_labels, encode, finite, matrix, take
-from .cross_fit import RowComplexities, detail_needed, row_complexities
-from .distances import CLASS_OFFSET, DistanceMetric
-from .text import as_vectors
+from ..inputs import class_labels, encode, finite, take
+from .geometry.cross_fit import RowComplexities, detail_needed
+from .geometry.distances import CLASS_OFFSET, DistanceMetric
 
 if TYPE_CHECKING:
-    from .complexity import Complexity
-    from .geometry import Geometry
+    from .geometry.moments import Geometry
+    from .row_complexity import Complexity
 
 
 def row_table(result: Complexity, rows: Ints) -> pd.DataFrame:
@@ -77,35 +76,6 @@ def explain(result: Complexity, rows: NDArray[Any], top: int | None) -> pd.DataF
         table["gap"] = contributions.sum()
         tables.append(table)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def score(result: Complexity, X: Any, y: ArrayLike | None) -> pd.DataFrame:
-    """New rows measured by the geometry of all rows."""
-    table = matrix(aligned(as_vectors(X)[0], result.geometry.feature_names), "X", result.geometry.n_features)
-    metric = result.evidence.whole_metric(result.distance, result.covariance)
-    codes = np.full(table.shape[0], -1) if y is None else encode(class_labels(y, "y", table.shape[0]), result.classes)
-    reference = np.sort(np.minimum(result.own_distance, result.nearest_distance)[result.known])
-    tables = []
-    step = max(1, 2**24 // result.classes.size)
-    for start in range(0, table.shape[0], step):
-        place = slice(start, start + step)
-        distances = metric.measure(take(table, place), "X")[result.distance]
-        best = distances.argmin(axis=1)
-        at_best = row_complexities(distances, best, result.temperature)
-        nearest = at_best.own
-        figures = {
-            "predicted": result.classes[best],
-            "probability": np.exp(-at_best.values),
-            "distance": nearest,
-            "confidence": -nearest,
-            "unusual": (1 + reference.size - np.searchsorted(reference, nearest, side="left")) / (1 + reference.size),
-        }
-        if y is not None:
-            figures["complexity"] = row_complexities(distances, codes[place], result.temperature).values
-        tables.append(pd.DataFrame(figures))
-    frame = pd.concat(tables, ignore_index=True)
-    frame.insert(0, "row", np.arange(len(frame)))
-    return frame
 
 
 def neighbours(result: Complexity) -> pd.DataFrame:

@@ -24,11 +24,11 @@ import numpy as np
 from scipy.linalg import blas
 from threadpoolctl import ThreadpoolController
 
-from ..arrays import Floats, Ints
-from ..expect import InputError
-from ..inputs import blocks
+from ...arrays import Floats, Ints
+from ...expect import InputError
+from ...inputs import blocks
 from .covariance import ClassCovariance, Covariances
-from .geometry import Geometry
+from .moments import Geometry
 
 DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation", "gaussian", "whitened_cosine")
 BY_CLASS = ("mahalanobis", "correlation", "gaussian")

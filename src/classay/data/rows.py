@@ -5,29 +5,33 @@ A row is hard if it is about as near to another class as to its own, and suspect
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
-from ..arrays import Floats, Ints, Mask
+from ..arrays import Floats, Ints
 from ..inputs import aligned, at_least_two, class_labels, encode, matrix
 from ..intervals import Estimate, of_proportion_by_group
-from ..result import Result, plain
 from ..seeds import generator, settle
 from ..splits import fold_of_rows, per_row
-from . import complexity_tables
-from .covariance import COVARIANCES, varying_columns
-from .cross_fit import CrossFit, RowComplexities, check_temperature, detail_needed, row_complexities, rows_at_once
-from .distance_choice import AIMS, DistanceChoice, choose_distance
-from .distances import BY_CLASS, DISTANCES
-from .geometry import Geometry
+from .geometry.choice import AIMS, DistanceChoice, choose_distance
+from .geometry.covariance import COVARIANCES, varying_columns
+from .geometry.cross_fit import (
+    CrossFit,
+    RowComplexities,
+    check_temperature,
+    detail_needed,
+    row_complexities,
+    rows_at_once,
+)
+from .geometry.distances import DISTANCES
+from .geometry.moments import Geometry
+from .model.new_rows import BY_OTHERS, WITH_ROW
+from .row_complexity import Complexity
+from .row_tables import class_table, notes_on_unknown
 from .text import as_vectors
-from .wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
 
 PAPER_DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation")
 MOST_DISTANCES = 5 * 10**7
@@ -35,174 +39,6 @@ MOST_DISTANCES = 5 * 10**7
 AT_ONCE = 5 * 10**6
 RESUBSTITUTED = 5000
 """Accuracy on the rows that made the geometry is measured on at most this many of them."""
-
-
-@dataclass(frozen=True, repr=False)
-class Complexity(Result, chart="data.complexity:draw_complexity"):
-    """The result of `complexity`; `values` to `known` have one entry per row.
-
-    `values` are the complexities h: 0 at best, log 2 ≈ .69 if another class is as near as its own. `predicted` is the
-    nearest class (the baseline's prediction), `nearest` the nearest class other than the row's own: what it looks like.
-    `distances` (rows, classes) are not divided by the temperature; None if there are too many to store. `known` is
-    False if a row's class has no geometry without the row. `by_class` has one row per class; `tried` one per distance
-    that was tried. `measured` says by which geometry: without the row's fold, without the row, with it, or of other
-    rows. `evidence` contains rows and geometry, for the methods below. `notes` says what was done to the data and what
-    the figures cannot show.
-    """
-
-    values: Floats
-    labels: NDArray[Any]
-    predicted: NDArray[Any]
-    nearest: NDArray[Any]
-    own_distance: Floats
-    nearest_distance: Floats
-    known: Mask
-    distances: Floats | None = field(repr=False)
-    classes: NDArray[Any]
-    by_class: pd.DataFrame
-    baseline_accuracy: Estimate
-    resubstitution_accuracy: Estimate
-    normalised_entropy: float
-    median_class_size: float
-    distance: str
-    covariance: str
-    temperature: float
-    measured: str
-    tried: pd.DataFrame
-    notes: tuple[str, ...]
-    evidence: CrossFit = field(compare=False)
-
-    def __len__(self) -> int:
-        return int(self.values.size)
-
-    @property
-    def geometry(self) -> Geometry:
-        """Where the classes lie: the record behind these figures."""
-        return self.evidence.geometry
-
-    def hardest(self, n: int = 20, suspects: bool = True) -> pd.DataFrame:
-        """The n rows of highest complexity; with `suspects=False`, of those whose label is not suspected.
-
-        Rows whose class has no other row are left out: their complexity is a convention. `lone_classes` names them.
-        """
-        rows = np.flatnonzero(self.known)
-        if not suspects:
-            rows = np.setdiff1d(rows, self.wrong_labels().listed)
-        order = rows[np.argsort(-self.values[rows], kind="stable")]
-        return complexity_tables.row_table(self, order[: expect.whole(n, "n", at_least=1)])
-
-    def wrong_labels(self, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS) -> WrongLabels:
-        """How many labels are wrong, which to check, and whether they limit the accuracy: see `classay.wrong_labels`.
-
-        probabilities : (rows, classes) of a learner, cross-validated; with them the list is better
-        """
-        if probabilities is None and false_alarms == FALSE_ALARMS:
-            return self._wrong_labels
-        return wrong_labels(self, probabilities, false_alarms=false_alarms)
-
-    @cached_property
-    def _wrong_labels(self) -> WrongLabels:
-        return wrong_labels(self)
-
-    def suspects(
-        self,
-        n: int | None = None,
-        probabilities: ArrayLike | None = None,
-        false_alarms: float = FALSE_ALARMS,
-    ) -> pd.DataFrame:
-        """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
-
-        At most a share of `false_alarms` of them should have the right label, if the model of `classay.wrong_labels`
-        holds; `wrong` is the probability. Where wrong labels are indistinguishable from overlap, none is listed.
-        """
-        found = self.wrong_labels(probabilities, false_alarms)
-        rows = found.listed if n is None else found.listed[: expect.whole(n, "n", at_least=1)]
-        table = complexity_tables.row_table(self, rows)
-        table["likely"], table["wrong"] = found.likely[rows], found.probability[rows]
-        return table
-
-    @property
-    def lone_classes(self) -> pd.DataFrame:
-        """Classes with a single row in the geometry, which is all that is known about them.
-
-        One line each: the first measured row of the class, -1 if no measured row has it, and the label.
-        """
-        return complexity_tables.lone_rows(self)
-
-    def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
-        """Which features make rows hard: what each adds to δ(x, own class) − δ(x, nearest other).
-
-        One line per row and feature, largest first; `top` of each row, None for all, whose contributions add up to
-        `gap`. Above 0: the feature favours the other class.
-        """
-        return complexity_tables.explain(self, np.atleast_1d(np.asarray(rows)), top)
-
-    def score(self, X: Any, y: ArrayLike | None = None) -> pd.DataFrame:
-        """Compare new rows with the data, one line each: are they like anything in it?
-
-        `predicted`, its `probability`, the `distance` to it and `confidence`, which is −distance (equation 7).
-        `unusual` is the share of measured rows, including the new one, that are at least as far from every class. One
-        in twenty rows of the same kind has at most .05; if more do, the data have drifted or come from another domain.
-        With labels `y` also their complexity.
-        """
-        return complexity_tables.score(self, X, y)
-
-    def confused(self, predictions: ArrayLike | None = None) -> pd.DataFrame:
-        """Pairs of classes that are confused, the most frequent first: rows of `label` that are predicted as another.
-
-        By the nearest class, measured without the row, or by a learner's cross-validated `predictions`. `share` is of
-        the rows of `label`. How near classes lie is another question: `neighbours`.
-        """
-        return complexity_tables.confused(self, predictions)
-
-    def neighbours(self) -> pd.DataFrame:
-        """For each pair of classes, how many rows of `label` have `nearest` as nearest *other* class, as a long table.
-
-        This is not confusion: nearly all of these rows may be nearer to their own class. `nearer` counts those that are
-        not.
-        """
-        return complexity_tables.neighbours(self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
-        return complexity_tables.row_table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values. For distances and geometry, which may be huge, only their size."""
-        names = [each.name for each in fields(self) if each.name not in ("distances", "evidence")]
-        content: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
-        content["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
-        content["evidence"] = repr(self.geometry)
-        return content
-
-    def __str__(self) -> str:
-        nearer = int((self.own_distance > self.nearest_distance).sum())
-        labels = self.wrong_labels()
-        wrong = labels.number
-        estimate = f"about {wrong.value:.0f} [{wrong.low:.0f}, {wrong.high:.0f}] labels are wrong"
-        suspects = (
-            f"{estimate if wrong.known else 'how many labels are wrong is unknown'}, {labels.listed.size} are suspected"
-        )
-        # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
-        mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
-        resubstitution = self.resubstitution_accuracy
-        resubstituted = f" ({resubstitution.value:.3g} on the rows of the geometry)" if resubstitution.known else ""
-        text = (
-            f"{len(self)} rows in {self.classes.size} classes, measured {self.measured} by {self._distance_text()}: "
-            f"baseline accuracy {self.baseline_accuracy:.3g}{resubstituted}, mean complexity {mean:.3g}; {nearer} rows "
-            f"are nearer to another class than to their own; {suspects}. Class sizes: median "
-            f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
-        )
-        return " ".join([text, *self.notes])
-
-    __repr__ = __str__
-
-    def _distance_text(self) -> str:
-        if self.covariance == "auto" or self.distance not in BY_CLASS:
-            return f"{self.distance} distance"
-        # Not "own" or "full": a note may say that some classes were shrunk.
-        each = "one covariance per class" if self.covariance == "full" else f"{self.covariance} covariance"
-        return f"{self.distance} distance ({each})"
 
 
 def complexity(
@@ -217,8 +53,6 @@ def complexity(
     random_state: int | np.random.Generator | None = 0,
     level: float = 0.95,
     groups: Any = None,
-    time: Any = None,
-    sample_weight: Any = None,
     paper: bool = False,
     aim: str = "fit",
 ) -> Complexity:
@@ -249,13 +83,13 @@ def complexity(
     random_state : seed of the folds
     level : confidence level of the intervals
     groups : a value for each row of `X` (or of `X` and then `X_eval`); rows with the same one are in the same fold, so
-        no row is measured by rows of its own group, and intervals are over groups
+        no row is measured by rows of its own group, and intervals are over groups. For the past and the future, pass
+        later rows as `X_eval`
     paper : True for the paper's formulas: no cross-fitting, τ = 1, Mahalanobis unless another of its four distances is
         given, and covariances as they are (shrunk, with a note, only where they have no inverse)
     aim : what `distance="auto"` is chosen for: "fit", the lowest mean h, best for wrong labels and the baseline, or
         "errors", the best ranking of the errors of a logistic regression and of trees, both cross-validated: best to
         expect errors, and seconds slower
-    time, sample_weight : refused. For the past and the future, pass later rows as `X_eval`; every row counts once
 
     Examples
     --------
@@ -279,7 +113,10 @@ def complexity(
         distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
-    _refuse_rows(groups, time, sample_weight, folds)
+    if groups is not None and folds == 1:
+        raise expect.InputError(
+            "`groups` is given and `cross_fit` is 'loo', which measures a row by others of its group. Use cross_fit=5."
+        )
     if folds == 0 and tau == 1 and distance in ("mahalanobis", "correlation") and covariance == "auto":
         covariance = "full"  # the same choices one by one
     seed = settle(random_state)
@@ -297,7 +134,7 @@ def complexity(
     rows, distances, row_notes = measured_rows(evidence, choice)
     right = rows.predicted == codes
     baseline = of_proportion_by_group(right, evidence.row_groups, level)
-    notes += [*row_notes, *complexity_tables.notes_on_unknown(geometry, codes, labels, rows.known)]
+    notes += [*row_notes, *notes_on_unknown(geometry, codes, labels, rows.known)]
     counts = geometry.counts[geometry.counts > 0]
     share = counts / counts.sum()
     return Complexity(
@@ -310,7 +147,7 @@ def complexity(
         known=rows.known,
         distances=distances,
         classes=geometry.classes,
-        by_class=complexity_tables.class_table(geometry.classes, codes, rows),
+        by_class=class_table(geometry.classes, codes, rows),
         baseline_accuracy=baseline,
         resubstitution_accuracy=baseline
         if folds == 0 and not other_rows
@@ -320,7 +157,7 @@ def complexity(
         distance=choice.distance,
         covariance=choice.covariance,
         temperature=float(choice.temperature),
-        measured="by the geometry of other rows" if other_rows else _without(folds),
+        measured=BY_OTHERS if other_rows else _without(folds),
         tried=choice.tried,
         notes=tuple(dict.fromkeys(notes)),
         evidence=evidence,
@@ -357,28 +194,13 @@ def _folds(cross_fit: Any) -> int:
 
 def _without(folds: int) -> str:
     """By which geometry a row of the geometry itself is measured."""
-    return f"without the row's fold of {folds}" if folds > 1 else "without the row" if folds == 1 else "with the row"
+    return f"without the row's fold of {folds}" if folds > 1 else "without the row" if folds == 1 else WITH_ROW
 
 
 def _detail(distance: str, covariance: str) -> str:
     """How much of the scatter the geometry keeps; "auto": as much as is affordable."""
     needed = detail_needed((distance,), covariance)
     return "auto" if distance == "auto" or needed == "full" else needed
-
-
-def _refuse_rows(groups: Any, time: Any, sample_weight: Any, folds: int) -> None:
-    """Refuse what is given for each row and makes no sense here."""
-    if time is not None:
-        raise expect.InputError(
-            "`time` is given, but complexity describes all rows at once. Leave it out, or pass the earlier rows as `X` "
-            "and `y` and the later ones as `X_eval` and `y_eval`."
-        )
-    if sample_weight is not None:
-        raise expect.InputError("`sample_weight` is given, but complexity counts every row once. Leave it out.")
-    if groups is not None and folds == 1:
-        raise expect.InputError(
-            "`groups` is given and `cross_fit` is 'loo', which measures a row by others of its group. Use cross_fit=5."
-        )
 
 
 def _inputs(

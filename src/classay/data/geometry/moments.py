@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Floats, Ints
-from ..engine import store
-from ..expect import InputError, one_of
-from ..inputs import aligned, blocks, class_labels, encode, matrix, names_of_columns
+from ...arrays import Floats, Ints
+from ...engine import store
+from ...expect import InputError, one_of
+from ...inputs import aligned, blocks, class_labels, encode, matrix, names_of_columns
 
 DETAILS = ("full", "shared", "diagonal")
 MOST_NUMBERS = 10**8

@@ -1,0 +1,336 @@
+"""A model of labels that are wrong and of classes that overlap, fitted to all labels at once.
+
+P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1),
+
+q(x) the probabilities of the K classes without wrong labels, ε the share of wrong ones. log q is linear in evidence
+against each class. Weights (none negative) and ε maximise the likelihood.
+
+Evidence are distances of a row to the classes, distances to the nearest rows of each class (which see what class means
+cannot: a class of several clusters) and a learner's doubt, all without the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+from scipy.stats import chi2
+
+from ...arrays import Floats, Ints
+from ...inputs import take
+from ...seeds import generator
+from ..geometry.covariance import Covariances
+from ..geometry.cross_fit import CrossFit
+
+if TYPE_CHECKING:
+    from ..row_complexity import Complexity
+
+FAR = 1e3
+MOST_EVIDENCE = 0.95
+"""Evidence counts up to this quantile of the gap between the nearest class and the next."""
+STEPS = 12
+MOST_WEIGHT, LEAST_WRONG = 50.0, 1e-6
+INFORMATIVE = 0.9999
+"""The level at which evidence must predict labels better than class sizes do."""
+START_ROWS = 2000
+STARTS = ((1.0, 0.02), (1.0, 0.2), (20.0, 0.05))
+"""Weight and ε. The likelihood may have several maxima: soft classes and few wrong labels, or sharp ones and more."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a kind of evidence, and how much of it counts at most, in units."""
+
+    size: float
+    most: float = FAR
+
+
+def unit_of(distances: Floats) -> Unit:
+    """How much farther the second nearest class is, typically, and in nearly all rows, which is the most that counts.
+
+    Without a limit a copy of a row, or one by the same author, would outweigh all other evidence.
+    """
+    nearest = np.partition(distances, 1, axis=1)
+    with np.errstate(invalid="ignore"):  # infinite both
+        gaps = nearest[:, 1] - nearest[:, 0]
+    gaps = gaps[np.isfinite(gaps) & (gaps > 0)]
+    if not gaps.size:
+        return Unit(1.0)
+    size = float(np.median(gaps))
+    return Unit(size, float(np.quantile(gaps, MOST_EVIDENCE)) / size)
+
+
+def evidence_against(distances: Floats, unit: Unit) -> list[Floats]:
+    """Evidence against each class from (rows, classes) distances: 0 for the nearest, never negative. Two kinds.
+
+    How much farther a class is than the nearest, for tails like the normal one; and the logarithm of how many times as
+    far it is, for heavy tails, where a row that is far from everything says little about its class.
+    """
+    nearest = distances.min(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # no class is within reach
+        gaps = (distances - nearest) / unit.size
+    np.minimum(np.where(np.isfinite(gaps), gaps, unit.most), unit.most, out=gaps)
+    far = np.where(np.isfinite(nearest), np.maximum(nearest, 0.0) / unit.size, 0.0)
+    return [gaps, np.log1p(gaps / (1 + far))]
+
+
+@dataclass(frozen=True)
+class LabelModel:
+    """The fitted model, with what it was fitted to: (kinds, rows, classes) evidence and the codes of the labels."""
+
+    evidence: Floats
+    codes: Ints
+    weights: Floats
+    wrong: float
+    loss: float
+
+    @property
+    def informative(self) -> bool:
+        """Whether evidence predicts labels better than class sizes do; otherwise any ε fits, as with random labels."""
+        counts = np.bincount(self.codes)
+        counts = counts[counts > 0]
+        by_size = float((counts * np.log(self.codes.size / counts)).sum())
+        return 2 * (by_size - self.loss) > chi2.ppf(INFORMATIVE, self.weights.size + 1)
+
+
+def class_shares(weights: Floats, evidence: Floats) -> Floats:
+    """q, the class probabilities of rows without wrong labels."""
+    scores = -np.tensordot(weights, evidence, axes=1)
+    scores -= scores.max(axis=1, keepdims=True)
+    shares: Floats = np.exp(scores, out=scores)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def wrong_given_label(own: Floats, wrong: float, classes: int) -> Floats:
+    """P(wrong | row, label), `own` the share of the label's class without wrong labels."""
+    stray = wrong * (1 - own) / (classes - 1)
+    return np.asarray(stray / np.maximum((1 - wrong) * own + stray, 1e-300))
+
+
+def negative_log_likelihood(
+    parameters: Floats, evidence: Floats, codes: Ints, wrong: float | None
+) -> tuple[float, Floats]:
+    """−log likelihood and its gradient; the last parameter is ε unless `wrong` fixes it."""
+    kinds, n, classes = evidence.shape
+    weights, share = parameters[:kinds], float(parameters[-1]) if wrong is None else wrong
+    q, rows = class_shares(weights, evidence), np.arange(n)
+    own = q[rows, codes]
+    chance = np.maximum((1 - share) * own + share * (1 - own) / (classes - 1), 1e-300)
+    by_own = ((1 - share) - share / (classes - 1)) / chance * own
+    gradient = [-float((by_own * (np.einsum("ij,ij->i", q, each) - each[rows, codes])).sum()) for each in evidence]
+    if wrong is None:
+        gradient.append(-float((((1 - own) / (classes - 1) - own) / chance).sum()))
+    return -float(np.log(chance).sum()), np.array(gradient)
+
+
+def fit_labels(evidence: Floats, codes: Ints) -> LabelModel:
+    """The model of highest likelihood. With many rows the best start is found on some of them."""
+    kinds, n, classes = evidence.shape
+    bounds = [(0.0, MOST_WEIGHT)] * kinds + [(LEAST_WRONG, (classes - 1) / classes)]
+
+    def fitted(start: Floats, rows: slice) -> OptimizeResult:
+        return minimize(
+            negative_log_likelihood,
+            start,
+            args=(evidence[:, rows], codes[rows], None),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+        )
+
+    some = slice(None, None, max(1, n // START_ROWS))
+    fits = [fitted(np.append(np.full(kinds, weight / kinds), wrong), some) for weight, wrong in STARTS]
+    best = min(fits, key=lambda fit: float(fit.fun))
+    best = best if some.step == 1 else fitted(best.x, slice(None))
+    return LabelModel(evidence, codes, best.x[:-1], float(best.x[-1]), float(best.fun))
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An end of the interval of ε, and the weights that are likeliest there."""
+
+    wrong: float
+    weights: Floats
+
+
+def interval_of_wrong(model: LabelModel, most: float) -> tuple[Edge, Edge]:
+    """The least and the largest ε whose likelihood, the weights fitted again, is not clearly below the best.
+
+    most : twice the difference of log likelihoods that still counts as plausible
+    """
+    kinds, _, classes = model.evidence.shape
+
+    def refitted(share: float, weights: Floats) -> tuple[Edge, bool]:
+        fit = minimize(
+            negative_log_likelihood,
+            weights,
+            args=(model.evidence, model.codes, share),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, MOST_WEIGHT)] * kinds,
+        )
+        return Edge(share, fit.x), bool(2 * (fit.fun - model.loss) <= most)
+
+    def edge(limit: float) -> Edge:
+        inside, outside = Edge(model.wrong, model.weights), limit
+        at_limit, plausible = refitted(limit, model.weights)
+        if plausible:
+            return at_limit
+        for _ in range(STEPS):
+            middle, plausible = refitted((inside.wrong + outside) / 2, inside.weights)
+            inside, outside = (middle, outside) if plausible else (inside, middle.wrong)
+        return inside
+
+    low, high = edge(LEAST_WRONG), edge((classes - 1) / classes)
+    return Edge(0.0 if low.wrong == LEAST_WRONG else low.wrong, low.weights), high
+
+
+# Evidence against every class, for any rows.
+
+
+CELLS = 2 * 10**5
+"""Distances that are held at once."""
+LEAST_PROBABILITY = 1e-3
+RANKS = (1, 3)
+"""The nearest row says most where classes are dense, the third is robust to a wrong label among the neighbours."""
+MOST_COLUMNS = 2000
+MOST_PAIRS, MOST_WORK = 10**8, 2 * 10**10
+"""Pairs of rows, and operations, at most: with more rows they are compared with a random sample of them."""
+LEAST_COMPARED, LEAST_PER_CLASS = 1000, 10
+BLOCK = 2 * 10**6
+
+
+class NearestRows:
+    """The rows with a known class that others are compared with, a random sample if they are many.
+
+    A row is never compared with itself, nor with rows of its group.
+    """
+
+    def __init__(self, evidence: CrossFit, distance: str, rows: Ints) -> None:
+        self.evidence, self.distance = evidence, distance
+        classes = evidence.geometry.classes.size
+        most = min(MOST_PAIRS // rows.size, MOST_WORK // (rows.size * evidence.geometry.n_features))
+        most = max(most, LEAST_COMPARED, LEAST_PER_CLASS * classes)
+        chosen = generator(0, "nearest rows").permutation(rows)[:most]
+        self.rows: Ints = chosen[np.argsort(evidence.codes[chosen], kind="stable")]
+        self.codes: Ints = evidence.codes[self.rows]
+        self.covariances = None
+        if distance not in ("euclidean", "cosine") and evidence.geometry.detail != "diagonal":
+            self.covariances = Covariances(evidence.geometry, "shared")
+        self.points = self._points(self.rows)
+        self.squares: Floats = np.einsum("ij,ij->i", self.points, self.points)
+
+    @classmethod
+    def among(cls, evidence: CrossFit, distance: str, rows: Ints) -> NearestRows | None:
+        """None if rows cannot be compared with rows: there are very many columns, or they are sparse."""
+        many = evidence.geometry.n_features > MOST_COLUMNS
+        return None if many or hasattr(evidence.table, "toarray") else cls(evidence, distance, rows)
+
+    def measure(self, rows: Ints) -> Floats:
+        """(ranks, rows, classes) distances to the nearest rows of each class, one for each of `RANKS`.
+
+        A class with fewer rows has the distance to its farthest; without any it is infinitely far.
+        """
+        classes = self.evidence.geometry.classes.size
+        out = np.full((len(RANKS), rows.size, classes), np.inf)
+        present, starts = np.unique(self.codes, return_index=True)
+        column = np.searchsorted(present, self.codes)
+        step = max(1, BLOCK // self.rows.size)
+        for start in range(0, rows.size, step):
+            place = slice(start, start + step)
+            table = self._squared(rows[place])
+            nearest = np.full((table.shape[0], present.size), np.inf)
+            for rank in range(1, RANKS[-1] + 1):
+                next_nearest = np.minimum.reduceat(table, starts, axis=1)
+                nearest = np.where(np.isfinite(next_nearest), next_nearest, nearest)
+                if rank in RANKS:
+                    out[RANKS.index(rank), place, present] = np.sqrt(nearest).T
+                table[table == next_nearest[:, column]] = np.inf
+        return out
+
+    def _squared(self, rows: Ints) -> Floats:
+        """Squared distances, infinite where rows must not be compared."""
+        points = self._points(rows)
+        table = points @ (-2 * self.points.T)
+        table += self.squares
+        table += np.einsum("ij,ij->i", points, points)[:, None]
+        np.maximum(table, 0.0, out=table)
+        groups = self.evidence.row_groups
+        same = rows[:, None] == self.rows if groups is None else groups[rows, None] == groups[self.rows]
+        table[same] = np.inf
+        return table
+
+    def _points(self, rows: Ints) -> Floats:
+        points = np.array(take(self.evidence.table, rows), dtype=float)
+        if self.distance != "cosine":
+            points -= self.evidence.geometry.mean
+        if self.covariances is not None:
+            whitener: Any = self.covariances.shared().whitener
+            points = points[:, self.covariances.columns] @ whitener
+        if "cosine" in self.distance:
+            lengths = np.linalg.norm(points, axis=1, keepdims=True)
+            points /= np.where(lengths == 0, 1.0, lengths)
+        return points
+
+
+class Evidence:
+    """Evidence against every class for any rows: distances to classes, to their nearest rows, and a learner's doubt."""
+
+    def __init__(self, result: Complexity, shares: Floats | None, nearest: NearestRows | None) -> None:
+        self.result, self.shares, self.nearest = result, shares, nearest
+        self.units: list[Unit] = []
+
+    def without_neighbours(self) -> Evidence:
+        """The same evidence but for the nearest rows."""
+        return Evidence(self.result, self.shares, None)
+
+    def fitted_on(self, rows: Ints) -> Floats:
+        """The (kinds, rows, classes) evidence of the rows that decide its units."""
+        parts = [(place, self._measured(place, distances)) for place, distances in _distances(self.result, rows)]
+        order = np.argsort(np.concatenate([place for place, _ in parts]))
+        kinds = [np.concatenate(several)[order] for several in zip(*(measured for _, measured in parts))]
+        self.units = [unit_of(kind) for kind in kinds]
+        if self.shares is not None:
+            self.units[-1] = Unit(1.0)  # logarithms of probabilities have a unit
+        return self._stacked(kinds)
+
+    def of(self, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
+        """Rows in parts, with their evidence in the same units."""
+        for place, distances in _distances(self.result, rows):
+            yield place, self._stacked(self._measured(place, distances))
+
+    def _measured(self, rows: Ints, distances: Floats) -> list[Floats]:
+        measured = [distances, *([] if self.nearest is None else self.nearest.measure(rows))]
+        if self.shares is not None:
+            least = min(LEAST_PROBABILITY, 0.1 / distances.shape[1])
+            measured.append(-np.log(np.maximum(self.shares[rows], least)))
+        return measured
+
+    def _stacked(self, kinds: list[Floats]) -> Floats:
+        parts = [evidence_against(each, unit) for each, unit in zip(kinds, self.units)]
+        # A class without other rows to compare with has no neighbours, which is no evidence against it: the distance to
+        # the class stands in.
+        for each, own in zip(kinds[1:], parts[1:]):
+            for part, of_class in zip(own, parts[0]):
+                np.copyto(part, of_class, where=np.isinf(each))
+        return np.stack([part for own in parts for part in own])
+
+
+def _distances(result: Complexity, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
+    """Distances of these rows in parts; measured again if they were too many to store."""
+    step = max(1, CELLS // result.classes.size)
+    if result.distances is not None:
+        for start in range(0, rows.size, step):
+            place = rows[start : start + step]
+            yield place, result.distances[place]
+        return
+    for number, group in enumerate(result.evidence.groups):
+        metric = result.evidence.metric(number, (result.distance,), result.covariance)
+        wanted = np.intersect1d(rows, group, assume_unique=True)
+        for start in range(0, wanted.size, step):
+            place = wanted[start : start + step]
+            yield place, result.evidence.measure(metric, place)[result.distance]

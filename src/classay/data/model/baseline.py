@@ -1,0 +1,322 @@
+"""The baseline: predict the nearest class. Any trained classifier must beat it to be worth its training.
+
+`BaselineClassifier` is the baseline as an estimator. `versus` compares a model with it, and `against` its errors with
+complexity; `Complexity` has both as methods, with their documentation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ... import expect
+from ...arrays import Floats, Ints, Mask
+from ...auc import auc, of_auc, of_auc_difference
+from ...inputs import class_labels, encode
+from ...intervals import Estimate, exact, of_proportion_by_group
+from ...result import Result
+from ...seeds import settle
+from ...splits import fold_of_rows
+from ..geometry.choice import choose_distance
+from ..geometry.covariance import COVARIANCES
+from ..geometry.cross_fit import CrossFit, check_temperature
+from ..geometry.distances import DISTANCES
+from ..geometry.moments import Geometry
+from .paired import class_means, paired_accuracy
+
+if TYPE_CHECKING:
+    from ..row_complexity import Complexity
+
+MEASURES = ("accuracy", "balanced_accuracy", "macro_f1")
+VERDICTS = {1: "yes", 0: "not shown", -1: "no"}
+BINS = 10
+
+
+class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Predict the class whose geometry is nearest: f(x) = argmin_c δ(x, c), a scikit-learn classifier without training.
+
+    `predict_proba` is the softmax of −δ(x, c)/τ, so that −log of the probability of a row's label is its complexity.
+    With `euclidean` it is the nearest-centroid classifier, with `gaussian` quadratic discriminant analysis, with
+    `gaussian` and `covariance="shared"` linear discriminant analysis.
+
+    Parameters
+    ----------
+    distance : auto (the lowest cross-fitted mean complexity), euclidean, cosine, mahalanobis, correlation, gaussian or
+        whitened_cosine
+    temperature : a number, "auto" to fit it by cross-fitting, None for 1; predictions do not depend on it
+    covariance : auto (one per class, shrunk if there are few rows), full, shared or diagonal
+    random_state : seed of the folds
+
+    Attributes
+    ----------
+    classes_, geometry_, distance_, covariance_, temperature_, notes_ : the fitted values
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(float(BaselineClassifier(distance="euclidean").fit(X, y).score(X, y)), 3)
+    0.927
+
+    References
+    ----------
+    Kour et al., Classifier Data Quality, equation 8.
+
+    """
+
+    def __init__(
+        self,
+        distance: str = "auto",
+        temperature: float | str | None = "auto",
+        covariance: str = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        self.distance = distance
+        self.temperature = temperature
+        self.covariance = covariance
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> BaselineClassifier:
+        """Compute the geometry of the classes."""
+        expect.one_of(self.distance, "distance", ("auto", *DISTANCES))
+        expect.one_of(self.covariance, "covariance", COVARIANCES)
+        tau = check_temperature(self.temperature)
+        table, target = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(target)
+        self.classes_, codes = np.unique(target, return_inverse=True)
+        if self.classes_.size < 2:
+            raise expect.InputError(
+                f"`y` has 1 class ({self.classes_[0]!r}); at least 2 are needed. Is the target column right?"
+            )
+        # Codes instead of labels: whatever scikit-learn allows as a label stays unchanged in `classes_`.
+        self.geometry_ = Geometry.fit(table, codes)
+        seed = settle(self.random_state)
+        self.distance_, self.covariance_, self.temperature_ = self.distance, self.covariance, tau or 1.0
+        self.notes_: tuple[str, ...] = ()
+        if self.distance == "auto" or tau is None:
+            rows = CrossFit(self.geometry_, table, codes, folds=fold_of_rows(codes, 5, seed))
+            choice = choose_distance(rows, self.distance, self.covariance, tau, codes.size, seed)
+            self.distance_, self.covariance_, self.temperature_ = choice.distance, choice.covariance, choice.temperature
+            self.tried_, self.notes_ = choice.tried, choice.notes
+        self._metric = CrossFit(self.geometry_, table, codes).whole_metric(self.distance_, self.covariance_)
+        return self
+
+    def distances(self, X: Any) -> Floats:
+        """(rows, classes) distances, not divided by the temperature."""
+        check_is_fitted(self)
+        table = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self._metric.measure(table)[self.distance_]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The nearest class."""
+        distances = self.distances(X)
+        nearest: NDArray[Any] = self.classes_[distances.argmin(axis=1)]
+        return nearest
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Softmax of −δ/τ."""
+        closeness = -self.distances(X) / self.temperature_
+        closeness -= closeness.max(axis=1, keepdims=True)
+        share: Floats = np.exp(closeness)
+        share /= share.sum(axis=1, keepdims=True)
+        return share
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True)
+class VersusBaseline(Result, unit="share"):
+    """The result of `Complexity.versus`: by measure, `model`, `baseline` (nearest class) and `difference`.
+
+    `majority` is the accuracy of always predicting the largest class of the geometry, `p_value` the exact test of the
+    rows that only one of the two predicts correctly (McNemar); over groups, a t test. `verdict` is whether the model's
+    accuracy is above the baseline's by this test at the level of the intervals: `yes`, `no` or `not shown`.
+    """
+
+    model: dict[str, Estimate]
+    baseline: dict[str, Estimate]
+    difference: dict[str, Estimate]
+    majority: float
+    only_model: int
+    only_baseline: int
+    p_value: float
+    verdict: str
+    rows: int
+
+    def summary(self) -> dict[str, Estimate]:
+        """Model and baseline for each measure, and the rate of the largest class."""
+        figures: dict[str, Estimate] = {}
+        for name in MEASURES:
+            words = name.replace("_", " ")
+            figures |= {f"{words}, model": self.model[name], f"{words}, nearest class": self.baseline[name]}
+        return {**figures, "largest class alone": exact(self.majority)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per measure: model, baseline, and the difference as `value` with its interval."""
+        return pd.DataFrame(
+            {
+                "measure": MEASURES,
+                "model": [self.model[name].value for name in MEASURES],
+                "baseline": [self.baseline[name].value for name in MEASURES],
+                "value": [self.difference[name].value for name in MEASURES],
+                "low": [self.difference[name].low for name in MEASURES],
+                "high": [self.difference[name].high for name in MEASURES],
+            }
+        )
+
+    def __str__(self) -> str:
+        words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[self.verdict]
+        gains = "; ".join(
+            f"{name.replace('_', ' ')} {self.model[name].value:.3f} against {self.baseline[name].value:.3f}, "
+            f"difference {self.difference[name]:.3f}"
+            for name in MEASURES
+        )
+        return (
+            f"The model {words} the nearest class on {self.rows} rows: {gains}. Always predicting the largest class "
+            f"gives an accuracy of {self.majority:.3f}. {self.only_model} rows are right by the model alone, "
+            f"{self.only_baseline} by the nearest class alone (p = {self.p_value:.2g})."
+        )
+
+
+def versus(result: Complexity, predictions: ArrayLike, level: float) -> VersusBaseline:
+    """A model against the nearest class: see `Complexity.versus`."""
+    expect.fraction(level, "level")
+    predicted = class_labels(predictions, "predictions", len(result))
+    # Wide enough for all: predictions of a model that never predicts a long name would cut it to another.
+    wide = np.result_type(predicted, result.classes, result.labels)
+    names = np.union1d(np.union1d(result.classes.astype(wide), predicted.astype(wide)), result.labels.astype(wide))
+    truth, model, base = (encode(labels.astype(wide), names) for labels in (result.labels, predicted, result.predicted))
+    groups = result.evidence.row_groups
+    right = model == truth, base == truth
+    accuracy = paired_accuracy(*right, groups, level)
+    singles = [of_proportion_by_group(hits, groups, level) for hits in right]
+    by_measure = {"accuracy": (*singles, accuracy.difference)}
+    by_measure |= class_means(truth, model, base, names.size, groups, level)
+    largest = result.classes[int(result.geometry.counts.argmax())]
+    return VersusBaseline(
+        model={name: by_measure[name][0] for name in MEASURES},
+        baseline={name: by_measure[name][1] for name in MEASURES},
+        difference={name: by_measure[name][2] for name in MEASURES},
+        majority=float((result.labels == largest).mean()),
+        only_model=accuracy.only_one,
+        only_baseline=accuracy.only_other,
+        p_value=accuracy.p_value,
+        verdict=VERDICTS[accuracy.sign],
+        rows=truth.size,
+    )
+
+
+@dataclass(frozen=True)
+class ComplexityAgainst(Result, unit="error rate, by complexity"):
+    """The result of `Complexity.against`.
+
+    `auc` is the probability that a wrong row has a higher complexity than a right one; `auc_confidence` the same of
+    low confidence, and `difference` of the two, unknown without confidences. `correlation` (Spearman) is that of
+    complexity with confidence. `curve` has the error rate by complexity, in ranges of about equally many rows.
+    """
+
+    auc: Estimate
+    auc_confidence: Estimate
+    difference: Estimate
+    correlation: float
+    curve: pd.DataFrame
+    errors: int
+    rows: int
+
+    def summary(self) -> dict[str, Estimate]:
+        """The error rate by range of complexity."""
+        columns = ["low", "high", "error_rate", "rate_low", "rate_high"]
+        return {
+            f"{low:.3g} to {high:.3g}": Estimate(rate, least, most)
+            for low, high, rate, least, most in self.curve[columns].to_numpy(dtype=float).tolist()
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """The curve: one line per range of complexity, with its error rate as `value`."""
+        return self.curve.rename(columns={"error_rate": "value"})
+
+    def __str__(self) -> str:
+        text = (
+            f"A row that the model gets wrong has a higher complexity than one that it gets right with probability "
+            f"{self.auc:.3f} (AUC; {self.errors} errors in {self.rows} rows)."
+        )
+        if not self.auc.known:
+            text = f"Whether complexity ranks the errors is {self.auc.kind} ({self.errors} errors in {self.rows} rows)."
+        if self.auc_confidence.known:
+            text += (
+                f" Its own confidence reaches {self.auc_confidence:.3f}; complexity minus confidence "
+                f"{self.difference:.3f}. Their rank correlation is {self.correlation:.2f}."
+            )
+        first, last = self.curve["error_rate"].iloc[[0, -1]]
+        return f"{text} The error rate is {first:.3g} among the easiest rows and {last:.3g} among the hardest."
+
+
+def against(
+    result: Complexity, errors: ArrayLike, confidence: ArrayLike | None, bins: int, level: float
+) -> ComplexityAgainst:
+    """Complexity against a model's errors: see `Complexity.against`."""
+    expect.fraction(level, "level")
+    expect.whole(bins, "bins", at_least=2)
+    wrong = np.asarray(errors)
+    if wrong.shape != (len(result),) or wrong.dtype.kind not in "bui" or not np.isin(wrong, (0, 1)).all():
+        raise expect.InputError(f"`errors` must be True or False for each of the {len(result)} rows.")
+    wrong = wrong.astype(bool)
+    if wrong.all() or not wrong.any():
+        raise expect.InputError(
+            f"`errors` is {bool(wrong[0])} in all {wrong.size} rows, so there is nothing to rank. Is it inverted?"
+        )
+    groups = result.evidence.row_groups
+    area = auc(result.values, wrong)
+    unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: no confidence was given")
+    of_confidence, difference, correlation = unknown, Estimate(math.nan, -1.0, 1.0, level, unknown.kind), math.nan
+    if confidence is not None:
+        sure = np.asarray(confidence, dtype=float)
+        if sure.shape != wrong.shape or not np.isfinite(sure).all():
+            raise expect.InputError(f"`confidence` must be a finite number for each of the {len(result)} rows.")
+        its_area = auc(-sure, wrong)
+        of_confidence = of_auc(its_area, groups, level)
+        difference = of_auc_difference(area, its_area, groups, level)
+        constant = np.ptp(sure) == 0 or np.ptp(result.values) == 0
+        correlation = math.nan if constant else float(stats.spearmanr(result.values, sure).statistic)
+    return ComplexityAgainst(
+        auc=of_auc(area, groups, level),
+        auc_confidence=of_confidence,
+        difference=difference,
+        correlation=correlation,
+        curve=_curve(result.values, wrong, groups, bins, level),
+        errors=int(wrong.sum()),
+        rows=wrong.size,
+    )
+
+
+def _curve(values: Floats, wrong: Mask, groups: Ints | None, bins: int, level: float) -> pd.DataFrame:
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
+    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(edges.size - 2, 0))
+    lines = []
+    for number in np.unique(place):
+        inside = place == number
+        rate = of_proportion_by_group(wrong[inside], None if groups is None else groups[inside], level)
+        lines.append(
+            {
+                "low": float(values[inside].min()),
+                "high": float(values[inside].max()),
+                "rows": int(inside.sum()),
+                "errors": int(wrong[inside].sum()),
+                "error_rate": rate.value,
+                "rate_low": rate.low,
+                "rate_high": rate.high,
+            }
+        )
+    return pd.DataFrame(lines)

@@ -1,0 +1,290 @@
+"""`Complexity`: the result of `complexity`, and what can be asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from .. import expect
+from ..arrays import Floats, Mask
+from ..intervals import Estimate
+from ..result import Result, plain
+from . import row_tables
+from .geometry.cross_fit import CrossFit
+from .geometry.distances import BY_CLASS
+from .geometry.moments import Geometry
+from .labels.wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
+from .model.baseline import BINS, ComplexityAgainst, VersusBaseline, against, versus
+from .model.new_rows import UnlikeKnown, score, unlike_known
+
+
+@dataclass(frozen=True, repr=False)
+class Complexity(Result, chart="data.complexity:draw_complexity"):
+    """The result of `complexity`; `values` to `known` have one entry per row.
+
+    `values` are the complexities h: 0 at best, log 2 ≈ .69 if another class is as near as its own. `predicted` is the
+    nearest class (the baseline's prediction), `nearest` the nearest class other than the row's own: what it looks like.
+    `distances` (rows, classes) are not divided by the temperature; None if there are too many to store. `known` is
+    False if a row's class has no geometry without the row. `by_class` has one row per class; `tried` one per distance
+    that was tried. `measured` says by which geometry: without the row's fold, without the row, with it, or of other
+    rows. `evidence` contains rows and geometry, for the methods below. `notes` says what was done to the data and what
+    the figures cannot show.
+    """
+
+    values: Floats
+    labels: NDArray[Any]
+    predicted: NDArray[Any]
+    nearest: NDArray[Any]
+    own_distance: Floats
+    nearest_distance: Floats
+    known: Mask
+    distances: Floats | None = field(repr=False)
+    classes: NDArray[Any]
+    by_class: pd.DataFrame
+    baseline_accuracy: Estimate
+    resubstitution_accuracy: Estimate
+    normalised_entropy: float
+    median_class_size: float
+    distance: str
+    covariance: str
+    temperature: float
+    measured: str
+    tried: pd.DataFrame
+    notes: tuple[str, ...]
+    evidence: CrossFit = field(compare=False)
+
+    def __len__(self) -> int:
+        return int(self.values.size)
+
+    @property
+    def geometry(self) -> Geometry:
+        """Where the classes lie: the record behind these figures."""
+        return self.evidence.geometry
+
+    def hardest(self, n: int = 20, suspects: bool = True) -> pd.DataFrame:
+        """The n rows of highest complexity; with `suspects=False`, of those whose label is not suspected.
+
+        Rows whose class has no other row are left out: their complexity is a convention. `lone_classes` names them.
+        """
+        rows = np.flatnonzero(self.known)
+        if not suspects:
+            rows = np.setdiff1d(rows, self.wrong_labels().listed)
+        order = rows[np.argsort(-self.values[rows], kind="stable")]
+        return row_tables.row_table(self, order[: expect.whole(n, "n", at_least=1)])
+
+    def wrong_labels(
+        self, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS, level: float = 0.95
+    ) -> WrongLabels:
+        """Estimate how many labels are wrong, list those to check, and say whether labels limit the accuracy.
+
+        P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1): q are the class probabilities without wrong labels,
+        from distances to classes and to their nearest rows, and from a learner's probabilities if given; ε is the share
+        of wrong labels. P(wrong | x, label) is the second term over the sum. Rows are listed, at the lower end of the
+        interval of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right,
+        also without the nearest rows. The interval is by profile likelihood.
+
+        0: certainly right, 1: certainly wrong. If the interval of ε is wide, as with random labels, nothing is listed.
+
+        It misleads if wrong labels are not spread over the other classes: those that are always given to one similar
+        class look like overlap and are not counted; `in_any_direction` is then the range. Rows that are hard in a way
+        that neither distances nor neighbours show count as wrong labels; a learner's probabilities help. The stated
+        share of false alarms was exceeded with two classes: 15 % on small simulated tables, up to 32 % on spambase.
+        Check the rows before you change a label.
+
+        Parameters
+        ----------
+        probabilities : (rows, classes) of a learner, in the order of `classes`, cross-validated
+            (`cross_val_predict(..., method="predict_proba")`)
+        false_alarms : expected share of the listed rows whose label is right, at most
+        level : confidence level of the intervals
+
+        Examples
+        --------
+        >>> from classay import complexity
+        >>> from sklearn.datasets import load_digits
+        >>> X, y = load_digits(return_X_y=True)
+        >>> rng = np.random.default_rng(0)
+        >>> rows = rng.choice(y.size, 90, replace=False)
+        >>> y[rows] = (y[rows] + rng.integers(1, 10, 90)) % 10
+        >>> w = complexity(X, y).wrong_labels()
+        >>> w.number.low < 90 < w.number.high, bool(np.isin(w.listed, rows).mean() > 0.8)
+        (True, True)
+
+        """
+        if probabilities is None and (false_alarms, level) == (FALSE_ALARMS, 0.95):
+            return self._wrong_labels
+        return wrong_labels(self, probabilities, false_alarms, level)
+
+    @cached_property
+    def _wrong_labels(self) -> WrongLabels:
+        return wrong_labels(self)
+
+    def suspects(
+        self,
+        n: int | None = None,
+        probabilities: ArrayLike | None = None,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> pd.DataFrame:
+        """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
+
+        At most a share of `false_alarms` of them should have the right label, if the model of `wrong_labels` holds;
+        `wrong` is the probability. Where wrong labels are indistinguishable from overlap, none is listed.
+        """
+        labels = self.wrong_labels(probabilities, false_alarms)
+        rows = labels.listed if n is None else labels.listed[: expect.whole(n, "n", at_least=1)]
+        table = row_tables.row_table(self, rows)
+        table["likely"], table["wrong"] = labels.likely[rows], labels.probability[rows]
+        return table
+
+    def versus(self, predictions: ArrayLike, level: float = 0.95) -> VersusBaseline:
+        """Compare a model with the nearest class, on the same rows: is it worth its training?
+
+        Accuracy, balanced accuracy (mean recall of the classes) and macro-F1 (mean F1), each of the model minus that of
+        the baseline on the same rows, with an interval over rows, or over groups if there are any. That of accuracy is
+        Tango's score interval, which agrees with the test behind `verdict`; the others count four half rows more in
+        each class, so that few rows claim no certainty.
+
+        0: no better than geometry; higher is better. It misleads if the model was trained on these rows: pass
+        `predictions` for a test set (with `X_eval`), or cross-validated ones.
+
+        >>> from classay import complexity
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> c = complexity(X, y, distance="euclidean")
+        >>> c.versus(y).verdict, c.versus(c.predicted).verdict
+        ('yes', 'not shown')
+        """
+        return versus(self, predictions, level)
+
+    def against(
+        self, errors: ArrayLike, confidence: ArrayLike | None = None, bins: int = BINS, level: float = 0.95
+    ) -> ComplexityAgainst:
+        """Measure how well complexity, known before any training, ranks the errors of a model.
+
+        AUC = P(complexity of a wrong row > that of a right row), ties count half. The intervals use DeLong's variance
+        on the logit scale, paired for the difference to the model's own confidence, and are over groups if there are
+        any. With fewer than three errors (or groups with errors) they are unknown.
+
+        0.5: says nothing about errors, 1: ranks all of them first. It misleads if labels are wrong: such rows are
+        complex and count as errors, whoever is right.
+
+        errors : True for each row that the model predicts wrongly
+        confidence : its confidence in its prediction for each row, such as the largest probability
+        bins : number of ranges of complexity in the curve of error rates
+        level : confidence level of the intervals
+
+        >>> from classay import complexity
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> c = complexity(X, y, distance="euclidean")
+        >>> c.against(c.predicted != y).auc.value > 0.9
+        True
+        """
+        return against(self, errors, confidence, bins, level)
+
+    def unlike_known(self, X: Any, false_alarms: float = 0.05) -> UnlikeKnown:
+        """Find rows of `X` that are unlike anything in these rows (out of distribution), whatever their class.
+
+        p(x) = (1 + number of known rows whose nearest class is at least as far) / (1 + known rows): a conformal
+        p-value. Over many data sets, at most a share of `false_alarms` of the rows of the same kind is flagged. All
+        rows are compared with the same known ones, so in one data set the share varies more than that of independent
+        alarms does: the number of alarms is beta-binomial, and so is `p_value`. With groups it is unknown.
+
+        1: as near to a class as any row; near 0: farther from all classes than nearly every known row. Rows between
+        classes are near to several, and not flagged. Fewer than 1 / false_alarms − 1 known rows can flag nothing.
+
+        >>> from classay import complexity
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> complexity(X, y, distance="euclidean").unlike_known(np.vstack([X[:2], X[:1] + 50])).flagged.tolist()
+        [2]
+        """
+        return unlike_known(self, X, false_alarms)
+
+    @property
+    def lone_classes(self) -> pd.DataFrame:
+        """Classes with a single row in the geometry, which is all that is known about them.
+
+        One line each: the first measured row of the class, -1 if no measured row has it, and the label.
+        """
+        return row_tables.lone_rows(self)
+
+    def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
+        """Which features make rows hard: what each adds to δ(x, own class) − δ(x, nearest other).
+
+        One line per row and feature, largest first; `top` of each row, None for all, whose contributions add up to
+        `gap`. Above 0: the feature favours the other class.
+        """
+        return row_tables.explain(self, np.atleast_1d(np.asarray(rows)), top)
+
+    def score(self, X: Any, y: ArrayLike | None = None) -> pd.DataFrame:
+        """Compare new rows with the data, one line each: are they like anything in it?
+
+        `predicted`, its `probability`, the `distance` to it and `confidence`, which is −distance (equation 7).
+        `unusual` is the share of measured rows, including the new one, that are at least as far from every class. One
+        in twenty rows of the same kind has at most .05; if more do, the data have drifted or come from another domain.
+        With labels `y` also their complexity.
+        """
+        return score(self, X, y)
+
+    def confused(self, predictions: ArrayLike | None = None) -> pd.DataFrame:
+        """Pairs of classes that are confused, the most frequent first: rows of `label` that are predicted as another.
+
+        By the nearest class, measured without the row, or by a learner's cross-validated `predictions`. `share` is of
+        the rows of `label`. How near classes lie is another question: `neighbours`.
+        """
+        return row_tables.confused(self, predictions)
+
+    def neighbours(self) -> pd.DataFrame:
+        """For each pair of classes, how many rows of `label` have `nearest` as nearest *other* class, as a long table.
+
+        This is not confusion: nearly all of these rows may be nearer to their own class. `nearer` counts those that are
+        not.
+        """
+        return row_tables.neighbours(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
+        return row_tables.row_table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values. For distances and geometry, which may be huge, only their size."""
+        names = [column.name for column in fields(self) if column.name not in ("distances", "evidence")]
+        content: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
+        content["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
+        content["evidence"] = repr(self.geometry)
+        return content
+
+    def __str__(self) -> str:
+        nearer = int((self.own_distance > self.nearest_distance).sum())
+        labels = self.wrong_labels()
+        wrong = labels.number
+        estimate = f"about {wrong.value:.0f} [{wrong.low:.0f}, {wrong.high:.0f}] labels are wrong"
+        suspects = (
+            f"{estimate if wrong.known else 'how many labels are wrong is unknown'}, {labels.listed.size} are suspected"
+        )
+        # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
+        mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
+        resubstitution = self.resubstitution_accuracy
+        resubstituted = f" ({resubstitution.value:.3g} on the rows of the geometry)" if resubstitution.known else ""
+        text = (
+            f"{len(self)} rows in {self.classes.size} classes, measured {self.measured} by {self._distance_text()}: "
+            f"baseline accuracy {self.baseline_accuracy:.3g}{resubstituted}, mean complexity {mean:.3g}; {nearer} rows "
+            f"are nearer to another class than to their own; {suspects}. Class sizes: median "
+            f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
+        )
+        return " ".join([text, *self.notes])
+
+    __repr__ = __str__
+
+    def _distance_text(self) -> str:
+        if self.covariance == "auto" or self.distance not in BY_CLASS:
+            return f"{self.distance} distance"
+        # Not "own" or "full": a note may say that some classes were shrunk.
+        kind = "one covariance per class" if self.covariance == "full" else f"{self.covariance} covariance"
+        return f"{self.distance} distance ({kind})"
