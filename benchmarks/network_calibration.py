@@ -4,7 +4,7 @@ Figures are chosen inside every fold, by forward selection on the other data set
 with 90 % intervals by drawing data sets anew: Spearman within one data set and architecture, within one data set across
 architectures, and across data sets; the same where a factor of training is left out with the data set, so that nothing
 of the kind was seen; how often pairs were ordered rightly, by the gap of their scores; how many labelled rows the
-figures are worth. `--write` makes src/classay/network/quality/calibration.json of it.
+figures are worth. `--write` keeps it as JSON.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ..network.prototypes.runner import identity
 from ..network.quality.figures import figures
 from ..network.quality.fresh_record import record_with_fresh
 from ..network.quality.head import rows_of
-from ..network.quality.labelled_rows import combined_accuracy, count_right
+from ..network.quality.labelled_rows import accuracy_by_rows, count_right
 from ..network.quality.quality import NetworkQuality, network_quality
 from ..network.split.split import Split, split, split_by_likely_shape
 from . import console
@@ -106,7 +106,7 @@ def _assay(name: str, path: Path, options: AssayOptions) -> NetworkAssay:
     )
     quality = network_quality(record, class_names=names)
     if options.test_set is not None:
-        quality = replace(quality, labelled=combined_accuracy(quality.prior, right, len(options.test_set)))
+        quality = replace(quality, labelled=accuracy_by_rows(right, len(options.test_set)))
     if options.fresh:
         fresh_figures = {} if fresh is None else figures(fresh)
         quality = replace(quality, fresh=fresh_figures, notes=(*quality.notes, *remarks))

@@ -139,9 +139,9 @@ def test_heads(shape):
 
 def test_accuracies_of_networks(quality):
     networks = {
-        HOSTILE[0]: replace(quality, estimate=Estimate(0.7, 0.6, 1.2, 0.9), accuracy_bounds=(-0.3, 0.9)),
-        HOSTILE[1]: replace(quality, estimate=Estimate(0.4, 0.3, 0.5, 0.9), accuracy_bounds=(0.8, 0.6)),
-        HOSTILE[2]: replace(quality, estimate=Estimate(math.nan, 0, 1, 0.9)),
+        HOSTILE[0]: replace(quality, labelled=Estimate(0.7, 0.6, 1.2, 0.9), accuracy_bounds=(-0.3, 0.9)),
+        HOSTILE[1]: replace(quality, labelled=Estimate(0.4, 0.3, 0.5, 0.9), accuracy_bounds=(0.8, 0.6)),
+        HOSTILE[2]: quality,
     }
     ranking = rank_networks(networks, {HOSTILE[0]: 0.65, HOSTILE[1]: 0.7})
     chart = charts.accuracy_bounds(ranking)
@@ -154,7 +154,7 @@ def test_accuracies_of_networks(quality):
     assert third["true"] is None
     text = svg(chart)
     assert "of 50% of" in text
-    assert "the estimate" in text
+    assert "by labelled rows" in text
     assert "Dotted" in text
     assert "Diamonds" not in svg(charts.accuracy_bounds(quality))
 

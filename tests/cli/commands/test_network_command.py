@@ -70,7 +70,7 @@ def folder(tmp_path, monkeypatch):
 def test_words_first_then_tables(classay, folder):
     code, out, err = classay("network", "net.pt", *OWN, "--class-names", "top,middle,<b>foot</b>")
     assert code == 0, err
-    assert out.startswith("net: 3 classes. Its accuracy is not estimated: ")
+    assert out.startswith("net: 3 classes. Its accuracy cannot be known")
     for word in ("M_in", "The paper's bounds", "finds similar", "<b>foot</b>", "untrained", "The figures that decide"):
         assert word in out
     assert "effort" not in out

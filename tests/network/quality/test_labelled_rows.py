@@ -11,7 +11,7 @@ from torch import nn
 
 import classay
 from classay.expect import InputError
-from classay.network.quality.labelled_rows import LabelledRows, combined_accuracy, read_labelled_rows, true_accuracy
+from classay.network.quality.labelled_rows import LabelledRows, read_labelled_rows, true_accuracy
 from classay.network.split.split import split
 
 
@@ -113,7 +113,7 @@ def test_what_does_not_fit(brightest):
 
 
 def test_labelled_rows_by_hand():
-    """With a prior that is worth nothing the posterior is Jeffreys'."""
+    """The posterior of Jeffreys' prior."""
     from scipy.stats import beta
 
     network = mlp()
@@ -126,17 +126,10 @@ def test_labelled_rows_by_hand():
     q = classay.network_quality(network, (6,), X=X, y=y, **options)
     assert q.labelled.value == pytest.approx(30.5 / 41)
     assert (q.labelled.low, q.labelled.high) == pytest.approx(beta(30.5, 10.5).ppf([0.05, 0.95]))
-    assert "of 40 labelled rows and a prior worth 1.0" in str(q)
+    assert "of 40 labelled rows" in str(q)
     assert "labelled" in q.to_frame()["figure"].to_numpy()
     tensors = classay.network_quality(network, (6,), X=torch.from_numpy(X), y=torch.from_numpy(y), **options)
     assert tensors.labelled == q.labelled
-
-
-def test_a_prior_counts_as_rows():
-    found = combined_accuracy((0.8, 10.0), right=5, rows=10)
-    assert found.value == pytest.approx((8 + 5) / 20)
-    assert found.low < found.value < found.high
-    assert found.kind == "of 10 labelled rows and a prior worth 10.0"
 
 
 @pytest.mark.parametrize(

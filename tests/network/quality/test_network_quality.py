@@ -89,7 +89,6 @@ def test_a_record_can_be_asked_without_the_network(quality, tmp_path):
     path = classay.prototypes(mlp(), (6,), starts=3, name="little").save(tmp_path / "p.classay")
     again = classay.network_quality(classay.results.Prototypes.load(path))
     assert again.within == quality.within
-    assert again.estimate == quality.estimate
     assert again.fresh == {}
 
 
@@ -281,9 +280,8 @@ def test_a_power_law_is_found_again():
 
 
 def test_the_shape_is_described_and_accuracy_not_claimed(quality):
-    assert not quality.estimate.known
-    assert quality.abstained
-    assert f"Its accuracy is not estimated: {quality.abstained}." in str(quality)
+    assert quality.labelled is None
+    assert "Its accuracy cannot be known without labelled rows." in str(quality)
     assert list(quality.separations["counted"]) == ["members", "means of others", "means"]
     assert quality.separations["between"][1] == pytest.approx(quality.between.value)
     assert quality.separations["lower_bound"][1] == pytest.approx(quality.accuracy_bounds[0])
@@ -296,7 +294,6 @@ def test_an_untrained_network_gets_no_number():
     torch.manual_seed(1)
     network = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     q = classay.network_quality(network, (20,), starts=1, max_steps=20, compare_fresh=False, sensitivity=False)
-    assert "look untrained" in q.abstained
     assert "It looks untrained: its weights cannot be distinguished from random numbers." in q.notes
     assert q.untrained
     assert q.layers["random"].any()
@@ -308,7 +305,7 @@ def test_an_untrained_network_gets_no_number():
     fresh = nn.Sequential(attention, nn.Flatten(), nn.Linear(64, 10))
     options = {"starts": 1, "max_steps": 10, "compare_fresh": False, "sensitivity": False}
     q = classay.network_quality(fresh, (4, 16), **options)
-    assert (q.untrained, q.estimate.known) == (True, False)
+    assert q.untrained
 
 
 def test_unreached_classes_are_named():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 
 import numpy as np
@@ -60,20 +59,19 @@ def test_best_first(networks):
 def test_what_is_unknown_comes_last_and_equals_keep_their_order(networks):
     from dataclasses import replace
 
-    known = {name: replace(each, estimate=Estimate(0.5, 0.4, 0.6)) for name, each in networks.items()}
-    known["best"] = replace(networks["noise 0.9"], estimate=Estimate(0.9, 0.8, 1.0))
-    unknown = replace(networks["noise 0.9"], estimate=Estimate(math.nan, 0, 1))
-    found = rank_networks({"unknown": unknown, **known}, by="estimate")
+    known = {name: replace(each, labelled=Estimate(0.5, 0.4, 0.6)) for name, each in networks.items()}
+    known["best"] = replace(networks["noise 0.9"], labelled=Estimate(0.9, 0.8, 1.0))
+    unknown = replace(networks["noise 0.9"], labelled=None)
+    found = rank_networks({"unknown": unknown, **known}, by="labelled")
     assert found.names == ("best", *networks, "unknown")
 
 
 def test_without_data_networks_are_ties(networks):
     found = rank_networks(networks)
-    assert found.by == "score"
-    assert found.names == tuple(networks)
+    assert found.by == "between"
     assert len(found.groups) == 1
     assert set(found.table["group"]) == {1}
-    assert "5 networks, not ranked: without data, no figure orders networks reliably" in str(found)
+    assert "5 networks, not ranked: no gap in between was shown" in str(found)
     assert "Pass labelled rows" in str(found)
     assert "nothing to rank" in str(rank_networks({"a": networks["noise 0.1"]}))
 
@@ -94,27 +92,6 @@ def test_labelled_rows_separate_networks(networks):
     close = {name: replace(each, labelled=Estimate(0.5, 0.3, 0.7, 0.9)) for name, each in given.items()}
     assert len(rank_networks(close).groups) == 1
     assert "by labelled rows, overlap" in str(rank_networks(close))
-
-
-def test_scores_separate_networks_where_a_calibration_allows_it(networks, monkeypatch):
-    from dataclasses import replace
-
-    from calibrated import informative
-
-    from classay.network.quality.estimate import calibrations
-
-    module = importlib.import_module("classay.network.quality.rank_networks")
-
-    made = {kind: informative(each) for kind, each in calibrations().items()}
-    monkeypatch.setattr(module, "calibrations", lambda: made)
-    gap = 0.25
-    orders = tuple(replace(each, low=0.9 if each.gap >= gap else 0.5) for each in made["any"].orders)
-    made.update({kind: replace(each, orders=orders) for kind, each in made.items()})
-    scores = dict(zip(networks, (1.0, 2.0, 1.1, math.nan, 1.9)))
-    found = rank_networks({name: replace(networks[name], score=score) for name, score in scores.items()})
-    first, second, third, fourth, fifth = networks
-    assert found.groups == ((second, fifth), (third, first), (fourth,))
-    assert "Scores 0.25 or more apart gave the right order for 90%" in str(found)
 
 
 def test_copies_are_named(networks):

@@ -1,4 +1,4 @@
-"""The range of accuracies to expect from networks: the paper's bounds, the estimate, and the truth if it is known."""
+"""The range of accuracies to expect from networks: the paper's bounds, labelled rows, the truth if it is known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from ...intervals import Estimate
 from ...network.quality.quality import NetworkQuality
 from ...network.quality.rank_networks import Ranking
 from ..kinds import without_options
@@ -15,11 +16,12 @@ from ..style.theme import estimate_text, figure, labels, printable, within
 
 WIDTH, STEP = 380, 26
 ESTIMATE, TRUTH = theme.COLOURS[0], theme.COLOURS[1]
+UNKNOWN = Estimate(math.nan, 0.0, 1.0)
 
 
 @without_options
 def accuracy_bounds(ranking: Ranking | NetworkQuality) -> alt.LayerChart:
-    """Draw for each network the paper's interval, the estimate with its own, and the true accuracy."""
+    """Draw for each network the paper's interval, the accuracy by labelled rows with its own, and the true one."""
     rows = _rows(ranking)
     scale = alt.Scale(domain=[0, 1], nice=False)
     y = alt.Y(
@@ -32,7 +34,9 @@ def accuracy_bounds(ranking: Ranking | NetworkQuality) -> alt.LayerChart:
     def across(field: str) -> alt.X:
         return alt.X(f"{field}:Q", scale=scale, title="accuracy", axis=alt.Axis(tickCount=6, format="~g"))
 
-    seen = theme.tooltips(name="network", paper="the paper's bounds", estimate="estimate", truth="true accuracy")
+    seen = theme.tooltips(
+        name="network", paper="the paper's bounds", estimate="by labelled rows", truth="true accuracy"
+    )
 
     def of(chosen: list[theme.Row]) -> alt.Chart:
         return theme.chart_of(chosen).encode(y=y, tooltip=seen)
@@ -54,14 +58,11 @@ def _title(ranking: Ranking | NetworkQuality, true: bool, known: bool, unknown: 
     title = "The range of accuracies to expect from a network, without data"
     if isinstance(ranking, Ranking) and true and not math.isnan(ranking.enclosed):
         title = f"The paper's bounds contain the true accuracy of {ranking.enclosed:.0%} of the networks"
-        if not math.isnan(ranking.estimate_enclosed):
-            title += f", the estimate's interval of {ranking.estimate_enclosed:.0%}"
-    level = next(iter(ranking.estimates.values())).level if isinstance(ranking, Ranking) else ranking.estimate.level
     parts = ["Bars: the paper's bounds (none if they cross)."]
     if known:
-        parts.append(f"Points: the estimate, with its {level:.0%} interval.")
+        parts.append("Points: by labelled rows, with the 90% interval.")
     if unknown:
-        parts.append("Dotted: there is no estimate.")
+        parts.append("Dotted: unknown without labelled rows.")
     if true:
         parts.append("Diamonds: true accuracy.")
     return theme.titled(title, " ".join(parts), width=WIDTH + 140)
@@ -69,13 +70,14 @@ def _title(ranking: Ranking | NetworkQuality, true: bool, known: bool, unknown: 
 
 def _rows(ranking: Ranking | NetworkQuality) -> list[theme.Row]:
     if isinstance(ranking, Ranking):
-        names, estimates, bounds, accuracy = ranking.names, ranking.estimates, ranking.bounds, ranking.accuracy
+        names, labelled, bounds, accuracy = ranking.names, ranking.labelled, ranking.bounds, ranking.accuracy
     else:
         names, accuracy = (ranking.name,), {}
-        estimates, bounds = {ranking.name: ranking.estimate}, {ranking.name: ranking.accuracy_bounds}
+        labelled = {} if ranking.labelled is None else {ranking.name: ranking.labelled}
+        bounds = {ranking.name: ranking.accuracy_bounds}
     rows: list[theme.Row] = []
     for name, label in zip(names, labels(names)):
-        estimate, (lower, upper) = estimates[name], bounds[name]
+        estimate, (lower, upper) = labelled.get(name, UNKNOWN), bounds[name]
         low, high = within(estimate, 0.0, 1.0)
         # Bounds that cross contain nothing: a bar of no length.
         ends = [min(max(end, 0.0), 1.0) for end in (lower, max(upper, lower))]

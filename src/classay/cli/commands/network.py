@@ -11,10 +11,9 @@ import typer
 
 from ... import __version__, charts
 from ...engine.store import Store
-from ...network.quality.estimate import CONVERGED
 from ...network.quality.figures import DECISIVE, FIGURES
 from ...network.quality.labelled_rows import read_labelled_rows
-from ...network.quality.quality import NetworkQuality
+from ...network.quality.quality import CONVERGED, NetworkQuality
 from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
 from ...result import plain
 from .. import console, options
@@ -230,10 +229,7 @@ def _show_one(assay: NetworkAssay, everything: bool) -> None:
 
 def _decisive_table(quality: NetworkQuality) -> Any:
     """The figures to look at first, with their directions."""
-    if quality.labelled is not None:
-        accuracy = console.figure(quality.labelled)
-    else:
-        accuracy = console.figure(quality.estimate) if quality.estimate.known else "not estimated"
+    accuracy = "unknown" if quality.labelled is None else console.figure(quality.labelled)
     rows = [
         [
             "accuracy",
@@ -272,12 +268,7 @@ def _show_several(assays: dict[str, NetworkAssay], ranking: Ranking) -> None:
             "1: the same order as true accuracy; 0: no relation; −1: the reverse order. In brackets: 95% interval.",
         )
     )
-    share = ranking.estimate_enclosed
-    estimates = "" if math.isnan(share) else f", the estimate's interval {share:.0%}"
-    out.print(
-        f"The paper's bounds contain {ranking.enclosed:.0%} of the true accuracies{estimates}.",
-        markup=False,
-    )
+    out.print(f"The paper's bounds contain {ranking.enclosed:.0%} of the true accuracies.", markup=False)
 
 
 def _ranking_table(assays: dict[str, NetworkAssay], ranking: Ranking) -> Any:
@@ -286,12 +277,11 @@ def _ranking_table(assays: dict[str, NetworkAssay], ranking: Ranking) -> Any:
     for number, group in enumerate(ranking.groups, start=1):
         for name in group:
             quality = assays[name].quality
-            accuracy = quality.labelled if quality.labelled is not None else quality.estimate
             rows.append(
                 [
                     str(number),
                     name,
-                    console.figure(accuracy) if accuracy.known else "not estimated",
+                    "unknown" if quality.labelled is None else console.figure(quality.labelled),
                     console.number(quality.figures.get("structure", math.nan)),
                     f"{quality.converged.value:.0%}",
                     f"{quality.within.value:.3f}",

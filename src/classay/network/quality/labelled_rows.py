@@ -1,13 +1,7 @@
-"""Labelled rows: the true accuracy of a network, and a few of them together with what the dataless figures say.
-
-The figures are a prior, accuracy ~ Beta(ν m, ν (1 − m)) with m the estimate and ν its weight in rows, as it was on data
-sets left out of the calibration. r correct of n rows make it Beta(ν m + r, ν (1 − m) + n − r). Outside of the
-calibration the prior is Jeffreys', Beta(½, ½), which is worth one row.
-"""
+"""Labelled rows: the accuracy of a network by a few of them. The prior is Jeffreys', Beta(½, ½)."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,15 +16,13 @@ from ...intervals import Estimate, of_proportion
 from ...npz_files import UNREADABLE, expect_honest_sizes
 from ..prototypes.walks import normalize_of
 from ..split.trace import frozen
-from .estimate import LEVEL
 
 if TYPE_CHECKING:
     from ..split.split import Split
 
 NAMES = (("x", "y"), ("x_test", "y_test"), ("X", "y"), ("images", "labels"))
 BATCH = 256
-JEFFREYS = (0.5, 1.0)
-"""Mean and weight in rows of the prior where nothing is known."""
+LEVEL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,20 +50,15 @@ def labelled_rows(X: Any, y: Any) -> LabelledRows:
     return LabelledRows(inputs, labels.astype(np.int64))
 
 
-def combined_accuracy(prior: tuple[float, float], right: int, rows: int) -> Estimate:
-    """Accuracy by labelled rows and the dataless figures: the mean of the posterior and its central 90 %.
+def accuracy_by_rows(right: int, rows: int) -> Estimate:
+    """Accuracy by labelled rows: the mean of the posterior and its central 90 %.
 
-    `prior` are the mean and the weight, in rows, of what the figures say; NaN if they say nothing.
-
-    >>> combined_accuracy((math.nan, 0.0), right=18, rows=20)
+    >>> accuracy_by_rows(right=18, rows=20)
     0.881 [0.75, 0.971]
     """
-    mean, weight = prior if math.isfinite(prior[0]) else JEFFREYS
-    a, b = weight * mean + right, weight * (1 - mean) + rows - right
-    edge = (1 - LEVEL) / 2
+    a, b, edge = right + 0.5, rows - right + 0.5, (1 - LEVEL) / 2
     low, high = (float(special.betaincinv(a, b, share)) for share in (edge, 1 - edge))
-    kind = f"of {rows} labelled rows and a prior worth {weight:.1f}"
-    return Estimate(a / (a + b), low, high, LEVEL, kind)
+    return Estimate(a / (a + b), low, high, LEVEL, f"of {rows} labelled rows")
 
 
 def read_labelled_rows(path: str | Path) -> LabelledRows:

@@ -1,7 +1,6 @@
 """`rank_networks`: one table over many networks, best first, with ties where nothing separates them.
 
-Networks stand in one tie group unless a gap separates them that gave the right order often enough on data sets left out
-of the calibration, or unless labelled rows separate them. Copies of one network are named.
+Networks stand in one tie group unless labelled rows separate them. Copies of one network are named.
 """
 
 from __future__ import annotations
@@ -21,13 +20,10 @@ from ...expect import InputError, one_of, shown
 from ...intervals import Estimate, normal_quantile
 from ...result import Result
 from ..prototypes.record import Prototypes
-from .estimate import calibrations, without_order
 from .quality import NetworkQuality, network_quality
 
 MAIN_FIGURES = (
     "labelled",
-    "score",
-    "estimate",
     "classifier_quality",
     "within",
     "between",
@@ -48,11 +44,10 @@ class Ranking(Result, chart="network.accuracy_bounds:accuracy_bounds"):
 
     `names` in that order; `groups` the same names in tie groups: the order within a group means nothing, and
     `group_basis` says what separates groups, and how often such an order was right. `copies` are sets of networks with
-    the same or nearly the same head. `table` has one row per network and one column per figure; `estimates`, `bounds`
+    the same or nearly the same head. `table` has one row per network and one column per figure; `labelled`, `bounds`
     (the paper's) and `accuracy` (true, if known) by name. `correlations` are Spearman's rank correlations of each
     figure with true accuracy, over the networks for which it is known: 1: the same order, 0: none, −1: the reverse.
-    `enclosed` is the share of those networks whose true accuracy is within the paper's bounds, and `estimate_enclosed`
-    within the estimate's interval.
+    `enclosed` is the share of those networks whose true accuracy is within the paper's bounds.
     """
 
     names: tuple[str, ...]
@@ -61,12 +56,11 @@ class Ranking(Result, chart="network.accuracy_bounds:accuracy_bounds"):
     group_basis: str
     copies: tuple[tuple[str, ...], ...]
     table: pd.DataFrame
-    estimates: dict[str, Estimate]
+    labelled: dict[str, Estimate]
     bounds: dict[str, tuple[float, float]]
     accuracy: dict[str, float]
     correlations: dict[str, Estimate]
     enclosed: float
-    estimate_enclosed: float
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
@@ -98,8 +92,8 @@ def rank_networks(
     """Put networks into one table, best first, with ties where nothing separates them.
 
     With labelled rows (`X` and `y`, as in `network_quality`) two networks are separated if the intervals of their
-    accuracies do not overlap. Without, they are separated if their scores are so far apart that such an order was right
-    for at least 80 % of pairs on data sets left out of the calibration. By any other figure nothing is separated.
+    accuracies do not overlap. Without, nothing separates them: no figure put more than 62 % of pairs into the right
+    order on data sets left out.
 
     If true accuracies are given, Spearman's rank correlation of every figure with them shows which figure to trust on
     networks like these; its interval is Fisher's, with the standard error of Bonett & Wright, √((1 + ρ²/2)/(n − 3)).
@@ -113,7 +107,7 @@ def rank_networks(
     networks : name -> what `network_quality` returned, or a network, split or record to be measured
     accuracy : name -> true accuracy, of all networks or some
     by : the figure to rank by, higher first; unknown ones come last. None: accuracy by labelled rows if there are any,
-        else the score
+        else `between`
     options : as in `network_quality`, for those that are to be measured
 
     Examples
@@ -151,7 +145,6 @@ def rank_networks(
     )  # fmt: skip
     if truths:
         table.insert(3, "accuracy", [truths.get(name, math.nan) for name in names])
-    estimates = {name: qualities[name].estimate for name in names}
     bounds = {name: qualities[name].accuracy_bounds for name in names}
     return Ranking(
         names=tuple(names),
@@ -160,14 +153,11 @@ def rank_networks(
         group_basis=basis,
         copies=_copies(qualities),
         table=table,
-        estimates=estimates,
+        labelled={name: by_rows for name in names if (by_rows := qualities[name].labelled) is not None},
         bounds=bounds,
         accuracy=truths,
         correlations=_correlations(table, columns) if truths else {},
         enclosed=_enclosed(truths, bounds),
-        estimate_enclosed=_enclosed(
-            truths, {name: (each.low, each.high) for name, each in estimates.items() if each.known}
-        ),
         notes=_notes(qualities, truths, by),
     )
 
@@ -178,7 +168,7 @@ def _measure(name: str, network: Any, options: dict[str, Any]) -> NetworkQuality
 
 
 def _usual_figure(rows: Mapping[str, Mapping[str, float]]) -> str:
-    return "labelled" if all(_finite(row.get("labelled")) for row in rows.values()) else "score"
+    return "labelled" if all(_finite(row.get("labelled")) for row in rows.values()) else "between"
 
 
 # Ties.
@@ -187,11 +177,10 @@ def _usual_figure(rows: Mapping[str, Mapping[str, float]]) -> str:
 def tie_groups(
     names: list[str], qualities: Mapping[str, NetworkQuality], by: str
 ) -> tuple[tuple[tuple[str, ...], ...], str]:
-    """Names in groups that something separates, and what it is. Unknown values, which come last, are a group.
+    """Names in groups that labelled rows separate, and what separates them.
 
     A group ends only where every network after it is separated from every network in it.
     """
-    values = [figures_of(qualities[name]).get(by, math.nan) for name in names]
     if by == "labelled":
         basis = "Groups are those whose 90% intervals, by labelled rows, do not overlap."
         ends = [qualities[name].labelled or Estimate(math.nan, 0.0, 1.0) for name in names]
@@ -202,32 +191,12 @@ def tie_groups(
         return _groups(
             names, cuts
         ), basis if cuts else "the 90% intervals of their accuracies, by labelled rows, overlap."
-    known = int(np.isfinite(values).sum())
-    cuts = [known] if 0 < known < len(names) else []
-    if by != "score":
-        return (tuple(names),), f"no gap in {by.replace('_', ' ')} was shown to order networks by accuracy."
-    if not known:
-        return (tuple(names),), f"{without_order(next(iter(calibrations().values())))}. Pass labelled rows."
-    order = min(calibrations().values(), key=lambda each: each.networks).order
-    assert order is not None  # otherwise there are no scores
-    if len({qualities[name].classes for name in names}) > 1:
-        return (tuple(names),), "they have different numbers of classes, so they are of different tasks."
-    cuts += [at for at in range(1, known) if values[at - 1] - values[at] >= order.gap]
-    detail = (
-        f"scores {order.gap:g} or more apart gave the right order for {order.right:.0%} of {order.pairs} pairs on data "
-        f"sets left out of the calibration ({order.worst:.0%} on the worst of them)."
-    )
-    if not cuts:
-        return (tuple(names),), f"their scores are too close. Only {detail}"
-    return _groups(names, sorted(cuts)), _sentence(detail)
+    figure = by.replace("_", " ")
+    return (tuple(names),), f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows."
 
 
 def _groups(names: list[str], cuts: list[int]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names[first:last]) for first, last in pairwise([0, *cuts, len(names)]))
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _copies(qualities: Mapping[str, NetworkQuality]) -> tuple[tuple[str, ...], ...]:
@@ -259,8 +228,6 @@ def figures_of(quality: NetworkQuality) -> dict[str, float]:
     """The figures of one network, by name."""
     main = {
         "labelled": math.nan if quality.labelled is None else quality.labelled.value,
-        "score": quality.score,
-        "estimate": quality.estimate.value,
         "classifier_quality": quality.classifier_quality,
         "within": quality.within.value,
         "between": quality.between.value,

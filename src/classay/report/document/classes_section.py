@@ -80,7 +80,7 @@ def networks_section(results: Results) -> Section:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             name,
-            net.labelled if net.labelled is not None else net.estimate,
+            "unknown" if net.labelled is None else net.labelled,
             cell(net.figures.get("structure")),
             net.converged,
             net.within,

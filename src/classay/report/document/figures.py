@@ -36,7 +36,7 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
             "between": net.between,
             "lower_bound": exact(net.accuracy_bounds[0]),
             "upper_bound": exact(net.accuracy_bounds[1]),
-            "estimate": net.labelled if net.labelled is not None else net.estimate,
+            "estimate": net.labelled or Estimate(math.nan, 0.0, 1.0, kind="unknown without labelled rows"),
             "structure": exact(net.figures.get("structure", math.nan)),
             "row_spread": exact(net.figures.get("row_spread", math.nan)),
             "converged": net.converged,

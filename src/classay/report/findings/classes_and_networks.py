@@ -6,8 +6,7 @@ import math
 
 from ...intervals import Estimate, exact
 from ...network.prototypes.probes import RANDOM_STRUCTURE
-from ...network.quality.estimate import CONVERGED
-from ...network.quality.quality import NetworkQuality
+from ...network.quality.quality import CONVERGED, NetworkQuality
 from ..document import Finding
 from ..document.phrases import percent, quoted, share
 from ..results import Results
