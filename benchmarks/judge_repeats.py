@@ -49,7 +49,7 @@ def main() -> None:
             record = classay.Labelings.from_arrays(said, np.zeros(ITEMS, dtype=int), classes=[0, 1])
             # The truth is that of prompts on these items.
             shares = said.mean(axis=1)
-            errors["corrected"].append(classay.stability(record).dice - min(true_share(p), 1.0))
+            errors["corrected"].append(classay.stability(record).seed_share - min(true_share(p), 1.0))
             errors["plug-in"].append(true_share(shares) - min(true_share(p), 1.0))
             for place, rater in enumerate(classay.judges(record).raters):
                 # Over items of this kind: flips are uniform, times uniform.

@@ -312,19 +312,25 @@ def _() -> Any:
 
 @call("stability: table of learners")
 def _() -> Any:
-    return classay.stabilities({"tree": tree_record(), "forest": forest_record()})
+    several = getattr(classay, "stabilities", classay.stability)
+    return several({"tree": tree_record(), "forest": forest_record()})
 
 
 @call("stability by size")
 def _() -> Any:
-    return classay.stability_by_size(
-        DecisionTreeClassifier(), *iris(), sizes=[15, 30, 60], splits=8, n_probes=300, executor=1
-    )
+    sizes, data = [15, 30, 60], (DecisionTreeClassifier(), *iris())
+    if hasattr(classay, "stability_by_size"):
+        found = classay.stability_by_size(*data, sizes=sizes, splits=8, n_probes=300, executor=1)
+        return [list(part) for part in zip(found.stability, found.kappa, found.accuracy)]
+    halves = {"scheme": classay.HalfSplits(8), "repeats": 1, "probes": "uniform", "n_probes": 300}
+    found = classay.sweep(*data, "size", sizes, **halves, executor=1)
+    each = [classay.stability(record) for record in found.records.values()]
+    return [[one.stability, one.kappa, one.accuracy] for one in each]
 
 
 @call("disagreement regions")
 def _() -> Any:
-    found = classay.disagreement_regions(halves_record())
+    found = classay.stability(halves_record()).regions()
     return {"regions": found, "frame": found.to_frame(), "rows": [found.rows(i) for i in range(len(found.regions))]}
 
 
@@ -405,7 +411,8 @@ def _() -> Any:
 @call("preferences, correlated columns")
 def _() -> Any:
     learners = {"stump": DecisionTreeClassifier(max_depth=1), "bayes": GaussianNB()}
-    return classay.preferences(learners, "x0 > 0.5", "x1 > 0.5", correlation=0.6, n_samples=60, budget=60, executor=1)
+    several = getattr(classay, "preferences", classay.preference)
+    return several(learners, "x0 > 0.5", "x1 > 0.5", correlation=0.6, n_samples=60, budget=60, executor=1)
 
 
 def batch(rng: np.random.Generator, n: int, column: int) -> tuple[Any, Any]:

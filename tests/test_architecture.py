@@ -393,7 +393,7 @@ EXAMPLES = {
         )
     ),
     "Orientation": lambda: classay.orientation(answers()),
-    "OrientationBySize": lambda: classay.orientation_by_size(answers()),
+    "OrientationBySize": lambda: classay.orientation(answers(), [1, 2]),
     "PluginOrientation": lambda: classay.orientation(answers()).plugin,
     "Complexity": complexity_of_rows,
     "WrongLabels": lambda: complexity_of_rows().wrong_labels(),
@@ -416,10 +416,7 @@ EXAMPLES = {
         pd.DataFrame({"<b>age</b>": np.arange(40.0)}), pd.DataFrame({"<b>age</b>": np.arange(30.0) + 100})
     ),
     "Stability": lambda: classay.stability(answers()),
-    "StabilityTable": lambda: classay.stabilities({"a": answers(0), "<b>c</b>": answers(1)}),
-    "StabilityBySize": lambda: classay.stability_by_size(
-        DecisionTreeClassifier(), *load_iris(return_X_y=True), [15, 30], splits=4, n_probes=50, executor=1
-    ),
+    "StabilityTable": lambda: classay.stability({"a": answers(0), "<b>c</b>": answers(1)}),
     "Sweep": lambda: classay.sweep(
         DecisionTreeClassifier(),
         *load_iris(return_X_y=True),
@@ -431,13 +428,10 @@ EXAMPLES = {
         name="<b>tree</b>",
     ),
     "SweepComparison": lambda: EXAMPLES["Sweep"]().compare(),
-    "GapCorrelations": lambda: classay.gap_correlations({"<b>iris</b>": EXAMPLES["Sweep"]()}),
-    "SourceTable": lambda: classay.source_table({"<b>iris</b>": load_iris(return_X_y=True)}),
     "RegressionStability": lambda: classay.stability(numbers()),
-    "DisagreementRegions": lambda: classay.disagreement_regions(
-        classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200),
-        pd.DataFrame({"<b>heat</b>": range(400), "hue": list("ab") * 200}),
-    ),
+    "DisagreementRegions": lambda: classay.stability(
+        classay.Labelings.from_arrays(np.arange(400) > 10 * np.arange(18, 34)[:, None], [0, 1] * 200)
+    ).regions(pd.DataFrame({"<b>heat</b>": range(400), "hue": list("ab") * 200})),
     "Comparison": lambda: classay.compare(
         classay.Labelings.from_arrays([[0, 1] * 20], [0, 1] * 20, name="<b>old</b>"),
         classay.Labelings.from_arrays([[0, 1] * 18 + [1, 0, 1, 1]], [0, 1] * 20, name="new"),
@@ -447,7 +441,7 @@ EXAMPLES = {
     ),
     "Repeats": lambda: classay.repeats_needed(answers()),
     "Preference": lambda: leaning(),
-    "Preferences": lambda: classay.preferences(
+    "Preferences": lambda: classay.preference(
         {"<b>tree</b>": DecisionTreeClassifier()},
         "x0 > 0.5",
         "x1 > 0.5",

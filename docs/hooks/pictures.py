@@ -116,7 +116,7 @@ def report() -> None:
 
 def stability() -> None:
     """Five learners on uniform probes."""
-    classay.stabilities({name: _refits(name) for name in LEARNERS}).plot().save(PICTURES / "stability.svg")
+    classay.stability({name: _refits(name) for name in LEARNERS}).plot().save(PICTURES / "stability.svg")
 
 
 def disagreement() -> None:

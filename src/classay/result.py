@@ -25,7 +25,8 @@ class Result:
     - `to_dict()`: plain JSON values;
     - `plot()`: an Altair chart, returned and never shown. The default draws the figures with their intervals.
 
-    A notebook shows its first sentence, the first rows of its table and its chart.
+    A notebook shows its first sentence, the first rows of its table and its chart. A field with `repr=False`, such as
+    the record that a figure was measured from, is not part of `to_dict()`.
 
     A subclass declares the axis of the default chart, `class Shift(Result, unit="share of the rows")`, or names a chart
     that looks different, a function within `classay.charts`: `class Slices(Result, chart="data.slices:slices_chart")`.
@@ -52,6 +53,7 @@ class Result:
         return {
             field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+            if field.repr
         }
 
     def plot(self, **options: Any) -> alt.TopLevelMixin:

@@ -15,8 +15,7 @@ from classay.charts.style.placement import apart, place
 from classay.charts.style.theme import LONGEST, columns, cut, labels, printable
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.learner.orientation.by_size import orientation_by_size
-from classay.learner.orientation.entropy import most_expressivity
+from classay.learner.orientation.bias import most_expressivity
 from classay.learner.orientation.kinship import kinship
 from classay.learner.orientation.orientation import orientation
 from classay.learner.records.labelings import Labelings
@@ -302,7 +301,7 @@ def test_plain_distances_of_kinship_are_an_option(akin):
 
 def test_plain_estimates_by_size_are_an_option():
     record = recorded()
-    curve = orientation_by_size(record, sizes=(1, 3), holdouts=10)
+    curve = orientation(record, holdout_size=(1, 3), holdouts=10)
     drawn = rows_with(curve.plot(plugin=True), "label", "x", "value")
     chosen = {(row["label"], row["x"]): row["value"] for row in drawn}
     plain = orientation(record, holdout_size=3, holdouts=10).plugin

@@ -152,7 +152,7 @@ def answers(seed: int, wrong: float) -> classay.Labelings:
 @cache
 def _made(names: tuple[str, ...], columns: tuple[str, ...], labels: tuple[str, ...]) -> Report:
     refits = {name: answers(seed, 0.05 + 0.1 * seed) for seed, name in enumerate(names)}
-    table = classay.stabilities(refits)
+    table = classay.stability(refits)
     split = {
         name: dataclasses.replace(classay.orientation(each, holdouts=20), learner=name) for name, each in refits.items()
     }

@@ -254,5 +254,5 @@ def test_sweeps_and_sizes_take_the_same(tmp_path):
         groups=groups // 2, sample_weight=given["sample_weight"],
     )  # fmt: skip
     assert not np.array_equal(again.records[2].test_rows, alone.test_rows)
-    sizes = classay.stability_by_size(GaussianNB(), X, y, [20, 40], splits=3, executor=1, n_probes=50, **given)
-    assert sizes.sizes == (20, 40)
+    sizes = classay.sweep(GaussianNB(), X, y, "size", [20, 40], Subsets(4), 1, executor=1, **given)
+    assert sizes.values == (20, 40)

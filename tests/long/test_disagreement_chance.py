@@ -49,7 +49,7 @@ def test_nothing_to_find(world, halves, units, n):
         table = mixed(n, rng)
         labels = world(table, units, rng)
         record = Labelings.from_arrays(labels, labels[0], classes=[0, 1], halves=halves)
-        runs += len(classay.disagreement_regions(record, table, random_state=seed).regions) > 0
+        runs += len(classay.stability(record).regions(table, random_state=seed).regions) > 0
     kind = "halves" if halves else "subsets"
     print(f"{world.__name__}, {units} {kind}, {n} points: a discovery in {runs / RUNS:.1%} of runs")
     assert runs <= 0.05 * RUNS + 2 * np.sqrt(0.05 * 0.95 * RUNS)
@@ -63,7 +63,7 @@ def test_a_region_is_found_and_its_rate_held():
         where = (table.x0 > 0.5) & (table.x1 < 0)
         labels = (rng.random((50, 2000)) < np.where(where, 0.4, 0.05)).astype(int)
         record = Labelings.from_arrays(labels, labels[0], halves=True)
-        regions = classay.disagreement_regions(record, table, random_state=seed).regions
+        regions = classay.stability(record).regions(table, random_state=seed).regions
         if regions and set(regions[0].features) == {"x0", "x1"}:
             found_it += 1
             inside = regions[0].rows(table)

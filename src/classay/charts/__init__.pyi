@@ -37,7 +37,6 @@ from .learner.scores import refit_spread_chart as refit_spread_chart
 from .learner.stability import agreement_histogram as agreement_histogram
 from .learner.stability import regression_figures as regression_figures
 from .learner.stability import spread_histogram as spread_histogram
-from .learner.stability import stability_by_size_chart as stability_by_size_chart
 from .learner.stability import stability_figures as stability_figures
 from .learner.stability import stability_plane as stability_plane
 from .learner.sweep import sweep_accuracies as sweep_accuracies

@@ -329,8 +329,8 @@ def _runs_section(results: PredictionResults) -> Section:
         sentences.append(f"Two variants agree on {percent(raters.agreement)} of the items.")
         if again and steady.same_subset.known and steady.stability.value < 1:
             sentences.append(
-                f"Of the disagreement between variants, {share(min(steady.dice, 1.0))} is randomness: the same variant "
-                "would disagree with itself as often."
+                f"Of the disagreement between variants, {share(min(steady.seed_share, 1.0))} is randomness: the same "
+                "variant would disagree with itself as often."
             )
     if repeats is not None:
         number = counted(int(repeats.repeats.value), "run")

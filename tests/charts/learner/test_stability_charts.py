@@ -39,13 +39,13 @@ def test_the_plane_of_learners(tmp_path):
     constant = classay.stability(
         Labelings.from_arrays(0 * LABELS, LABELS[0], probe_labels=0 * LABELS, probes=POINTS, halves=True)
     )
-    table = classay.stabilities({"<i>tree</i>": found, "always 0": constant})
+    table = classay.stability({"<i>tree</i>": found, "always 0": constant})
     drawn = table.plot()
     assert "Who is accurate" in texts(drawn)
     svg = saved(drawn, tmp_path)
     assert "always 0" in svg
     assert "<i>" not in svg
-    many = classay.stabilities({f"learner {number}": found for number in range(14)})
+    many = classay.stability({f"learner {number}": found for number in range(14)})
     assert "learner 13" in saved(many.plot(), tmp_path)
 
 
@@ -101,7 +101,7 @@ def test_test_points_are_not_held():
 
 def test_no_region_is_said(tmp_path):
     noise = (dice.random((24, 300)) < 0.3).astype(int)
-    none = classay.disagreement_regions(Labelings.from_arrays(noise, noise[0], halves=True), POINTS.head(300))
+    none = classay.stability(Labelings.from_arrays(noise, noise[0], halves=True)).regions(POINTS.head(300))
     assert none.regions == ()
     assert "no region stands out" in texts(none.plot())
     assert "all points" in saved(none.plot(), tmp_path)
@@ -114,18 +114,6 @@ def test_a_regressor_worse_than_the_mean(tmp_path):
     for kind in ("both", "figures", "histogram"):
         assert saved(found.plot(kind=kind), tmp_path)
     assert spec(found.plot(kind="figures"))["layer"][0]["encoding"]["x"]["scale"]["domain"][0] == -1
-
-
-def test_sizes_have_a_legend(tmp_path):
-    from sklearn.datasets import load_iris
-    from sklearn.naive_bayes import GaussianNB
-
-    found = classay.stability_by_size(
-        GaussianNB(), *load_iris(return_X_y=True), [15, 60], splits=4, n_probes=100, executor=1
-    )
-    svg = saved(found.plot(), tmp_path)
-    for word in ("stability", "kappa", "accuracy", "training rows"):
-        assert word in svg
 
 
 def test_the_plane_is_that_of_the_regions_in_order():

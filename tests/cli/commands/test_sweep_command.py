@@ -221,28 +221,16 @@ def test_ctrl_c_says_where_what_is_done_is_kept(classay, tmp_path, monkeypatch):
     assert "Interrupted before there was any result" in err
 
 
-def test_a_preset_sweeps_what_the_paper_did(classay):
-    options = ["--subsets", "4", "--repeats", "1", "--holdouts", "5", "--workers", "1", "--quiet"]
-    code, out, _ = classay("sweep", "iris", "--preset", "table-2", "-l", "DecisionTreeClassifier", "--json", *options)
-    assert code == 0
-    one = json.loads(out)["sweeps"]["DecisionTreeClassifier"]
-    assert one["values"] == list(range(1, 71, 5))
-    assert one["comparison"]["weights"] == {"accuracy": 1.0}
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--preset", "table-3"], "table-2"),
-        (["--preset", "table-2", "--param", "max_depth"], "leave out --param"),
-        (["--preset", "table-2", "-l", "GaussianNB"], "no range for GaussianNB"),
-        (["-l", "GaussianNB"], "--preset table-2"),
-        (["--preset", "table-2", "--utility", "speed=1"], "accuracy, stability, cost"),
-        (["--preset", "table-2", "--utility", "accuracy=fast"], "finite weights"),
-        (["--preset", "table-2", "--prefer", "nicest"], "smallest"),
+        (["-l", "GaussianNB"], "--values are needed"),
+        (["--utility", "speed=1"], "accuracy, stability, cost"),
+        (["--utility", "accuracy=fast"], "finite weights"),
+        (["--prefer", "nicest"], "smallest"),
     ],
 )
-def test_presets_and_utilities_that_cannot_be(classay, arguments, message):
+def test_utilities_that_cannot_be(classay, arguments, message):
     code, _, err = classay("sweep", "iris", *arguments)
     assert code == 2
     assert message in " ".join(err.split())

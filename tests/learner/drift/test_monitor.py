@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classay import DriftMonitor, InputError, encoded
 from classay.engine import archive, store
-from classay.learner.drift.calibration import Calibration, _pairs, draws_needed, fewest_draws, p_value
-from classay.learner.drift.shift import RowShift
-from classay.learner.drift.target import LabelTarget
+from classay.learner.drift.batches import RowShift
+from classay.learner.drift.calibration import Calibration, LabelTarget, _pairs, draws_needed, fewest_draws, p_value
 from classay.learner.drift.verdict import judge
 
 
@@ -266,19 +264,6 @@ def test_a_state_under_another_version_says_which_differs(tmp_path):
         DriftMonitor.load(monitor(draws=40).save(tmp_path / "two.classay"), GaussianNB(var_smoothing=0.1))
 
 
-def test_files_of_earlier_versions_are_read(tmp_path):
-    """They knew no regressors, so neither a tolerance nor a largest error."""
-    watching = monitor()
-    watching.update(*draw(60, 1))
-    path = watching.save(tmp_path / "state.classay")
-    header, arrays = store.read(path, "drift")
-    header = {name: part for name, part in header.items() if name not in (*archive.OWN, "caps")}
-    del header["settings"]["tolerance"]
-    store.write(path, "drift", header, arrays)
-    again = DriftMonitor.load(path, GaussianNB(), executor=1)
-    assert again.update(*draw(60, 2)) == watching.update(*draw(60, 2))
-
-
 def test_probes_of_the_users_own(tmp_path):
     rows = np.random.default_rng(0).uniform(size=(50, 3))
     watching = DriftMonitor(GaussianNB(), probes=rows, executor=1, draws=40).fit(*draw(300, 0))
@@ -443,16 +428,6 @@ def test_a_reference_of_fewer_than_three_batches_is_refused(size):
     for learner in (GaussianNB(), LinearRegression()):
         with pytest.raises(InputError, match="need at least"):
             DriftMonitor(learner, executor=1, n_probes=50).fit(*draw(500, 0), batch_size=size)
-
-
-def test_a_file_of_an_earlier_version_gets_todays_number_of_blocks(tmp_path):
-    """Earlier versions saved the uncorrected number, with which references of three batches raise false alarms."""
-    watching = DriftMonitor(GaussianNB(), executor=1, n_probes=50, draws=30).fit(*draw(200, 0), batch_size=60)
-    expected = watching._state.calibrations[60].blocks
-    watching._state.calibrations[60] = replace(watching._state.calibrations[60], blocks=200 / 60)
-    again = DriftMonitor.load(watching.save(tmp_path / "state.classay"), GaussianNB(), executor=1)
-    assert again._state.calibrations[60].blocks == pytest.approx(expected)
-    assert expected < 2
 
 
 def test_a_note_says_which_figure_is_low():

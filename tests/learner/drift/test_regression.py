@@ -17,10 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from classay import DriftMonitor, InputError, MemorizingRegressor
 from classay.engine import store
-from classay.learner.drift.calibration import Calibration
-from classay.learner.drift.regression_memory import paired_p_value
-from classay.learner.drift.shift import RowShift
-from classay.learner.drift.target import NumberTarget
+from classay.learner.drift.batches import RowShift
+from classay.learner.drift.calibration import Calibration, NumberTarget
+from classay.learner.drift.memory import paired_p_value
 from classay.learner.drift.verdict import judge
 
 

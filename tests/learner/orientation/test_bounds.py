@@ -8,25 +8,25 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 import classay
-from classay.learner.orientation import entropy
+from classay.learner.orientation import bias as bounds_of
 
 
 def test_chance_of_the_paper():
     expected = [0.96875, 0.8125, 0.5, 0.1875, 0.03125]
-    assert [entropy.chance(z, 5, 2) for z in range(1, 6)] == pytest.approx(expected)
+    assert [bounds_of.chance(z, 5, 2) for z in range(1, 6)] == pytest.approx(expected)
 
 
 @given(st.integers(1, 60), st.integers(2, 12), st.data())
 def test_chance_is_a_binomial_tail(h, c, data):
     z = data.draw(st.integers(0, h))
-    assert entropy.chance(z, h, c) == pytest.approx(stats.binom.sf(z - 1, h, 1 / c), rel=1e-9)
+    assert bounds_of.chance(z, h, c) == pytest.approx(stats.binom.sf(z - 1, h, 1 / c), rel=1e-9)
 
 
 def test_target_size_by_enumeration():
     labelings = np.array(np.meshgrid(*[range(3)] * 4)).reshape(4, -1)
     right = (labelings == 0).sum(axis=0)
     for z in range(5):
-        assert entropy.target_size(z, 4, 3) == (right >= z).sum()
+        assert bounds_of.target_size(z, 4, 3) == (right >= z).sum()
 
 
 @given(hnp.arrays(float, 32, elements=st.floats(0, 1)).filter(lambda p: p.sum() > 0), st.integers(1, 5))
@@ -35,8 +35,8 @@ def test_bounds_hold_for_any_distribution(weights, z):
     right = np.array([bin(number).count("1") for number in range(32)])
     q = p[right >= z].sum()
     h = -sum(x * math.log2(x) for x in p if x > 0)
-    bias = q - entropy.chance(z, 5, 2)
-    found = entropy.bounds(np.array([[q]]), h, 0.0, z, 5, 2)
+    bias = q - bounds_of.chance(z, 5, 2)
+    found = bounds_of.bounds(np.array([[q]]), h, 0.0, z, 5, 2)
     assert found.expressivity_least - 1e-9 <= h <= found.expressivity_tight + 1e-9
     assert h <= found.expressivity_lauw + 1e-9
     assert abs(bias) <= found.bias_lauw + 1e-9
@@ -53,22 +53,12 @@ def test_the_tight_bound_is_reached(z):
     for q in (0.0, 0.3, 1.0):
         p = np.where(inside, q / inside.sum(), (1 - q) / max((~inside).sum(), 1))
         h = -sum(x * math.log2(x) for x in p if x > 0)
-        assert entropy.most_expressivity(q, z, 5, 2) == pytest.approx(h)
-
-
-def test_published_ranges_are_the_ends_of_the_tight_ones():
-    for z in (1, 3, 5):
-        p = entropy.chance(z, 5, 2)
-        ranges = entropy.published_ranges(z, 5, 2)
-        assert list(ranges) == [-p, 0.0, 1 - p]
-        for bias, (least, most) in ranges.items():
-            assert most == pytest.approx(entropy.most_expressivity(p + bias, z, 5, 2))
-            assert least == pytest.approx(entropy.binary_entropy(min(max(p + bias, 0), 1)), abs=1e-12)
+        assert bounds_of.most_expressivity(q, z, 5, 2) == pytest.approx(h)
 
 
 def test_a_thousand_points_do_not_overflow():
-    assert entropy.chance(900, 1000, 10) == 0 or entropy.chance(900, 1000, 10) < 1e-300
-    assert entropy.most_expressivity(0.5, 900, 1000, 10) < 1000 * math.log2(10)
+    assert bounds_of.chance(900, 1000, 10) == 0 or bounds_of.chance(900, 1000, 10) < 1e-300
+    assert bounds_of.most_expressivity(0.5, 900, 1000, 10) < 1000 * math.log2(10)
 
 
 def test_a_constant_learner_is_not_below_what_is_possible():
@@ -106,9 +96,3 @@ def test_unknown_stochasticity_leaves_capacity_without_bounds():
     labels = np.random.default_rng(0).integers(2, size=(20, 1, 30))
     o = classay.orientation(classay.Labelings.from_arrays(labels, np.arange(30) % 2))
     assert all(math.isnan(getattr(o.bounds[0], f"capacity_{end}")) for end in ("least", "tight", "lauw"))
-
-
-@pytest.mark.parametrize("arguments", [(6, 5, 2), (-1, 5, 2), (1, 0, 2), (1, 5, 1)])
-def test_published_ranges_refuse_what_cannot_be(arguments):
-    with pytest.raises(classay.InputError):
-        classay.published_ranges(*arguments)

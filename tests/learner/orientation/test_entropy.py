@@ -10,6 +10,7 @@ from worlds import NAMES, world
 import classay
 from classay.intervals import difference
 from classay.learner.orientation import entropy
+from classay.learner.orientation.bias import binary_entropy
 from classay.learner.orientation.entropy import count
 
 numbers = st.tuples(st.integers(1, 3), st.integers(2, 5), st.integers(2, 6)).flatmap(
@@ -152,7 +153,7 @@ def test_two_points_have_a_range_that_can_be_computed(n_subsets, refits, seed, s
     rng = np.random.default_rng(seed)
     labels = (rng.random((n_subsets, refits, 2)) < share).astype(int)
     found = entropy.within(count((labels @ [1, 2])[None]), 2.0)
-    truth = 2 * entropy.binary_entropy(share)
+    truth = 2 * binary_entropy(share)
     assert found.kind == entropy.KIND
     assert found.low - 0.1 <= truth <= found.high + 0.1
     assert found.high - found.low < 1.5

@@ -208,7 +208,7 @@ def test_kinds_name_the_population():
         assert {o.expressivity.kind, o.capacity.kind, o.bias[2].kind, o.bias(target=2).kind} == {kind}
         assert kind in set(o.to_frame()["kind"])
         assert o.to_dict()["capacity"]["kind"] == kind
-        assert classay.orientation_by_size(record, sizes=(1, 2)).capacity[2].kind == kind
+        assert classay.orientation(record, [1, 2]).capacity[2].kind == kind
 
 
 @pytest.mark.parametrize(("classes", "size"), [(2, 20), (10, 5), (26, 6)])
@@ -269,7 +269,7 @@ def test_conclusions_say_what_was_measured_and_no_more():
     assert "refits on the same rows do not differ" in all_of_it
     assert "random_state" not in all_of_it
     for text in (by_data, by_seed, all_of_it):
-        assert "stability_by_size" in text
+        assert "a sweep over the training size" in text
     for text in (by_data, by_seed, all_of_it, told(both, truth), told(data[:, :1], truth)):
         assert "steady" not in text
         assert "members" not in text

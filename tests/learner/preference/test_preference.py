@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
-from classay import InputError, preference, preferences
+from classay import InputError, preference
 from classay.intervals import Estimate
 from classay.learner.preference import trials
 from classay.learner.preference.concepts import attributes, concept
@@ -247,7 +247,7 @@ def test_expressions_say_the_columns_themselves():
 
 
 def test_several_learners_side_by_side():
-    found = preferences(
+    found = preference(
         {"low": Voter(0.3), "high": Voter(0.7), "forest": RandomForestClassifier(5)},
         first, second, attributes=2, n_samples=60, budget=60, executor=1,
     )  # fmt: skip
@@ -256,7 +256,7 @@ def test_several_learners_side_by_side():
     assert len(found.to_frame()) == 9
     assert "`first` is favoured by low" in str(found)
     with pytest.raises(InputError, match="dict"):
-        preferences([Voter()], first, second, attributes=2)
+        preference({}, first, second, attributes=2)
 
 
 def test_ctrl_c_returns_what_is_done(monkeypatch):
@@ -281,11 +281,11 @@ def test_very_many_columns_are_probed_by_fewer_rows(monkeypatch):
 def test_ctrl_c_ends_a_comparison_of_learners_with_what_is_done(monkeypatch, at, kept):
     monkeypatch.setattr(Interrupted, "fits", 0)
     learners = {"a": Voter(0.3), "b": Interrupted(0.6, at=at), "c": Voter(0.7), "d": Voter(0.2)}
-    found = preferences(learners, first, second, attributes=2, n_samples=100, executor=1)
+    found = preference(learners, first, second, attributes=2, n_samples=100, executor=1)
     assert list(found.learners) == kept
     left = ", ".join(name for name in learners if name not in kept)
     assert found.notes == (f"Interrupted: {left} not run.",)
     assert str(found).endswith(found.notes[0])
     monkeypatch.setattr(Interrupted, "fits", 0)
     with pytest.raises(KeyboardInterrupt):
-        preferences({"b": Interrupted(0.6, at=10), "c": Voter(0.7)}, first, second, attributes=2, executor=1)
+        preference({"b": Interrupted(0.6, at=10), "c": Voter(0.7)}, first, second, attributes=2, executor=1)

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import classay
 from classay import HalfSplits, InputError, Predictions, Subsets, record, stability
-from classay.learner.stability.stability import concordance, spread
+from classay.learner.stability.closeness import concordance, spread
 
 X, Y = load_diabetes(return_X_y=True)
 
@@ -173,7 +173,6 @@ def test_scale_and_shift_of_the_target_make_no_difference(forest):
         (lambda: Predictions.from_arrays([[1, 2]], [1]), r"`values` has shape \(1, 2\)"),
         (lambda: Predictions.from_arrays([[1]] * 3, [1], halves=True), "there are 3 subsets"),
         (lambda: stability(Predictions.from_arrays([[1.0]] * 4, [1])), "no scale for `tolerance`"),
-        (lambda: classay.stability_by_size(LinearRegression(), X, Y), "a regressor; expected a classifier here"),
     ],
 )
 def test_mistakes(call, said):
@@ -190,13 +189,12 @@ def test_tolerances_that_are_none(forest, tolerance):
 def test_other_measures_say_that_they_count_labels(forest):
     for measure in (
         classay.orientation,
-        classay.disagreement_regions,
         lambda one: classay.kinship({"a": one, "b": one}),
     ):
         with pytest.raises(InputError, match="record of a regressor"):
             measure(forest)
-    with pytest.raises(InputError, match=r"expected what .* returned for a classifier"):
-        classay.stabilities({"forest": stability(forest)})
+    with pytest.raises(InputError, match="expected the record of a classifier"):
+        stability({"forest": stability(forest)})
 
 
 def test_tables_with_texts_work_too():

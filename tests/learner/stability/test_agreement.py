@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classay.learner.stability import agreement as module
-from classay.learner.stability.agreement import agreement, closeness
+from classay.learner.stability.agreement import agreement
+from classay.learner.stability.closeness import closeness
 
 
 def pairs_of(subsets, halves):

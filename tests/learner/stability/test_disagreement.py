@@ -10,7 +10,11 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import HalfSplits, InputError, Labelings, disagreement_regions, record
+from classay import HalfSplits, InputError, Labelings, record
+
+
+def regions(labelings, table=None, **options):
+    return classay.stability(labelings).regions(table, **options)
 
 
 def points(n=3000, seed=0):
@@ -32,7 +36,7 @@ def planted(table, units=40, seed=1, halves=True):
 @pytest.mark.parametrize("halves", [True, False])
 def test_a_planted_region_is_found_in_the_users_units(halves):
     table = points()
-    found = disagreement_regions(planted(table, halves=halves))
+    found = regions(planted(table, halves=halves))
     first = found.regions[0]
     assert set(first.features) == {"heat", "speed"}
     inside = (table.heat > 70) & (table.speed > 0.6)
@@ -46,18 +50,13 @@ def test_a_planted_region_is_found_in_the_users_units(halves):
     )
 
 
-def test_the_method_of_the_result_is_the_function():
-    record_ = planted(points())
-    assert str(classay.stability(record_).regions(top=1)) == str(disagreement_regions(record_, top=1))
-
-
 def test_pure_noise_has_no_region():
     names = []
     for seed in range(20):
         dice = np.random.default_rng(seed)
         table = points(600, seed)
         labels = (dice.random((40, 600)) < 0.3).astype(int)
-        found = disagreement_regions(Labelings.from_arrays(labels, labels[0], halves=True), table, random_state=seed)
+        found = regions(Labelings.from_arrays(labels, labels[0], halves=True), table, random_state=seed)
         names += [region.condition for region in found.regions]
     assert len(names) <= 2
 
@@ -70,7 +69,7 @@ def test_what_a_few_refits_have_in_common_is_no_region():
         table = points(800, seed)
         waves = np.sin(table.heat.to_numpy() / 12 + dice.uniform(0, 2 * np.pi, (32, 1)))
         labels = (waves > 0).astype(int)
-        found = disagreement_regions(Labelings.from_arrays(labels, labels[0], halves=True), table, random_state=seed)
+        found = regions(Labelings.from_arrays(labels, labels[0], halves=True), table, random_state=seed)
         discoveries += len(found.regions) > 0
     assert discoveries <= 3
 
@@ -81,14 +80,14 @@ def test_test_points_come_from_the_whole_table_or_alone():
     y = (table.heat + 10 * dice.normal(size=1500) > 60).astype(int)
     X = table[["heat", "speed"]]
     labelings = record(DecisionTreeClassifier(max_depth=3), X, y, HalfSplits(12), 1, executor=1)
-    whole = disagreement_regions(labelings, table)
-    alone = disagreement_regions(labelings, table.iloc[labelings.test_rows])
+    whole = regions(labelings, table)
+    alone = regions(labelings, table.iloc[labelings.test_rows])
     assert whole.on == "test points"
     assert str(whole) == str(alone)
     with pytest.raises(InputError, match="Test points are known by number only"):
-        disagreement_regions(labelings)
+        regions(labelings)
     with pytest.raises(InputError, match=r"`table` has 7 rows but the refits predicted 300 test points"):
-        disagreement_regions(labelings, table.head(7))
+        regions(labelings, table.head(7))
 
 
 def test_arrays_have_numbered_columns():
@@ -97,11 +96,11 @@ def test_arrays_have_numbered_columns():
     as_array = Labelings.from_arrays(
         labelings.labels, labelings.truth, probe_labels=labelings.labels, probes=table.to_numpy(), halves=True
     )
-    assert set(disagreement_regions(as_array).regions[0].features) == {"x0", "x1"}
+    assert set(regions(as_array).regions[0].features) == {"x0", "x1"}
 
 
 def test_the_result_is_tidy_and_plain():
-    found = disagreement_regions(planted(points()))
+    found = regions(planted(points()))
     frame = found.to_frame()
     assert frame["rank"].tolist() == list(range(1, len(frame) + 1))
     assert (frame.q_value <= 0.05).all()
@@ -118,7 +117,7 @@ def test_the_result_is_tidy_and_plain():
 
 def test_refits_that_never_differ():
     labels = np.zeros((20, 100), dtype=int)
-    found = disagreement_regions(Labelings.from_arrays(labels, [0, 1] * 50, halves=True), points(100))
+    found = regions(Labelings.from_arrays(labels, [0, 1] * 50, halves=True), points(100))
     assert found.regions == ()
     assert "no region stands out" in str(found)
 
@@ -129,14 +128,13 @@ def test_refits_that_never_differ():
         ({"columns": ["haet"]}, "Did you mean heat"),
         ({"q": 2}, "`q` is 2"),
         ({"table": [[1]]}, "expected a pandas DataFrame|has 1 rows"),
-        ({"on": "data"}, "`on` is 'data'"),
     ],
 )
 def test_mistakes(options, said):
     with pytest.raises(InputError, match=said):
-        disagreement_regions(planted(points(300)), **options)
+        regions(planted(points(300)), **options)
 
 
 def test_too_few_refits():
     with pytest.raises(InputError, match="has 3 splits; regions need at least 8"):
-        disagreement_regions(planted(points(300), units=3))
+        regions(planted(points(300), units=3))

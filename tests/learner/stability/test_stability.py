@@ -46,7 +46,7 @@ def test_random_labels_agree_as_often_as_chance(q, halves):
     assert abs(found.stability.value - expected) < 3 * found.standard_error
     assert found.kappa.low < 0 < found.kappa.high
     assert abs(found.same_subset.value - expected) < 0.02
-    assert found.dice == pytest.approx(1.0, abs=0.05)
+    assert found.seed_share == pytest.approx(1.0, abs=0.05)
 
 
 ALPHABET = ["a", "b", "c", "d"]
@@ -136,18 +136,18 @@ def test_one_set_of_refits_gives_stability_and_orientation():
     assert classay.orientation(labelings).accuracy == stability(labelings).accuracy
 
 
-def test_a_deterministic_learner_has_no_dice():
+def test_a_deterministic_learner_has_no_randomness():
     X, y = two_clouds()
     found = stability(record(LogisticRegression(random_state=0), X, y, HalfSplits(5), 3, executor=1))
     assert found.same_subset.value == 1.0
-    assert found.dice == 0.0
+    assert found.seed_share == 0.0
     assert "dice" not in str(found)
 
 
-def test_one_refit_leaves_the_dice_unknown():
+def test_one_refit_leaves_the_randomness_unknown():
     found = stability(Labelings.from_arrays(rng.integers(2, size=(8, 30)), [0, 1] * 15))
     assert math.isnan(found.same_subset.value)
-    assert math.isnan(found.dice)
+    assert math.isnan(found.seed_share)
 
 
 def test_one_pair_tells_nothing_of_how_pairs_vary():

@@ -74,9 +74,7 @@ def disagreement_plane(
     regions : those on these two columns are outlined
     """
     if regions is not None and not isinstance(regions, DisagreementRegions):
-        raise InputError(
-            f"`regions` is {type(regions).__name__}; expected what `classay.disagreement_regions` returns."
-        )
+        raise InputError(f"`regions` is {type(regions).__name__}; expected what `regions()` of a stability returns.")
     points = stability.points if X is None else X
     if points is None:
         raise InputError(f"The record does not store the {stability.on} as rows. Pass them as `X`.")

@@ -9,14 +9,11 @@ import altair as alt
 import numpy as np
 
 from ...expect import InputError, one_of, whole
-from ...learner.orientation.by_size import FIGURES, OrientationBySize
-from ...learner.orientation.entropy import chance, most_expressivity, most_expressivity_lauw
+from ...learner.orientation.bias import chance, most_expressivity, most_expressivity_lauw
 from ...learner.orientation.orientation import Orientation, usual_threshold
-from ...learner.orientation.plugin import PluginOrientation
-from ...learner.orientation.source_table import SourceTable
-from ..kinds import Kinds, check_kind, without_options
+from ...learner.orientation.sizes import FIGURES, OrientationBySize
+from ..kinds import Kinds, check_kind
 from ..style import placement, theme
-from ..style.parts import figures_chart
 from ..style.placement import apart
 from ..style.theme import estimate_text, figure, labels, printable, within
 
@@ -41,22 +38,6 @@ def draw_orientation(orientation: Orientation, kind: str = "both", **options: An
     if kind == "expressivity":
         return expressivity_chart(orientation, **options)
     return theme.beside(bias_chart(orientation), expressivity_chart(orientation, **options))
-
-
-@without_options
-def plugin_chart(plugin: PluginOrientation) -> alt.LayerChart:
-    """Draw expressivity, stochasticity and capacity by the plain estimates of the paper."""
-    return figures_chart(
-        {
-            "expressivity": plugin.expressivity,
-            "stochasticity": plugin.stochasticity,
-            "capacity": plugin.capacity,
-        },
-        "bits",
-        "How much predictions vary, by the plain estimates",
-        "Points: the paper's estimates, which are biased with few refits. "
-        f"Lines: {plugin.expressivity.level:.0%} interval over holdouts.",
-    )
 
 
 def _compared(orientations: Sequence[Orientation], *, same_holdouts: bool) -> dict[str, Orientation]:
@@ -511,31 +492,5 @@ def by_size_chart(curve: OrientationBySize, plugin: bool = False) -> alt.LayerCh
             f"{theme.cut(curve.learner)}: how much predictions vary, by number of points",
             f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond}{dashed}",
             width=theme.WIDTH + 60,
-        ),
-    )
-
-
-@without_options
-def source_chart(source: SourceTable) -> alt.LayerChart:
-    """Draw how much the means of subsets vary, by data set, in standard deviations of the columns."""
-    rows: list[theme.Row] = [
-        {"label": name, "value": float(value), "value_text": figure(float(value)), "error": figure(float(error))}
-        for name, value, error in zip(labels(list(source.table["data"])), source.table["scaled"], source.table["value"])
-        if np.isfinite(value)
-    ]
-    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False))
-    base = theme.chart_of(rows).encode(y=y)
-    x = alt.X("value:Q", title="standard error of a subset's mean, in standard deviations of the column")
-    tooltip = theme.tooltips(label="data", value_text="scaled", error="in units of the columns")
-    layers: list[Any] = [base.mark_bar(height=14).encode(x=x, tooltip=tooltip)]
-    return theme.finished(
-        layers,
-        WIDTH,
-        alt.Step(STEP),
-        theme.titled(
-            "How much training samples of a data set can differ",
-            f"Subsets of {source.share:.0%} of the rows, drawn with replacement. The paper's Table 3 has the same in "
-            "the units of the columns (in the tooltips).",
-            width=WIDTH + 140,
         ),
     )

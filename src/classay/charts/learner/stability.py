@@ -1,4 +1,4 @@
-"""Stability: the figures of one learner, several learners by accuracy and stability, and the effect of more rows."""
+"""Stability: the figures of one learner, and several learners by accuracy and stability."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 from ...intervals import Estimate
 from ...learner.stability.agreement import FRESH
-from ...learner.stability.comparison import FIGURES, StabilityBySize, StabilityTable
-from ...learner.stability.stability import RegressionStability, Stability
+from ...learner.stability.stability import RegressionStability, Stability, StabilityTable
 from ..kinds import Kinds, check_kind, without_options
 from ..style import placement, theme
 from ..style.parts import figures_chart, histogram
@@ -212,58 +211,3 @@ def _crosses(rows: list[theme.Row]) -> list[tuple[float, float]]:
             (row["accuracy"], row["low"] + share * (row["high"] - row["low"])),
         )
     ]
-
-
-# Stability, kappa and accuracy by the number of training rows.
-
-
-SIZES_WIDTH, SIZES_HEIGHT = 400, 280
-
-
-@without_options
-def stability_by_size_chart(by_size: StabilityBySize) -> alt.LayerChart:
-    """Draw each figure as a line over training rows, on a logarithmic axis, with its interval as a band."""
-    rows: list[theme.Row] = []
-    for name in FIGURES:
-        for size, estimate in zip(by_size.sizes, getattr(by_size, name)):
-            low, high = within(estimate, 0.0, 1.0)
-            value = estimate.value if estimate.known else None
-            row = {"label": name, "size": size, "value": value, "low": low, "high": high}
-            rows.append({**row, "value_text": estimate_text(estimate)})
-    least = min(row["low"] for row in rows if row["value"] is not None)
-
-    def across(field: str) -> alt.X:
-        scale = alt.Scale(type="log", domain=[by_size.sizes[0] * 0.93, by_size.sizes[-1] * 1.07], nice=False)
-        axis = alt.Axis(values=list(by_size.sizes), format=",d", labelOverlap=True)
-        return alt.X(f"{field}:Q", title="training rows (logarithmic)", scale=scale, axis=axis)
-
-    def up(field: str) -> alt.Y:
-        scale = alt.Scale(domain=[max(min(least, 1.0) - 0.03, 0.0), 1.0], nice=False, zero=False)
-        return alt.Y(f"{field}:Q", title="agreement, accuracy", scale=scale, axis=alt.Axis(tickCount=6))
-
-    known = theme.chart_of([row for row in rows if row["value"] is not None])
-    names, legend = list(FIGURES), theme.legend_below(FIGURES)
-    colour = theme.colour(names, legend)
-    layers: list[Any] = [
-        known.mark_area(opacity=0.15, clip=True).encode(x=across("size"), y=up("low"), y2="high:Q", color=colour),
-        known.mark_line(strokeWidth=2).encode(x=across("size"), y=up("value"), color=colour),
-        known.mark_point(size=55, filled=True, opacity=1).encode(
-            x=across("size"),
-            y=up("value"),
-            color=colour,
-            shape=theme.shape(names, legend),
-            tooltip=theme.tooltips(label="figure", size="training rows", value_text="value"),
-        ),
-    ]
-    level = by_size.stability[0].level
-    return theme.finished(
-        layers,
-        SIZES_WIDTH,
-        SIZES_HEIGHT,
-        theme.titled(
-            f"{cut(by_size.learner)}: the effect of more rows",
-            f"Two refits on disjoint subsets of that many rows, compared on {by_size.n_points:,} {cut(by_size.on)}. "
-            f"Bands: {level:.0%} intervals.",
-            width=SIZES_WIDTH + 40,
-        ),
-    )

@@ -12,11 +12,10 @@ from ...intervals import Estimate, exact
 from ...learner.fitting.groups import is_numeric
 from ...learner.orientation.orientation import Orientation, usual_threshold
 from ...learner.sweep.best_value import SweepComparison, in_words
-from ...learner.sweep.correlations import GapCorrelations
 from ...learner.sweep.result import Sweep
 from ..kinds import Kinds, check_kind, without_options
 from ..style import theme
-from ..style.theme import cut, estimate_text, figure, labels, printable, within
+from ..style.theme import cut, estimate_text, figure, printable, within
 
 WIDTH, HEIGHT, CELL = 360, 260, 34
 MOST_LINES = 7
@@ -244,39 +243,6 @@ def comparison_chart(comparison: SweepComparison) -> alt.LayerChart:
         theme.titled(
             f"{cut(comparison.learner)}: which values are as good as the best",
             f"Differences on the same subsets and points. Thick: one standard error; thin: {level:.0%} interval.",
-            width=WIDTH + 40,
-        ),
-    )
-
-
-@without_options
-def correlations_chart(correlations: GapCorrelations) -> alt.LayerChart:
-    """Draw Spearman's correlation of stochasticity with the train–test gap, by data set."""
-    names = ["corrected", "plain"]
-    short = dict(zip(correlations.corrected, labels(list(correlations.corrected))))
-    rows: list[theme.Row] = [
-        {"x": each.spearman, "y": short[name], "label": label}
-        | {"text": figure(each.spearman), "p": figure(each.spearman_p)}
-        for label, table in zip(names, (correlations.corrected, correlations.plain))
-        for name, each in table.items()
-        if np.isfinite(each.spearman)
-    ]
-    legend = theme.legend_below(names)
-    x = alt.X("x:Q", title="Spearman's correlation", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
-    base = theme.chart_of(rows).encode(x=x, y=alt.Y("y:N", title=None, sort=None), color=theme.colour(names, legend))
-    tooltip = theme.tooltips(y="data", label="estimate", text="correlation", p="p (too small)")
-    layers: list[Any] = [
-        theme.chart_of([{"x": 0}]).mark_rule(style="reference").encode(x=x),
-        base.mark_point(size=60, filled=True, opacity=1).encode(shape=theme.shape(names, legend), tooltip=tooltip),
-    ]
-    return theme.finished(
-        layers,
-        WIDTH,
-        alt.Step(CELL),
-        theme.titled(
-            "Training randomness and overfitting rise together",
-            "Correlation of stochasticity with the gap between training and test accuracy, over the values of a "
-            "parameter: corrected for few refits, and plain as in the paper's Table 4.",
             width=WIDTH + 40,
         ),
     )

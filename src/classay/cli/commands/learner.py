@@ -10,8 +10,8 @@ import typer
 from ... import __version__, charts, expect
 from ...estimators.spec import learners_from_texts
 from ...learner.fitting.schemes import Subsets
-from ...learner.orientation.by_size import countable_size
-from ...learner.orientation.holdouts import draw_holdouts
+from ...learner.orientation.entropy import draw_holdouts
+from ...learner.orientation.entropy_parts import countable_size
 from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import Orientation, orientation
 from ...learner.records.labelings import Labelings

@@ -13,9 +13,8 @@ from ...intervals import Estimate
 from ...learner.fitting.probes import KINDS
 from ...learner.fitting.schemes import HalfSplits
 from ...learner.records.labelings import Labelings
-from ...learner.stability.comparison import StabilityTable, stabilities
 from ...learner.stability.disagreement import DisagreementRegions
-from ...learner.stability.stability import Stability, stability
+from ...learner.stability.stability import Stability, StabilityTable, stability
 from ...regions.region import p_value_text
 from ...tables.data import Data
 from ...tables.read import read_table
@@ -106,7 +105,7 @@ def command(
                 console.say(f"{name}: no regions. {too_little}", quiet)
             else:
                 failed[name] = str(too_little)
-    comparison = stabilities(by_learner) if by_learner else None
+    comparison = stability(by_learner) if by_learner else None
     if as_json:
         console.write_json(_as_json(table, settings, records, by_learner, regions_of, comparison, failed, interrupted))
     elif comparison is not None:

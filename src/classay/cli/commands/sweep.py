@@ -21,7 +21,6 @@ from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.orientation import usual_threshold
 from ...learner.scores.scorers import needs_of
 from ...learner.sweep.best_value import expect_weights
-from ...learner.sweep.presets import PRESETS
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
@@ -44,7 +43,7 @@ EXAMPLES = """
 
     classay sweep eeg.csv --learner SVC --param C --values 1e-2:1e2:log5 --param gamma --values 0.01,0.1,1 --charts charts/
 
-    classay sweep eeg.csv --preset table-2 --learner DecisionTreeClassifier --utility accuracy=1,stability=0.5
+    classay sweep eeg.csv -l DecisionTreeClassifier -p max_depth -v 1:70:5 --utility accuracy=1,stability=0.5
 """  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
 ENTROPIES = ("expressivity", "capacity", "stochasticity")
@@ -81,11 +80,6 @@ def command(
         "--values",
         "-v",
         help="Values of the parameter: start:stop:step, start:stop:logN, or a comma-separated list.",
-    ),
-    preset: str | None = typer.Option(
-        None,
-        help="table-2: the ranges that the paper swept, for the given learners or for all eight, in place of --param "
-        "and --values.",
     ),
     utility: str | None = typer.Option(
         None,
@@ -134,12 +128,9 @@ def command(
         share_paths = False  # what a value of a shared fit costs is not measured
         console.say("--utility has a cost, so values are fitted one by one (as with --no-share-paths).", quiet)
     expect.one_of(prefer, "--prefer", ("smallest", "largest", "first"))
-    if preset is not None:
-        plans = _preset_plans(preset, learner or [], param or [], values or [], allow_import)
-    elif not (learner and param and values):
-        raise expect.InputError("--learner, --param and --values are needed, or --preset table-2.")
-    else:
-        plans = _plans(learners_from_texts(learner, allow_import), param, values)
+    if not (learner and param and values):
+        raise expect.InputError("--learner, --param and --values are needed.")
+    plans = _plans(learners_from_texts(learner, allow_import), param, values)
     scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace, every_class)
     console.writable_folder(charts, "--charts")
     table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
@@ -222,26 +213,6 @@ def _plans(learners: dict[str, Any], params: list[str], texts: list[str]) -> dic
         name: Plan(learner, [param], [values])
         for (name, learner), param, values in zip(learners.items(), params, ranges)
     }
-
-
-def _preset_plans(
-    preset: str, learners: list[str], params: list[str], values: list[str], allow_import: bool
-) -> dict[str, Plan]:
-    """A plan for each range of a preset: of the given learners, or of all that it has."""
-    if params or values:
-        raise expect.InputError("--preset has its own parameters and values; leave out --param and --values.")
-    expect.one_of(preset, "--preset", PRESETS)
-    plans: dict[str, Plan] = {}
-    for name, one in learners_from_texts(learners or list(PRESETS[preset]), allow_import).items():
-        ranges = PRESETS[preset].get(type(one).__name__)
-        if ranges is None:
-            raise expect.InputError(
-                f"--preset {preset} has no range for {name}; it has them for {expect.shown(PRESETS[preset])}."
-            )
-        for parameter, each in ranges.items():
-            label = name if len(ranges) == 1 else f"{name}, {parameter}"
-            plans[label] = Plan(one, [parameter], [list(each)])
-    return plans
 
 
 def _weights(text: str | None) -> dict[str, float] | None:

@@ -27,13 +27,10 @@ from ..fitting import checks
 from ..fitting.probes import KINDS, probes
 from ..fitting.provenance import fingerprint
 from ..fitting.task import Bench, refit
-from ..stability.stability import tolerance_for
-from .batches import batch, reference
-from .calibration import LEAST_BLOCKS, Calibration, calibrate, draws_needed
-from .order import TimeSpan
-from .shift import row_shift
+from ..stability.closeness import tolerance_for
+from .batches import TimeSpan, batch, reference, row_shift
+from .calibration import LEAST_BLOCKS, Calibration, LabelTarget, NumberTarget, Target, calibrate, draws_needed
 from .state import LastBatch, MonitorState, load, save
-from .target import LabelTarget, NumberTarget, Target
 from .verdict import Drift, RegressionUpdate, Update, judge
 
 Answers = NDArray[Any]

@@ -23,20 +23,17 @@ from ...result import plain
 from ..fitting import checks
 from ..fitting.probes import KINDS
 from ..fitting.provenance import differences, parameters
-from .calibration import Calibration
-from .order import TimeSpan
-from .target import LabelTarget, NumberTarget, Target
+from .batches import TimeSpan
+from .calibration import Calibration, LabelTarget, NumberTarget, Target
 from .verdict import RegressionUpdate, Update
 
 if TYPE_CHECKING:
     from .monitor import DriftMonitor
 
 KIND = "drift"
-SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "draws", "time_limit", "name")
-OPTIONAL = ("tolerance",)
-"""Settings that files of earlier versions do not have."""
-PARTS = {"reference": "reference", "last": "last", "quality": "accuracy"}
-"""Parts of a calibration, and their names in a file."""
+SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "tolerance", "draws", "time_limit", "name")
+PARTS = ("reference", "last", "quality")
+"""The arrays of a calibration."""
 
 
 @dataclass
@@ -93,15 +90,14 @@ def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
         forms[name], content = packed(table, name)
         arrays |= content
     for size, each in state.calibrations.items():
-        arrays |= {f"calibration.{size}.{saved}": getattr(each, part) for part, saved in PARTS.items()}
-    settings = {name: plain(getattr(monitor, name)) for name in (*SETTINGS, *OPTIONAL)}
+        arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
+    settings = {name: plain(getattr(monitor, name)) for name in SETTINGS}
     header = {
         "learner": parameters(monitor.learner),
         "settings": settings | {"random_state": monitor.seed},
         "probe_kind": state.probe_kind,
         "tables": forms,
-        "calibrations": [[each.size, each.blocks, each.chance] for each in state.calibrations.values()],
-        "caps": [plain(each.cap) for each in state.calibrations.values()],
+        "calibrations": [[each.size, each.chance, plain(each.cap)] for each in state.calibrations.values()],
         "updates": [update.to_dict() for update in state.updates],
         **({} if state.span is None else {"span": dataclasses.asdict(state.span)}),
         **(dataclasses.asdict(state.target) if isinstance(state.target, NumberTarget) else {}),
@@ -134,7 +130,6 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
         else:
             target = NumberTarget(float(header["tolerance"]), float(header["deviation"]))
         kind = Update if isinstance(target, LabelTarget) else RegressionUpdate
-        caps = header.get("caps", [None] * len(header["calibrations"]))  # files of earlier versions have none
         state = MonitorState(
             rows=tables["rows"],
             labels=arrays["labels"],
@@ -145,13 +140,14 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
             calibrations={
                 size: Calibration(
                     size=size,
-                    # Not the saved number: earlier versions counted blocks differently.
                     blocks=target.worth(len(arrays["labels"]) / max(size, 1)),
                     chance=chance,
                     cap=math.inf if cap is None else cap,
-                    **{part: arrays[f"calibration.{size}.{saved}"] for part, saved in PARTS.items()},
+                    reference=arrays[f"calibration.{size}.reference"],
+                    last=arrays[f"calibration.{size}.last"],
+                    quality=arrays[f"calibration.{size}.quality"],
                 )
-                for (size, _, chance), cap in zip(header["calibrations"], caps)
+                for size, chance, cap in header["calibrations"]
             },
             updates=[_update(kind, each) for each in header["updates"]],
             groups=arrays.get("groups"),
@@ -165,7 +161,6 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
         drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
         settings = {name: header["settings"][name] for name in (*SETTINGS, "random_state")}
-        settings |= {name: header["settings"].get(name) for name in OPTIONAL}
         return {**settings, "probes": drawn}, state
     except store.CANNOT_BE as error:
         if isinstance(error, InputError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -11,9 +13,8 @@ import pandas as pd
 from ...expect import counted
 from ...intervals import Estimate
 from ...result import Result
-from .calibration import Calibration, fewest_draws
-from .shift import RowShift
-from .target import NumberTarget, Target
+from .batches import RowShift
+from .calibration import Calibration, NumberTarget, Target, fewest_draws
 
 CONCEPT, ROWS, UNSTEADY, NOTHING = "concept moved", "rows moved", "learner unsteady", "nothing shown"
 ROWS_UNLIKE = 0.01
@@ -48,33 +49,53 @@ def judge(
     """
     calibration = calibrations["reference"]
     agreement, last = agreements["reference"], agreements.get("last", math.nan)
-    shared = {
-        "learner": learner,
-        "n_reference": n_reference,
-        "name": name,
-        "number": number,
-        "n_rows": n_rows,
-        "verdict": NOTHING,
-        "alarm": False,
-        "p_value": calibration.joint_p_value(agreement, qualities[0]),
-        "false_alarm_rate": rate,
-        "agreement_reference": agreement,
-        "agreement_last": last,
-        "p_reference": calibration.p_value(agreement, "reference"),
-        "p_last": math.nan if math.isnan(last) else calibrations["last"].p_value(last, "last"),
-        "p_rows": shift.p_value,
-        "moved_column": shift.column if shift.p_value <= ROWS_UNLIKE else "",
-        "low_below_reference": max(calibration.low_below(rate, "reference"), 0.0),
-        "stability": calibration.usual("last"),
-        "chance": calibration.chance,
-        "fingerprint": fingerprint,
-        "notes": (),
-    }
+    usual = calibration.usual("quality")
+    with_figures: Callable[..., Any] = partial(
+        RegressionUpdate if isinstance(target, NumberTarget) else Update,
+        learner=learner,
+        n_reference=n_reference,
+        name=name,
+        number=number,
+        n_rows=n_rows,
+        verdict=NOTHING,
+        alarm=False,
+        p_value=calibration.joint_p_value(agreement, qualities[0]),
+        false_alarm_rate=rate,
+        agreement_reference=agreement,
+        agreement_last=last,
+        p_reference=calibration.p_value(agreement, "reference"),
+        p_last=math.nan if math.isnan(last) else calibrations["last"].p_value(last, "last"),
+        p_rows=shift.p_value,
+        moved_column=shift.column if shift.p_value <= ROWS_UNLIKE else "",
+        low_below_reference=max(calibration.low_below(rate, "reference"), 0.0),
+        stability=calibration.usual("last"),
+        chance=calibration.chance,
+        fingerprint=fingerprint,
+        notes=(),
+    )
+    p_old, least = calibration.p_value(qualities[0], "quality"), calibration.low_below(rate, "quality")
+    quality, before = qualities[0], qualities[1] if len(qualities) > 1 else math.nan
     update: Update | RegressionUpdate
     if isinstance(target, NumberTarget):
-        update = _number_update(shared, target, qualities, uncapped, calibration, rate)
+        error = target.error
+        update = with_figures(
+            tolerance=target.tolerance,
+            cap=calibration.cap,
+            p_error=p_old,
+            high_above_error=error(least),
+            error_reference=error(quality),
+            mean_absolute_error=error(uncapped),
+            error_last=before if math.isnan(before) else error(before),
+            usual_error=replace(usual, value=error(usual.value), low=error(usual.high), high=error(usual.low)),
+        )
     else:
-        update = _label_update(shared, qualities, calibration, rate)
+        update = with_figures(
+            p_accuracy=p_old,
+            low_below_accuracy=max(least, 0.0),
+            accuracy_reference=quality,
+            accuracy_last=before,
+            usual_accuracy=usual,
+        )
     usual_but_elsewhere = update.p_old > rate and bool(update.moved_column)
     if update.p_value <= rate and not usual_but_elsewhere:
         return replace(update, alarm=True, verdict=CONCEPT, notes=_on_concept(update))
@@ -89,41 +110,6 @@ def judge(
         return replace(update, alarm=True, verdict=ROWS, notes=(note,))
     unsteady = _unsteady(update, calibration, min_stability)
     return replace(update, verdict=UNSTEADY, notes=(unsteady,)) if unsteady else update
-
-
-def _label_update(shared: dict[str, Any], qualities: list[float], calibration: Calibration, rate: float) -> Update:
-    return Update(
-        **shared,
-        p_accuracy=calibration.p_value(qualities[0], "quality"),
-        low_below_accuracy=max(calibration.low_below(rate, "quality"), 0.0),
-        accuracy_reference=qualities[0],
-        accuracy_last=qualities[1] if len(qualities) > 1 else math.nan,
-        usual_accuracy=calibration.usual("quality"),
-    )
-
-
-def _number_update(
-    shared: dict[str, Any],
-    target: NumberTarget,
-    qualities: list[float],
-    uncapped: float,
-    calibration: Calibration,
-    rate: float,
-) -> RegressionUpdate:
-    usual = calibration.usual("quality")
-    return RegressionUpdate(
-        **shared,
-        tolerance=target.tolerance,
-        cap=calibration.cap,
-        p_error=calibration.p_value(qualities[0], "quality"),
-        high_above_error=target.error(calibration.low_below(rate, "quality")),
-        error_reference=target.error(qualities[0]),
-        mean_absolute_error=target.error(uncapped),
-        error_last=target.error(qualities[1]) if len(qualities) > 1 else math.nan,
-        usual_error=replace(
-            usual, value=target.error(usual.value), low=target.error(usual.high), high=target.error(usual.low)
-        ),
-    )
 
 
 def _on_concept(update: Update | RegressionUpdate) -> tuple[str, ...]:

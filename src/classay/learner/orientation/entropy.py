@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import binom, chi2
 
+from ... import expect, seeds
 from ...arrays import AnyInts, Floats
-from ...expect import InputError, whole
 from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, within_limits
+from ..records.base import TRAINING, Refits
 
 KIND = "over subsets and holdouts"
 """What intervals are over; `interval_kind` adds of which population."""
@@ -132,7 +133,7 @@ class _Mixture:
 
     @property
     def entropy(self) -> float:
-        return float(self.weight @ _p_log_p(self.grid) / (self.weight @ self.grid))
+        return float(self.weight @ p_log_p(self.grid) / (self.weight @ self.grid))
 
     @property
     def cells_of_mass_one(self) -> float:
@@ -140,7 +141,7 @@ class _Mixture:
         return float(self.weight[self.grid > 0].sum() / (self.weight @ self.grid))
 
 
-def _p_log_p(p: Floats) -> Floats:
+def p_log_p(p: Floats) -> Floats:
     values: Floats = -p * np.log2(np.where(p > 0, p, 1))
     return values
 
@@ -333,146 +334,31 @@ def count(numbers: NDArray[np.int64]) -> Counts:
     return Counts(n_holdouts, n_subsets, n_refits, holdout, subset, cell_count, total)
 
 
-# Bounds: what a bias leaves possible for the entropy, and the other way round
+# Which test points are grouped into holdouts, and what an interval over holdouts is about.
 
 
-def target_size(threshold: int, holdout_size: int, n_classes: int) -> int:
-    """k: how many of the c^h labelings have at least `threshold` labels right."""
-    wrong = n_classes - 1
-    return sum(
-        math.comb(holdout_size, right) * wrong ** (holdout_size - right) for right in range(threshold, holdout_size + 1)
-    )
+USUAL_SIZE = 5
+"""Points of a holdout in the paper."""
 
 
-def chance(threshold: int, holdout_size: int, n_classes: int) -> float:
-    """p_z: the chance that uniform guessing gets at least `threshold` of `holdout_size` labels right.
-
-    >>> [round(chance(z, 5, 2), 4) for z in (1, 2, 3, 4, 5)]
-    [0.9688, 0.8125, 0.5, 0.1875, 0.0312]
-    """
-    whole(threshold, "threshold", at_least=0)
-    return target_size(threshold, holdout_size, n_classes) / int(n_classes**holdout_size)
-
-
-def binary_entropy(q: float) -> float:
-    """H2(q) in bits.
-
-    >>> binary_entropy(0.5)
-    1.0
-    """
-    return sum(-share * math.log2(share) for share in (q, 1 - q) if share > 0)
+def draw_holdouts(
+    n_points: int, holdout_size: int | None, holdouts: int, random_state: int | np.random.Generator | None
+) -> NDArray[np.int64]:
+    """Random holdouts, (M, h), each without repetition. None: five points, or all if there are fewer."""
+    size = min(USUAL_SIZE, n_points) if holdout_size is None else expect.whole(holdout_size, "holdout_size", at_least=1)
+    number = expect.whole(holdouts, "holdouts", at_least=1)
+    if size > n_points:
+        raise expect.InputError(
+            f"`holdout_size` is {size}, but there are {n_points} test points. Use a smaller holdout or a larger "
+            "test part."
+        )
+    generator = seeds.generator(seeds.settle(random_state), "holdouts")
+    # Smaller holdouts are the first points of those of five, so that figures of different sizes are of the same points.
+    drawn = max(size, min(USUAL_SIZE, n_points))
+    return np.stack([generator.choice(n_points, drawn, replace=False)[:size] for _ in range(number)])
 
 
-def most_expressivity(q: float, threshold: int, holdout_size: int, n_classes: int) -> float:
-    """The tight bound: with mass q on the target, H ≤ H2(q) + q·log2 k + (1 − q)·log2(|Ω| − k)."""
-    inside = target_size(threshold, holdout_size, n_classes)
-    outside = n_classes**holdout_size - inside
-    q = min(max(q, 0.0), 1.0)
-    return (
-        binary_entropy(q)
-        + (q * math.log2(inside) if inside else 0.0)
-        + ((1 - q) * math.log2(outside) if outside else 0.0)
-    )
-
-
-def most_expressivity_lauw(bias: float, log2_labelings: float) -> float:
-    """The published bound on expressivity: H ≤ log2|Ω| − 2·bias² (Lauw et al., 2019)."""
-    return log2_labelings - 2 * bias**2
-
-
-def most_bias_lauw(expressivity: float, log2_labelings: float) -> float:
-    """The published bound on bias: |bias| ≤ sqrt((log2|Ω| − H)/2). It is uninformative above 1."""
-    return math.sqrt(max(log2_labelings - expressivity, 0.0) / 2)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What is possible at one threshold, next to what was measured (bias, expressivity, capacity: plain estimates).
-
-    `bias_low` and `bias_high` are −p and 1 − p. `expressivity_tight` is the highest expressivity that a learner with
-    this bias can have; `expressivity_least` the lowest with its own mass q_h on the target of each holdout: the mean of
-    H2(q_h), not H2 of the mean, which is larger. `expressivity_lauw` and `bias_lauw` are the published, looser bounds.
-    The same for capacity, given the learner's stochasticity: `capacity_tight` and `capacity_lauw` are the bounds of
-    expressivity less stochasticity; `capacity_least` is the information of the subset on whether the target is hit.
-    NaN where stochasticity is unknown.
-    """
-
-    threshold: int
-    chance: float
-    bias: float
-    bias_low: float
-    bias_high: float
-    bias_lauw: float
-    expressivity: float
-    expressivity_least: float
-    expressivity_tight: float
-    expressivity_lauw: float
-    capacity: float
-    capacity_least: float
-    capacity_tight: float
-    capacity_lauw: float
-
-
-def bounds(
-    masses: Floats, expressivity: float, stochasticity: float, threshold: int, holdout_size: int, n_classes: int
-) -> Bounds:
-    """All bounds at one threshold. `masses` (M, K) is the share of refits that hit the target: holdouts x subsets."""
-    p = chance(threshold, holdout_size, n_classes)
-    log2_labelings = holdout_size * math.log2(n_classes)
-    by_holdout = masses.mean(axis=1)
-    q = float(by_holdout.mean())
-    least = float(_binary_entropies(by_holdout).mean())
-    most = most_expressivity(q, threshold, holdout_size, n_classes)
-    looser = most_expressivity_lauw(q - p, log2_labelings)
-    known = not math.isnan(stochasticity)
-    return Bounds(
-        threshold=threshold,
-        chance=p,
-        bias=q - p,
-        bias_low=-p,
-        bias_high=1 - p,
-        bias_lauw=most_bias_lauw(expressivity, log2_labelings),
-        expressivity=expressivity,
-        expressivity_least=least,
-        expressivity_tight=most,
-        expressivity_lauw=looser,
-        capacity=expressivity - stochasticity,
-        capacity_least=max(least - float(_binary_entropies(masses).mean()), 0.0) if known else math.nan,
-        capacity_tight=most - stochasticity,
-        capacity_lauw=looser - stochasticity,
-    )
-
-
-def _binary_entropies(q: Floats) -> Floats:
-    bits: Floats = _p_log_p(q) + _p_log_p(1 - q)
-    return bits
-
-
-def published_ranges(threshold: int, holdout_size: int, n_classes: int) -> dict[float, tuple[float, float]]:
-    """Table 5 of the paper: the range of expressivity, in bits, at the lowest bias, at zero, and at the highest.
-
-    For the distribution of labelings of one holdout. The mean over holdouts that `orientation` reports has the same
-    upper ends; its lower end at zero bias is 0, since some holdouts may be always hit and others never.
-
-    >>> {round(bias, 4): (round(low, 3), round(high, 3)) for bias, (low, high) in published_ranges(4, 5, 2).items()}
-    {-0.1875: (0.0, 4.7), 0.0: (0.696, 5.0), 0.8125: (0.0, 2.585)}
-
-    Parameters
-    ----------
-    threshold : z, at least this many labels of a holdout right
-    holdout_size : h, points of a holdout
-    n_classes : c, number of classes
-
-    """
-    size = whole(holdout_size, "holdout_size", at_least=1)
-    if not 0 <= whole(threshold, "threshold", at_least=0) <= size:
-        raise InputError(f"`threshold` is {threshold}, but holdouts have {size} points. Use at most {size}.")
-    whole(n_classes, "n_classes", at_least=2)
-    p = chance(threshold, holdout_size, n_classes)
-    inside = target_size(threshold, holdout_size, n_classes)
-    outside = n_classes**holdout_size - inside
-    return {
-        -p: (0.0, math.log2(outside) if outside else 0.0),
-        0.0: (binary_entropy(p), holdout_size * math.log2(n_classes)),
-        1 - p: (0.0, math.log2(inside) if inside else 0.0),
-    }
+def interval_kind(record: Refits) -> str:
+    """What intervals over subsets and holdouts are about: these training rows, or all data like them."""
+    over = "over variants and holdouts" if record.of_predictions else "over subsets and holdouts"
+    return record.about_population(over, TRAINING)

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ...expect import counted
-from ...intervals import AT_LEAST, Estimate, around, crossed_standard_error, difference, exact, within_limits
+from ...intervals import AT_LEAST, Estimate, around, crossed_standard_error, difference, exact, of_mean, within_limits
+from ...result import Result
+from ..records.labelings import Labelings
 from . import entropy
-from .entropy import Counts, count, number_labelings, within
-from .holdouts import USUAL_SIZE
+from .entropy import USUAL_SIZE, Counts, count, draw_holdouts, number_labelings, within
 
 # Above this share of predictions that no second subset repeats, H(P_D) depends on labelings that were not seen.
 MOST_UNREPEATED = 0.1
@@ -61,6 +63,14 @@ def usual_size(labels: NDArray[np.integer], holdouts: NDArray[np.int64], n_class
     """
     always = max((size for size in range(1, holdouts.shape[1] + 1) if n_classes**size <= FEW_LABELINGS), default=1)
     return max(identified_size(labels, holdouts, n_classes), always)
+
+
+def countable_size(
+    labelings: Labelings, holdouts: int = 100, random_state: int | np.random.Generator | None = 0
+) -> int:
+    """How many points `orientation` looks at together if it is not given a size: at most five."""
+    labels = labelings.complete()
+    return usual_size(labels, draw_holdouts(labels.shape[-1], None, holdouts, random_state), len(labelings.classes))
 
 
 def parts(
@@ -256,3 +266,38 @@ def within_from_points(
     points = points[np.linspace(0, points.size - 1, min(points.size, MOST_POINTS)).astype(int), None]
     single = within(count(number_labelings(labels, points, n_classes)), math.log2(n_classes), level)
     return Estimate(size * single.value, size * single.low, size * single.high, level, single.kind)
+
+
+# The paper's plain (plug-in) estimates, for comparison with it: biased with few refits.
+
+
+PLAIN = "of these subsets, over holdouts"
+
+
+@dataclass(frozen=True)
+class PluginOrientation(Result, unit="bits"):
+    """The paper's plain estimates, with its intervals, of these subsets, over holdouts. Biased with few refits."""
+
+    expressivity: Estimate
+    stochasticity: Estimate
+    capacity: Estimate
+
+
+def plugin_orientation(counts: Counts, deterministic: bool, log2_labelings: float, level: float) -> PluginOrientation:
+    """The plain estimates, mean over holdouts; the parts are unknown if one refit per subset cannot separate them."""
+    overall, within = plain_entropies(counts, deterministic)
+    unknown = Estimate(math.nan, 0.0, log2_labelings, level, "unknown: one refit per subset")
+    known = not np.isnan(within).any()
+    return PluginOrientation(
+        of_mean(overall, level, PLAIN),
+        of_mean(within, level, PLAIN) if known else unknown,
+        of_mean(overall - within, level, PLAIN) if known else unknown,
+    )
+
+
+def plain_entropies(counts: Counts, deterministic: bool) -> tuple[Floats, Floats]:
+    """Plain H(P_D) and mean H(P_F) of every holdout, (M,) each; NaN where one refit per subset shows nothing."""
+    overall = entropy.plugin_overall(counts)
+    # What never varies does not vary by training randomness either.
+    known = counts.n_refits > 1 or deterministic or not overall.any()
+    return overall, entropy.plugin_within(counts).mean(axis=1) if known else np.full(len(overall), np.nan)

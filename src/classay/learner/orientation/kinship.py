@@ -21,8 +21,7 @@ from ... import expect, seeds
 from ...arrays import Floats
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
-from .entropy import number_labelings
-from .holdouts import draw_holdouts
+from .entropy import draw_holdouts, number_labelings
 
 DISTANCES = ("jensen_shannon", "euclidean", "angle")
 DEALS, FEWER_DEALS, MANY_PAIRS = 199, 99, 45

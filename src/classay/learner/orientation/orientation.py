@@ -14,7 +14,9 @@ All are averaged over random holdouts.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -23,13 +25,12 @@ from numpy.typing import NDArray
 from ... import expect
 from ...intervals import Estimate
 from ...notes import Note
-from ...result import Result
+from ...result import Result, parts_of
 from ..records.labelings import Labelings, expect_record
-from .entropy import Bounds, bounds, chance, count, number_labelings
-from .entropy_parts import parts, usual_size
-from .holdouts import draw_holdouts, interval_kind
-from .labeling_distribution import Biases, bias_of, distribution_matrix
-from .plugin import PluginOrientation, figures_table, plain_entropies, plugin_orientation
+from .bias import Biases, Bounds, bias_of, bounds, chance, distribution_matrix
+from .entropy import count, draw_holdouts, interval_kind, number_labelings
+from .entropy_parts import PluginOrientation, parts, plain_entropies, plugin_orientation, usual_size
+from .sizes import OrientationBySize, orientation_by_size
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
     def conclusion(self) -> str:
         """Two sentences: how good its predictions are, how much they vary, and on what that depends.
 
-        It says what this record shows, at its number of training rows; `stability_by_size` shows what more rows change.
+        It says what this record shows, at its number of training rows; a sweep over "size" shows what more rows change.
         """
         size, middle = self.holdout_size, usual_threshold(self.holdout_size)
         guessing = self.bounds[middle - 1].chance
@@ -142,25 +143,19 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, threshold, value, low, high, level, kind, least and most possible."""
-        entropies = (0.0, self.log2_labelings)
-        named = {
-            "test_accuracy": (self.accuracy, (0.0, 1.0)),
-            "train_accuracy": (self.train_accuracy, (0.0, 1.0)),
-            "expressivity": (self.expressivity, entropies),
-            "stochasticity": (self.stochasticity, entropies),
-            "capacity": (self.capacity, entropies),
-            "plugin_expressivity": (self.plugin.expressivity, entropies),
-            "plugin_stochasticity": (self.plugin.stochasticity, entropies),
-            "plugin_capacity": (self.plugin.capacity, entropies),
-        }
-        frame = figures_table({name: estimate for name, (estimate, _) in named.items()})
-        frame["least"], frame["most"] = zip(*(limits for _, limits in named.values()))
-        by_threshold = figures_table({f"bias_{threshold}": estimate for threshold, estimate in self.bias.items()})
-        by_threshold["threshold"] = list(self.bias)
-        by_threshold["least"] = [bound.bias_low for bound in self.bounds]
-        by_threshold["most"] = [bound.bias_high for bound in self.bounds]
-        frame = pd.concat([frame, by_threshold], ignore_index=True).astype({"threshold": "Int64"})
-        frame.insert(0, "learner", self.learner)
+        rows: list[dict[str, Any]] = []
+        for figure in ("accuracy", "train_accuracy"):
+            name = figure if figure == "train_accuracy" else "test_accuracy"
+            rows.append({"figure": name, **_row(getattr(self, figure), 0.0, 1.0)})
+        for prefix, estimates in (("", self), ("plugin_", self.plugin)):
+            rows += [
+                {"figure": prefix + name, **_row(getattr(estimates, name), 0.0, self.log2_labelings)}
+                for name in ("expressivity", "stochasticity", "capacity")
+            ]
+        for bound in self.bounds:
+            figures = _row(self.bias[bound.threshold], bound.bias_low, bound.bias_high)
+            rows.append({"figure": f"bias_{bound.threshold}", "threshold": bound.threshold, **figures})
+        frame = pd.DataFrame(rows).assign(learner=self.learner).astype({"threshold": "Int64"})
         return frame[["learner", "figure", "threshold", "value", "low", "high", "level", "least", "most", "kind"]]
 
     def __str__(self) -> str:
@@ -175,13 +170,33 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         return " ".join([text, *self.notes])
 
 
+def _row(estimate: Estimate, least: float, most: float) -> dict[str, Any]:
+    return {**parts_of(estimate), "least": least, "most": most}
+
+
+@overload
 def orientation(
     labelings: Labelings,
     holdout_size: int | None = None,
     holdouts: int = 100,
     random_state: int | np.random.Generator | None = 0,
     level: float = 0.95,
-) -> Orientation:
+) -> Orientation: ...
+@overload
+def orientation(
+    labelings: Labelings,
+    holdout_size: Sequence[int],
+    holdouts: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+    level: float = 0.95,
+) -> OrientationBySize: ...
+def orientation(
+    labelings: Labelings,
+    holdout_size: int | Sequence[int] | None = None,
+    holdouts: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+    level: float = 0.95,
+) -> Orientation | OrientationBySize:
     """Measure a learner's bias, and how its predictions vary with the data and with its own training randomness.
 
     bias_z = share of refits with at least z of h labels right − p_z, p_z the chance of that when guessing;
@@ -196,13 +211,14 @@ def orientation(
     stochasticity is unknown, unless the learner is deterministic. Intervals are of these rows, over subsets of them and
     holdouts of these test points; of data like these, if `record` drew fresh samples from a source. The larger the
     holdout, the rarer each labeling: where labelings hardly repeat, entropies are not identified. They are then lower
-    limits, "at least" the low end of an interval, or unknown; `orientation_by_size` shows every number of points.
+    limits, "at least" the low end of an interval, or unknown. Several sizes, such as holdout_size=[1, 2, 5], show how
+    the three grow with the number of points.
 
     Parameters
     ----------
     labelings : what `record` returned
     holdout_size : h, number of points whose labelings are counted together; None: five, as in the paper, or with many
-        classes as many as can be counted; `notes` says so
+        classes as many as can be counted; `notes` says so. Several: the entropies by size, an `OrientationBySize`
     holdouts : number of random holdouts to average over
     random_state : seed for the choice of holdouts
     level : confidence level of the intervals
@@ -213,6 +229,8 @@ def orientation(
     >>> o = orientation(Labelings.from_arrays(answers, [0, 1, 1, 0, 1, 1]), holdout_size=3)
     >>> float(o.expressivity), float(o.stochasticity)
     (0.0, 0.0)
+    >>> orientation(Labelings.from_arrays(answers, [0, 1, 1, 0, 1, 1]), holdout_size=[1, 2, 3]).identified
+    3
 
     References
     ----------
@@ -221,51 +239,53 @@ def orientation(
     """
     labels = expect_record(labelings, "labelings").complete()
     n_subsets, n_refits, n_points = labels.shape
-    n_classes = len(labelings.classes)
+    n_classes, deterministic = len(labelings.classes), labelings.deterministic
     if n_subsets < 2:
         raise expect.InputError(
             f"The record has {n_subsets} subset; at least 2 are needed to separate training randomness from data. "
             "Record more subsets."
         )
+    if isinstance(holdout_size, Iterable):
+        return orientation_by_size(labelings, labels, list(holdout_size), holdouts, random_state, level)
     chosen = draw_holdouts(n_points, holdout_size, holdouts, random_state)
     wanted = chosen.shape[1]
     if holdout_size is None:
         chosen = chosen[:, : usual_size(labels, chosen, n_classes)]
     holdout_size = int(chosen.shape[1])
-    log2_labelings = holdout_size * math.log2(n_classes)
-    counts = count(number_labelings(labels, chosen, n_classes))
     notes = list(labelings.notes)
     if labels.shape != labelings.labels.shape:
-        each = expect.counted(n_refits, "refit")
-        notes.append(f"Refits are missing; {n_subsets} subsets with {each} each were used.")
+        refits = expect.counted(n_refits, "refit")
+        notes.append(f"Refits are missing; {n_subsets} subsets with {refits} each were used.")
     if holdout_size < wanted:
         notes.append(
             f"Holdouts have {expect.counted(holdout_size, 'point')}, not {wanted}: labelings of more points hardly "
             f"repeat over {n_subsets} subsets, so their entropy cannot be counted."
         )
 
+    counts = count(number_labelings(labels, chosen, n_classes))
+    kind = interval_kind(labelings)
+    entropies = parts(counts, labels, chosen, n_classes, deterministic, level, kind)
+    plugin = plugin_orientation(counts, deterministic, holdout_size * math.log2(n_classes), level)
+    overall, within = plain_entropies(counts, deterministic)
+    raw = {"holdout": np.arange(len(chosen)), "expressivity": overall, "stochasticity": within}
+    raw["capacity"] = overall - within
+
     # (M, K, R) labels right of h; bias only needs a share per holdout and subset.
     right = np.moveaxis((labels == labelings.truth)[:, :, chosen].sum(axis=3), 2, 0)
-    shares = {threshold: (right >= threshold).mean(axis=2) for threshold in range(1, holdout_size + 1)}
-    kind = interval_kind(labelings)
-    bias = {z: bias_of(share, chance(z, holdout_size, n_classes), level, kind) for z, share in shares.items()}
-
-    plain_overall, plain_within = plain_entropies(counts, labelings.deterministic)
-    entropies = parts(counts, labels, chosen, n_classes, labelings.deterministic, level, kind)
-
-    plugin = plugin_orientation(counts, labelings.deterministic, log2_labelings, level)
-    raw = pd.DataFrame({"holdout": np.arange(len(chosen)), "expressivity": plain_overall})
-    raw["stochasticity"] = plain_within
-    raw["capacity"] = raw["expressivity"] - raw["stochasticity"]
-    for z, share in shares.items():
-        raw[f"bias_{z}"] = share.mean(axis=1) - chance(z, holdout_size, n_classes)
+    bias, limits = {}, []
+    for z in range(1, holdout_size + 1):
+        share, guessing = (right >= z).mean(axis=2), chance(z, holdout_size, n_classes)
+        bias[z] = bias_of(share, guessing, level, kind)
+        raw[f"bias_{z}"] = share.mean(axis=1) - guessing
+        plain = plugin.expressivity.value, plugin.stochasticity.value
+        limits.append(bounds(share, *plain, z, holdout_size, n_classes))
     return Orientation(
         learner=labelings.name,
         n_classes=n_classes,
         n_subsets=n_subsets,
         n_refits=n_refits,
         holdout_size=holdout_size,
-        deterministic=labelings.deterministic,
+        deterministic=deterministic,
         accuracy=labelings.accuracy("test", level),
         train_accuracy=labelings.accuracy("train", level),
         bias=Biases(bias, labelings, chosen, level),
@@ -273,17 +293,14 @@ def orientation(
         stochasticity=entropies.stochasticity,
         capacity=entropies.capacity,
         plugin=plugin,
-        bounds=tuple(
-            bounds(share, plugin.expressivity.value, plugin.stochasticity.value, z, holdout_size, n_classes)
-            for z, share in shares.items()
-        ),
-        per_holdout=raw,
+        bounds=tuple(limits),
+        per_holdout=pd.DataFrame(raw),
         holdouts=chosen,
         notes=(*notes, *entropies.notes),
     )
 
 
-SIZES = "`stability_by_size` shows what more rows change"
+SIZES = "a sweep over the training size shows what more rows change"
 HARDLY = 0.05
 """Below this share of the possible bits, predictions hardly vary."""
 

@@ -1,11 +1,6 @@
 """Which of two concepts does the learner favour when the evidence for both is equal, and how strongly?
 
-Read `preference` (the verb, for one learner and several), `concepts` (concepts and the attributes they are defined on),
-`concept_agreement` (how often two of them predict the same), `trials` (training sets that mix two concepts), then
-`crossover` (the search for the p at which preference changes).
+Read `preference` (the verb, for one learner and several), `concepts` (concepts, their attributes, and how often two of
+them predict the same), `trials` (training sets that mix two concepts), then `crossover` (the search for the p at which
+preference changes).
 """
-
-from .concept_agreement import agreement
-from .preference import Preference, Preferences, preference, preferences
-
-__all__ = ["Preference", "Preferences", "agreement", "preference", "preferences"]

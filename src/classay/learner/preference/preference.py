@@ -8,9 +8,10 @@ of that bias.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,7 @@ class Preference(Result, chart="learner.preference:preference_chart"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, f1, f2, figure, value, low, high, level, kind."""
-        rows = [
-            {"figure": name, "value": each.value, "low": each.low, "high": each.high}
-            | {"level": each.level, "kind": each.kind}
-            for name, each in ((name, getattr(self, name)) for name in ("difference", "crossing", "strength"))
-        ]
-        frame = pd.DataFrame(rows)
+        frame = super().to_frame()
         for place, name in enumerate(("learner", "f1", "f2")):
             frame.insert(place, name, getattr(self, name))
         return frame
@@ -97,6 +93,33 @@ class Preference(Result, chart="learner.preference:preference_chart"):
         return " ".join([text, *self.notes])
 
 
+@dataclass(frozen=True)
+class Preferences(Result, chart="learner.preference:preferences_chart"):
+    """What each learner prefers: name -> `Preference`, all about the same `f1` and `f2`.
+
+    `notes` lists the learners that were not run, after Ctrl-C.
+    """
+
+    f1: str
+    f2: str
+    learners: dict[str, Preference]
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per learner and figure: learner, f1, f2, figure, value, low, high, level, kind, favoured, verdict."""
+        frames = [own.to_frame().assign(favoured=own.favoured, verdict=own.verdict) for own in self.learners.values()]
+        return pd.concat(frames, ignore_index=True)
+
+    def __str__(self) -> str:
+        favoured: dict[str, list[str]] = {}
+        for name, own in self.learners.items():
+            favoured.setdefault(own.favoured or "", []).append(f"{name} (p* {own.crossing:.2f}, {own.verdict})")
+        parts = [f"`{concept}` is favoured by {', '.join(names)}" for concept, names in favoured.items() if concept]
+        if "" in favoured:
+            parts.append(f"no clear preference: {', '.join(favoured[''])}")
+        return " ".join([f"At equal evidence for `{self.f1}` and `{self.f2}`: {'; '.join(parts)}.", *self.notes])
+
+
 def preference(
     learner: Any,
     f1: Any,
@@ -114,7 +137,7 @@ def preference(
     progress: bool = False,
     time_limit: float | None = None,
     name: str | None = None,
-) -> Preference:
+) -> Any:
     """Measure which of two concepts a learner favours at equal evidence, and how much evidence changes that.
 
     difference(p) = E agree(f1, f_L(t_p)) − E agree(f2, f_L(t_p)); p*: where it is 0. t_p has `n_samples` rows, each
@@ -130,7 +153,8 @@ def preference(
     Parameters
     ----------
     learner : a scikit-learn classifier or regressor. Predictions of a regressor agree with the concept that they are
-        nearer to
+        nearer to. Or several, name -> learner: all get the same training rows and labels at the same p, as long as
+        their searches go the same way; the result is `Preferences`
     f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes. For
         a regressor, functions that return numbers, or fitted regressors
     attributes : rows of data to draw training rows from; or columns as {"heat": (20, 80), "alloy": ["A", "B"], "wet":
@@ -150,12 +174,31 @@ def preference(
     >>> p = preference(stump, "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", n_samples=100, budget=100, executor=1)
     >>> p.favoured, p.verdict
     ('x0 > 0.5', 'crosses')
+    >>> trees = {"depth 1": stump, "depth 3": DecisionTreeClassifier(max_depth=3)}
+    >>> p = preference(trees, "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", n_samples=100, budget=80, executor=1)
+    >>> [one.favoured for one in p.learners.values()]    # None: no clear preference
+    ['x0 > 0.5', None]
 
     References
     ----------
     Turney, Technical Note: Bias and the Quantification of Stability, Machine Learning 20 (1995), definitions 4 to 6.
 
     """
+    if isinstance(learner, Mapping):
+        options: dict[str, Any] = {
+            "attributes": attributes,
+            "n_samples": n_samples,
+            "correlation": correlation,
+            "probes": probes,
+            "budget": budget,
+            "precision": precision,
+            "level": level,
+            "random_state": seeds.settle(random_state),
+            "executor": executor,
+            "progress": progress,
+            "time_limit": time_limit,
+        }
+        return _of_each(learner, partial(preference, f1=f1, f2=f2, **options))
     expect.whole(n_samples, "n_samples", at_least=2)
     expect.whole(budget, "budget", at_least=60, why="Fewer fits cannot show where the preference switches.")
     expect.fraction(precision, "precision")
@@ -259,64 +302,14 @@ def _scaled(share: Estimate, disagreement: float) -> Estimate:
     return Estimate(value, low, high, share.level, KIND)
 
 
-# `preferences`: the same two concepts for several learners.
-
-
-@dataclass(frozen=True)
-class Preferences(Result, chart="learner.preference:preferences_chart"):
-    """What each learner prefers: name -> `Preference`, all about the same `f1` and `f2`.
-
-    `notes` lists the learners that were not run, after Ctrl-C.
-    """
-
-    f1: str
-    f2: str
-    learners: dict[str, Preference]
-    notes: tuple[str, ...] = ()
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per learner and figure: learner, f1, f2, figure, value, low, high, level, kind, favoured, verdict."""
-        frames = [
-            each.to_frame().assign(favoured=each.favoured, verdict=each.verdict) for each in self.learners.values()
-        ]
-        return pd.concat(frames, ignore_index=True)
-
-    def __str__(self) -> str:
-        favoured: dict[str, list[str]] = {}
-        for name, each in self.learners.items():
-            favoured.setdefault(each.favoured or "", []).append(f"{name} (p* {each.crossing:.2f}, {each.verdict})")
-        parts = [f"`{concept}` is favoured by {', '.join(names)}" for concept, names in favoured.items() if concept]
-        if "" in favoured:
-            parts.append(f"no clear preference: {', '.join(favoured[''])}")
-        return " ".join([f"At equal evidence for `{self.f1}` and `{self.f2}`: {'; '.join(parts)}.", *self.notes])
-
-
-def preferences(learners: Mapping[str, Any], f1: Any, f2: Any, **options: Any) -> Preferences:
-    """Measure which of two concepts each learner favours, and how much evidence changes that: `preference` for each.
-
-    All learners get the same training rows and labels at the same p, as long as their searches go the same way. See
-    `preference` for the figures and when they mislead; `options` are its own. Ctrl-C returns what is done.
-
-    Parameters
-    ----------
-    learners : name -> learner
-    f1, f2, options : as in `preference`
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> trees = {f"depth {depth}": DecisionTreeClassifier(max_depth=depth) for depth in (1, 3)}
-    >>> p = preferences(trees, "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", n_samples=100, budget=80, executor=1)
-    >>> [each.favoured for each in p.learners.values()]    # None: no clear preference
-    ['x0 > 0.5', None]
-
-    """
-    if not isinstance(learners, Mapping) or not learners:
-        raise InputError("`learners` must be a dict, name -> learner, with at least one. For one, use `preference`.")
+def _of_each(learners: Mapping[str, Any], measure: Callable[..., Preference]) -> Preferences:
+    """The preference of each learner; Ctrl-C gives those that are done."""
+    if not learners:
+        raise InputError("`learner` is an empty dict; expected a learner, or at least one as {name: learner}.")
     by_learner: dict[str, Preference] = {}
     for name, learner in learners.items():
         try:
-            by_learner[str(name)] = preference(learner, f1, f2, name=str(name), **options)
+            by_learner[str(name)] = measure(learner, name=str(name))
         except KeyboardInterrupt:  # before this learner has any result
             if not by_learner:
                 raise

@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, exact, share_around
 from ...notes import Note
+from ...result import Result, figures_frame
 from ..records.base import Refits, over
 from .new_data import Same, for_new_data
 
@@ -83,8 +86,7 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> Agreement:
         same: AnyInts = counts[cells]
         return same
 
-    compared = _compared(labels, halves, np.equal, alike, n_classes)
-    return Agreement(*compared, _chance(labels, n_classes, halves))
+    return Agreement(*compared(labels, halves, np.equal, alike, n_classes), _chance(labels, n_classes, halves))
 
 
 def _chance(labels: AnyInts, n_classes: int, halves: bool) -> Floats:
@@ -110,29 +112,10 @@ def _chance(labels: AnyInts, n_classes: int, halves: bool) -> Floats:
     return projected
 
 
-def closeness(values: Floats, tolerance: float, halves: bool) -> PairComparison:
-    """Agreement of numbers (K, R, n), which count as equal if they differ by at most the tolerance.
-
-    >>> answers = np.array([[[1.0, 2.0]], [[1.2, 2.0]], [[1.4, 9.0]]])
-    >>> closeness(answers, 0.25, halves=False).per_point.round(2).tolist()
-    [0.67, 0.33]
-    """
-
-    def alike(block: NDArray[Any]) -> AnyInts:
-        flat = block.reshape(-1, block.shape[2])
-        counts = np.empty(flat.shape, dtype=np.int64)
-        for point, order in enumerate(np.sort(flat, axis=0).T):
-            upto = np.searchsorted(order, flat[:, point] + tolerance, "right")
-            counts[:, point] = upto - np.searchsorted(order, flat[:, point] - tolerance, "left")
-        return counts.reshape(block.shape)
-
-    return PairComparison(*_compared(values, halves, lambda one, two: np.abs(one - two) <= tolerance, alike, 1))
-
-
-def _compared(
+def compared(
     answers: NDArray[Any], halves: bool, same: Same, alike: Callable[[NDArray[Any]], AnyInts], width: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """The fields of `Compared`. `alike` counts, for each prediction, the equal predictions among all refits.
+    """The fields of `PairComparison`. `alike` counts, for each prediction, the equal predictions among all refits.
 
     The agreement of a pair of subsets is the mean over all R² pairs of their refits. When all pairs are compared, the
     unit is a subset: table = 2·h − per_point, h[k, i] the mean agreement of subset k with the others at point i. It is
@@ -234,9 +217,11 @@ def used(record: Refits, shape: tuple[int, ...]) -> list[str]:
     return notes
 
 
-@dataclass(frozen=True)
-class PairFigures:
+@dataclass(frozen=True, kw_only=True)
+class PairFigures(Result):
     """What stability has for classifiers and regressors alike."""
+
+    FIGURES: ClassVar[tuple[str, ...]]
 
     learner: str
     on: str
@@ -252,18 +237,34 @@ class PairFigures:
     worst_case_pairs: float
     per_point: Floats
     per_refit: Floats
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: learner, on, figure, value, low, high, level, kind."""
+        return figures_frame(self.learner, self.on, {name: getattr(self, name) for name in self.FIGURES})
+
+
+FiguresT = TypeVar("FiguresT", bound=PairFigures)
 
 
 def pair_figures(
-    record: Refits, where: str, compared: PairComparison, answers: NDArray[Any], same: Same, level: float
-) -> PairFigures:
-    """The figures of compared pairs of refits."""
+    result: type[FiguresT],
+    record: Refits,
+    where: str,
+    compared: PairComparison,
+    answers: NDArray[Any],
+    same: Same,
+    level: float,
+) -> partial[FiguresT]:
+    """A result with all figures of compared pairs of refits; to be called with the others of its own, and its notes."""
     n_subsets, n_points, n_refits = len(compared.per_refit), len(compared.per_point), answers.shape[1]
     disjoint, groups = n_subsets // 2, record.groups_of(where)
     error = crossed_standard_error(by_group(compared.table, groups))
-    these = share(compared.table, disjoint, level, groups)
-    these = record.named(these)
-    return PairFigures(
+    these = record.named(share(compared.table, disjoint, level, groups))
+    # With one subset, its refits are the pairs.
+    alone = len(record.present) == 1
+    return partial(
+        result,
         learner=record.name,
         on=points_called(record, where),
         pairs=pairs_called(record),
@@ -272,7 +273,7 @@ def pair_figures(
         n_refits=n_refits,
         stability=these,
         stability_new_data=for_new_data(record, these, error, answers, same, where),
-        same_subset=record.named(same_subset(compared.within, record.deterministic, level, groups)),
+        same_subset=these if alone else record.named(same_subset(compared.within, record.deterministic, level, groups)),
         standard_error=error,
         worst_case_points=0.5 / math.sqrt(n_points if groups is None else np.unique(groups).size),
         worst_case_pairs=0.5 / math.sqrt(disjoint),

@@ -1,4 +1,4 @@
-"""`disagreement_regions`: where refits of a learner disagree most, as conditions on one or two columns.
+"""`Stability.regions`: where refits of a learner disagree most, as conditions on one or two columns.
 
 Neighbouring points share whatever the same few refits happened to do, so a region that stands out among some refits may
 not stand out among others. Therefore half of the refits and half of the points are searched, and the other refits on
@@ -22,7 +22,7 @@ from ...regions.find import find_regions, search_options
 from ...regions.outcome import RepeatedOutcome
 from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text
 from ...result import Result
-from ..records.labelings import Labelings, expect_record
+from ..records.labelings import Labelings
 from .agreement import agreement, as_units, compared_on, points_called, share, used
 
 FIGURES = ("size", "share", "disagreement", "rate_low", "rate_high", "rest_rate", "lift", "p_value", "q_value", "value")
@@ -32,7 +32,7 @@ LEAST_UNITS = 8
 
 @dataclass(frozen=True)
 class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagreement_bars"):
-    """The result of `disagreement_regions`: `regions` by rank, each with q ≤ `q` and none that only repeats another.
+    """The result of `Stability.regions`: `regions` by rank, each with q ≤ `q` and none that only repeats another.
 
     The `rate` of a region is the probability that two refits differ on a point of it, from refits and points that were
     not searched. `disagreement` is that of all points. `tested` has one row per region that was tested.
@@ -67,7 +67,7 @@ class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagr
                 f"false-discovery rate of {self.q:.3g}; {tests} tested on {self.n_points} {self.on}."
             )
         else:
-            first_regions = "; ".join(_told(region) for region in self.regions[:3])
+            first_regions = "; ".join(_in_words(region) for region in self.regions[:3])
             more = f"; {len(self.regions) - 3} more" if len(self.regions) > 3 else ""
             text = (
                 f"{self.learner}: refits disagree most where {first_regions}{more}. The rate on all "
@@ -78,9 +78,8 @@ class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagr
 
 
 def disagreement_regions(
-    labelings: Labelings,
+    record: Labelings,
     table: pd.DataFrame | None = None,
-    *,
     on: str = "auto",
     columns: Iterable[str] | None = None,
     max_features: int = 2,
@@ -90,35 +89,14 @@ def disagreement_regions(
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> DisagreementRegions:
-    """Find where refits disagree most: ranges or categories of one column, or of two.
+    """Where refits disagree most: see `Stability.regions`. `on`: 'probes', 'test', or 'auto' for probes if any.
 
-    The outcome at a point is the share of pairs of refits that differ there. The slice finder searches boxes on half of
-    the points and half of the refits. On the others, each split (or subset) gives the excess of disagreement in the
-    region over the rest; its mean is tested by Student's t with the variance over units and over points.
-    Benjamini–Hochberg over the regions tested gives q-values.
-
-    Rates run from 0 to 1; lift 1: as everywhere, higher is less repeatable. Each half has half of the refits, so at
-    least 8 splits or subsets are needed, and 20 for good power. A region shows where classifiers differ, not why: near
-    a boundary between classes they always do.
-
-    Parameters
-    ----------
-    labelings : what `record` returned
-    table : the points as rows of a DataFrame, in your own columns; default: the probes of the record. For test points,
-        pass the test rows or the whole table that was recorded
-    on : 'probes', 'test', or 'auto' for the probes if there are any
-    columns, max_features, min_size, q, top, level, random_state : as in `slices`
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> x = pd.DataFrame({"heat": rng.uniform(0, 100, 1000), "speed": rng.uniform(0, 1, 1000)})
     >>> labels = (x.heat.to_numpy() > rng.normal(60, 8, (40, 1))).astype(int)
-    >>> disagreement_regions(Labelings.from_arrays(labels, labels[0]), x, on="test").regions[0].features
+    >>> disagreement_regions(Labelings.from_arrays(labels, labels[0]), x, "test").regions[0].features
     ('heat',)
-
     """
-    record = expect_record(labelings, "labelings")
     where = compared_on(record, on)
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
@@ -190,7 +168,7 @@ def _row(region: Region) -> dict[str, Any]:
     return region.as_row() | {"disagreement": region.rate.value, "value": region.rate.value}
 
 
-def _told(region: Region) -> str:
+def _in_words(region: Region) -> str:
     return (
         f"{region.condition} ({region.share:.1%} of the points: {region.rate:.3g}, compared with "
         f"{region.rest_rate:.3g} elsewhere, q {p_value_text(region.q_value)})"

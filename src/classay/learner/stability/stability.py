@@ -8,17 +8,17 @@ seem alike may differ.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of
+from ...intervals import Estimate
 from ...result import Result, figures_frame
 from ..records.base import TRAINING, over
 from ..records.labelings import Labelings, expect_record
@@ -30,25 +30,25 @@ from .agreement import (
     RUNS,
     TEST,
     Agreement,
+    PairFigures,
     agreement,
     as_units,
-    closeness,
     coefficient,
     compared_on,
     pair_figures,
     share,
     used,
 )
+from .closeness import closeness, concordance, errors, near, spread, tolerance_for
 from .disagreement import DisagreementRegions, disagreement_regions
 from .new_data import DATA_LIKE_THESE, accuracy_for_new_data
 
-FIGURES = ("stability", "stability_new_data", "kappa", "accuracy", "accuracy_new_data", "same_subset")
 RARE = 30
 """Points outside the most frequent prediction below which the interval of kappa allows for agreement not yet seen."""
 
 
-@dataclass(frozen=True)
-class Stability(Result, chart="learner.stability:draw_stability"):
+@dataclass(frozen=True, kw_only=True)
+class Stability(PairFigures, chart="learner.stability:draw_stability"):
     """The result of `stability`: agreement between 0 and 1, higher is more repeatable.
 
     `stability` is the expected agreement of two refits on the points `on`, with an interval for these rows;
@@ -64,53 +64,44 @@ class Stability(Result, chart="learner.stability:draw_stability"):
     point, `per_refit` (K, R) that of each refit with those it is compared with.
     """
 
-    learner: str
-    on: str
-    pairs: str
-    n_points: int
-    n_subsets: int
-    n_refits: int
-    stability: Estimate
-    stability_new_data: Estimate
+    FIGURES: ClassVar = ("stability", "stability_new_data", "kappa", "accuracy", "accuracy_new_data", "same_subset")
+
     kappa: Estimate
     accuracy: Estimate
     accuracy_new_data: Estimate
-    same_subset: Estimate
-    standard_error: float
-    worst_case_points: float
-    worst_case_pairs: float
-    per_point: Floats
-    per_refit: Floats
-    notes: tuple[str, ...]
-    record: InitVar[Labelings]
-
-    def __post_init__(self, record: Labelings) -> None:
-        # Not a field: all predictions do not belong in to_dict().
-        object.__setattr__(self, "_record", record)
+    record: Labelings = field(repr=False)
 
     @property
     def points(self) -> Any:
-        """The probes on which refits were compared, or None for test points or probes that were not stored."""
-        record: Labelings = self._record  # type: ignore[attr-defined]
-        return None if self.on in (TEST, ITEMS) else record.probes
+        """The comparison points of the refits, or None for test points and for probes that were not stored."""
+        return None if self.on in (TEST, ITEMS) else self.record.probes
 
     @property
-    def dice(self) -> float:
+    def seed_share(self) -> float:
         """Share of the disagreement that is training randomness; NaN if it is unknown or nothing disagrees."""
         missing = 1 - self.stability.value
         return min((1 - self.same_subset.value) / missing, 1.0) if missing > 0 else math.nan
 
     def regions(self, table: pd.DataFrame | None = None, **options: Any) -> DisagreementRegions:
-        """Where refits disagree most: see `disagreement_regions`. `table` has the rows of the points."""
-        record: Labelings = self._record  # type: ignore[attr-defined]
-        return disagreement_regions(record, table, on="test" if self.on in (TEST, ITEMS) else "probes", **options)
+        """Find where refits disagree most: ranges or categories of one column, or of two.
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: learner, on, figure, value, low, high, level, kind."""
-        return figures_frame(self.learner, self.on, {name: getattr(self, name) for name in FIGURES})
+        The outcome at a point is the share of pairs of refits that differ there. The slice finder searches boxes on
+        half of the points and half of the refits. On the others, each split (or subset) gives the excess of
+        disagreement in the region over the rest; its mean is tested by Student's t with the variance over units and
+        over points. Benjamini–Hochberg over the regions tested gives q-values.
+
+        Rates run from 0 to 1; lift 1: as everywhere, higher is less repeatable. Each half has half of the refits, so at
+        least 8 splits or subsets are needed, and 20 for good power. A region shows where classifiers differ, not why:
+        near a boundary between classes they always do.
+
+        table : the points as rows of a DataFrame, in your own columns; default: the probes of the record. For test
+            points, pass the test rows or the whole table that was recorded
+        options : columns, max_features, min_size, q, top, level, random_state, as in `slices`
+        """
+        return disagreement_regions(self.record, table, "test" if self.on in (TEST, ITEMS) else "probes", **options)
 
     def __str__(self) -> str:
-        record: Labelings = self._record  # type: ignore[attr-defined]
+        record = self.record
         two, on = ("runs of", self.on) if record.of_predictions else ("refits on", TEST)
         bare = record.of_predictions or self.pairs in (FRESH, ROWS)
         where = self.pairs if bare else f"{self.pairs} of these rows"
@@ -123,7 +114,7 @@ class Stability(Result, chart="learner.stability:draw_stability"):
         if self.same_subset.value < 1 and self.pairs not in (ROWS, RUNS):
             same = "Runs of the same variant" if record.of_predictions else "Refits on the same rows"
             chance = "randomness" if record.of_predictions else "training randomness"
-            text += f" {same} agree on {self.same_subset}, so {self.dice:.0%} of the disagreement is {chance}."
+            text += f" {same} agree on {self.same_subset}, so {self.seed_share:.0%} of the disagreement is {chance}."
         return " ".join([text, *self.notes])
 
 
@@ -132,15 +123,94 @@ def _elsewhere(estimate: Estimate) -> str:
     return f" (for data like these, [{estimate.low:.3g}, {estimate.high:.3g}])" if both else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RegressionStability(PairFigures, chart="learner.stability:draw_regression_stability"):
+    """The result of `stability` for a regressor.
+
+    `stability` is the share of points on which two refits differ by at most `tolerance` (0 to 1, higher is more
+    repeatable), with an interval for these rows, and `stability_new_data` for other data of the same source and size;
+    `concordance` Lin's coefficient between refits (1: the same predictions, 0: no more similar than
+    predictions for other points). `rmse` and `r2` are errors of the same refits on test points. `same_subset` is the
+    agreement of refits on the same subset. `spread` is the standard deviation over subsets at each point, in units of
+    the target; `per_point` the agreement there, `per_refit` (K, R) that of each refit with those it is compared with.
+    """
+
+    FIGURES: ClassVar = ("stability", "stability_new_data", "concordance", "rmse", "r2", "same_subset")
+
+    tolerance: float
+    concordance: Estimate
+    rmse: Estimate
+    r2: Estimate
+    spread: Floats
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.learner}: predictions of two refits on {self.pairs} differ by at most {self.tolerance:.3g} on "
+            f"{self.stability} of {self.n_points} {self.on}{_elsewhere(self.stability_new_data)}; concordance "
+            f"{self.concordance}; root mean squared error "
+            f"{self.rmse}, R² {self.r2} on test points. A learner with constant predictions has stability 1, so read "
+            f"it together with the error. Over subsets, predictions vary by {np.median(self.spread):.3g} at the median "
+            "point."
+        )
+        return " ".join([text, *self.notes])
+
+
+COMPARED = ("stability", "kappa", "accuracy")
+
+
+@dataclass(frozen=True)
+class StabilityTable(Result, chart="learner.stability:stability_plane"):
+    """The result of `stability` for several learners: figures of each, in the order given.
+
+    `unbeaten`: no other learner is both at least as repeatable and at least as accurate, by the point estimates.
+    """
+
+    names: tuple[str, ...]
+    on: str
+    pairs: str
+    n_points: int
+    stability: dict[str, Estimate]
+    kappa: dict[str, Estimate]
+    accuracy: dict[str, Estimate]
+    unbeaten: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per learner and figure: learner, on, figure, value, low, high, level, kind."""
+        tables = [
+            figures_frame(name, self.on, {figure: getattr(self, figure)[name] for figure in COMPARED})
+            for name in self.names
+        ]
+        return pd.concat(tables, ignore_index=True)
+
+    def __str__(self) -> str:
+        def in_words(name: str) -> str:
+            return f"{name} (stability {self.stability[name]}, accuracy {self.accuracy[name]})"
+
+        steady = max(self.names, key=lambda name: self.stability[name].value)
+        right = max(self.names, key=lambda name: self.accuracy[name].value)
+        text = f"Of {expect.counted(len(self.names), 'learner')}, compared on {self.n_points} {self.on}, "
+        if steady == right:
+            return f"{text}{in_words(steady)} is the most repeatable and the most accurate."
+        return (
+            f"{text}{in_words(steady)} is the most repeatable and {in_words(right)} the most accurate. No other is "
+            f"both more repeatable and more accurate than {', '.join(self.unbeaten)}."
+        )
+
+
 @overload
 def stability(labelings: Labelings, on: str = ..., level: float = ...) -> Stability: ...
 @overload
 def stability(
     labelings: Predictions, on: str = ..., level: float = ..., tolerance: float | None = ...
 ) -> RegressionStability: ...
+@overload
+def stability(labelings: Mapping[str, Labelings | Stability], on: str = ..., level: float = ...) -> StabilityTable: ...
 def stability(
-    labelings: Labelings | Predictions, on: str = "auto", level: float = 0.95, tolerance: float | None = None
-) -> Stability | RegressionStability:
+    labelings: Labelings | Predictions | Mapping[str, Labelings | Stability],
+    on: str = "auto",
+    level: float = 0.95,
+    tolerance: float | None = None,
+) -> Stability | RegressionStability | StabilityTable:
     """Measure how repeatable a learner is: the expected agreement of two refits on different subsets.
 
     stability = mean over pairs and points of [f1(a) = f2(a)]; kappa = (stability − e)/(1 − e), e the mean over the same
@@ -168,8 +238,10 @@ def stability(
 
     Parameters
     ----------
-    labelings : what `record` returned; for a regressor the result is `RegressionStability`
-    on : 'probes', 'test', or 'auto' for the probes if there are any
+    labelings : what `record` returned; for a regressor the result is `RegressionStability`. Or several, name -> record
+        or `Stability`, of classifiers on the same points: a `StabilityTable` that says which of them no other beats,
+        being at least as repeatable and at least as accurate; where intervals overlap, the order may be chance
+    on : 'probes' (comparison points), 'test', or 'auto' for the probes if there are any
     level : confidence level of the intervals
     tolerance : for a regressor only: predictions that differ by at most this count as the same; default 0.1 standard
         deviations of the target
@@ -180,6 +252,9 @@ def stability(
     >>> s = stability(Labelings.from_arrays(answers.astype(int), [0, 1] * 200))
     >>> round(float(s.stability), 2), abs(s.kappa.value) < 0.02
     (0.58, True)
+    >>> constant = Labelings.from_arrays(np.zeros((40, 400), int), [0, 1] * 200)
+    >>> stability({"random": s, "constant": constant}).unbeaten
+    ('constant',)
 
     References
     ----------
@@ -187,39 +262,90 @@ def stability(
 
     """
     expect.fraction(level, "level")
-    if isinstance(labelings, Predictions):
-        return regression_stability(labelings, on, level, tolerance)
-    record = expect_record(labelings, "labelings")
-    if tolerance is not None:
+    if tolerance is not None and not isinstance(labelings, Predictions):
         raise expect.InputError("`tolerance` is for regressors; the predictions of a classifier are the same or not.")
+    if isinstance(labelings, Mapping):
+        return _table(labelings, on, level)
+    if isinstance(labelings, Predictions):
+        return _of_numbers(labelings, on, level, tolerance)
+    record = expect_record(labelings, "labelings")
     where = compared_on(record, on)
     labels = record.complete(where, pairs=record.halves)
     notes = used(record, labels.shape)
-    labels, repeated = as_units(labels), len(labels) == 1
+    labels = as_units(labels)
     compared = agreement(labels, len(record.classes), record.halves)
-    shared = pair_figures(record, where, compared, labels, np.equal, level)
     accuracy = record.accuracy("test", level)
-    return Stability(
-        learner=shared.learner,
-        on=shared.on,
-        pairs=shared.pairs,
-        n_points=shared.n_points,
-        n_subsets=shared.n_subsets,
-        n_refits=shared.n_refits,
-        stability=shared.stability,
-        stability_new_data=shared.stability_new_data,
-        same_subset=shared.stability if repeated else shared.same_subset,
-        standard_error=shared.standard_error,
-        worst_case_points=shared.worst_case_points,
-        worst_case_pairs=shared.worst_case_pairs,
-        per_point=shared.per_point,
-        per_refit=shared.per_refit,
+    return pair_figures(Stability, record, where, compared, labels, np.equal, level)(
         kappa=record.named(_kappa(compared, labels, record, level, record.groups_of(where))),
         accuracy=accuracy,
         accuracy_new_data=accuracy_for_new_data(record, accuracy),
         notes=tuple(notes),
         record=record,
     )
+
+
+def _of_numbers(record: Predictions, on: str, level: float, tolerance: float | None) -> RegressionStability:
+    where = compared_on(record, on)
+    reach = tolerance_for(record.truth, tolerance)
+    values = record.complete(where, pairs=record.halves)
+    notes = used(record, values.shape)
+    values = as_units(values)
+    value, table = concordance(values, record.halves)
+    squared = record.on_unseen_rows(lambda predicted: (predicted - record.truth) ** 2)
+    rmse, r2 = errors(squared, float(record.truth.var()), level, record.groups)
+    alike = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
+    if not math.isnan(value):
+        alike = coefficient(value, table, len(values) // 2, level, record.groups_of(where))
+    compared = closeness(values, reach, record.halves)
+    return pair_figures(RegressionStability, record, where, compared, values, partial(near, reach), level)(
+        tolerance=reach,
+        concordance=record.named(alike),
+        rmse=record.named(rmse, TRAINING),
+        r2=record.named(r2, TRAINING),
+        spread=spread(values, record.halves),
+        notes=tuple(notes),
+    )
+
+
+def _table(labelings: Mapping[str, Labelings | Stability], on: str, level: float) -> StabilityTable:
+    """The figures of several learners, and which of them no other beats on both stability and accuracy."""
+    if not labelings:
+        raise expect.InputError("`labelings` is empty; expected at least one record, as {name: record}.")
+    results: dict[str, Stability] = {}
+    for name, record in labelings.items():
+        measured = stability(record, on, level) if isinstance(record, Labelings) else record
+        if not isinstance(measured, Stability):
+            raise expect.InputError(
+                f"`labelings[{name!r}]` is {type(record).__name__}; expected the record of a classifier, or what "
+                "`classay.stability` returned for one."
+            )
+        results[str(name)] = measured
+    first = next(iter(results.values()))
+    for name, other in results.items():
+        if (other.on, other.n_points, other.pairs) != (first.on, first.n_points, first.pairs):
+            raise expect.InputError(
+                f"{name!r} was compared on {other.n_points} {other.on} by {other.pairs}, but {next(iter(results))!r} "
+                f"on {first.n_points} {first.on} by {first.pairs}; they must match. Record all with the same settings."
+            )
+    return StabilityTable(
+        names=tuple(results),
+        on=first.on,
+        pairs=first.pairs,
+        n_points=first.n_points,
+        stability={name: result.stability for name, result in results.items()},
+        kappa={name: result.kappa for name, result in results.items()},
+        accuracy={name: result.accuracy for name, result in results.items()},
+        unbeaten=_unbeaten(results),
+    )
+
+
+def _unbeaten(results: dict[str, Stability]) -> tuple[str, ...]:
+    places = {name: (result.stability.value, result.accuracy.value) for name, result in results.items()}
+
+    def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+        return one[0] >= other[0] and one[1] >= other[1] and one != other
+
+    return tuple(name for name, own in places.items() if not any(beats(other, own) for other in places.values()))
 
 
 def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float, groups: AnyInts | None) -> Estimate:
@@ -247,188 +373,3 @@ def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float
         more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
         ends.append(coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group))
     return replace(estimate, low=min(estimate.low, ends[0].low), high=max(estimate.high, ends[1].high))
-
-
-# How repeatable a regressor is: predictions within a tolerance, Lin's concordance, and the spread at each point.
-
-
-TOLERANCE = 0.1
-"""In standard deviations of the target."""
-REGRESSION_FIGURES = ("stability", "stability_new_data", "concordance", "rmse", "r2", "same_subset")
-
-
-@dataclass(frozen=True)
-class RegressionStability(Result, chart="learner.stability:draw_regression_stability"):
-    """The result of `stability` for a regressor.
-
-    `stability` is the share of points on which two refits differ by at most `tolerance` (0 to 1, higher is more
-    repeatable), with an interval for these rows, and `stability_new_data` for other data of the same source and size;
-    `concordance` Lin's coefficient between refits (1: the same predictions, 0: no more similar than
-    predictions for other points). `rmse` and `r2` are errors of the same refits on test points. `same_subset` is the
-    agreement of refits on the same subset. `spread` is the standard deviation over subsets at each point, in units of
-    the target; `per_point` the agreement there, `per_refit` (K, R) that of each refit with those it is compared with.
-    """
-
-    learner: str
-    on: str
-    pairs: str
-    n_points: int
-    n_subsets: int
-    n_refits: int
-    tolerance: float
-    stability: Estimate
-    stability_new_data: Estimate
-    concordance: Estimate
-    rmse: Estimate
-    r2: Estimate
-    same_subset: Estimate
-    standard_error: float
-    worst_case_points: float
-    worst_case_pairs: float
-    per_point: Floats
-    per_refit: Floats
-    spread: Floats
-    notes: tuple[str, ...]
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: learner, on, figure, value, low, high, level, kind."""
-        return figures_frame(self.learner, self.on, {name: getattr(self, name) for name in REGRESSION_FIGURES})
-
-    def __str__(self) -> str:
-        text = (
-            f"{self.learner}: predictions of two refits on {self.pairs} differ by at most {self.tolerance:.3g} on "
-            f"{self.stability} of {self.n_points} {self.on}{_elsewhere(self.stability_new_data)}; concordance "
-            f"{self.concordance}; root mean squared error "
-            f"{self.rmse}, R² {self.r2} on test points. A learner with constant predictions has stability 1, so read "
-            f"it together with the error. Over subsets, predictions vary by {np.median(self.spread):.3g} at the median "
-            "point."
-        )
-        return " ".join([text, *self.notes])
-
-
-def regression_stability(
-    predictions: Predictions, on: str, level: float, tolerance: float | None
-) -> RegressionStability:
-    """`stability` for the record of a regressor."""
-    where = compared_on(predictions, on)
-    reach = tolerance_for(predictions.truth, tolerance)
-    values = predictions.complete(where, pairs=predictions.halves)
-    notes = used(predictions, values.shape)
-    values, repeated = as_units(values), len(values) == 1
-    near = closeness(values, reach, predictions.halves)
-    value, table = concordance(values, predictions.halves)
-    squared = predictions.on_unseen_rows(lambda values: (values - predictions.truth) ** 2)
-    rmse, r2 = _errors(squared, float(predictions.truth.var()), level, predictions.groups)
-    groups = predictions.groups_of(where)
-    undefined = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
-    shared = pair_figures(predictions, where, near, values, partial(_near, reach), level)
-    return RegressionStability(
-        learner=shared.learner,
-        on=shared.on,
-        pairs=shared.pairs,
-        n_points=shared.n_points,
-        n_subsets=shared.n_subsets,
-        n_refits=shared.n_refits,
-        stability=shared.stability,
-        stability_new_data=shared.stability_new_data,
-        same_subset=shared.stability if repeated else shared.same_subset,
-        standard_error=shared.standard_error,
-        worst_case_points=shared.worst_case_points,
-        worst_case_pairs=shared.worst_case_pairs,
-        per_point=shared.per_point,
-        per_refit=shared.per_refit,
-        tolerance=reach,
-        concordance=predictions.named(
-            undefined if math.isnan(value) else coefficient(value, table, len(values) // 2, level, groups)
-        ),
-        rmse=predictions.named(rmse, TRAINING),
-        r2=predictions.named(r2, TRAINING),
-        spread=spread(values, predictions.halves),
-        notes=tuple(notes),
-    )
-
-
-def _near(tolerance: float, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    close: NDArray[np.bool_] = np.abs(one - other) <= tolerance
-    return close
-
-
-def tolerance_for(truth: Floats, tolerance: float | None) -> float:
-    """The tolerance that a user gave, checked, or that of the standard deviation of the truth."""
-    if tolerance is None:
-        deviation = float(truth.std())
-        if deviation == 0:
-            raise expect.InputError("The truth is one number, so there is no scale for `tolerance`. Pass one.")
-        return TOLERANCE * deviation
-    is_number = isinstance(tolerance, (int, float, np.integer, np.floating)) and not isinstance(tolerance, bool)
-    if not is_number or not 0 <= tolerance < math.inf:
-        raise expect.InputError(
-            f"`tolerance` is {tolerance!r}; expected a number from 0 up, in units of the target: predictions that "
-            "differ by at most this count as the same."
-        )
-    return float(tolerance)
-
-
-def _errors(squared: Floats, variance: float, level: float, groups: AnyInts | None = None) -> tuple[Estimate, Estimate]:
-    """Root mean squared error and R², from squared errors (K, n); both intervals on the log scale of the former."""
-    mean = float(squared.mean())
-    kind, table = over(groups), by_group(squared, groups)
-    if mean == 0:
-        perfect = 1.0 if variance else math.nan
-        return Estimate(0.0, 0.0, 0.0, level, kind), Estimate(perfect, perfect, perfect, level, kind)
-    reach = around(0.0, crossed_standard_error(table) / mean, level, kind, draws_of(table, groups)).high
-    low, high = mean * math.exp(-reach), mean * math.exp(min(reach, 700.0))
-    rmse = Estimate(math.sqrt(mean), math.sqrt(low), math.sqrt(high), level, kind)
-    if variance == 0:
-        return rmse, Estimate(math.nan, -math.inf, 1.0, level, "undefined: the truth is one number")
-    kind_of_r2 = f"{kind}, the variance of the target taken as fixed"
-    return rmse, Estimate(1 - mean / variance, 1 - high / variance, 1 - low / variance, level, kind_of_r2)
-
-
-# Lin's concordance between refits of a regressor: how close their predictions are, relative to how far they range.
-
-
-def concordance(values: Floats, halves: bool) -> tuple[float, Floats]:
-    """Lin's coefficient over pairs of refits on different subsets, and the table of units x points it is made of.
-
-    1 − E(a − b)² / E₀(a − b)², the mean over pairs and points of the squared difference of two predictions at the same
-    point, over that at two independent points: σa² + σb² + (μa − μb)² of each pair. For one pair it is Lin's (1989),
-    for many that of Barnhart, Haber & Song (2002). 1: the same predictions; 0: no more similar than predictions for
-    other points. NaN if all predictions are one number. The table is linear in the units at each
-    point and gives the error.
-
-    >>> a, b = [1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 2.5, 4.5]
-    >>> round(concordance(np.array([[a], [b]]), halves=True)[0], 3)  # 2·cov / (var + var + (mean − mean)²)
-    0.927
-    """
-    centred = values - values.mean()
-    mean, square = centred.mean(axis=1), (centred**2).mean(axis=1)
-    own = mean.mean(axis=1)
-    if halves:
-        (m1, m2), (s1, s2), (u1, u2) = ((part[::2], part[1::2]) for part in (mean, square, own[:, None]))
-        apart = s1 + s2 - 2 * m1 * m2
-        by_chance = s1 + s2 - 2 * (m1 * u2 + m2 * u1 - u1 * u2)
-    else:
-        others = len(values) - 1
-        rest, rest_square, rest_own = ((part.sum(axis=0) - part) / others for part in (mean, square, own))
-        each = square + rest_square - 2 * mean * rest
-        apart = 2 * each - each.mean(axis=0)
-        product = float((own * rest_own).mean())
-        by_chance = 2 * square - 4 * mean * rest_own[:, None] + 2 * product
-    near, far = float(apart.mean()), float(by_chance.mean())
-    if far <= 0:
-        return np.nan, np.full(apart.shape, np.nan)
-    value = 1 - near / far
-    return value, value - (apart - near) / far + near * (by_chance - far) / far**2
-
-
-def spread(values: Floats, halves: bool) -> Floats:
-    """(n,): standard deviation of predictions over subsets at each point: √(mean squared difference of a pair / 2)."""
-    centred = values - values.mean(axis=(0, 1))
-    mean, square = centred.mean(axis=1), (centred**2).mean(axis=1)
-    if halves:
-        products = (mean[::2] * mean[1::2]).mean(axis=0)
-    else:
-        products = (mean.sum(axis=0) ** 2 - (mean**2).sum(axis=0)) / (len(values) * (len(values) - 1))
-    deviation: Floats = np.sqrt(np.maximum(square.mean(axis=0) - products, 0.0))
-    return deviation

@@ -1,13 +1,5 @@
-"""How do all measures depend on a setting of the learner?
+"""How does a learner change along a parameter, or with the number of training rows?
 
-Read `sweep` (the verb), `result` (what it returns), `best_value` (which values are as good as the best), `correlations`
-(several data sets side by side), `presets` (the paper's ranges), `values` (ranges as the command takes them), then
-`store` (what is kept on disk, so that a stopped sweep goes on). Which settings share fits is decided in
-`fitting/groups`.
+Read `sweep` (the verb), `result` (`Sweep`), `best_value` (which values are as good as the best), `store` (what of a
+sweep is stored, and where), then `values` (ranges of values as text).
 """
-
-from .best_value import SweepComparison
-from .result import Sweep
-from .sweep import sweep
-
-__all__ = ["Sweep", "SweepComparison", "sweep"]

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import expect
+from ... import expect, seeds
 from ...engine import work
 from ...engine.store import Store, StoreFull
 from ...estimators.scores import may_score
 from ...notes import Note
 from ..fitting import checks
-from ..fitting.checks import prepare
+from ..fitting.checks import Setup, prepare
 from ..fitting.folds import FoldFits
-from ..fitting.groups import FitGroup, can_join, fit_groups, grid
+from ..fitting.groups import ALONE, FitGroup, can_join, fit_groups, grid
 from ..fitting.retrain_scheme import Scheme
 from ..fitting.runner import FitRunner, GroupProgress
-from ..orientation.by_size import countable_size
-from ..orientation.holdouts import USUAL_SIZE, draw_holdouts
+from ..fitting.schemes import HalfSplits, Subsets
+from ..orientation.entropy import USUAL_SIZE, draw_holdouts
+from ..orientation.entropy_parts import countable_size
 from ..orientation.orientation import Orientation, orientation
-from ..record import gathered, most_common
+from ..record import gathered, most_common, record
 from ..records.labelings import LabelCodec, Labelings
 from ..scores.metrics import Metrics, metrics
 from ..scores.scorers import LABELS, needs_of
-from .presets import preset_range
 from .result import PathUse, Sweep, summed_up
 from .store import SweepStore
+
+SIZE = "size"
+"""The parameter that is not the learner's: rows of a training subset."""
 
 
 def sweep(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    param_name: str | tuple[str, str] | None = None,
-    param_range: Any = None,
+    param_name: str | tuple[str, str],
+    param_range: Any,
     scheme: Scheme | None = None,
     repeats: int = 5,
     test_size: float = 0.2,
@@ -60,7 +65,6 @@ def sweep(
     X_test: Any = None,
     y_test: ArrayLike | None = None,
     metric: str | None = None,
-    preset: str | None = None,
 ) -> Sweep:
     """Measure how a learner's bias, expressivity, capacity, stochasticity and accuracy change along a parameter.
 
@@ -79,7 +83,8 @@ def sweep(
     ----------
     learner : a scikit-learn classifier or Pipeline; if it is fitted, only its settings are used
     X, y : rows and labels, as scikit-learn takes them
-    param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them
+    param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them; or "size", that
+        of the training subsets, as `Subsets` and `HalfSplits` take it (a share or a number of rows)
     param_range : its values; for two parameters a pair of lists, or a mapping of names to lists
     scheme, repeats, test_size, probes, n_probes : as in `record`
     holdout_size, holdouts, level : as in `orientation`; without a size, one that can be counted at every value
@@ -93,8 +98,6 @@ def sweep(
     groups, time, sample_weight, X_test, y_test : as in `record`; with weights, no fits are shared
     metric : a metric beside accuracy, by its name in `metrics` or that of a scikit-learn scorer, such as 'roc_auc'.
         Shared fits give labels only: with a metric of scores, values are fitted one by one
-    preset : "table-2": parameter and values that the paper swept for this learner, in place of param_name and
-        param_range; param_name chooses between two
 
     Examples
     --------
@@ -115,34 +118,10 @@ def sweep(
             f"`metric` is {metric!r}, which needs scores, and {type(learner).__name__} has neither predict_proba nor "
             "decision_function. Use a metric of labels, such as balanced_accuracy, or another learner."
         )
-    if preset is not None:
-        if param_range is not None:
-            raise expect.InputError(
-                "Both `preset` and `param_range` are given; the preset has its own values. Drop one."
-            )
-        if param_name is not None and not isinstance(param_name, str):
-            raise expect.InputError("`param_name` is a pair, but a preset has one parameter at a time. Give one name.")
-        param_name, param_range = preset_range(preset, learner, param_name)
-    elif param_name is None or param_range is None:
-        raise expect.InputError("`param_name` and `param_range` are needed, or a `preset` such as 'table-2'.")
-    setup = prepare(
-        learner,
-        X,
-        y,
-        scheme,
-        repeats,
-        test_size,
-        probes,
-        random_state,
-        time_limit,
-        n_probes,
-        groups=groups,
-        time=time,
-        sample_weight=sample_weight,
-        X_test=X_test,
-        y_test=y_test,
-        scores=scored,
-    )
+    seed = seeds.settle(random_state)
+    rows: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    rows |= {"X_test": X_test, "y_test": y_test, "scores": scored}
+    setup = prepare(learner, X, y, scheme, repeats, test_size, probes, seed, time_limit, n_probes, **rows)
     if not isinstance(setup.codec, LabelCodec):
         raise expect.InputError(
             f"`learner` is {type(setup.learner).__name__}, a regressor; a sweep counts labels: expected a classifier. "
@@ -152,20 +131,121 @@ def sweep(
         raise expect.InputError(
             "`scheme` is Folds; a sweep compares refits on the same test points: use Subsets(...) or HalfSplits(...)."
         )
-    draw_holdouts(setup.test.size, holdout_size, holdouts, setup.seed)
+    draw_holdouts(setup.test.size, holdout_size, holdouts, seed)
     expect.fraction(level, "level")
-    settings = grid(setup.learner, param_name, param_range)
-    # Paths do not know weights.
-    share = bool(share_paths) and not scored and setup.per_row.weights is None and can_join(setup.X, setup.probes)
-    together = fit_groups(settings, share)
-    about = setup.about(name)
-    label = about["learner"]["name"]
-    sweep_store = SweepStore(None if store is None else Store(store), settings, about, name, together, setup)
+    label = setup.about(name)["learner"]["name"]
+    if param_name == SIZE and SIZE not in setup.learner.get_params():
+        one_size = partial(
+            record,
+            learner,
+            X,
+            y,
+            repeats=repeats,
+            test_size=test_size,
+            probes=probes,
+            n_probes=n_probes,
+            random_state=seed,
+            executor=executor,
+            store=store,
+            progress=progress,
+            time_limit=time_limit,
+            name=name,
+            **rows,
+        )
+        swept = _by_size(setup, param_range, one_size)
+    else:
+        # Paths do not know weights.
+        share = bool(share_paths) and setup.per_row.weights is None and can_join(setup.X, setup.probes)
+        settings = grid(setup.learner, param_name, param_range)
+        groups_of_fits = fit_groups(settings, share and not scored)
+        about = setup.about(name)
+        places = SweepStore(None if store is None else Store(store), settings, about, name, groups_of_fits, setup)
+        swept = _by_value(setup, places, executor, progress)
+        if scored and share_paths and any(group.path is not None for group in fit_groups(settings, True)):
+            swept.notes.append(Note("values-fitted-alone", str(metric)))
+    records = swept.records
+    if holdout_size is None:
+        # Curves must be of one size: the largest that can be counted at every value.
+        holdout_size = min(countable_size(labelings, holdouts, seed) for labelings in records.values())
+        if holdout_size < min(USUAL_SIZE, setup.test.size):
+            counted = expect.counted(holdout_size, "point")
+            swept.notes.append(
+                Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat.")
+            )
+    return summed_up(
+        learner=label,
+        parameters=swept.parameters,
+        records=records,
+        measured=_measured(records, (holdout_size, holdouts, seed, level), executor),
+        paths=swept.paths,
+        failed=swept.failed,
+        interrupted=swept.interrupted,
+        notes=tuple(swept.notes),
+        metric=metric or "",
+        metrics={} if metric is None else _metrics(records, metric, level),
+    )
 
-    records, failed = sweep_store.records(), sweep_store.failed()
+
+@dataclass(frozen=True)
+class _Swept:
+    """The records of a sweep by value, why other values have none, and how they were fitted."""
+
+    parameters: tuple[str, ...]
+    records: dict[Any, Labelings]
+    failed: dict[Any, str]
+    paths: tuple[PathUse, ...]
+    interrupted: bool
+    notes: list[Note]
+
+
+def _by_size(setup: Setup, sizes: Any, record_with: Callable[..., Any]) -> _Swept:
+    """A record for each size of the training subsets, all with the same test part, probes and seeds."""
+    if not isinstance(setup.scheme, (Subsets, HalfSplits)):
+        raise expect.InputError(
+            f"`scheme` is {type(setup.scheme).__name__}; a sweep over the training size needs Subsets or HalfSplits."
+        )
+    try:
+        schemes = {size: replace(setup.scheme, size=size) for size in dict.fromkeys(sizes)}
+    except TypeError as error:
+        raise expect.InputError(f"`param_range` is {sizes!r}; expected a list of training sizes.") from error
+    if not schemes:
+        raise expect.InputError("`param_range` is empty; expected at least one training size.")
+    for scheme in schemes.values():
+        scheme.check(setup.codes[setup.train], setup.per_row.take(setup.train))
+    records: dict[Any, Labelings] = {}
+    failed: dict[Any, str] = {}
+    interrupted = False
+    for size, scheme in schemes.items():
+        try:
+            labelings = record_with(scheme=scheme)
+        except KeyboardInterrupt:  # before any refit of this size was done
+            interrupted = True
+            break
+        except expect.InputError as error:
+            failed[size] = str(error)
+            continue
+        if labelings.interrupted:
+            interrupted = True
+            break
+        records[size] = labelings
+    if not records:
+        if interrupted:
+            raise KeyboardInterrupt
+        raise expect.InputError(f"No size could be recorded: {next(iter(failed.values()))}")
+    notes = [note for note in setup.notes if isinstance(note, Note)]
+    if interrupted:
+        unseen = [size for size in schemes if size not in records and size not in failed]
+        notes.append(Note("values-not-measured", expect.shown(unseen)))
+    return _Swept((SIZE,), records, failed, (PathUse(SIZE, tuple(records), ALONE, True),), interrupted, notes)
+
+
+def _by_value(setup: Setup, places: SweepStore, executor: Executor | int | None, progress: bool) -> _Swept:
+    """The record of every value of a grid; values that share work are fitted together."""
+    label, points = places.about["learner"]["name"], places.grid.points
+    records, failed = places.records(), places.failed()
     subsets, more = setup.draw()
-    fits = FitRunner(setup, subsets, executor, progress, label, sweep_store.chunks)
-    states = fits.run(sweep_store.left({*records, *failed}))
+    fits = FitRunner(setup, subsets, executor, progress, label, places.chunks)
+    states = fits.run(places.left({*records, *failed}))
     if fits.lost:
         left = expect.counted(sum(len(state.lost) for state in states), "task")
         raise expect.InputError(
@@ -173,63 +253,45 @@ def sweep(
             "from there."
         )
     notes: list[Note] = [*setup.notes, *more]
-    warnings = sweep_store.warnings() or _warnings(states)
-    made, refused = _records(fits, states, sweep_store, tuple(notes))
+    warnings = places.warnings() or _warnings(states)
+    made, refused = _records(fits, states, places, tuple(notes))
     records, failed = {**records, **made}, {**failed, **refused}
     if fits.interrupted and not records:
         raise KeyboardInterrupt
     if not records:
-        sweep_store.discard()
+        places.discard()
         why = next(iter(failed.values()))
         raise expect.InputError(f"{label} failed at every value: {why}{checks.advice(setup.X, why)}")
     notes += warnings
-    notes += [Note("text", stranger) for stranger in sweep_store.strangers()] if states else []
+    notes += [Note("text", stranger) for stranger in places.strangers()] if states else []
     if fits.interrupted:
-        done = min(len(record.train_rows) for record in records.values())
+        done = min(len(labelings.train_rows) for labelings in records.values())
         notes.append(Note("subsets-run", count=done, subsets=setup.scheme.n))
-        unseen = [point for point in settings.points if point not in records and point not in failed]
+        unseen = [point for point in points if point not in records and point not in failed]
         if unseen:
             notes.append(Note("values-not-measured", expect.shown(unseen)))
-    elif states or not sweep_store.listed:
+    elif states or not places.listed:
         try:
-            sweep_store.finish(made, failed, warnings)
+            places.finish(made, failed, warnings)
         except StoreFull as full:
             notes.append(Note("text", str(full)))
-    points = settings.points
     records = {point: records[point] for point in points if point in records}
-    if scored and share_paths and any(group.path is not None for group in fit_groups(settings, True)):
-        notes.append(Note("values-fitted-alone", str(metric)))
-    if holdout_size is None:
-        # Curves must be of one size: the largest that can be counted at every value.
-        holdout_size = min(countable_size(record, holdouts, setup.seed) for record in records.values())
-        if holdout_size < min(USUAL_SIZE, setup.test.size):
-            counted = expect.counted(holdout_size, "point")
-            notes.append(Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat."))
-    return summed_up(
-        learner=label,
-        parameters=settings.names,
-        records=records,
-        measured=_measured(records, (holdout_size, holdouts, setup.seed, level), executor),
-        paths=tuple(_uses(together, records)),
-        failed={point: failed[point] for point in points if point in failed},
-        interrupted=fits.interrupted,
-        notes=tuple(notes),
-        metric=metric or "",
-        metrics={} if metric is None else _metrics(records, metric, level),
-    )
+    failed = {point: failed[point] for point in points if point in failed}
+    paths = tuple(_uses(places.groups, records))
+    return _Swept(places.grid.names, records, failed, paths, fits.interrupted, notes)
 
 
 def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[Any, Metrics]:
     """The metric at each value where it can be computed."""
-    found = {}
-    for point, record in records.items():
+    by_value = {}
+    for point, labelings in records.items():
         try:
-            one = metrics(record, metric, level=level)
+            measured = metrics(labelings, metric, level=level)
         except expect.InputError:
             continue
-        if metric in one.estimates:
-            found[point] = one
-    return found
+        if metric in measured.estimates:
+            by_value[point] = measured
+    return by_value
 
 
 def _warnings(states: list[GroupProgress]) -> list[Note]:
@@ -261,9 +323,10 @@ def _measured(
         raise KeyboardInterrupt
     for failure in outcome.failures.values():
         raise RuntimeError(f"a record could not be measured: {failure}")
-    found: dict[Any, Orientation | str] = dict(zip(records, outcome.results.values()))
+    by_value: dict[Any, Orientation | str] = dict(zip(records, outcome.results.values()))
     return {
-        value: one.attached(records[value]) if isinstance(one, Orientation) else one for value, one in found.items()
+        value: measured.attached(records[value]) if isinstance(measured, Orientation) else measured
+        for value, measured in by_value.items()
     }
 
 
@@ -275,7 +338,7 @@ def _measure(shared: tuple[list[Labelings], tuple[int | None, int, int, float]],
 
 
 def _records(
-    fits: FitRunner, states: Iterable[GroupProgress], sweep_store: SweepStore, notes: tuple[Note, ...]
+    fits: FitRunner, states: Iterable[GroupProgress], places: SweepStore, notes: tuple[Note, ...]
 ) -> tuple[dict[Any, Labelings], dict[Any, str]]:
     """The record of each value, and why others have none. After an interruption, of the subsets that were done."""
     records: dict[Any, Labelings] = {}
@@ -283,14 +346,14 @@ def _records(
     for state in states:
         subsets = [subset for subset in range(state.n_subsets) if state.whole(subset)]
         for value, point in enumerate(state.group.points):
-            bench = fits.setup.bench(sweep_store.grid.learner_at(point))
+            bench = fits.setup.bench(places.grid.learner_at(point))
             answers = {place: state.answer(bench, value, subset) for place, subset in enumerate(subsets)}
             errors = [error for answer in answers.values() for error in answer.errors.values()]
             nothing = all(len(answer.errors) == len(answer.seconds) for answer in answers.values())
             if errors and (state.hopeless([value]) or nothing):
                 failed[point] = errors[0]
             elif len(subsets) > 1:
-                record = gathered(
+                labelings = gathered(
                     bench,
                     [fits.subsets[subset] for subset in subsets],
                     answers,
@@ -298,8 +361,8 @@ def _records(
                     state.deterministic,
                     fits.interrupted and len(subsets) < state.n_subsets,
                     notes,
-                    sweep_store.about_of(point),
+                    places.about_of(point),
                 )
-                assert isinstance(record, Labelings)
-                records[point] = record
+                assert isinstance(labelings, Labelings)
+                records[point] = labelings
     return records, failed

@@ -11,7 +11,7 @@ from ... import charts
 from ...charts.style.theme import labels
 from ...expect import counted
 from ...learner.orientation.orientation import usual_threshold
-from ...learner.stability.comparison import stabilities
+from ...learner.stability.stability import stability
 from ..curves import Curve, calibration, confusion, precision_recall, roc
 from ..results import LearnerResults, Results
 from .document import Cell, Picture, Section, Sheet
@@ -152,7 +152,7 @@ def variation_section(results: Results) -> Section:
         return Section("variation", title, "", absent="there are no refits", folded=True)
     oriented = next(iter(learners.values())).orientation
     threshold = usual_threshold(oriented.holdout_size)
-    table = stabilities({name: one.stability for name, one in learners.items()})
+    table = stability({name: one.stability for name, one in learners.items()})
     variation = sheet_of(
         "variation",
         "Refits in figures",

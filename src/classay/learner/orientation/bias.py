@@ -1,4 +1,4 @@
-"""Which labelings a learner produces, and how often: the label distribution matrix, and the bias to any target.
+"""Which labelings a learner produces and how often, the bias to any target, and what a bias leaves possible.
 
 A column of the matrix is P_F, the distribution of labelings over the refits on one subset; its mean over columns is
 P_D, the inductive orientation vector. Only labelings that occur have a row: of c^h possible ones, most do not.
@@ -7,7 +7,9 @@ P_D, the inductive orientation vector. Only labelings that occur have a row: of 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,7 @@ from ...arrays import Floats
 from ...expect import InputError, shown, whole
 from ...intervals import Estimate, around, crossed_standard_error, within_limits
 from ..records.labelings import Labelings
-from .entropy import chance
-from .holdouts import interval_kind
+from .entropy import interval_kind, p_log_p
 
 MOST_ENUMERATED = 2**16
 """With more labelings than this, the size of a target must be given."""
@@ -193,3 +194,118 @@ def _member(predicted: NDArray[Any], wanted: set[tuple[int, ...]], classes: NDAr
     for labeling in wanted:
         found |= (predicted == classes[list(labeling)]).all(axis=-1)
     return found
+
+
+# Bounds: what a bias leaves possible for the entropy, and the other way round.
+
+
+def target_size(threshold: int, holdout_size: int, n_classes: int) -> int:
+    """k: how many of the c^h labelings have at least `threshold` labels right."""
+    wrong = n_classes - 1
+    return sum(
+        math.comb(holdout_size, right) * wrong ** (holdout_size - right) for right in range(threshold, holdout_size + 1)
+    )
+
+
+def chance(threshold: int, holdout_size: int, n_classes: int) -> float:
+    """p_z: the chance that uniform guessing gets at least `threshold` of `holdout_size` labels right.
+
+    >>> [round(chance(z, 5, 2), 4) for z in (1, 2, 3, 4, 5)]
+    [0.9688, 0.8125, 0.5, 0.1875, 0.0312]
+    """
+    whole(threshold, "threshold", at_least=0)
+    return target_size(threshold, holdout_size, n_classes) / int(n_classes**holdout_size)
+
+
+def binary_entropy(q: float) -> float:
+    """H2(q) in bits.
+
+    >>> binary_entropy(0.5)
+    1.0
+    """
+    return sum(-share * math.log2(share) for share in (q, 1 - q) if share > 0)
+
+
+def most_expressivity(q: float, threshold: int, holdout_size: int, n_classes: int) -> float:
+    """The tight bound: with mass q on the target, H ≤ H2(q) + q·log2 k + (1 − q)·log2(|Ω| − k)."""
+    inside = target_size(threshold, holdout_size, n_classes)
+    outside = n_classes**holdout_size - inside
+    q = min(max(q, 0.0), 1.0)
+    return (
+        binary_entropy(q)
+        + (q * math.log2(inside) if inside else 0.0)
+        + ((1 - q) * math.log2(outside) if outside else 0.0)
+    )
+
+
+def most_expressivity_lauw(bias: float, log2_labelings: float) -> float:
+    """The published bound on expressivity: H ≤ log2|Ω| − 2·bias² (Lauw et al., 2019)."""
+    return log2_labelings - 2 * bias**2
+
+
+def most_bias_lauw(expressivity: float, log2_labelings: float) -> float:
+    """The published bound on bias: |bias| ≤ sqrt((log2|Ω| − H)/2). It is uninformative above 1."""
+    return math.sqrt(max(log2_labelings - expressivity, 0.0) / 2)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is possible at one threshold, next to what was measured (bias, expressivity, capacity: plain estimates).
+
+    `bias_low` and `bias_high` are −p and 1 − p. `expressivity_tight` is the highest expressivity that a learner with
+    this bias can have; `expressivity_least` the lowest with its own mass q_h on the target of each holdout: the mean of
+    H2(q_h), not H2 of the mean, which is larger. `expressivity_lauw` and `bias_lauw` are the published, looser bounds.
+    The same for capacity, given the learner's stochasticity: `capacity_tight` and `capacity_lauw` are the bounds of
+    expressivity less stochasticity; `capacity_least` is the information of the subset on whether the target is hit.
+    NaN where stochasticity is unknown.
+    """
+
+    threshold: int
+    chance: float
+    bias: float
+    bias_low: float
+    bias_high: float
+    bias_lauw: float
+    expressivity: float
+    expressivity_least: float
+    expressivity_tight: float
+    expressivity_lauw: float
+    capacity: float
+    capacity_least: float
+    capacity_tight: float
+    capacity_lauw: float
+
+
+def bounds(
+    masses: Floats, expressivity: float, stochasticity: float, threshold: int, holdout_size: int, n_classes: int
+) -> Bounds:
+    """All bounds at one threshold. `masses` (M, K) is the share of refits that hit the target: holdouts x subsets."""
+    p = chance(threshold, holdout_size, n_classes)
+    log2_labelings = holdout_size * math.log2(n_classes)
+    by_holdout = masses.mean(axis=1)
+    q = float(by_holdout.mean())
+    least = float(_binary_entropies(by_holdout).mean())
+    most = most_expressivity(q, threshold, holdout_size, n_classes)
+    looser = most_expressivity_lauw(q - p, log2_labelings)
+    known = not math.isnan(stochasticity)
+    return Bounds(
+        threshold=threshold,
+        chance=p,
+        bias=q - p,
+        bias_low=-p,
+        bias_high=1 - p,
+        bias_lauw=most_bias_lauw(expressivity, log2_labelings),
+        expressivity=expressivity,
+        expressivity_least=least,
+        expressivity_tight=most,
+        expressivity_lauw=looser,
+        capacity=expressivity - stochasticity,
+        capacity_least=max(least - float(_binary_entropies(masses).mean()), 0.0) if known else math.nan,
+        capacity_tight=most - stochasticity,
+        capacity_lauw=looser - stochasticity,
+    )
+
+
+def _binary_entropies(q: Floats) -> Floats:
+    bits: Floats = p_log_p(q) + p_log_p(1 - q)
+    return bits

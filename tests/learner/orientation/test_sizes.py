@@ -5,9 +5,10 @@ import pytest
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.orientation.by_size import countable_size
 from classay.learner.orientation.entropy import count, number_labelings
-from classay.learner.orientation.entropy_parts import parts
+from classay.learner.orientation.entropy_parts import countable_size, parts
+
+FIVE = (1, 2, 3, 4, 5)
 
 
 def following(n_subsets, refits, n_points, n_classes, seed=0, follow=0.5, random=0.0):
@@ -84,7 +85,7 @@ def test_a_small_test_part_is_used_whole():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_curves_rise_and_add_up(seed):
-    curve = classay.orientation_by_size(following(40, 5, 100, 2, seed, follow=0.2, random=0.1))
+    curve = classay.orientation(following(40, 5, 100, 2, seed, follow=0.2, random=0.1), FIVE)
     assert curve.identified >= 3
     for figure in (curve.expressivity, curve.capacity, curve.stochasticity):
         counted = [figure[size].value for size in curve.sizes if size <= curve.identified]
@@ -100,7 +101,7 @@ def test_independent_points_reach_the_ceiling():
     """Labels that follow the subset on their own: information adds up over points."""
     rng = np.random.default_rng(0)
     labels = np.repeat(rng.integers(2, size=(2000, 1, 30)), 2, axis=1)
-    curve = classay.orientation_by_size(Labelings.from_arrays(labels, np.arange(30) % 2, classes=[0, 1]), holdouts=20)
+    curve = classay.orientation(Labelings.from_arrays(labels, np.arange(30) % 2, classes=[0, 1]), FIVE, holdouts=20)
     for size in (1, 2, 3):
         assert curve.capacity[size].value == pytest.approx(size, abs=0.05)
         assert curve.ceiling[size] == pytest.approx(size, abs=0.05)
@@ -110,20 +111,20 @@ def test_points_that_say_the_same_stay_below_the_ceiling():
     rng = np.random.default_rng(0)
     labels = np.repeat(rng.integers(2, size=(500, 1, 1)), 30, axis=2)
     record = Labelings.from_arrays(np.repeat(labels, 2, axis=1), np.arange(30) % 2)
-    curve = classay.orientation_by_size(record, holdouts=20)
+    curve = classay.orientation(record, FIVE, holdouts=20)
     assert curve.capacity[5].value == pytest.approx(1, abs=0.05)
     assert curve.ceiling[5] == pytest.approx(5, abs=0.1)
 
 
 def test_a_deterministic_learner_has_no_other_part():
     record = dataclasses.replace(following(40, 1, 60, 2), deterministic=True)
-    curve = classay.orientation_by_size(record, sizes=(1, 3))
+    curve = classay.orientation(record, holdout_size=(1, 3))
     for size in (1, 3):
         assert curve.capacity[size].value == pytest.approx(curve.expressivity[size].value)
 
 
 def test_one_refit_leaves_the_split_unknown():
-    curve = classay.orientation_by_size(following(40, 1, 60, 2), sizes=(2,))
+    curve = classay.orientation(following(40, 1, 60, 2), holdout_size=(2,))
     assert not curve.capacity[2].known
     assert curve.expressivity[2].known
     assert "unknown [" not in str(curve)
@@ -169,7 +170,7 @@ def test_the_limit_of_stochasticity_is_at_least_that_of_five_points(guesses):
 
 
 def test_limits_rise_over_the_sizes_that_were_asked_for(guesses):
-    curve = classay.orientation_by_size(guesses, sizes=(5, 6, 7, 8, 10, 12), holdouts=20)
+    curve = classay.orientation(guesses, holdout_size=(5, 6, 7, 8, 10, 12), holdouts=20)
     assert curve.stochasticity[12].prefix
     for figure in (curve.expressivity, curve.capacity, curve.stochasticity):
         least = 0.0
@@ -185,4 +186,4 @@ def test_limits_rise_over_the_sizes_that_were_asked_for(guesses):
 @pytest.mark.parametrize("sizes", [(), (0,), (31,), (1.5,)])
 def test_sizes_that_cannot_be(sizes):
     with pytest.raises(InputError):
-        classay.orientation_by_size(following(10, 2, 30, 2), sizes)
+        classay.orientation(following(10, 2, 30, 2), sizes)
