@@ -30,8 +30,6 @@ def test_a_result_names_its_chart_and_passes_it_on():
         pass
 
     assert [kind._chart for kind in (Unnamed, Inheriting, Named, Child)] == ["", "", *["style.theme:titled"] * 2]
-    with pytest.raises(NotImplementedError, match="Inheriting has no chart"):
-        Inheriting().plot()
 
 
 def test_draw_is_plot():
