@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-from scipy.special import betaincinv
+from numpy.typing import ArrayLike
 
-from ... import expect, seeds
+from ... import expect
 from ...arrays import Floats
-from ...expect import InputError, fraction, whole
+from ...expect import InputError
 from ...intervals import Estimate
 from ...result import Result, plain
-from ..ranks.counts import class_weights
-from ..ranks.ranks import TIES, Evidence, Ranks
-from .retrain import Retrained
+from ..ranks.evidence import TIES, Evidence, class_weights
+from ..ranks.ranks import Ranks
+from ..ranks.scores import split_learner
+from .jackknife import band, proportion_limits
+from .retrained import Retrained, rank_and_retrain
+
+if TYPE_CHECKING:
+    from ..extrapolate.crossing import Crossing
+    from ..extrapolate.u_distribution import NestedAccuracy, UDistribution
+    from .risk import RiskCurve
 
 KIND = "over classes"
 KIND_OF_ROWS = "over rows, these classes fixed"
-KNOTS = 200
-"""Sizes at which limits are computed; between them they are interpolated, since they are smooth in log k."""
-LEAST_CLASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class Curve(Result, chart="classes.curve:curve_chart"):
     """The result of `accuracy_curve`: `accuracy[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
 
     `ranks` is the record it comes from, `ties` how ties were counted, `retrained` the accuracy of the learner refitted
-    on some label sets, if requested.
+    on some label sets, if requested. Methods ask further questions: `over_rows`, `u_distribution`, `nested`,
+    `crossing`, `risk`, `bayes_bound`.
     """
 
     accuracy: Floats
@@ -53,12 +55,7 @@ class Curve(Result, chart="classes.curve:curve_chart"):
 
     def at(self, k: int) -> Estimate:
         """Accuracy with k classes, 1 ≤ k ≤ K."""
-        k = expect.whole(k, "k", at_least=1)
-        if k > self.n_classes:
-            raise expect.InputError(
-                f"`k` is {k} but {self.n_classes} classes were observed. Use `classay.extrapolate(curve, {k})`."
-            )
-        place = k - 1
+        place = observed_size(k, self.n_classes) - 1
         return Estimate(float(self.accuracy[place]), float(self.low[place]), float(self.high[place]), self.level, KIND)
 
     def over_rows(self, k: int | None = None) -> Estimate:
@@ -81,33 +78,142 @@ class Curve(Result, chart="classes.curve:curve_chart"):
         """The evidence of all rows, with ties as they were counted here."""
         return self.ranks.evidence(self.ties)
 
-    def _about_prior(self) -> str:
-        return "" if self.ranks.prior is None else "Classes are weighted by the given prior. "
+    def u_distribution(self, method: str = "auto", random_state: int | None = 0) -> UDistribution:
+        """Estimate the distribution of U, the share of all classes that a row beats: every figure for k classes follows.
+
+        A row with U = u is right among k classes, drawn from the same source, with chance u^(k−1), and among the first
+        m with the chance that at most m − 1 of k − 1 others are above it. So `accuracy(k)`, `top(m, k)`,
+        `cost(k, cost)` and `largest(accuracy)`, the inverse question, are integrals of one distribution. Up to K
+        classes they are exact averages over label sets.
+
+        D̄(u), the share of rows with U ≤ u, rises from 0 to 1; better classifiers have it lower. The band is a
+        jackknife over classes, widened by how far two methods differ. Above `resolution`, 1 − 1/K, K classes cannot
+        show it: there the method continues it, and the figures for k far above K depend on that.
+
+        It misleads as `extrapolate` does: if new classes are of another kind, or a learner would be retrained.
+        `method` and `random_state` are as in `extrapolate`.
+
+        >>> rng = np.random.default_rng(0)
+        >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
+        >>> u = accuracy_curve(scores, np.arange(600) % 60).u_distribution()
+        >>> u.accuracy(1000), u.top(5, 1000)                    # in truth .243 and .458
+        (0.274 [0.231, 0.321], 0.492 [0.443, 0.541])
+        >>> u.largest(0.5)                                      # in truth 100 classes
+        128 [93, 183]
+
+        Zheng (2017), Information, Prediction, and Supervised Learning, Theorem 3.3.1.
+        """
+        from ..extrapolate.u_distribution import u_distribution
+
+        return u_distribution(self, method, random_state)
+
+    def nested(self, k: int, method: str = "auto", random_state: int | None = 0) -> NestedAccuracy:
+        """Estimate the accuracy if these K classes are kept and k − K like them are added.
+
+        A row of a kept class must beat the classes it was tested against, which is known, and the added ones: its
+        accuracy is that measured now, times E[U^(k−1)]/E[U^(K−1)]. A row of an added class must beat k − 1 classes:
+        E[U^(k−1)], as in `extrapolate`. Each of the k classes counts equally.
+
+        From 0 to 1. The measured accuracy of the kept classes has only the uncertainty of its rows, so the interval is
+        narrower than that for k classes that are all new. It misleads if the added classes are of another kind than the
+        kept, or if a learner would be retrained.
+
+        >>> rng = np.random.default_rng(0)
+        >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
+        >>> more = accuracy_curve(scores, np.arange(600) % 60).nested(100)
+        >>> bool(more.kept.low < more.accuracy.value < more.now.value)
+        True
+        """
+        return self.u_distribution(method, random_state).nested(k)
+
+    def crossing(
+        self, other: Curve, most: int = 10**6, method: str = "auto", random_state: int | None = 0
+    ) -> Crossing:
+        """Find the numbers of classes, from 2 to `most`, at which this classifier and another are equally accurate.
+
+        A classifier that is better with few classes may be worse with many: its rows are beaten by few classes each,
+        but there are more of them. Both curves are those of `u_distribution`. The difference has an interval over
+        classes, paired if both records have the same classes.
+
+        No crossing: one is ahead throughout. A crossing with a wide interval: the two are not distinguished there. It
+        misleads beyond the observed classes as `extrapolate` does.
+
+        >>> rng, y = np.random.default_rng(0), np.arange(900) % 60
+        >>> even = rng.normal(size=(900, 60)) + 2.2 * np.eye(60)[y]
+        >>> uneven = rng.normal(size=(900, 60)) + np.where(y % 2, 5.0, 1.2)[:, None] * np.eye(60)[y]
+        >>> both = accuracy_curve(even, y).crossing(accuracy_curve(uneven, y), 10**4)
+        >>> [each.value < 60 for each in both.crossings], both.paired
+        ([True], True)
+        """
+        theirs = expect_curve(other, "other").u_distribution(method, random_state)
+        return self.u_distribution(method, random_state).crossing(theirs, most)
+
+    def risk(self, costs: ArrayLike, scores: Any) -> RiskCurve:
+        """Measure the expected cost with 2, 3, …, K classes, if some errors cost more than others.
+
+        risk_k = mean over test rows, with equal weight per class, and over all label sets of k classes that contain the
+        true one, of costs[prediction, truth]. A class j that scores higher than the true one is predicted in
+        C(R_j − 2, k−2)/C(K−1, k−1) of them, R_j the number of classes that score as high as j or lower.
+
+        Between the least and the greatest cost; lower is better. With cost 0 for right and 1 for wrong it is
+        1 − accuracy. It misleads as the curve does: if the scores of a class depend on which others there are. The
+        prediction is the class with the highest score, not the one with the lowest cost. If the cost depends on the
+        rank of the true class alone, `u_distribution().cost` needs no scores.
+
+        costs : (K, K), costs[predicted, true], in the order of the columns, or a DataFrame labelled by class
+        scores : the (n, K) scores that the curve was made of; the record has only how the true class ranked
+
+        >>> scores, costs = [[3.0, 1, 2], [2, 1, 0], [0, 1, 2]], [[0, 9, 1], [1, 0, 1], [1, 1, 0]]
+        >>> accuracy_curve(scores, [0, 1, 2]).risk(costs, scores).risk
+        array([0. , 1.5, 3. ])
+
+        Zheng (2017), Information, Prediction, and Supervised Learning, sections 2.3 and 3.3.
+        """
+        from .risk import risk_curve
+
+        return risk_curve(self.ranks, scores, costs, self.ties, self.level)
+
+    def bayes_bound(
+        self, k: int | None = None, alpha: float = 0.05, method: str = "guaranteed", tried: int = 1
+    ) -> Estimate:
+        """Bound from below the accuracy of the best possible classifier, on average over random sets of k classes.
+
+        The classifier at hand is right less often than the best one, and both depend on chance in their classes and
+        rows. `low` is the lowest average Bayes accuracy at which so good a result has a probability above `alpha`: one
+        bound on the moment generating function over classes and rows together (see `classes.information.bayes`).
+        `value` is the measured accuracy, `high` is 1: there is no upper bound.
+
+        From 1/k, nothing learned, to 1; higher is better. "guaranteed" holds for every sample size and any channel, and
+        is therefore wide: 50 classes of 10 rows at .635 give .453. "jackknife" takes the spread over classes from the
+        data (.56 there): an approximation for many classes, and for scores that do not change when a class is removed.
+        Both need classes drawn at random from many, and test rows separate from the training rows; for the best
+        classifier of *these* classes, where only rows are random, use "fixed_classes".
+
+        k : classes in a set, by default all K. Choose it before looking at the results
+        alpha : how often the bound may fail
+        method : "guaranteed", "jackknife" or "fixed_classes"
+        tried : how many classifiers were tried on the same rows (Bonferroni): the best of 10 needs `tried=10`
+
+        >>> curve = accuracy_curve(np.eye(50)[np.arange(500) * 7 // 9 % 50], np.arange(500) % 50)
+        >>> curve.bayes_bound().low >= 1 / 50
+        True
+
+        Zheng (2017), Information, Prediction, and Supervised Learning, Section 2.5; Boucheron, Lugosi & Massart (2000),
+        A sharp concentration inequality with applications.
+        """
+        from ..information.bayes import bayes_bound
+
+        return bayes_bound(self, k, alpha, method, tried)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per size: figure, k, value, low, high, level, kind; retrained learners below."""
-        frame = pd.DataFrame(
-            {
-                "figure": "accuracy",
-                "k": np.arange(1, self.n_classes + 1),
-                "value": self.accuracy,
-                "low": self.low,
-                "high": self.high,
-                "level": self.level,
-                "kind": KIND,
-            }
-        )
-        if not self.retrained:
-            return frame
+        frame = curve_frame("accuracy", self.accuracy, self.low, self.high, self.level)
         rows = [
-            {
-                "figure": "retrained accuracy",
-                "k": one.k,
-                **{name: getattr(one.accuracy, name) for name in frame.columns[2:]},
-            }
-            for one in self.retrained
+            {"figure": "retrained accuracy", "k": each.k}
+            | {name: getattr(each.accuracy, name) for name in frame.columns[2:]}
+            for each in self.retrained
         ]
-        return pd.concat([frame, pd.DataFrame(rows)], ignore_index=True)
+        return pd.concat([frame, pd.DataFrame(rows)], ignore_index=True) if rows else frame
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; only a summary of the record."""
@@ -117,18 +223,18 @@ class Curve(Result, chart="classes.curve:curve_chart"):
         return {**figures, "ranks": self.ranks.summary()}
 
     def __str__(self) -> str:
-        sizes = sorted({k for k in (2, 10, 100, 1000, 10_000) if k < self.n_classes})
-        some = ", ".join(f"{self.at(k)} with {k}" for k in sizes)
+        prior = "" if self.ranks.prior is None else "Classes are weighted by the given prior. "
+        fixed = self.over_rows()
         text = (
             f"{self.ranks.name}: accuracy {self.at(self.n_classes)} with all {self.n_classes} classes"
-            + (f"; {some}" if some else "")
-            + f". Average over all label sets of each size; intervals are {KIND}, from {self.ranks.truth.size} test "
-            f"rows. For these {self.n_classes} classes alone the interval over rows is "
-            f"[{(fixed := self.over_rows()).low:.3g}, {fixed.high:.3g}]. {self._about_prior()}"
-            f"{self.ranks.marginal_in_words()}"
+            f"{'; ' if self.n_classes > 2 else ''}{some_sizes(self)}. Average over all label sets of each size; "
+            f"intervals are {KIND}, from {self.ranks.truth.size} test rows. For these {self.n_classes} classes alone "
+            f"the interval over rows is [{fixed.low:.3g}, {fixed.high:.3g}]. {prior}{self.ranks.marginal_in_words()}"
         )
         if self.retrained:
-            anew = ", ".join(f"{one.accuracy} with {one.k} ({self.accuracy[one.k - 1]:.3g})" for one in self.retrained)
+            anew = ", ".join(
+                f"{each.accuracy} with {each.k} ({self.accuracy[each.k - 1]:.3g})" for each in self.retrained
+            )
             text += f" Refitted on random label sets it reaches (in brackets: the curve): {anew}."
         return " ".join([text, *self.ranks.notes])
 
@@ -137,13 +243,21 @@ def accuracy_curve(
     scores: Any,
     y: ArrayLike | None = None,
     *,
+    learner: Any = None,
+    test_size: float = 0.5,
+    retrain: bool | Sequence[int] = False,
+    draws: int = 10,
     classes: ArrayLike | None = None,
     ties: str = "random",
     marginal: bool | None = None,
-    level: float = 0.95,
     prior: Any = None,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+    executor: Executor | int | None = None,
+    progress: bool = False,
+    name: str | None = None,
 ) -> Curve:
-    """Measure the accuracy with 2, 3, …, K classes, from scores with K.
+    """Measure the accuracy with 2, 3, …, K classes, from scores with K, or of a learner.
 
     accuracy_k = mean over test rows, with equal weight per class, of the share of label sets of k classes that contain
     the true one in which it scores highest: C(L, k−1)/C(K−1, k−1) for a row that beats L of K − 1 others.
@@ -153,26 +267,38 @@ def accuracy_curve(
 
     It misleads if the scores of a class depend on which others there are (softmax, trees): a learner fitted on k
     classes alone would give other scores. `marginal=True` says that they do not, as in naive Bayes, discriminant
-    analysis and nearest means; for a learner, `curve_of_learner(..., retrain=True)` compares. If classes were not drawn
-    at random (the most frequent, the easiest), the curve holds for such classes only.
+    analysis and nearest means. With a learner, `retrain=True` refits it on random label sets of a few sizes, with the
+    same rows to train and to test: if those accuracies lie off the curve, trust them. If classes were not drawn at
+    random (the most frequent, the easiest), the curve holds for such classes only.
 
     Parameters
     ----------
-    scores : (n, K) array or memory map, higher means more likely; or a `Ranks`, and then nothing else
-    y : (n,) true classes, as names or column numbers
-    classes : names of the columns, in order; may be left out if `y` has column numbers
+    scores : (n, K) array or memory map, higher means more likely; or a `Ranks`; or, with `learner`, the rows X
+    y : (n,) true classes, as names or column numbers; none with a `Ranks`
+    learner : an unfitted scikit-learn classifier or Pipeline, to be fitted once on some rows of all classes
+    test_size : of a learner: share of the rows of each class that are scored, not fitted
+    retrain : of a learner: whether to refit it on random label sets; or their sizes, by default about five
+    draws : label sets of each size to refit on
+    classes : names of the columns of scores, in order; may be left out if `y` has column numbers
     ties : a tie with the true class counts as "random" (broken at random), "wrong" or "right"
-    marginal : whether the score of a class does not depend on which others there are
-    level : confidence level of the intervals
+    marginal : whether the score of a class does not depend on which others there are; known for most learners
     prior : how often each class is the true one: weights in the order of the columns, or by class; "rows": by the
         number of test rows; "zipf": 1, 1/2, 1/3, … by the number of test rows; default: every class equally often. The
         other classes of a label set are drawn evenly
+    level : confidence level of the intervals
+    random_state, executor, progress : of the split, the label sets and the fits of a learner; as in `classay.record`
+    name : display name
 
     Examples
     --------
     >>> scores = [[3.0, 1, 2, 0], [2, 1, 3, 0], [0, 1, 2, 1], [3, 2, 1, 0]]
     >>> accuracy_curve(scores, [0, 1, 2, 3]).accuracy.round(3)
     array([1.   , 0.583, 0.5  , 0.5  ])
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> curve = accuracy_curve(*load_digits(return_X_y=True), learner=GaussianNB(var_smoothing=0.01))
+    >>> curve.at(2), curve.at(10)
+    (0.987 [0.969, 0.996], 0.923 [0.832, 0.972])
 
     References
     ----------
@@ -181,206 +307,67 @@ def accuracy_curve(
     """
     expect.one_of(ties, "ties", TIES)
     expect.fraction(level, "level")
-    ranks = ranks_of(scores, y, classes, marginal)
-    return curve_of(ranks if prior is None else ranks.with_prior(prior), ties, level)
+    retrained: tuple[Retrained, ...] = ()
+    if learner is not None:
+        if isinstance(scores, Ranks) or classes is not None or y is None:
+            raise InputError(
+                "With a `learner`, the first two arguments are its rows X and labels y, and `classes` is left out."
+            )
+        split = split_learner(learner, scores, y, test_size, random_state)
+        ranks, retrained = rank_and_retrain(split, retrain, draws, ties, marginal, level, executor, progress, name)
+    else:
+        if retrain is not False:
+            raise InputError("`retrain` needs a learner: accuracy_curve(X, y, learner=LinearSVC(), retrain=True).")
+        ranks = ranks_of(scores, y, classes, marginal, name)
+    ranks = ranks if prior is None else ranks.with_prior(prior)
+    accuracy = ranks.evidence(ties).accuracy()
+    return Curve(accuracy, *band(ranks, accuracy, ties, level), ties, level, ranks, retrained)
+
+
+def ranks_of(
+    scores: Any, y: ArrayLike | None, classes: ArrayLike | None, marginal: bool | None, name: str | None
+) -> Ranks:
+    """A record from scores, or the record itself."""
+    if isinstance(scores, Ranks):
+        arguments = {"y": y, "classes": classes, "marginal": marginal, "name": name}
+        surplus = [argument for argument, value in arguments.items() if value is not None]
+        if surplus:
+            raise InputError(f"`scores` is a record of ranks, which has its own {surplus[0]}. Leave that out.")
+        return scores
+    if y is None:
+        raise InputError("`y` is missing; expected the true class of every row of `scores`.")
+    return Ranks.from_scores(scores, y, classes, marginal, name or "scores")
 
 
 def expect_curve(curve: Any, name: str = "curve") -> Curve:
     """Return the curve if it is one, of 2 classes or more."""
     if not isinstance(curve, Curve):
-        raise expect.InputError(
+        raise InputError(
             f"`{name}` is of type {type(curve).__name__}; expected a curve from `accuracy_curve(scores, y)`."
         )
     if curve.n_classes < 2:
-        raise expect.InputError(f"`{name}` has 1 class; at least 2 are needed to measure information.")
+        raise InputError(f"`{name}` has 1 class; at least 2 are needed to measure information.")
     return curve
 
 
-def ranks_of(scores: Any, y: ArrayLike | None, classes: ArrayLike | None, marginal: bool | None) -> Ranks:
-    """A record from scores, or the record itself."""
-    if isinstance(scores, Ranks):
-        surplus = [
-            name for name, value in (("y", y), ("classes", classes), ("marginal", marginal)) if value is not None
-        ]
-        if surplus:
-            raise expect.InputError(f"`scores` is a record of ranks, which has its own {surplus[0]}. Leave that out.")
-        return scores
-    if y is None:
-        raise expect.InputError("`y` is missing; expected the true class of every row of `scores`.")
-    return Ranks.from_scores(scores, y, classes, marginal)
+# What the curves of accuracy and of cost have in common.
 
 
-def curve_of(ranks: Ranks, ties: str, level: float, retrained: tuple[Retrained, ...] = ()) -> Curve:
-    """The curve of a record."""
-    accuracy = ranks.evidence(ties).accuracy()
-    low, high = band(ranks, accuracy, ties, level)
-    return Curve(accuracy, low, high, ties, level, ranks, retrained)
+def observed_size(k: int, n_classes: int) -> int:
+    """A number of classes that was observed."""
+    if expect.whole(k, "k", at_least=1) > n_classes:
+        raise InputError(f"`k` is {k} but {n_classes} classes were observed. Use `classay.extrapolate(curve, {k})`.")
+    return int(k)
 
 
-# Intervals over classes.
+def curve_frame(figure: str, values: Floats, low: Floats, high: Floats, level: float) -> pd.DataFrame:
+    """One row per size: figure, k, value, low, high, level, kind."""
+    sizes = np.arange(1, values.size + 1)
+    return pd.DataFrame(
+        {"figure": figure, "k": sizes, "value": values, "low": low, "high": high, "level": level, "kind": KIND}
+    )
 
 
-def band(ranks: Ranks, accuracy: Floats, ties: str, level: float) -> tuple[Floats, Floats]:
-    """Lower and upper limits for k = 1, …, K, from the rows that are stored in detail.
-
-    The variance over the choice of classes comes from a jackknife over groups of classes. It gives the number of
-    independent trials with the same uncertainty, n* = a(1 − a)/variance; the interval is that of a proportion in n*
-    trials (Korn & Graubard, 1998, with Jeffreys' limits). So it stays within 0 and 1, and has a width even without any
-    error.
-    """
-    n_classes = ranks.n_classes
-    with_rows = int(np.unique(ranks.truth).size)
-    if ranks.prior is not None:  # as many classes of equal weight as have the same variance
-        share = ranks.prior[np.unique(ranks.truth)]
-        with_rows = max(int(share.sum() ** 2 / (share**2).sum()), 1)
-    if with_rows < LEAST_CLASSES:  # two classes say nothing about others
-        return np.where(np.arange(n_classes) == 0, accuracy, 0.0), np.ones(n_classes)
-    knots = np.unique(np.geomspace(2, n_classes, KNOTS).round().astype(np.int64))
-    values = np.array([accuracy_up_to(evidence, knots) for evidence in leave_groups_out(ranks, ties, statistics=False)])
-    parts = contributions(values, np.bincount(ranks.group))
-    most = ranks.truth.size * (n_classes - 1)  # number of comparisons in all
-    low, high = interval_limits(accuracy[knots - 1], parts, with_rows, most, level)
-    at, sizes = np.log(knots), np.log(np.arange(1, n_classes + 1))
-    low, high = np.interp(sizes, at, low), np.interp(sizes, at, high)
-    low[0] = high[0] = 1.0  # one class alone is always right
-    return np.minimum(low, accuracy), np.maximum(high, accuracy)
-
-
-def proportion_limits(share: float, trials: float, level: float) -> tuple[float, float]:
-    """Clopper and Pearson's limits of a proportion; the trials need not be whole (Korn & Graubard, 1998).
-
-    >>> tuple(round(end, 4) for end in proportion_limits(0.0, 10, 0.95))
-    (0.0, 0.3085)
-    """
-    tail, right = (1 - level) / 2, share * trials
-    low = float(betaincinv(right, trials - right + 1, tail)) if right > 0 else 0.0
-    high = float(betaincinv(right + 1, trials - right, 1 - tail)) if trials - right > 1e-12 * trials else 1.0
-    return min(low, share), max(high, share)
-
-
-def accuracy_up_to(evidence: Evidence, sizes: NDArray[np.int64]) -> Floats:
-    """The curve without some classes; a size that no longer exists is replaced by the largest that does.
-
-    Fewer classes vary more, so the error is rather too large than too small (Efron & Stein, 1981).
-    """
-    return evidence.accuracy(np.minimum(sizes, evidence.n_classes))
-
-
-def interval_limits(accuracy: Floats, parts: Floats, n_classes: int, most: int, level: float) -> tuple[Floats, Floats]:
-    """Limits of accuracies whose variance is the mean of `parts` (G, …), estimated from `n_classes` classes.
-
-    The spread of the parts shows how precisely the variance is known and sets the degrees of freedom: few if one group
-    of classes makes all the errors.
-    """
-    n_groups, tail = parts.shape[0], (1 - level) / 2
-    variance = parts.mean(axis=0)
-    varies = (variance > 0) & (accuracy > 0) & (accuracy < 1 - 1e-12)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kurtosis = (parts**2).mean(axis=0) / variance**2
-        freedom = np.where(kurtosis > 1, 2 * n_groups / (kurtosis - 1), np.inf)
-        freedom = np.clip(freedom, 1, n_groups - 1)
-        wider = stats.norm.ppf(1 - tail) / stats.t.ppf(1 - tail, freedom)
-        # If all is right, or all wrong, every class counts as one trial: its rows may be fully dependent.
-        trials = np.where(varies, np.minimum(accuracy * (1 - accuracy) / variance, most) * wider**2, n_classes)
-    right = accuracy * trials
-    low, high = (betaincinv(right + 0.5, trials - right + 0.5, q) for q in (tail, 1 - tail))
-    return np.where(accuracy == 0, 0.0, low), np.where(accuracy > 1 - 1e-12, 1.0, high)
-
-
-# Resampling of classes: standard errors of a curve, and of the difference of two
-
-
-MOST_PAIRS = 200
-"""Pairs of groups that `paired_error` leaves out."""
-Figure = TypeVar("Figure", float, Floats)
-
-
-def leave_groups_out(ranks: Ranks, ties: str = "random", statistics: bool = True) -> Iterator[Evidence]:
-    """The evidence without the classes of one group, for each of the G groups in turn; see `Ranks.among`."""
-    for group in range(ranks.n_groups):
-        mask = np.ones(ranks.n_groups, dtype=bool)
-        mask[group] = False
-        yield ranks.among(mask, ties, statistics)
-
-
-def class_samples(
-    ranks: Ranks, ties: str = "random", n: int = 10, seed: int = 0, share: float = 0.5
-) -> Iterator[Evidence]:
-    """The evidence of a random `share` of the groups, `n` times."""
-    size = round(fraction(share, "share") * ranks.n_groups)
-    if size < 2:
-        raise InputError(
-            f"A share of {share:g} of {ranks.n_classes} classes is {size}; at least 2 are needed. Use more classes or "
-            "a larger share."
-        )
-    for draw in range(whole(n, "n", at_least=1)):
-        chosen = seeds.generator(seed, "some classes", draw).choice(ranks.n_groups, size, replace=False)
-        mask = np.zeros(ranks.n_groups, dtype=bool)
-        mask[chosen] = True
-        yield ranks.among(mask, ties)
-
-
-def standard_error(
-    ranks: Ranks, figure: Callable[[Evidence], Figure], ties: str = "random", statistics: bool = True
-) -> Figure:
-    """Standard error of a figure over the choice of classes: the delete-a-group jackknife.
-
-    se² = 1/G · Σ_g (K/m_g − 1)·(θ_g − θ̄)², where θ_g is the figure without the m_g classes of group g and θ̄ their mean
-    with weights K − m_g: exact for a mean over classes, whatever the sizes of the groups (Busing, Meijer & van der
-    Leeden, 1999), and (G−1)/G·Σ(θ_g − θ̄)² if they are equal. NaN if a figure is NaN without some group.
-    """
-    values = np.array([figure(evidence) for evidence in leave_groups_out(ranks, ties, statistics)], dtype=float)
-    return jackknife_error(values, np.bincount(ranks.group))  # type: ignore[return-value]  # an array or a float
-
-
-def jackknife_error(values: Floats, sizes: NDArray[np.integer]) -> Floats | float:
-    """The standard error from figures without each group, (G,) or (G, …), and the sizes of the groups."""
-    error = np.sqrt(contributions(values, sizes).mean(axis=0))
-    return float(error) if values.ndim == 1 else error
-
-
-def contributions(values: Floats, sizes: NDArray[np.integer]) -> Floats:
-    """What each group contributes to the squared standard error, which is their mean."""
-    n_classes, wide = sizes.sum(), (slice(None),) + (None,) * (values.ndim - 1)
-    left = (n_classes - sizes)[wide]
-    mean = (left * values).sum(axis=0) / left.sum()
-    parts: Floats = (n_classes / sizes - 1)[wide] * (values - mean) ** 2
-    return parts
-
-
-def paired_error(ranks: Ranks, figure: Callable[[Evidence], float], ties: str = "random") -> float:
-    """Standard error of a figure over the choice of classes. It includes that of rows, which come with their class.
-
-    Whether a class is recognised depends on its neighbours, so accuracy is far from a mean over classes. Split its
-    variance into what classes do alone, in pairs, in threes: σ₁ + σ₂ + σ₃ + … The jackknife counts these once, twice,
-    three times: V₁ = σ₁ + 2σ₂ + 3σ₃ + …, too much. Leaving out two groups at a time gives V₂ = σ₂ + 3σ₃ + 6σ₄ + …
-    (Efron & Stein, 1981), and V₁ − V₂ = σ₁ + σ₂ − 2σ₄ − … is too little. The mean of the two, as for an alternating
-    series, is used here.
-    """
-    n_groups = ranks.n_groups
-
-    def without(*groups: int) -> float:
-        mask = np.ones(n_groups, dtype=bool)
-        mask[list(groups)] = False
-        return figure(ranks.among(mask, ties, statistics=False))
-
-    single = np.array([without(group) for group in range(n_groups)])
-    alone = float(jackknife_error(single, np.bincount(ranks.group))) ** 2
-    if n_groups < 4 or alone == 0:
-        return math.sqrt(alone)
-    # How much more two groups do together than each alone.
-    whole = without()
-    together = [
-        n_groups * whole - (n_groups - 1) * (single[a] + single[b]) + (n_groups - 2) * without(a, b)
-        for a, b in group_pairs(n_groups)
-    ]
-    in_pairs = float(np.var(together)) * (n_groups - 1) / (2 * (n_groups + 1))
-    return math.sqrt(alone - min(in_pairs, alone) / 2)
-
-
-def group_pairs(n_groups: int) -> NDArray[np.int64]:
-    """All pairs of groups, or some at random, always the same."""
-    pairs = np.array(list(combinations(range(n_groups), 2)), dtype=np.int64)
-    if len(pairs) <= MOST_PAIRS:
-        return pairs
-    return pairs[seeds.generator(0, "pairs of groups", n_groups).choice(len(pairs), MOST_PAIRS, replace=False)]
+def some_sizes(curve: Curve | RiskCurve) -> str:
+    """The figures of a few sizes, in words."""
+    return ", ".join(f"{curve.at(k)} with {k}" for k in (2, 10, 100, 1000, 10_000) if k < curve.n_classes)

@@ -1,7 +1,8 @@
-"""`risk_curve`: expected cost over all label sets of every size, if some errors cost more than others."""
+"""The curve of expected cost over all label sets of every size, if some errors cost more than others."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,23 +11,27 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from ... import expect
 from ...arrays import AnyInts, Floats
-from ...inputs import column_names, columns_of, table_of
+from ...expect import InputError
+from ...inputs import table_of
 from ...intervals import Estimate
 from ...result import Result, plain
-from ..ranks.counts import blocks, check_scores, class_groups, class_weights, notes_of_empty_classes
-from ..ranks.ranks import TIES, Ranks, mean_over_label_sets, spread_weights
-from .curve import jackknife_error
+from ..ranks.counts import blocks, check_scores, class_groups, notes_of_empty_classes
+from ..ranks.evidence import class_weights, mean_over_label_sets, spread_weights
+from ..ranks.ranks import Ranks
+from .curve import KIND, curve_frame, observed_size, some_sizes
+from .jackknife import jackknife_error
 
-KIND = "over classes"
 GROUPS = 20
 """Classes are left out in this many groups; fewer than for accuracy, because all is counted again for each."""
+SIZES, UPPER_PART = 15, 0.3
+"""The cost of an error is extrapolated from this many sizes, from this share of the classes on."""
+KIND_AHEAD = "over classes, extrapolated: accuracy and cost at their ends together, so rather too wide"
 
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve(Result, chart="classes.curve:risk_chart"):
-    """The result of `risk_curve`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
+    """The result of `Curve.risk`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
 
     `of_right` and `of_wrong` are its two parts: what right predictions cost, and wrong ones. `without` has both parts,
     and the accuracy, without each group of classes, `group` the group of every class, `ranks` the record of the same
@@ -34,13 +39,11 @@ class RiskCurve(Result, chart="classes.curve:risk_chart"):
     prediction.
     """
 
-    name: str
     risk: Floats
     low: Floats
     high: Floats
     ties: str
     level: float
-    n_rows: int
     of_right: Floats
     of_wrong: Floats
     without: Floats
@@ -57,98 +60,43 @@ class RiskCurve(Result, chart="classes.curve:risk_chart"):
 
     def at(self, k: int) -> Estimate:
         """Expected cost with k classes, 1 ≤ k ≤ K."""
-        place = expect.whole(k, "k", at_least=1) - 1
-        if k > self.n_classes:
-            raise expect.InputError(
-                f"`k` is {k} but {self.n_classes} classes were observed. Use `classay.extrapolate(curve, {k})`."
-            )
+        place = observed_size(k, self.n_classes) - 1
         return Estimate(float(self.risk[place]), float(self.low[place]), float(self.high[place]), self.level, KIND)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per size: figure, k, value, low, high, level, kind."""
-        return pd.DataFrame(
-            {
-                "figure": "risk",
-                "k": np.arange(1, self.n_classes + 1),
-                "value": self.risk,
-                "low": self.low,
-                "high": self.high,
-                "level": self.level,
-                "kind": KIND,
-            }
-        )
+        return curve_frame("risk", self.risk, self.low, self.high, self.level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; only a summary of the record, and of the groups their number."""
-        names = ("name", "risk", "low", "high", "ties", "level", "n_rows", "of_right", "of_wrong", "least", "most")
+        names = ("risk", "low", "high", "ties", "level", "of_right", "of_wrong", "least", "most")
         figures = {each: plain(getattr(self, each)) for each in (*names, "notes")}
         return {**figures, "without": len(self.without), "group": plain(self.group), "ranks": self.ranks.summary()}
 
     def __str__(self) -> str:
-        sizes = [k for k in (2, 10, 100, 1000, 10_000) if k < self.n_classes]
-        some = "".join(f", {self.at(k)} with {k}" for k in sizes)
         text = (
-            f"{self.name}: expected cost {self.at(self.n_classes)} with all {self.n_classes} classes{some}. Average "
-            f"over all label sets of each size; intervals are {KIND}, from {self.n_rows} test rows."
+            f"{self.ranks.name}: expected cost {self.at(self.n_classes)} with all {self.n_classes} classes"
+            f"{', ' if self.n_classes > 2 else ''}{some_sizes(self)}. Average over all label sets of each size; "
+            f"intervals are {KIND}, from {self.ranks.truth.size} test rows."
         )
         return " ".join([text, *self.notes])
 
 
-def risk_curve(
-    scores: Any,
-    y: ArrayLike,
-    costs: ArrayLike,
-    *,
-    classes: ArrayLike | None = None,
-    ties: str = "random",
-    level: float = 0.95,
-    name: str = "scores",
-) -> RiskCurve:
-    """Measure the expected cost with 2, 3, …, K classes, from scores with K and the cost of each confusion.
-
-    risk_k = mean over test rows, with equal weight per class, and over all label sets of k classes that contain the
-    true one, of costs[prediction, truth]. A class j that scores higher than the true one is predicted in
-    C(R_j − 2, k−2)/C(K−1, k−1) of them, R_j the number of classes that score as high as j or lower.
-
-    Between the least and the greatest cost; lower is better. With cost 0 for right and 1 for wrong it is
-    1 − accuracy.
-
-    It misleads as `accuracy_curve` does: if the scores of a class depend on which others there are. The prediction is
-    the class with the highest score, not the one with the lowest cost.
-
-    Parameters
-    ----------
-    scores : (n, K) array or memory map, higher means more likely
-    y : (n,) true classes, as names or column numbers
-    costs : (K, K), costs[predicted, true], in the order of the columns of `scores`, or a DataFrame labelled by class
-    classes : names of the columns, in order; may be left out if `y` has column numbers
-    ties : a tie with the true class counts as "random", "wrong" or "right"; other ties are broken at random
-    level : confidence level of the intervals
-    name : display name
-
-    Examples
-    --------
-    >>> scores, costs = [[3.0, 1, 2], [2, 1, 0], [0, 1, 2]], [[0, 9, 1], [1, 0, 1], [1, 1, 0]]
-    >>> risk_curve(scores, [0, 1, 2], costs).risk
-    array([0. , 1.5, 3. ])
-
-    References
-    ----------
-    Zheng (2017), Information, Prediction, and Supervised Learning, thesis, Stanford University, sections 2.3 and 3.3.
-
-    """
-    expect.one_of(ties, "ties", TIES)
-    expect.fraction(level, "level")
-    table = table_of(scores)
-    names = column_names(scores, y, classes)
-    truth = columns_of(y, names, table.shape[0])
-    if not truth.size:
-        raise expect.InputError("There are no test rows; expected at least one row of scores.")
+def risk_curve(ranks: Ranks, scores: Any, costs: ArrayLike, ties: str, level: float) -> RiskCurve:
+    """The expected cost for a record and the scores that it was made of; see `Curve.risk`."""
+    table, names, truth = table_of(scores), ranks.classes, ranks.truth
+    if table.shape != (truth.size, names.size):
+        raise InputError(
+            f"`scores` has shape {table.shape}; expected {(truth.size, names.size)}, the scores that the curve was "
+            "made of."
+        )
+    if ranks.prior is not None:
+        raise InputError("The curve weights classes by a prior; costs are for classes of equal weight. Drop `prior`.")
     if isinstance(costs, pd.DataFrame) and set(costs.index) == set(costs.columns) == set(names.tolist()):
         costs = costs.loc[names.tolist(), names.tolist()]
     matrix = _cost_matrix(costs, names.size)
     group, weights = class_groups(names.size, GROUPS), class_weights(truth, names.size)
-    whole, without = count_costs(table, truth, weights, matrix, group, ties)
+    whole, without = count_costs(table, ranks, weights, matrix, group, ties)
     risk = whole.curve()
     parts = _parts_without(without, group, truth)
     error = (
@@ -159,10 +107,9 @@ def risk_curve(
     low, high = np.clip(risk - reach, least, most), np.clip(risk + reach, least, most)
     wrong = matrix[~np.eye(names.size, dtype=bool)] if names.size > 1 else matrix.ravel()
     return RiskCurve(
-        name, risk, low, high, ties, level, int(truth.size), whole.of_right(), whole.of_wrong(),
-        np.empty((0, 3, names.size)) if parts is None else parts, group, float(wrong.min()), float(wrong.max()),
-        Ranks.from_chunks([(table, truth)], np.arange(names.size), name=name), notes_of_empty_classes(truth,
-        names.size),
+        risk, low, high, ties, level, whole.of_right(), whole.of_wrong(),
+        np.empty((0, 3, names.size)) if parts is None else parts, group, float(wrong.min()), float(wrong.max()), ranks,
+        notes_of_empty_classes(truth, names.size),
     )  # fmt: skip
 
 
@@ -170,14 +117,14 @@ def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
     try:
         matrix = np.asarray(costs, dtype=float)
     except (ValueError, TypeError) as error:
-        raise expect.InputError(f"`costs` is not a table of numbers ({error}).") from error
+        raise InputError(f"`costs` is not a table of numbers ({error}).") from error
     if matrix.shape != (n_classes, n_classes):
-        raise expect.InputError(
+        raise InputError(
             f"`costs` has shape {matrix.shape} and there are {n_classes} classes; expected (predicted, true), "
             f"{(n_classes, n_classes)}."
         )
     if not np.isfinite(matrix).all():
-        raise expect.InputError("`costs` has NaN or infinite values; expected finite costs.")
+        raise InputError("`costs` has NaN or infinite values; expected finite costs.")
     return matrix
 
 
@@ -192,6 +139,68 @@ def _parts_without(without: list[CostCounts], group: AnyInts, truth: AnyInts) ->
         sizes = np.minimum(np.arange(group.size), counts.n_classes - 1)
         values.append(np.stack([counts.of_right(), counts.of_wrong(), counts.accuracy()])[:, sizes] / share)
     return np.array(values)
+
+
+# Expected cost with more classes than were observed: the accuracy, and what a wrong prediction costs, go on.
+
+
+def risk_ahead(risk: RiskCurve, k: Floats, accuracy: list[Estimate], level: float) -> list[Estimate]:
+    """The expected cost with each k > K, from the extrapolated accuracy.
+
+    risk_k = a_k·b_k + (1 − a_k)·c_k, a_k the accuracy, b_k what right predictions cost and c_k wrong ones. With more
+    classes the wrong class that wins is closer to the row, so c_k drifts: it follows its trend over the larger observed
+    sizes, a power of k if no cost is negative and else a line in log k, within the lowest and the highest cost.
+    """
+    observed = risk.ranks.evidence(risk.ties).accuracy()
+    right, wrong = (_ahead(part, observed, k, risk, at) for at, part in enumerate((risk.of_right, risk.of_wrong)))
+    right_error, wrong_error = (_errors(risk, k, at) for at in (0, 1))
+    reach = float(stats.t.ppf(0.5 + level / 2, max(len(risk.without) - 1, 1)))
+    estimates = []
+    for place, share in enumerate(accuracy):
+        costs = [
+            (b, c, a)
+            for a in (share.low, share.high)
+            for b in _ends(right[place], reach * right_error[place], risk, of_right=True)
+            for c in _ends(wrong[place], reach * wrong_error[place], risk, of_right=False)
+        ]
+        ends = [a * b + (1 - a) * c for b, c, a in costs]
+        value = share.value * right[place] + (1 - share.value) * wrong[place]
+        kind = KIND_AHEAD if share.known else share.kind
+        estimates.append(Estimate(float(value), float(min(ends)), float(max(ends)), level, kind))
+    return estimates
+
+
+def _ahead(part: Floats, accuracy: Floats, k: Floats, risk: RiskCurve, which: int) -> Floats:
+    """The cost of a right (0) or a wrong (1) prediction with each k."""
+    n_classes = part.size
+    first = max(2, math.ceil(UPPER_PART * n_classes))
+    sizes = np.unique(np.geomspace(first, n_classes, SIZES).round().astype(np.int64))
+    share = (accuracy if which == 0 else 1 - accuracy)[sizes - 1]
+    if not (share > 1e-12).all():
+        return np.full(k.shape, 0.0 if which == 0 else (risk.least + risk.most) / 2)
+    cost = part[sizes - 1] / share
+    logs = np.log(sizes / n_classes)
+    powers = bool((cost > 0).all() and risk.least >= 0)
+    slope = np.polyfit(logs, np.log(cost) if powers else cost, 1)[0] if sizes.size > 1 else 0.0
+    drift = slope * np.log(k / n_classes)
+    gone: Floats = cost[-1] * np.exp(drift) if powers else cost[-1] + drift
+    # The cost of right predictions has no range of its own: it stays within what was observed.
+    low, high = (risk.least, risk.most) if which else (float(cost.min()), float(cost.max()))
+    return np.clip(gone, low, high)
+
+
+def _errors(risk: RiskCurve, k: Floats, which: int) -> Floats:
+    """Standard errors of `_ahead` over groups of classes; infinite with too few classes."""
+    if not len(risk.without):
+        return np.full(k.shape, math.inf)
+    left = np.array([_ahead(parts[which], parts[2], k, risk, which) for parts in risk.without])
+    return np.asarray(jackknife_error(left, np.bincount(risk.group)))
+
+
+def _ends(cost: float, reach: float, risk: RiskCurve, of_right: bool) -> tuple[float, float]:
+    if of_right:
+        return (cost - reach, cost + reach) if math.isfinite(reach) else (cost, cost)
+    return max(cost - reach, risk.least), min(cost + reach, risk.most)
 
 
 # Expected cost over all label sets of each size, for a cost matrix. Pure arrays.
@@ -266,7 +275,7 @@ class CostCounts:
 
 
 def count_costs(
-    scores: NDArray[Any], truth: AnyInts, weights: Floats, costs: Floats, group: AnyInts, ties: str
+    scores: NDArray[Any], ranks: Ranks, weights: Floats, costs: Floats, group: AnyInts, ties: str
 ) -> tuple[CostCounts, list[CostCounts]]:
     """Costs of all rows, and the same without the classes of each group. `costs[j, y]`: predicting j if y is true.
 
@@ -277,11 +286,13 @@ def count_costs(
     members = np.zeros((n_classes, sizes.size), dtype=np.float32)
     members[np.arange(n_classes), group] = 1
     for part, block in blocks(scores):
-        rows, y = np.arange(block.shape[0]), truth[part]
+        rows, y = np.arange(block.shape[0]), ranks.truth[part]
         check_scores(block, rows, part.start)
         own = block[rows, y][:, None]
         # Counts below 2^24 are exact in single precision, and a matrix product counts by group fastest.
         below_in = ((block < own).astype(np.float32) @ members).astype(np.int64)
+        if (below_in.sum(axis=1) != ranks.lower[part]).any():
+            raise InputError("`scores` are not those that the curve was made of: the true classes rank otherwise.")
         row, column = np.nonzero(block >= own)
         order = np.lexsort((block[row, column], row))
         row, column = row[order], column[order]

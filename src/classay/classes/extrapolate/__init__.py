@@ -1,9 +1,7 @@
 """Accuracy with more classes than were observed, with an interval, or the statement that it is not identified.
 
-Read `extrapolate` first: the results, the two verbs, the intervals and the back-test. `methods` has the ways to
-continue a curve, each a function of evidence and sizes, and the family of curves that most of them fit.
+Read `methods` first: the ways to estimate the distribution of U, the share of all classes that a row beats, each a
+function of evidence. `u_distribution` has that estimate with its uncertainty, and every question that it answers:
+accuracy, top-m, costs of ranks, the largest number of classes, classes that are added. `crossing` compares two
+classifiers. `extrapolate` is the verb, with the back-test and the notes.
 """
-
-from .extrapolate import extrapolate, extrapolation
-
-__all__ = ["extrapolate", "extrapolation"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -14,63 +13,30 @@ from numpy.typing import ArrayLike
 
 from ... import expect, seeds
 from ...arrays import Floats
-from ...intervals import Estimate
+from ...intervals import Estimate, normal_quantile
 from ...result import Result, plain
-from ..curve.curve import Curve, accuracy_curve, band, class_samples, expect_curve, standard_error
-from ..curve.risk import RiskCurve
-from ..information.channel import inverse_mean_top, mean_top
-from ..ranks.ranks import Evidence
-from .back_test import (
-    LEAST_CLASSES,
-    MOST_RATIO,
-    NARROWEST,
-    TOLERANCE,
-    BackTest,
-    back_test,
-    narrow_ratio,
-    trusted_ratio,
-)
-from .beaten_share import BeatenShare
-from .class_pairs import class_pairs
-from .methods import METHODS as OF_CURVES
+from ..curve.curve import Curve, accuracy_curve, expect_curve
+from ..curve.jackknife import class_samples, jackknife_error, leave_groups_out
+from ..curve.risk import RiskCurve, risk_ahead
 from .methods import (
-    SHARES,
-    Method,
-    basis_of,
-    best_bandwidth,
-    calibrated,
-    family_of_scores,
-    family_parameters,
-    logit_of,
-    moments,
-    moments_of_basis,
-    moments_share,
-    shrunk_normal,
-)
-from .mixture import likelihood, likelihood_share
-from .refits import LEAST_SIZES, from_refits, training_changes
-from .risk_ahead import risk_ahead
-from .share_interval import OF_GAP, share_intervals
-from .stacked import StackedMethod, stack_of, stacked
+    METHODS, SHRINK, Method, combine, family_of_scores, fit_family, methods_for, normal_family,
+)  # fmt: skip
+from .u_distribution import (
+    DEFAULT, LEAST_CLASSES, expect_method, fit_shares, observed, plain_parts, share_text, size_of,
+)  # fmt: skip
 
-BY_NAME: dict[str, Method] = {**OF_CURVES, "likelihood": likelihood, "stacked": stacked}
-METHODS = ("auto", *BY_NAME)
-DEFAULT = "combined"
-MOST_CLASSES = 10**12
 STEPS = 24
 """Sizes from K to the largest requested k, for a chart."""
 
 
 @dataclass(frozen=True, eq=False)
-class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
-    """The result of `extrapolation`.
+class Extrapolation(Result, chart="classes.curve:extrapolation_chart"):
+    """The result of `extrapolate` for several numbers of classes.
 
     `estimates[i]` is the accuracy with `k[i]` classes; `by_method` that of each method for the same sizes, `path_k` and
     `path` the curve up to there for a chart. `back_tests` report how well the method predicted the accuracy with all
     classes from some of them, `trusted` the largest k/K at which the error stays within .05 in 95 % of cases (or
     another level): both the interval and twice the typical error of the back-test are within that.
-    `parameters` has μ and ν of the two-parameter family (Φ⁻¹(U) normal with mean μ and standard deviation ν), a and b
-    of the calibrated one, and the implied information in nats.
     """
 
     k: tuple[int, ...]
@@ -83,12 +49,11 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
     trusted: float
     notes: tuple[str, ...]
     curve: Curve
-    parameters: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, k, method, value, low, high, level, kind; back-tests also have `actual`."""
         rows: list[dict[str, Any]] = [
-            {"figure": "accuracy", "k": k, "method": self.method, **_estimate_row(estimate)}
+            {"figure": "accuracy", "k": k, "method": self.method, **plain_parts(estimate)}
             for k, estimate in zip(self.k, self.estimates)
         ]
         for name, values in self.by_method.items():
@@ -96,29 +61,21 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
                 {"figure": "by method", "k": k, "method": name, "value": value} for k, value in zip(self.k, values)
             ]
         for test in self.back_tests:
-            rows += [
-                {
-                    "figure": f"back-test from {test.n_classes} classes",
-                    "k": self.curve.n_classes,
-                    "method": self.method,
-                    "value": value,
-                    "actual": test.actual,
-                }
-                for value in test.foreseen
-            ]
+            about = {"figure": f"back-test from {test.n_classes} classes", "k": self.curve.n_classes}
+            rows += [about | {"method": self.method, "value": value, "actual": test.actual} for value in test.foreseen]
         columns = ["figure", "k", "method", "value", "low", "high", "level", "kind", "actual"]
         return pd.DataFrame(rows, columns=columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; only a summary of the curve."""
-        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes", "parameters")
+        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes")
         tests = [{**plain(test), "error": test.error, "lean": test.lean} for test in self.back_tests]
         curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
         return {**{name: plain(getattr(self, name)) for name in names}, "back_tests": tests, "curve": curve}
 
     def __str__(self) -> str:
         here = self.curve.n_classes
-        estimates = "; ".join(f"{_estimate_text(estimate)} with {k:,}" for k, estimate in zip(self.k, self.estimates))
+        estimates = "; ".join(f"{share_text(estimate)} with {k:,}" for k, estimate in zip(self.k, self.estimates))
         text = f"Accuracy {self.curve.at(here)} with the {here:,} observed classes, and by {self.method}: {estimates}."
         for test in self.back_tests:
             text += (
@@ -128,14 +85,21 @@ class Extrapolation(Result, chart="classes.extrapolation:extrapolation_chart"):
         return " ".join([text, *self.notes])
 
 
+@overload
 def extrapolate(
-    curve: Curve | RiskCurve,
-    k: int,
-    method: str = "auto",
-    level: float = 0.95,
-    random_state: int | None = 0,
-    basis: Sequence[Callable[[Floats], ArrayLike]] | None = None,
-) -> Estimate:
+    curve: Curve | RiskCurve, k: int, method: str = "auto", random_state: int | None = 0
+) -> Estimate: ...
+
+
+@overload
+def extrapolate(
+    curve: Curve, k: Sequence[int], method: str = "auto", random_state: int | None = 0
+) -> Extrapolation: ...
+
+
+def extrapolate(
+    curve: Curve | RiskCurve, k: int | Sequence[int], method: str = "auto", random_state: int | None = 0
+) -> Estimate | Extrapolation:
     """Estimate the accuracy, or the expected cost, with k classes, drawn from the same source as these K.
 
     Accuracy with k classes is E[U^(k−1)], U the share of all classes that a row beats. The distribution of U is
@@ -145,12 +109,7 @@ def extrapolate(
       "calibrated"; the two err in opposite directions;
     - "calibrated": Φ⁻¹(U) = a + b·z with the standardised true scores z of the rows;
     - "two_parameter": Φ⁻¹(U) normal; "implied": the same with spread 1, the curve of implied information;
-    - "moments": a mixture of many normal parts, their width by resampling half of the classes;
-    - "likelihood": a mixture by maximum likelihood of the ranks, drawn towards "combined" where they show little;
-    - "stacked": these together, weighted by how well each predicts your own classes from some of them, with a check for
-      classes that come in pairs; slower;
-    - "kernel": a kernel density of the other classes' scores (needs ranks made with `kernel=True`);
-    - "line": a straight line in log k, for comparison.
+    - "moments": a mixture of many normal parts, their width by resampling half of the classes.
 
     From 0 to 1. The interval is over classes, on the logit scale: the root of (.85·e)² + (.6·g)², times Student's
     quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
@@ -159,218 +118,114 @@ def extrapolate(
     average over label sets, and nothing is extrapolated.
 
     It misleads if the new classes are of another kind than the old, or if a learner would be retrained and the score of
-    each class depends on the others; and more so, the larger k/K: `extrapolation` back-tests it and reports how far to
-    trust it.
-
-    Parameters
-    ----------
-    curve : from `accuracy_curve`, or from `risk_curve` for the expected cost, with 5 classes or more
-    k : number of classes
-    method : one of the above
-    level : confidence level of the interval
-    random_state : the seed of resampling (only for "moments")
-    basis : only for "moments": distribution functions of U to use instead of the normal parts, each a function of an
-        array from 0 to 1 that rises from 0 to 1, such as scipy.stats.beta(20, 1).cdf
-
-    Examples
-    --------
-    >>> from classay.classes.curve import accuracy_curve
-    >>> rng = np.random.default_rng(0)
-    >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
-    >>> extrapolate(accuracy_curve(scores, np.arange(600) % 60), k=1000)    # in truth .243
-    0.274 [0.231, 0.321]
-
-    References
-    ----------
-    Zheng, Achanta & Benjamini (2018), Extrapolating expected accuracies for large multi-class problems, JMLR 19; Kay et
-    al. (2008), Identifying natural images from human brain activity.
-
-    """
-    risk = curve if isinstance(curve, RiskCurve) else None
-    own = accuracy_curve(risk.ranks, ties=risk.ties, level=level) if risk is not None else curve
-    function, _ = _method_and_seed(own, [k], method, level, random_state, basis)
-    if risk is not None and k <= risk.n_classes:
-        if level != risk.level:
-            raise expect.InputError(f"The curve has level {risk.level:g}; make it with `level={level:g}`.")
-        return risk.at(k)
-    found = forecast(own, [k], function, level)  # type: ignore[arg-type]  # it was checked
-    return found[0] if risk is None else risk_ahead(risk, np.array([float(k)]), found, level)[0]
-
-
-def extrapolation(
-    curve: Curve, k: Sequence[int], method: str = "auto", level: float = 0.95, random_state: int | None = 0
-) -> Extrapolation:
-    """Estimate the accuracy with several numbers of classes, by every method, and how far to trust it.
-
-    As `extrapolate`, with a back-test: random halves and quarters of the classes predict the accuracy with all of them.
+    each class depends on the others; and more so, the larger k/K. For several numbers of classes, a list, the result
+    has every method, and a back-test: random halves and quarters of the classes predict the accuracy with all of them.
     It shows, with the interval, up to which k/K the error stays within .05 in 95 % of cases (`trusted`).
 
     Parameters
     ----------
-    curve, method, level, random_state : as in `extrapolate`
-    k : numbers of classes
+    curve : from `accuracy_curve`, or from `Curve.risk` for the expected cost, with 5 classes or more
+    k : number of classes, for an `Estimate`; or several, for an `Extrapolation` with its back-test
+    method : one of the above
+    random_state : the seed of resampling, for "moments" and for the back-test
 
     Examples
     --------
-    >>> from classay.classes.curve import accuracy_curve
+    >>> from classay.classes.curve.curve import accuracy_curve
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
-    >>> ahead = extrapolation(accuracy_curve(scores, np.arange(600) % 60), k=[100, 1000])
+    >>> curve = accuracy_curve(scores, np.arange(600) % 60)
+    >>> extrapolate(curve, k=1000)                              # in truth .243
+    0.274 [0.231, 0.321]
+    >>> ahead = extrapolate(curve, k=[100, 1000])
     >>> ahead.estimates, 1.5 < ahead.trusted < 100
     ((0.532 [0.491, 0.573], 0.274 [0.231, 0.321]), True)
 
+    References
+    ----------
+    Zheng, Achanta & Benjamini (2018), Extrapolating expected accuracies for large multi-class problems, JMLR 19.
+
     """
-    wanted = list(np.atleast_1d(np.asarray(k, dtype=object)))
-    function, seed = _method_and_seed(curve, wanted, method, level, random_state)
+    if isinstance(curve, RiskCurve):
+        return _risk(curve, size_of(k), method, random_state)
+    sizes = _sizes(expect_curve(curve), k, method)
+    seed = seeds.settle(random_state)
+    if np.ndim(k) == 0:  # type: ignore[arg-type]  # a number or a sequence
+        return forecast(curve, sizes, method, seed)[0]
+    return _extrapolation(curve, sizes, method, seed)
+
+
+def forecast(curve: Curve, k: Sequence[int], method: str, seed: int) -> list[Estimate]:
+    """An estimate for each size: exact up to K, extrapolated beyond."""
+    here = curve.n_classes
+    ahead = np.array(sorted({size for size in k if size > here}), dtype=float)
+    estimates = fit_shares(curve, method, seed).accuracy(ahead) if ahead.size else []
+    by_size = dict(zip(ahead.tolist(), estimates))
+    return [by_size[float(size)] if size > here else observed(curve, size) for size in k]
+
+
+def _sizes(curve: Curve, k: Any, method: str) -> list[int]:
+    """Check the inputs; return the numbers of classes."""
+    sizes = [size_of(size) for size in np.atleast_1d(np.asarray(k, dtype=object))]
+    if not sizes:
+        raise expect.InputError("`k` is empty; expected at least one number of classes.")
+    expect.one_of(method, "method", ("auto", *METHODS))
+    if max(sizes) > curve.n_classes:
+        expect_method(curve, method)
+    return sizes
+
+
+def _risk(risk: RiskCurve, k: int, method: str, random_state: int | None) -> Estimate:
+    """The expected cost with k classes."""
+    if k <= risk.n_classes:
+        return risk.at(k)
+    curve = accuracy_curve(risk.ranks, ties=risk.ties, level=risk.level)
+    accuracy = extrapolate(curve, k, method, random_state)
+    return risk_ahead(risk, np.array([float(k)]), [accuracy], risk.level)[0]
+
+
+def _extrapolation(curve: Curve, sizes: list[int], method: str, seed: int) -> Extrapolation:
+    """The estimates for several sizes, by every method, with the back-test of one."""
     name = DEFAULT if method == "auto" else method
-    tests = back_test(curve, function, seed)
-    here, most = curve.n_classes, max(wanted)
+    tests = back_test(curve, methods_for(curve, name, seed), seed)
+    here, most = curve.n_classes, max(sizes)
     path_k: tuple[int, ...] = ()
     if most > here:
         path_k = tuple(int(size) for size in np.unique(np.geomspace(here, most, STEPS).round().astype(np.int64)))[1:]
     near = [int(size) for size in np.unique((here * np.geomspace(1.02, MOST_RATIO, STEPS * 2)).round())]
     # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
     tested = bool(tests) and most > here and 0 < curve.accuracy[-1] < 1
-    forecasts = forecast(curve, [*wanted, *path_k, *(near if tested else [])], function, level)
-    estimates, path = tuple(forecasts[: len(wanted)]), tuple(forecasts[len(wanted) : len(wanted) + len(path_k)])
+    forecasts = forecast(curve, [*sizes, *path_k, *(near if tested else [])], name, seed)
+    estimates, path = tuple(forecasts[: len(sizes)]), tuple(forecasts[len(sizes) : len(sizes) + len(path_k)])
     trusted = math.nan
     if tested:
-        trusted = min(trusted_ratio(tests, level=level), narrow_ratio(near, forecasts[-len(near) :], here))
-    return Extrapolation(
-        tuple(int(size) for size in wanted),
-        estimates,
-        name,
-        _all_methods(curve, wanted, seed),
-        path_k,
-        path,
-        tests,
-        trusted,
-        _notes(curve, wanted, estimates, trusted),
-        curve,
-        family_parameters(curve.evidence()) if curve.n_classes >= LEAST_CLASSES else {},
-    )
-
-
-def forecast(curve: Curve, k: Sequence[int], method: Method, level: float) -> list[Estimate]:
-    """An estimate for each size: exact up to K, extrapolated beyond."""
-    if level != curve.level:
-        low, high = band(curve.ranks, curve.accuracy, curve.ties, level)
-        curve = replace(curve, low=low, high=high, level=level)
-    here = curve.n_classes
-    ahead = np.array(sorted({size for size in k if size > here}), dtype=float)
-    by_size = dict(zip(ahead.tolist(), _extrapolated(curve, ahead, method, level))) if ahead.size else {}
-    return [by_size[float(size)] if size > here else _observed(curve, size) for size in k]
-
-
-def _observed(curve: Curve, k: int) -> Estimate:
-    at = curve.at(k)
-    return Estimate(at.value, at.low, at.high, at.level, "over classes; not extrapolated: an average over label sets")
-
-
-def _extrapolated(curve: Curve, k: Floats, method: Method, level: float) -> list[Estimate]:
-    here, accuracy = curve.n_classes, float(curve.accuracy[-1])
-    if accuracy >= 1 or accuracy <= 0:
-        low = (
-            mean_top(inverse_mean_top(max(float(curve.low[-1]), 1e-12), here), k)
-            if accuracy >= 1
-            else np.zeros(k.shape)
-        )
-        high = np.ones(k.shape) if accuracy >= 1 else np.full(k.shape, float(curve.high[-1]))
-        why = f"not identified: {'every' if accuracy >= 1 else 'no'} prediction was right among {here:,} classes"
-        return [Estimate(math.nan, float(a), float(b), level, why) for a, b in zip(low, high)]
-    evidence = curve.evidence()
-    value = method(evidence, k)
-
-    def on_logit_scale(part: Evidence) -> Floats:
-        return logit_of(method(part, k)) if part.lower.size else np.full(k.shape, math.nan)
-
-    error = standard_error(curve.ranks, on_logit_scale, curve.ties)
-    # Methods that fit the same curve and continue differently show how little the curve determines.
-    if isinstance(method, StackedMethod):
-        gap = method.doubt(evidence, k) / OF_GAP
-    else:
-        gap = np.abs(logit_of(shrunk_normal(evidence, k)) - logit_of(calibrated(evidence, k)))
-    most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
-    return share_intervals(value, error, gap, level, most, here, curve.ranks.n_groups)
+        trusted = min(trusted_ratio(tests, level=curve.level), narrow_ratio(near, forecasts[-len(near) :], here))
+    notes = _notes(curve, sizes, estimates, trusted)
+    by_method = _all_methods(curve, sizes, seed)
+    return Extrapolation(tuple(sizes), estimates, name, by_method, path_k, path, tests, trusted, notes, curve)
 
 
 def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]:
-    """The estimate of every method; the exact value up to K."""
-    evidence, by_method = curve.evidence(), {}
+    """The estimate of every method, and of refits if there are any; the exact value up to K."""
     if curve.n_classes < LEAST_CLASSES:
         return {}
-    sizes = np.array(k, dtype=np.int64)
+    evidence, sizes = curve.evidence(), np.array(k, dtype=np.int64)
     ahead = sizes > curve.n_classes
-    for name, method in BY_NAME.items():
-        values = np.full(sizes.size, math.nan)
-        values[~ahead] = curve.accuracy[sizes[~ahead] - 1]
-        if ahead.any():
-            if name == "kernel" and not np.isfinite(evidence.kernel).any():
-                continue
-            function = method
-            if name == "moments":
-                function = partial(moments, bandwidth=_bandwidth(curve, seed))
-            if name == "stacked":
-                function = StackedMethod(stack_of(curve, seed))
-            values[ahead] = function(evidence, sizes[ahead].astype(float))
-        by_method[name] = values
+    further = sizes[ahead].astype(float)
+    by_method = {}
+    for name in METHODS:
+        members = [make(evidence) for make in methods_for(curve, name, seed)] if ahead.any() else []
+        by_method[name] = combine([member.accuracy(further) for member in members]) if members else further
     if ahead.any() and len(curve.retrained) >= LEAST_SIZES:
-        values = np.where(ahead, math.nan, curve.accuracy[np.minimum(sizes, curve.n_classes) - 1])
-        values[ahead] = from_refits(curve, sizes[ahead].astype(float))
-        by_method["refits"] = values
-    return by_method
+        by_method["refits"] = from_refits(curve, further)
+    inside = curve.accuracy[np.minimum(sizes, curve.n_classes) - 1]
+    return {name: _placed(inside, ahead, values) for name, values in by_method.items()}
 
 
-def _method_and_seed(
-    curve: Any,
-    k: Sequence[Any],
-    method: str,
-    level: float,
-    random_state: int | None,
-    basis: Sequence[Callable[[Floats], ArrayLike]] | None = None,
-) -> tuple[Method, int]:
-    """Check the inputs; return the method as a function, and the seed."""
-    expect_curve(curve)
-    expect.one_of(method, "method", METHODS)
-    expect.fraction(level, "level")
-    if not k:
-        raise expect.InputError("`k` is empty; expected at least one number of classes.")
-    for size in k:
-        if expect.whole(size, "k", at_least=1) > MOST_CLASSES:
-            raise expect.InputError(f"`k` is {size}; expected at most {MOST_CLASSES:.0e}.")
-    if curve.n_classes < LEAST_CLASSES and max(k) > curve.n_classes:
-        raise expect.InputError(
-            f"The curve has {curve.n_classes} classes; at least {LEAST_CLASSES} are needed to extrapolate to more."
-        )
-    seed = seeds.settle(random_state)
-    name = DEFAULT if method == "auto" else method
-    if basis is not None:
-        if name != "moments":
-            raise expect.InputError(f'`basis` is for method="moments", and the method is {name!r}. Set one of the two.')
-        return partial(moments_of_basis, basis=basis_of(list(basis))), seed
-    if name == "moments":
-        return partial(moments, bandwidth=_bandwidth(curve, seed)), seed
-    if name == "stacked":
-        return StackedMethod(stack_of(curve, seed)), seed
-    if name == "kernel":
-        BY_NAME["kernel"](curve.evidence(), [1])  # raises if it was not stored
-    return BY_NAME[name], seed
-
-
-def shares_of_method(curve: Curve, method: str, seed: int) -> tuple[str, tuple[Callable[[Evidence], BeatenShare], ...]]:
-    """The name of a method and what makes its distributions of U from evidence."""
-    expect.one_of(method, "method", ("auto", *SHARES, "likelihood"))
-    name = DEFAULT if method == "auto" else method
-    if name == "likelihood":
-        return name, (likelihood_share,)
-    if name == "moments":
-        return name, (partial(moments_share, bandwidth=_bandwidth(curve, seed)),)
-    return name, SHARES[name]
-
-
-def _bandwidth(curve: Curve, seed: int) -> float:
-    parts = [part for part in class_samples(curve.ranks, curve.ties, 5, seed) if part.n_classes > 2 and part.lower.size]
-    return best_bandwidth(parts, curve.n_classes, float(curve.accuracy[-1]))
+def _placed(inside: Floats, ahead: Any, values: Floats) -> Floats:
+    placed = inside.copy()
+    placed[ahead] = values
+    return placed
 
 
 def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], trusted: float) -> tuple[str, ...]:
@@ -396,11 +251,11 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             beyond = [f"{size:,}" for size in k if size > trusted * here]
             if beyond:
                 notes.append(f"Beyond that: {', '.join(beyond)}.")
-    if max(k) > here and here >= LEAST_CLASSES and (pairs := class_pairs(curve)).found:
+    if max(k) > here and here >= LEAST_CLASSES and (ratio := class_pair_ratio(curve)) is not None:
         notes.append(
-            f"Classes seem to come in pairs or small groups: rows lose to exactly one class far more often than "
-            f"independent classes allow (ratio {pairs.ratio:.2g}, usually .3 to .6). If new classes come with such "
-            'rivals too, forecasts are too low, and a back-test does not show it; use method="stacked".'
+            "Classes seem to come in pairs or small groups: rows lose to exactly one class far more often than "
+            f"independent classes allow (ratio {ratio:.2g}, usually .3 to .6). If new classes come with such rivals "
+            "too, forecasts are too low, and a back-test does not show it."
         )
     if max(k) > here and family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
         unknown = float(np.isnan(curve.ranks.z).mean())
@@ -417,14 +272,135 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
     elif curve.ranks.marginal is False and max(k) > here:
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
-            "other scores: the theory does not hold, and `curve_of_learner(..., retrain=True)` shows how far off it is."
+            "other scores: the theory does not hold, and `accuracy_curve(..., retrain=True)` shows how far off it is."
         )
     return (*notes, *curve.ranks.notes)
 
 
-def _estimate_text(estimate: Estimate) -> str:
-    return str(estimate) if estimate.known else f"not identified [{estimate.low:.3g}, {estimate.high:.3g}]"
+# The back-test: forecast the accuracy with all classes from some of them.
+
+SHARES = (0.5, 0.25)
+DRAWS = 10
+TOLERANCE = 0.05
+MOST_RATIO = 100.0
+NARROWEST = 1.05
+"""Below this ratio nothing is promised about more classes."""
 
 
-def _estimate_row(estimate: Estimate) -> dict[str, Any]:
-    return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "kind")}
+@dataclass(frozen=True, eq=False)
+class BackTest:
+    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth."""
+
+    n_classes: int
+    ratio: float
+    actual: float
+    foreseen: Floats
+
+    @property
+    def error(self) -> float:
+        """Root of the mean squared error."""
+        return math.sqrt(float(np.mean((self.foreseen - self.actual) ** 2)))
+
+    @property
+    def lean(self) -> float:
+        """Mean error: above 0 if the prediction was too high."""
+        return float(np.mean(self.foreseen) - self.actual)
+
+
+def back_test(curve: Curve, methods: tuple[Method, ...], seed: int) -> tuple[BackTest, ...]:
+    """Predict accuracy with all K classes from random halves and quarters of them, if these have 5 classes or more."""
+    tests = []
+    ranks, n_classes = curve.ranks, curve.n_classes
+    for share in SHARES:
+        if round(share * ranks.n_groups) < 2 or share * n_classes < LEAST_CLASSES:
+            continue
+        parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
+        foreseen = np.array(
+            [float(combine([make(part).accuracy([n_classes]) for make in methods])[0]) for part in parts]
+        )
+        if foreseen.size:
+            n_part = round(float(np.mean([part.n_classes for part in parts])))
+            tests.append(BackTest(n_part, n_classes / n_part, float(curve.accuracy[-1]), foreseen))
+    return tuple(tests)
+
+
+def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE, level: float = 0.95) -> float:
+    """The largest k/K at which the error stays within `tolerance` at this level; NaN without a back-test.
+
+    The error is assumed normal around 0, with the root mean square of the back-test, and to grow as log(k/K), as fast
+    as in the worse of the back-tests. That is conservative, since a back-test uses fewer classes than the whole. At
+    most 100: nothing further was tested.
+    """
+    if not tests:
+        return math.nan
+    fastest = normal_quantile(level) * max(test.error / math.log(test.ratio) for test in tests)
+    return min(math.exp(min(tolerance / max(fastest, 1e-9), 50.0)), MOST_RATIO)
+
+
+def narrow_ratio(sizes: Sequence[int], forecasts: Sequence[Estimate], n_classes: int) -> float:
+    """The largest k/K up to which no interval reaches farther than `TOLERANCE` from its forecast."""
+    ratio = 1.0
+    for size, forecast in zip(sizes, forecasts):
+        reach = max(forecast.high - forecast.value, forecast.value - forecast.low)
+        if not (forecast.known and reach <= TOLERANCE):
+            return ratio
+        ratio = size / n_classes
+    return ratio
+
+
+# Classes that come in pairs or small groups.
+#
+# If classes are drawn independently, the number N of classes above the true one is a mixture of (nearly) Poisson
+# numbers, and its chances p₀, p₁, p₂ satisfy p₁² ≤ 2·p₀·p₂ (Cauchy and Schwarz). Real data and independent sources have
+# p₁/√(2p₀p₂) between .3 and .6. Twins, of which each has its own rival, make p₁ large and leave p₂ small. Random
+# subsets of the classes separate twins, so no back-test shows them; extrapolation then takes a rival that is always
+# there for crowding.
+
+SUSPECT, CERTAIN = 0.8, 0.6
+"""The ratio above which classes come in pairs, and where its lower limit, one standard error below, must be: among
+independent classes no ratio above .6 was seen."""
+LEAST_ROWS = 5
+"""So many rows must lose to exactly one class."""
+
+
+def class_pair_ratio(curve: Curve) -> float | None:
+    """p₁/√(2p₀p₂) if it shows, beyond chance, that classes come in pairs; else None."""
+    evidence = curve.evidence()
+    ratio = pair_ratio(evidence.beaten)
+    alone = float(evidence.beaten[-2])
+    if evidence.n_classes < 10 or alone * curve.ranks.truth.size < LEAST_ROWS or not ratio > SUSPECT:
+        return None
+    logs = [math.log(pair_ratio(part.beaten)) for part in leave_groups_out(curve.ranks, curve.ties, statistics=False)]
+    error = float(jackknife_error(np.array(logs), np.bincount(curve.ranks.group)))
+    return ratio if math.log(ratio) - error > math.log(CERTAIN) else None
+
+
+def pair_ratio(beaten: Floats) -> float:
+    """p₁/√(2p₀p₂), with a little added to p₂ so that no row there is not infinity."""
+    p0, p1, p2 = (float(beaten[-1 - place]) for place in range(3))
+    little = 0.1 / beaten.size
+    return p1 / math.sqrt(2 * max(p0, little) * (p2 + little)) if p1 > 0 else 1e-9
+
+
+# Learners whose training changes with the number of classes: the theory does not hold for them, their refits do.
+
+LEAST_SIZES = 2
+
+
+def training_changes(curve: Curve) -> bool:
+    """Whether refits are off the curve by more than their intervals, for most sizes and all on one side."""
+    tested = [each for each in curve.retrained if each.draws.size > 1 and each.k < curve.n_classes]
+    sides = [
+        int(each.accuracy.low > curve.accuracy[each.k - 1]) - int(each.accuracy.high < curve.accuracy[each.k - 1])
+        for each in tested
+    ]
+    return len(tested) >= LEAST_SIZES and 2 * abs(sum(sides)) > len(tested)
+
+
+def from_refits(curve: Curve, k: ArrayLike) -> Floats:
+    """Accuracy for each k: the normal family, fitted to the refits and to the accuracy with all classes."""
+    points = {each.k: each.accuracy.value for each in curve.retrained} | {curve.n_classes: float(curve.accuracy[-1])}
+    sizes = np.array(sorted(points), dtype=np.int64)
+    accuracy = np.array([points[size] for size in sizes.tolist()])
+    family = normal_family()
+    return family.member(*fit_family(family, sizes, accuracy, SHRINK)).accuracy(k)

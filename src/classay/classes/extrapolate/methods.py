@@ -1,26 +1,28 @@
-"""Methods that estimate the accuracy with more classes than were observed: pure functions of evidence.
+"""Methods that estimate the distribution of U, the share of all classes that a row beats: functions of evidence.
 
-Each takes evidence and sizes k and returns the accuracy for them. `combined` is the default of `extrapolate`: the mean,
-on the logit scale, of two that err in opposite directions; no single one is better on as many kinds of data
-(`benchmarks/extrapolation.py`).
+Accuracy with k classes is E[U^(k−1)], for any k. Each method takes the evidence of some classes and gives a
+`BeatenShare`. `combined`, the default, is two of them, whose figures are averaged on the logit scale: they err in
+opposite directions, and no single one is better on as many kinds of data (`benchmarks/extrapolation.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import nnls
-from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
+from scipy.special import betainc, expit, gammaln, log_ndtr, logit, ndtr, ndtri
 
 from ...arrays import Floats, Ints
 from ...expect import InputError
-from ..information.channel import fit_mean_top, log_spaced_sizes, mean_top
-from ..ranks.ranks import Evidence
-from .beaten_share import BeatenShare
+from ..curve.curve import Curve
+from ..curve.jackknife import class_samples
+from ..information.channel import DENSITY, NODES, fit_mean_top, log_spaced_sizes
+from ..ranks.evidence import Evidence, RankCost, costs_of_ranks
 
 SIZES = 40
 SHRINK = 0.3
@@ -36,129 +38,132 @@ LEAST_KNOWN = 0.5
 BANDWIDTHS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 USUAL_BANDWIDTH = 0.5
 RIDGE = 1e-4
+MOST_FOR_COSTS = 10**7
+"""Costs by rank need a sum over ranks; with more classes than this it would take too long."""
+REACH = 12.0
+"""Standard deviations of a binomial number that are summed to each side; what lies beyond is below 1e-30."""
 _LIMITS = np.array([[-8.0, -4.0], [30.0, 3.0]])
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
-Method = Callable[[Evidence, ArrayLike], Floats]
-Basis = Callable[[NDArray[np.number]], Floats]
-"""Sizes k -> (k, parts): E[U^(k−1)] of each part."""
-USER_GRID = 4001
 
 
-def combined(evidence: Evidence, k: ArrayLike) -> Floats:
-    """The mean of `shrunk_normal` and `calibrated` on the logit scale."""
-    accuracy: Floats = expit((logit_of(shrunk_normal(evidence, k)) + logit_of(calibrated(evidence, k))) / 2)
-    return accuracy
+@dataclass(frozen=True, eq=False)
+class BeatenShare:
+    """U = Φ(z) at places `z` with `weights` that sum to 1. z may be infinite: a row that beats all classes, or none.
+
+    >>> half = BeatenShare(np.array([0.0]), np.array([1.0]))
+    >>> half.accuracy([1, 2, 3]), half.top(2, [3, 4])
+    (array([1.  , 0.5 , 0.25]), array([0.75, 0.5 ]))
+    """
+
+    z: Floats
+    weights: Floats
+
+    def accuracy(self, k: ArrayLike) -> Floats:
+        """E[U^(k−1)] for each k."""
+        powers = np.asarray(k, dtype=float) - 1
+        logs = np.maximum(log_ndtr(self.z), -1e280)  # times 1e12 is still a number
+        accuracy: Floats = self.weights @ np.exp(logs[:, None] * powers.ravel())
+        return np.minimum(accuracy, 1.0).reshape(powers.shape)
+
+    def top(self, m: int, k: ArrayLike) -> Floats:
+        """The chance that at most m − 1 of k − 1 others score higher: E P[Bin(k − 1, 1 − U) ≤ m − 1] for each k."""
+        sizes = np.asarray(k, dtype=float)
+        flat, beaten_by = sizes.ravel(), ndtr(-self.z)[:, None]
+        chance = np.ones((self.z.size, flat.size))
+        more = flat > m
+        if more.any():
+            # P[Bin(n, q) ≤ m − 1] = 1 − I_q(m, n − m + 1), which stays exact where q is tiny.
+            chance[:, more] = 1 - betainc(float(m), flat[more] - m, beaten_by)
+        chances: Floats = self.weights @ chance
+        return np.minimum(chances, 1.0).reshape(sizes.shape)
+
+    def below(self, u: ArrayLike) -> Floats:
+        """P[U ≤ u]: between places it rises evenly on the probit scale."""
+        wanted = np.asarray(u, dtype=float)
+        finite = np.isfinite(self.z)
+        order = np.argsort(self.z[finite], kind="stable")
+        z, weights = self.z[finite][order], self.weights[finite][order]
+        none = float(self.weights[np.isneginf(self.z)].sum())
+        places = ndtri(wanted)
+        if z.size == 1:
+            rising = np.where(places >= z[0], weights[0], 0.0)
+        elif z.size:
+            ends = np.concatenate([[z[0] - (z[1] - z[0]) / 2], (z[1:] + z[:-1]) / 2, [z[-1] + (z[-1] - z[-2]) / 2]])
+            rising = np.interp(places, ends, np.concatenate([[0.0], np.cumsum(weights)]))
+        else:
+            rising = np.zeros(wanted.shape)
+        shares: Floats = np.where(wanted >= 1, 1.0, np.minimum(none + rising, 1.0))
+        return shares
+
+    def mean_cost(self, k: int, cost: RankCost) -> float:
+        """E[cost(R)], R the rank of the true class among k, from 1: R − 1 is Bin(k − 1, 1 − U)."""
+        if k > MOST_FOR_COSTS:
+            raise InputError(
+                f"`k` is {k}; costs by rank are summed over ranks, for at most {MOST_FOR_COSTS:,} classes."
+            )
+        n, total = k - 1, 0.0
+        for z, weight in zip(self.z, self.weights):
+            share = float(ndtr(-z))
+            middle, reach = n * share, REACH * np.sqrt(n * share * (1 - share)) + 30
+            above = np.arange(max(int(middle - reach), 0), min(int(middle + reach), n) + 1)
+            # A sum of terms: a binomial number far from its mean has a chance below 1e-30.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = gammaln(n + 1) - gammaln(above + 1) - gammaln(n - above + 1)
+                logs += np.where(above > 0, above * log_ndtr(-z), 0.0)
+                logs += np.where(above < n, (n - above) * log_ndtr(z), 0.0)
+            chances = np.exp(logs)
+            total += float(weight) * float(chances @ costs_of_ranks(cost, above + 1)) / float(chances.sum())
+        return total
 
 
-def calibrated(evidence: Evidence, k: ArrayLike) -> Floats:
+Method = Callable[[Evidence], BeatenShare]
+
+
+def shrunk_normal(evidence: Evidence) -> BeatenShare:
+    """Φ⁻¹(U) normal, with a spread near 1, that of implied information, and fitted to the larger sizes."""
+    return fit_to_evidence(evidence, normal_family(), SHRINK, UPPER_PART)
+
+
+def calibrated(evidence: Evidence) -> BeatenShare:
     """Φ⁻¹(U) = a + b·z with the rows' own standardised scores z."""
     family = family_of_scores(evidence.z, evidence.weights)
     # If scores carry no more than their order, a normal shape is used instead of theirs.
-    return _from_family(evidence, k, family or normal_family(), math.inf, 0.0)
+    return fit_to_evidence(evidence, family or normal_family(), math.inf, 0.0)
 
 
-def shrunk_normal(evidence: Evidence, k: ArrayLike) -> Floats:
-    """Φ⁻¹(U) normal, with a spread near 1, that of implied information, and fitted to the larger sizes."""
-    return _from_family(evidence, k, normal_family(), SHRINK, UPPER_PART)
-
-
-def two_parameter(evidence: Evidence, k: ArrayLike) -> Floats:
+def two_parameter(evidence: Evidence) -> BeatenShare:
     """Φ⁻¹(U) normal with any mean and spread."""
-    return _from_family(evidence, k, normal_family(), math.inf, 0.0)
+    return fit_to_evidence(evidence, normal_family(), math.inf, 0.0)
 
 
-def implied(evidence: Evidence, k: ArrayLike) -> Floats:
+def implied(evidence: Evidence) -> BeatenShare:
     """One parameter: π̄_k(√(2ι)) with the implied information ι of the whole curve."""
     sizes = log_spaced_sizes(evidence.n_classes, SIZES)
-    return mean_top(fit_mean_top(evidence.accuracy(sizes), sizes), k)
+    return BeatenShare(fit_mean_top(evidence.accuracy(sizes), sizes) + NODES, DENSITY)
 
 
-def moments(evidence: Evidence, k: ArrayLike, bandwidth: float = USUAL_BANDWIDTH) -> Floats:
-    """Accuracy for each k by moment regression with parts of this width (Zheng, Achanta & Benjamini).
+def moments(evidence: Evidence, bandwidth: float = USUAL_BANDWIDTH) -> BeatenShare:
+    """A mixture by moment regression (Zheng, Achanta & Benjamini).
 
     The distribution of U is a sum, with non-negative weights, of Φ((Φ⁻¹(u) − t_l)/b) over places t_l, plus a part at 1.
     Its moments are then the same sum of the moments of the parts, so the weights follow from the observed curve by
-    non-negative least squares.
+    non-negative least squares. What the parts leave is at 0: rows that beat no class.
     """
-    return moments_of_basis(evidence, k, normal_parts(evidence.n_classes, bandwidth))
-
-
-def moments_of_basis(evidence: Evidence, k: ArrayLike, basis: Basis) -> Floats:
-    """Accuracy for each k by moment regression with the parts of a basis."""
-    wanted = np.asarray(k, dtype=float)
-    weights = fit_basis(evidence, basis)
-    return np.clip(basis(wanted.ravel()) @ weights, 0.0, 1.0).reshape(wanted.shape)
-
-
-def normal_parts(n_classes: int, bandwidth: float) -> Basis:
-    """The parts of `moments`: normal on the probit scale at many places, and rows that are always right."""
-    places = part_places(n_classes)
-
-    def basis(at: NDArray[np.number]) -> Floats:
-        family, log_width = normal_family(), float(np.log(bandwidth))
-        parts = [family.accuracy(place, log_width, at) for place in places]
-        return np.stack([*parts, np.ones(at.shape)], axis=1)
-
-    return basis
-
-
-def part_places(n_classes: int) -> Floats:
-    """Where on the probit scale the parts of `moments` are."""
-    reach = float(ndtri(1 - 1 / n_classes**2))
-    return np.linspace(-reach, reach, PARTS)
-
-
-def fit_basis(evidence: Evidence, basis: Basis) -> Floats:
-    """Non-negative weights of the parts whose sum is closest to the observed curve."""
     sizes = np.unique(np.geomspace(1, evidence.n_classes, 100).round().astype(np.int64))
+    reach, family = float(ndtri(1 - 1 / evidence.n_classes**2)), normal_family()
+    parts = [family.member(place, float(np.log(bandwidth))) for place in np.linspace(-reach, reach, PARTS)]
     # One class alone is always right, whatever the rest: a separate column takes what is missing there.
-    design = np.column_stack([basis(sizes), sizes == 1])
+    design = np.column_stack([*(part.accuracy(sizes) for part in parts), np.ones(sizes.shape), sizes == 1])
     # Neighbouring parts are nearly equal; a little ridge makes the search end if there are many solutions.
     ridge = RIDGE * np.eye(design.shape[1])
     goal = np.concatenate([evidence.accuracy(sizes), np.zeros(len(ridge))])
     weights: Floats = nnls(np.concatenate([design, ridge]), goal, maxiter=100 * len(ridge))[0][:-1]
-    return weights
-
-
-def basis_of(functions: Sequence[Callable[[Floats], ArrayLike]]) -> Basis:
-    """A user's basis for `moments`: distribution functions of U, from 0 at u = 0 to 1 at u = 1.
-
-    Their moments are sums over a fine grid of U on the probit scale. A part of rows that are always right is added.
-
-    >>> uniform = basis_of([lambda u: u])
-    >>> uniform(np.array([2.0, 4.0])).round(3)    # E[U^(k−1)] = 1/k
-    array([[0.5 , 1.  ],
-           [0.25, 1.  ]])
-    """
-    grid = np.concatenate([[0.0], ndtr(np.linspace(-9.0, 9.0, USER_GRID)), [1.0]])
-    masses = []
-    for number, function in enumerate(functions):
-        try:
-            values = np.broadcast_to(np.asarray(function(grid), dtype=float), grid.shape)
-        except Exception as error:  # a user's function may raise anything
-            raise InputError(f"`basis[{number}]` failed on an array from 0 to 1: {error}") from error
-        if not (np.isfinite(values).all() and (np.diff(values) >= -1e-9).all() and abs(values[-1] - 1) < 1e-6):
-            raise InputError(
-                f"`basis[{number}]` is not a distribution function of a share: expected values that rise with u and "
-                f"reach 1 at u = 1, got {values[0]:.3g} at 0 and {values[-1]:.3g} at 1."
-            )
-        masses.append(np.maximum(np.diff(values, prepend=0.0), 0.0))
-    if not masses:
-        raise InputError("`basis` is empty; expected at least one distribution function of a share.")
-    middles = np.concatenate([[0.0], (grid[1:] + grid[:-1]) / 2])
-    table, logs = np.array(masses), np.log(np.maximum(middles, 1e-300))
-
-    def basis(at: NDArray[np.number]) -> Floats:
-        powers = np.exp(logs[:, None] * (np.asarray(at, dtype=float).ravel() - 1))
-        return np.column_stack([(table @ powers).T, np.ones(powers.shape[1])])
-
-    return basis
-
-
-def _moment_weights(evidence: Evidence, bandwidth: float) -> tuple[Floats, Floats, float]:
-    """Places of the parts, their weights, and the weight of rows that are always right."""
-    weights = fit_basis(evidence, normal_parts(evidence.n_classes, bandwidth))
-    return part_places(evidence.n_classes), weights[:-1], float(weights[-1])
+    mass = np.concatenate([*(weight * part.weights for weight, part in zip(weights, parts)), weights[-1:]])
+    total = float(mass.sum())
+    return BeatenShare(
+        np.concatenate([*(part.z for part in parts), [math.inf, -math.inf]]),
+        np.concatenate([mass / max(total, 1.0), [max(1 - total, 0.0)]]),
+    )
 
 
 def best_bandwidth(parts: Iterable[Evidence], n_classes: int, accuracy: float) -> float:
@@ -167,49 +172,28 @@ def best_bandwidth(parts: Iterable[Evidence], n_classes: int, accuracy: float) -
     if not some:
         return USUAL_BANDWIDTH
     misses = [
-        float(np.mean([(moments(part, [n_classes], width)[0] - accuracy) ** 2 for part in some]))
+        float(np.mean([(moments(part, width).accuracy([n_classes])[0] - accuracy) ** 2 for part in some]))
         for width in BANDWIDTHS
     ]
     return BANDWIDTHS[int(np.argmin(misses))]
 
 
-def kernel(evidence: Evidence, k: ArrayLike) -> Floats:
-    """E[U^(k−1)] with U from a kernel density of the other classes' scores of each row (Kay et al.)."""
-    _expect_kernel(evidence)
-    known = np.isfinite(evidence.kernel)
-    wanted = np.asarray(k, dtype=float)
-    weights = evidence.weights[known] / evidence.weights[known].sum()
-    with np.errstate(divide="ignore"):
-        logs = np.maximum(np.log(evidence.kernel[known]), -1e280)  # times 1e12 is still a number
-    accuracy = [float(weights @ np.exp(logs * (size - 1))) for size in wanted.ravel()]
-    return np.reshape(accuracy, wanted.shape).clip(0.0, 1.0)
-
-
-def _expect_kernel(evidence: Evidence) -> None:
-    if not np.isfinite(evidence.kernel).any():
-        raise InputError(
-            'method="kernel" needs smoothed counts, and there are none: make the record with '
-            "`Ranks.from_scores(scores, y, kernel=True)`, from scores that do not have a −inf in every row."
-        )
-
-
-def log_linear(evidence: Evidence, k: ArrayLike) -> Floats:
-    """A straight line in log k, through the curve by least squares; clipped to what is possible."""
-    sizes = log_spaced_sizes(evidence.n_classes, SIZES)
-    slope, level = np.polyfit(np.log(sizes), evidence.accuracy(sizes), 1)
-    accuracy: Floats = np.clip(level + slope * np.log(np.asarray(k, dtype=float)), 0.0, 1.0)
-    return accuracy
-
-
-METHODS: dict[str, Method] = {
-    "combined": combined,
-    "calibrated": calibrated,
-    "two_parameter": two_parameter,
-    "implied": implied,
-    "moments": moments,
-    "kernel": kernel,
-    "line": log_linear,
+METHODS: dict[str, tuple[Method, ...]] = {
+    "combined": (shrunk_normal, calibrated),
+    "calibrated": (calibrated,),
+    "two_parameter": (two_parameter,),
+    "implied": (implied,),
+    "moments": (moments,),
 }
+"""What makes the distributions of U of each method; a figure of several is their mean on the logit scale."""
+
+
+def methods_for(curve: Curve, name: str, seed: int) -> tuple[Method, ...]:
+    """What makes the distributions of a method for a curve; the width of `moments` comes from half of its classes."""
+    if name != "moments":
+        return METHODS[name]
+    halves = [part for part in class_samples(curve.ranks, curve.ties, 5, seed) if part.n_classes > 2 and part.lower.size]
+    return (partial(moments, bandwidth=best_bandwidth(halves, curve.n_classes, float(curve.accuracy[-1]))),)
 
 
 def logit_of(share: ArrayLike) -> Floats:
@@ -218,7 +202,16 @@ def logit_of(share: ArrayLike) -> Floats:
     return logits
 
 
-# Families of accuracy curves.
+def combine(shares: list[Floats]) -> Floats:
+    """The mean of several shares on the logit scale, which is that of one share if there is only one."""
+    if len(shares) == 1:
+        return shares[0]
+    mean = sum(logit_of(share) for share in shares) / len(shares)
+    combined: Floats = expit(np.asarray(mean))
+    return combined
+
+
+# Families of distributions.
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,12 +227,9 @@ class CurveFamily:
     places: Floats
     weights: Floats
 
-    def accuracy(self, a: float, log_b: float, k: ArrayLike) -> Floats:
-        """E[Φ(a + b·T)^(k−1)] for each k, which need not be whole."""
-        powers = np.asarray(k, dtype=float) - 1
-        logs = np.maximum(log_ndtr(a + math.exp(log_b) * self.places), -1e300)
-        accuracy: Floats = self.weights @ np.exp(logs[:, None] * powers.ravel())
-        return accuracy.reshape(powers.shape)
+    def member(self, a: float, log_b: float) -> BeatenShare:
+        """The distribution of U = Φ(a + b·T)."""
+        return BeatenShare(a + math.exp(log_b) * self.places, self.weights)
 
 
 def normal_family() -> CurveFamily:
@@ -249,12 +239,14 @@ def normal_family() -> CurveFamily:
     return CurveFamily(places, weights / weights.sum())
 
 
-def family_of_scores(scores: Floats, weights: Floats) -> CurveFamily | None:
+def family_of_scores(scores: Floats | None, weights: Floats) -> CurveFamily | None:
     """T distributed as the standardised true scores of the rows; None if less than half of them are known.
 
     A score is unknown if it is −inf, or all others are equal, as with the votes of a forest: then often in the rows
     that are most certain, so that those that are known are not like all.
     """
+    if scores is None:
+        return None
     known = np.isfinite(scores)
     if np.count_nonzero(known) < 2 or weights[known].sum() < LEAST_KNOWN * weights.sum():
         return None
@@ -274,13 +266,15 @@ def family_of_scores(scores: Floats, weights: Floats) -> CurveFamily | None:
 
 
 def fit_family(
-    family: CurveFamily, sizes: Ints, accuracy: Floats, uncertainty: float, shrink: float = math.inf
+    family: CurveFamily, sizes: Ints, accuracy: Floats, shrink: float = math.inf
 ) -> tuple[float, float]:
     """(a, log b) of the member that is closest to the curve, by damped least squares.
 
-    uncertainty : how far off the curve may be, which sets its weight relative to the prior
     shrink : standard deviation of a normal prior for log b around 0; infinite: practically none
     """
+    # How far the last point may be off, with every class as one trial; the prior is weighted against that.
+    last, n_classes = min(float(accuracy[-1]), 1.0), int(sizes[-1])
+    uncertainty = max(math.sqrt(last * (1 - last) / n_classes), 0.5 / n_classes)
     scale = 1 / (uncertainty * math.sqrt(sizes.size))
     powers = sizes - 1.0
     pull = np.array([1e-2, max(1 / shrink, 1e-2)])
@@ -297,7 +291,7 @@ def fit_family(
         return residuals, np.concatenate([slopes * scale, np.diag(pull)])
 
     starts = np.linspace(-1.0, 8.0, 19)
-    misses = [float(((family.accuracy(a, 0.0, sizes) - accuracy) ** 2).sum()) for a in starts]
+    misses = [float(((family.member(a, 0.0).accuracy(sizes) - accuracy) ** 2).sum()) for a in starts]
     place = np.array([starts[int(np.argmin(misses))], 0.0])
     residuals, slopes = parts(place)
     best, damping = float(residuals @ residuals), 1e-3
@@ -320,91 +314,8 @@ def fit_family(
     return float(place[0]), float(place[1])
 
 
-def _from_family(evidence: Evidence, k: ArrayLike, family: CurveFamily, shrink: float, share: float) -> Floats:
-    return np.clip(family.accuracy(*fit_to_evidence(evidence, family, shrink, share), k), 0.0, 1.0)
-
-
-def fit_to_evidence(evidence: Evidence, family: CurveFamily, shrink: float, share: float) -> tuple[float, float]:
-    """(a, log b) of the member that is closest to the observed curve, from a share of the classes on."""
+def fit_to_evidence(evidence: Evidence, family: CurveFamily, shrink: float, share: float) -> BeatenShare:
+    """The member of a family that is closest to the observed curve, from a share of the classes on."""
     sizes = log_spaced_sizes(evidence.n_classes, SIZES, share)
     accuracy = evidence.accuracy(sizes)
-    # How far the last point may be off, with every class as one trial; the prior is weighted against that.
-    last = min(float(accuracy[-1]), 1.0)
-    uncertainty = max(math.sqrt(last * (1 - last) / evidence.n_classes), 0.5 / evidence.n_classes)
-    return fit_family(family, sizes, accuracy, uncertainty, shrink)
-
-
-def family_parameters(evidence: Evidence) -> dict[str, dict[str, float]]:
-    """What each family was fitted to be: μ and ν, a and b, and the implied information."""
-    mu, log_nu = fit_to_evidence(evidence, normal_family(), math.inf, 0.0)
-    scores = family_of_scores(evidence.z, evidence.weights)
-    a, log_b = fit_to_evidence(evidence, scores or normal_family(), math.inf, 0.0)
-    sizes = log_spaced_sizes(evidence.n_classes, SIZES)
-    c = fit_mean_top(evidence.accuracy(sizes), sizes)
-    return {
-        "two_parameter": {"mu": mu, "nu": math.exp(log_nu)},
-        "calibrated": {"a": a, "b": math.exp(log_b)},
-        "implied": {"nats": max(c, 0.0) ** 2 / 2},
-    }
-
-
-# The distribution of U behind each method.
-
-
-def calibrated_share(evidence: Evidence) -> BeatenShare:
-    """The distribution of U of `calibrated`."""
-    return _share_of_family(evidence, family_of_scores(evidence.z, evidence.weights) or normal_family(), math.inf, 0.0)
-
-
-def shrunk_normal_share(evidence: Evidence) -> BeatenShare:
-    """The distribution of U of `shrunk_normal`."""
-    return _share_of_family(evidence, normal_family(), SHRINK, UPPER_PART)
-
-
-def two_parameter_share(evidence: Evidence) -> BeatenShare:
-    """The distribution of U of `two_parameter`."""
-    return _share_of_family(evidence, normal_family(), math.inf, 0.0)
-
-
-def implied_share(evidence: Evidence) -> BeatenShare:
-    """The distribution of U of `implied`."""
-    sizes = log_spaced_sizes(evidence.n_classes, SIZES)
-    family = normal_family()
-    return BeatenShare(fit_mean_top(evidence.accuracy(sizes), sizes) + family.places, family.weights)
-
-
-def moments_share(evidence: Evidence, bandwidth: float = USUAL_BANDWIDTH) -> BeatenShare:
-    """The distribution of U of `moments`: what its parts leave is at 0, rows that beat no class."""
-    places, weights, certain = _moment_weights(evidence, bandwidth)
-    family = normal_family()
-    z = (places[:, None] + bandwidth * family.places).ravel()
-    mass = np.concatenate([(weights[:, None] * family.weights).ravel(), [certain]])
-    total = float(mass.sum())
-    return BeatenShare(
-        np.concatenate([z, [math.inf, -math.inf]]),
-        np.concatenate([mass / max(total, 1.0), [max(1 - total, 0.0)]]),
-    )
-
-
-def kernel_share(evidence: Evidence) -> BeatenShare:
-    """The distribution of U of `kernel`: that of the rows."""
-    _expect_kernel(evidence)
-    known = np.isfinite(evidence.kernel)
-    weights = evidence.weights[known] / evidence.weights[known].sum()
-    return BeatenShare(ndtri(np.clip(evidence.kernel[known], 0.0, 1.0)), weights)
-
-
-def _share_of_family(evidence: Evidence, family: CurveFamily, shrink: float, share: float) -> BeatenShare:
-    a, log_b = fit_to_evidence(evidence, family, shrink, share)
-    return BeatenShare(a + math.exp(log_b) * family.places, family.weights)
-
-
-SHARES: dict[str, tuple[Callable[[Evidence], BeatenShare], ...]] = {
-    "combined": (shrunk_normal_share, calibrated_share),
-    "calibrated": (calibrated_share,),
-    "two_parameter": (two_parameter_share,),
-    "implied": (implied_share,),
-    "moments": (moments_share,),
-    "kernel": (kernel_share,),
-}
-"""The distributions of U of each method; a figure of several is their mean on the logit scale."""
+    return family.member(*fit_family(family, sizes, accuracy, shrink))

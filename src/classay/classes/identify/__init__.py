@@ -4,8 +4,3 @@ Read `identify` first (the result, the verb, and how candidates are scored). `re
 splits them, and models the noise; `encoders` has the models that predict a response from a stimulus; `ensembles`
 repeats it with fewer responses, and extrapolates to more.
 """
-
-from .ensembles import identify_ensembles
-from .identify import identify
-
-__all__ = ["identify", "identify_ensembles"]

@@ -1,11 +1,11 @@
-"""`identify_ensembles`: identification by the number of responses that are recorded, and with more of them."""
+"""Identification by the number of responses that are recorded, and with more of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,11 @@ from scipy.optimize import nnls
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, of_mean, within_limits
-from ...result import Result
+from ...result import PARTS, Result
 from ..information.channel import mean_top
-from .identify import identify
-from .responses import trials_of
+
+if TYPE_CHECKING:
+    from .identify import Identification
 
 SIZES = 5
 KIND = "over random ensembles of these responses"
@@ -26,8 +27,8 @@ SATURATIONS: Floats = np.concatenate([np.geomspace(0.25, 8.0, 60), [np.inf]])
 
 
 @dataclass(frozen=True, eq=False)
-class Ensembles(Result, chart="classes.identification:ensembles_chart"):
-    """The result of `identify_ensembles`: `accuracy[i]` and `bits[i]` with `sizes[i]` responses.
+class Ensembles(Result, chart="classes.information:ensembles_chart"):
+    """The result of `identify(…, ensembles=…)`: `accuracy[i]` and `bits[i]` with `sizes[i]` responses.
 
     `bits` is implied information. Beyond the recorded responses it is extrapolated by total·q/(q + half), `total` bits
     in all, of which `half` responses have half (infinite: no saturation is seen, and `rate` bits come with each).
@@ -64,8 +65,7 @@ class Ensembles(Result, chart="classes.identification:ensembles_chart"):
     def to_frame(self) -> pd.DataFrame:
         """One row per figure and size: figure, responses, value, low, high, level, kind."""
         rows = [
-            {"figure": name, "responses": size, **{part: getattr(each, part) for part in ("value", "low", "high")}}
-            | {"level": each.level, "kind": each.kind}
+            {"figure": name, "responses": size, **{part: getattr(each, part) for part in PARTS}}
             for name, several in (("accuracy", self.accuracy), ("implied information, bits", self.bits))
             for size, each in zip(self.sizes, several)
         ]
@@ -84,62 +84,27 @@ class Ensembles(Result, chart="classes.identification:ensembles_chart"):
 
 
 def identify_ensembles(
-    stimuli: Any,
-    responses: Any,
-    sizes: Sequence[int] | None = None,
-    *,
-    draws: int = 5,
-    level: float = 0.95,
-    random_state: int | np.random.Generator | None = 0,
-    **options: Any,
+    identify: Callable[[Floats], Identification],
+    responses: Floats,
+    sizes: Sequence[int] | None,
+    draws: int,
+    level: float,
+    seed: int,
 ) -> Ensembles:
-    """Measure how identification grows with the number of recorded responses, and extrapolate it to more.
-
-    Random ensembles of q of the responses are each given to `identify`, with the same folds. Information ι that adds up
-    with saturation is total·q/(q + half): fitted by least squares, relative to the size of ι. The accuracy for more
-    responses is π̄_k(√(2ι)).
-
-    Bits grow from 0 with no limit, or to `total`. Intervals are over random ensembles of these responses.
-
-    It misleads if the further responses are of another kind (another area), or if shared noise limits information only
-    in ensembles larger than those recorded: then there is more saturation than is seen.
-
-    Parameters
-    ----------
-    stimuli, responses : as in `identify`
-    sizes : numbers of responses; default: up to 5, from an eighth of them to all, evenly on a log scale
-    draws : random ensembles of each size
-    level, random_state : as in `identify`
-    options : further options of `identify`, such as `model`, `groups` or `blocked`
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(120, 6))
-    >>> y = x @ rng.normal(size=(6, 24)) + 4 * rng.normal(size=(120, 24))
-    >>> found = identify_ensembles(x, y, [6, 24], draws=2)
-    >>> bool(found.bits[0].value < found.bits[1].value < found.bits_with(48))
-    True
-
-    References
-    ----------
-    Zheng & Benjamini (2016), Estimating mutual information in high dimensions via classification error.
-
-    """
-    trials = trials_of(stimuli, responses)
-    table, n_responses = trials.responses, trials.responses.shape[1]
+    """Identify with random ensembles of the responses, by a function of some of their columns; see `identify`."""
+    n_responses = responses.shape[1]
     wanted = _sizes(sizes, n_responses)
-    draws, seed = expect.whole(draws, "draws", at_least=1), seeds.settle(random_state)
+    expect.whole(draws, "draws", at_least=1)
     accuracy, bits, values, notes, last = [], [], [], [], None
     for size in wanted:
-        found = []
+        by_draw = []
         for draw in range(draws if size < n_responses else 1):
             chosen = seeds.generator(seed, "ensemble", size, draw).choice(n_responses, size, replace=False)
-            last = identify(trials.stimuli, table[:, np.sort(chosen)], level=level, random_state=seed, **options)
-            found.append((last.accuracy.value, last.implied.bits.value))
-        one = np.array(found)
-        accuracy.append(_over_draws(one[:, 0], level, 1.0))
-        bits.append(_over_draws(one[:, 1][np.isfinite(one[:, 1])], level, math.inf))
+            last = identify(responses[:, np.sort(chosen)])
+            by_draw.append((last.accuracy.value, last.information.implied.value))
+        shares, figures = np.array(by_draw).T
+        accuracy.append(_over_draws(shares, level, 1.0))
+        bits.append(_over_draws(figures[np.isfinite(figures)], level, math.inf))
         values.append(bits[-1].value)
     assert last is not None
     if not np.isfinite(values).all():
@@ -179,9 +144,9 @@ def _sizes(sizes: Sequence[int] | None, n_responses: int) -> list[int]:
     if sizes is None:
         spaced = np.geomspace(max(n_responses / 8, 1), n_responses, SIZES).round().astype(int)
         return [int(size) for size in np.unique(spaced)]
-    wanted = sorted({expect.whole(size, "sizes", at_least=1) for size in sizes})
+    wanted = sorted({expect.whole(size, "ensembles", at_least=1) for size in sizes})
     if not wanted or wanted[-1] > n_responses:
-        raise expect.InputError(f"`sizes` is {list(sizes)!r}; expected sizes from 1 to {n_responses}, the responses.")
+        raise expect.InputError(f"`ensembles` is {list(sizes)!r}; expected sizes from 1 to {n_responses}, the responses.")
     return wanted
 
 

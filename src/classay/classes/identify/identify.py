@@ -6,9 +6,10 @@ of the responses, is chosen. Candidates are always stimuli that the model was no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,12 @@ from ...arrays import Floats
 from ...engine.progress import Progress
 from ...estimators.adapters import kind_of, short_name
 from ...intervals import Estimate
-from ...result import Result
+from ...result import PARTS, Result
 from ..curve.curve import Curve, accuracy_curve
-from ..information.information import Information, fano_information, implied_information, information_bound
+from ..information.information import Information, information
 from ..ranks.ranks import Ranks
 from .encoders import column_scales, elastic_net, explained_variance, of_regressor, ridge
+from .ensembles import Ensembles, identify_ensembles
 from .responses import (
     NoiseCovariance,
     Trials,
@@ -41,20 +43,18 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Identification(Result, chart="classes.identification:draw_identification"):
+class Identification(Result, chart="classes.information:identification_chart"):
     """The result of `identify`.
 
-    `curve` is the accuracy of choosing the right one of k = 1, …, K candidates; `implied`, `bound` and `fano` are the
-    information that responses carry about stimuli. `per_response` is R² of each response on rows that were not fitted:
+    `curve` is the accuracy of choosing the right one of k = 1, …, K candidates; `information` is what responses say
+    about stimuli, in bits. `per_response` is R² of each response on rows that were not fitted:
     1 exact, 0 no better than the mean, below 0 worse. `shrinkage` is how far the noise covariance of each split was
     shrunk toward its diagonal, 0 to 1.
     """
 
     model: str
     curve: Curve
-    implied: Information
-    bound: Information
-    fano: Information
+    information: Information
     per_response: Floats
     shrinkage: tuple[float, ...]
     n_rows: int
@@ -75,18 +75,16 @@ class Identification(Result, chart="classes.identification:draw_identification")
         """One row per figure: figure, response, value, low, high, level, kind. The curve is in `curve.to_frame()`."""
         estimates = {
             "accuracy": self.accuracy,
-            "implied information, bits": self.implied.bits,
-            "information bound, bits": self.bound.bits,
-            "Fano's bound, bits": self.fano.bits,
+            "implied information, bits": self.information.implied,
+            "information bound, bits": self.information.bound,
+            "Fano's bound, bits": self.information.fano,
         }
-        rows = [
-            {"figure": name, "response": None, "value": each.value, "low": each.low, "high": each.high}
-            | {"level": each.level, "kind": each.kind}
+        rows: list[dict[str, Any]] = [
+            {"figure": name, "response": None, **{part: getattr(each, part) for part in PARTS}}
             for name, each in estimates.items()
         ]
         rows += [
-            {"figure": "R²", "response": place, "value": value, "low": np.nan, "high": np.nan}
-            | {"level": np.nan, "kind": ""}
+            {"figure": "R²", "response": place, "value": value, "kind": ""}
             for place, value in enumerate(self.per_response.tolist())
         ]
         return pd.DataFrame(rows)
@@ -98,10 +96,20 @@ class Identification(Result, chart="classes.identification:draw_identification")
         text = (
             f"Among {self.n_candidates} stimuli, {MODEL_NAMES.get(self.model, self.model)} on {columns} identifies the "
             f"right one for {self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
-            f"{self.implied} {self.bound} "
+            f"{self.information} "
             f"Fit over {expect.counted(self.per_response.size, 'response')}: {r_squared}."
         )
         return " ".join([text, *self.notes])
+
+
+@overload
+def identify(stimuli: Any, responses: Any, *, ensembles: Literal[False] = False, **options: Any) -> Identification: ...
+
+
+@overload
+def identify(
+    stimuli: Any, responses: Any, *, ensembles: Literal[True] | Sequence[int], **options: Any
+) -> Ensembles: ...
 
 
 def identify(
@@ -113,10 +121,12 @@ def identify(
     folds: int = 5,
     groups: Any = None,
     blocked: bool = False,
+    ensembles: bool | Sequence[int] = False,
+    draws: int = 5,
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     progress: bool = False,
-) -> Identification:
+) -> Identification | Ensembles:
     """Measure how well responses identify the stimuli that gave them, and how much information that takes.
 
     A linear model ŷ(x) is fitted on some stimuli. A response y to one of the others is assigned to the one of k
@@ -132,6 +142,12 @@ def identify(
     together. Implied information is not a bound; none of the figures include what a linear model misses. The guarantee
     of the bounds is strict with `test_size`; the models of several folds share rows.
 
+    `ensembles=True` measures how identification grows with the number of recorded responses, and extrapolates it to
+    more: random ensembles of q of the responses are identified with the same folds. Information ι that adds up with
+    saturation is total·q/(q + half), fitted by least squares relative to the size of ι; the accuracy for more responses
+    is π̄_k(√(2ι)). It misleads if the further responses are of another kind (another area), or if shared noise limits
+    information only in ensembles larger than those recorded.
+
     Parameters
     ----------
     stimuli : (n, p) features of the stimuli; (n,) is one column
@@ -143,8 +159,11 @@ def identify(
     groups : (n,) labels of rows that belong together (a session, a subject): a group is never both fitted and
         identified, and candidates compete within their fold
     blocked : whether folds are blocks of neighbours in the order of the rows, for recordings in time
+    ensembles : numbers of responses to identify with, for an `Ensembles`; True: up to 5, from an eighth of them to
+        all, evenly on a log scale
+    draws : random ensembles of each size
     level : confidence level of the intervals
-    random_state : seed of the splits
+    random_state : seed of the splits, and of the ensembles
     progress : whether to show a bar on stderr if it takes long
 
     Examples
@@ -154,6 +173,10 @@ def identify(
     >>> result = identify(x, x + 0.5 * rng.normal(size=x.shape))
     >>> result.n_candidates, bool(result.accuracy.value > 0.5)
     (20, True)
+    >>> y = x @ rng.normal(size=(5, 24)) + 4 * rng.normal(size=(100, 24))
+    >>> by_size = identify(x, y, ensembles=[6, 24], draws=2)
+    >>> bool(by_size.bits[0].value < by_size.bits[1].value < by_size.bits_with(48))
+    True
 
     References
     ----------
@@ -165,6 +188,13 @@ def identify(
     expect.fraction(level, "level")
     trials = trials_of(stimuli, responses)
     seed = seeds.settle(random_state)
+    if ensembles is not False:
+        alone = partial(
+            identify, trials.stimuli, model=model, test_size=test_size, folds=folds, groups=groups, blocked=blocked,
+            level=level, random_state=seed,
+        )  # fmt: skip
+        sizes = None if ensembles is True else ensembles
+        return identify_ensembles(alone, trials.responses, sizes, draws, level, seed)
     if groups is not None or blocked:
         if test_size is not None or (groups is not None and blocked):
             raise expect.InputError("`groups`, `blocked` and `test_size` exclude each other; expected one of them.")
@@ -177,9 +207,7 @@ def identify(
     return Identification(
         model if isinstance(model, str) else name,
         curve,
-        implied_information(curve, level=level),
-        information_bound(curve, alpha=1 - level),
-        fano_information(curve, level=level),
+        information(curve, alpha=1 - level),
         explained_variance(np.concatenate(scorer.observed), np.concatenate(scorer.predicted)),
         tuple(scorer.shrinkage),
         len(trials.stimuli),

@@ -1,101 +1,46 @@
-"""`bayes_accuracy_bound`: a lower bound on the accuracy of the best possible classifier, for random classes."""
+"""`Curve.bayes_bound`: a lower bound on the accuracy of the best possible classifier, for random classes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.integrate import cumulative_simpson
 from scipy.optimize import brentq
 
 from ... import expect
 from ...arrays import Floats
 from ...intervals import Estimate, share_around
-from ..curve.curve import Curve, expect_curve, paired_error
+from ..curve.curve import Curve, expect_curve
+from ..curve.jackknife import paired_error
 from .channel import mean_of_curve
 
-METHODS = ("guaranteed", "jackknife", "thesis", "fixed_classes")
+METHODS = ("guaranteed", "jackknife", "fixed_classes")
 GUARANTEED = "lower bound, guaranteed for any number of classes and rows"
 ASYMPTOTIC = "lower bound, jackknife over classes, for many classes"
-THESIS = "lower bound, Hoeffding over rows and Chebyshev over classes, guaranteed"
 FIXED = "lower bound for these classes, guaranteed for any number of rows"
 
 
-def bayes_accuracy_bound(
-    curve: Curve | None = None,
-    *,
-    correct: ArrayLike | None = None,
-    trials: ArrayLike | None = None,
-    n_classes: int | None = None,
-    k: int | None = None,
-    alpha: float = 0.05,
-    method: str = "guaranteed",
-    tried: int = 1,
-) -> Estimate:
-    """Bound from below the accuracy of the best possible classifier, on average over random sets of k classes.
-
-    The classifier at hand is right less often than the best one, and both depend on chance in their classes and rows.
-    `low` is the lowest average Bayes accuracy ABA_k at which so good a result has a probability above `alpha`: one
-    bound on the moment generating function over classes and rows together (see `classay.classes.information.bayes`).
-    `value` is the measured accuracy, `high` is 1: there is no upper bound.
-
-    From 1/k, nothing learned, to 1; higher is better. "guaranteed" holds for every sample size and any channel, and is
-    therefore wide: 50 classes of 10 rows at .635 give .453, where the thesis has .12. "jackknife" takes the spread over
-    classes from the data (.56 there): an approximation for many classes, and for scores that do not change when a
-    class is removed. Both need classes drawn at random from many, and test rows separate from the training rows; they
-    say nothing about a fixed label set, whose accuracy is what was measured. If several classifiers were tried on the
-    same rows, say how many: the best of 10 needs `tried=10`.
-
-    Parameters
-    ----------
-    curve : from `accuracy_curve`; or pass counts:
-    correct, trials : rows right and rows in all, for each class; or in total, if all classes have the same number
-    n_classes : K, with totals
-    k : classes in a set, by default all K; fewer need a curve. Choose it before looking at the results
-    alpha : how often the bound may fail
-    method : "guaranteed"; "jackknife"; "thesis", the bound of the thesis (Hoeffding's inequality for rows, Chebyshev's
-        for classes), for comparison; or "fixed_classes", for the best classifier of *these* classes, where only rows
-        are random
-    tried : how many classifiers were tried (Bonferroni)
-
-    Examples
-    --------
-    >>> bayes_accuracy_bound(correct=318, trials=500, n_classes=50)
-    0.636 [0.454, 1]
-
-    References
-    ----------
-    Zheng (2017), Information, Prediction, and Supervised Learning, Section 2.5; Boucheron, Lugosi & Massart (2000), A
-    sharp concentration inequality with applications.
-
-    """
+def bayes_bound(curve: Curve, k: int | None, alpha: float, method: str, tried: int) -> Estimate:
+    """Bound the average Bayes accuracy with k classes from below; see `Curve.bayes_bound`."""
     expect.one_of(method, "method", METHODS)
     level = 1 - expect.fraction(alpha, "alpha")
     alpha_each = alpha / expect.whole(tried, "tried", at_least=1)
-    measured = measure_accuracy(curve, correct, trials, n_classes, k)
+    measured = measure_accuracy(curve, k)
+    if method == "jackknife":
+        return Estimate(measured.accuracy, _jackknife_bound(curve, measured, alpha_each), 1.0, level, ASYMPTOTIC)
     if method == "guaranteed":
         low = lower_bound(measured.achieved, math.log(alpha_each), measured.k, measured.rows)
         return Estimate(measured.accuracy, low, 1.0, level, GUARANTEED)
-    if method == "thesis":
-        low = thesis_bound(measured.achieved, alpha_each, measured.k, measured.rows)
-        return Estimate(measured.accuracy, low, 1.0, level, THESIS)
-    if method == "fixed_classes":
-        if measured.k != measured.rows.size:
-            raise expect.InputError(
-                f'method="fixed_classes" is for all {measured.rows.size} classes, and `k` is {measured.k}. Drop `k`.'
-            )
-        low = max(lower_bound_fixed_classes(measured.achieved, math.log(alpha_each), measured.rows), 1 / measured.k)
-        return Estimate(measured.accuracy, low, 1.0, level, FIXED)
-    if curve is None:
+    if measured.k != measured.rows.size:
         raise expect.InputError(
-            'method="jackknife" needs a curve: it leaves classes out, which totals do not allow. Pass '
-            "`accuracy_curve(scores, y)`."
+            f'method="fixed_classes" is for all {measured.rows.size} classes, and `k` is {measured.k}. Drop `k`.'
         )
-    return Estimate(measured.accuracy, _jackknife_bound(curve, measured, alpha_each), 1.0, level, ASYMPTOTIC)
+    low = max(lower_bound_fixed_classes(measured.achieved, math.log(alpha_each), measured.rows), 1 / measured.k)
+    return Estimate(measured.accuracy, low, 1.0, level, FIXED)
 
 
 @dataclass(frozen=True)
@@ -112,88 +57,22 @@ class MeasuredAccuracy:
         return self.accuracy * np.count_nonzero(self.rows) / self.rows.size
 
 
-def measure_accuracy(
-    curve: Any,
-    correct: ArrayLike | None = None,
-    trials: ArrayLike | None = None,
-    n_classes: int | None = None,
-    k: int | None = None,
-) -> MeasuredAccuracy:
-    """The measured accuracy, from a curve or from counts."""
-    if curve is None and correct is not None and trials is not None:
-        accuracy, rows = _accuracy_of_counts(correct, trials, n_classes)
-        if k is not None and expect.whole(k, "k", at_least=2) != rows.size:
-            raise expect.InputError(
-                f"`k` is {k} but there are {rows.size} classes; fewer than all need a curve, since counts do not show "
-                "which classes were confused. Pass `accuracy_curve(scores, y)`."
-            )
-        return MeasuredAccuracy(accuracy, int(rows.size), rows)
-    if not isinstance(curve, Curve) or correct is not None or trials is not None or n_classes is not None:
-        raise expect.InputError(
-            f"`curve` is of type {type(curve).__name__}; expected a curve from `accuracy_curve`, or `correct` "
-            "and `trials`, by class or in total with `n_classes`."
-        )
-    if curve.ties == "right":
-        raise expect.InputError(
-            'The curve counts ties as right, which no classifier can reach. Make it with ties="random" or "wrong".'
-        )
-    if curve.ranks.prior is not None:
-        raise expect.InputError(
-            "The curve weights classes by a prior; bounds hold for classes of equal weight. Make it without `prior`."
-        )
-    size = expect_curve(curve).n_classes if k is None else expect.whole(k, "k", at_least=2)
+def measure_accuracy(curve: Curve, k: int | None = None) -> MeasuredAccuracy:
+    """The measured accuracy with k classes, by default all."""
+    if why := unbounded(expect_curve(curve)):
+        raise expect.InputError(why)
+    size = curve.n_classes if k is None else expect.whole(k, "k", at_least=2)
     rows = np.bincount(curve.ranks.truth, minlength=curve.n_classes)
     return MeasuredAccuracy(curve.at(size).value, size, rows.astype(np.int64))
 
 
-def _accuracy_of_counts(
-    correct: ArrayLike, trials: ArrayLike, n_classes: int | None
-) -> tuple[float, NDArray[np.int64]]:
-    """Accuracy and rows by class, from counts by class or in total."""
-    right, rows = np.asarray(correct, dtype=float), np.asarray(trials, dtype=float)
-    if right.shape != rows.shape or right.ndim > 1:
-        raise expect.InputError(
-            f"`correct` has shape {right.shape} and `trials` {rows.shape}; expected one number of each, or one per "
-            "class."
-        )
-    whole = (rows == np.floor(rows)).all()
-    if not (whole and (rows >= 0).all() and (right >= 0).all() and (right <= rows).all() and rows.sum() >= 1):
-        raise expect.InputError(
-            "`trials` must be whole numbers and `correct` between 0 and `trials`: rows tested, and rows right."
-        )
-    if right.ndim == 1:
-        if right.size < 2 or n_classes not in (None, right.size):
-            raise expect.InputError(
-                f"`correct` has {right.size} classes but `n_classes` is {n_classes}; they must match, and be at "
-                "least 2."
-            )
-        tested = rows > 0
-        return float((right[tested] / rows[tested]).mean()), rows.astype(np.int64)
-    if n_classes is None:
-        raise expect.InputError("`n_classes` is missing; totals need the number of classes too.")
-    size = expect.whole(n_classes, "n_classes", at_least=2)
-    if rows % size:
-        raise expect.InputError(
-            f"{rows:g} rows of {size} classes are not the same number for each. Pass `correct` and `trials` by class."
-        )
-    return float(right / rows), np.full(size, int(rows) // size)
-
-
-def thesis_bound(accuracy: float, alpha: float, k: int, rows: NDArray[np.integer]) -> float:
-    """Theorem 2.5.2 of the thesis: half of α for rows, half for classes.
-
-    Hoeffding: the accuracy of the classifier is at least â − √(Σ w²·log(4/α)/2), w the weights of the rows (two-sided,
-    as there). Chebyshev: the Bayes accuracy of random classes has a variance of at most 1/(4k), so its mean is at least
-    that − 1/√(2kα). Never below 1/k.
-
-    >>> round(thesis_bound(0.635, 0.05, 50, np.full(50, 10)), 3)
-    0.122
-    """
-    tested = rows[rows > 0].astype(float)
-    spread = float((1 / tested).sum()) / tested.size**2
-    of_rows = math.sqrt(spread * math.log(4 / alpha) / 2)
-    of_classes = math.sqrt(1 / (4 * k) * 2 / alpha)
-    return max(accuracy - of_rows - of_classes, 1 / k)
+def unbounded(curve: Curve) -> str:
+    """Why no bound holds for a curve; empty if bounds hold."""
+    if curve.ties == "right":
+        return 'The curve counts ties as right, which no classifier can reach. Make it with ties="random" or "wrong".'
+    if curve.ranks.prior is not None:
+        return "The curve weights classes by a prior; bounds hold for classes of equal weight. Make it without `prior`."
+    return ""
 
 
 def _jackknife_bound(curve: Curve, measured: MeasuredAccuracy, alpha: float) -> float:

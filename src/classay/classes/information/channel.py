@@ -22,16 +22,17 @@ from scipy.special import log_ndtr, ndtri
 from ...arrays import Floats, Ints
 from ...expect import InputError
 from ...intervals import Estimate, share_around
-from ..curve.curve import Curve, paired_error
-from ..ranks.ranks import Evidence, chance_table
+from ..curve.curve import Curve
+from ..curve.jackknife import leave_groups_out, paired_error
+from ..ranks.evidence import Evidence, chance_table
 
 KIND = "over classes"
 MOST_SIZES = 60
 _FARTHEST = 40.0
 # The trapezoid rule is exact to rounding for Gaussian tails; ±10 leave out 1e-23.
-_NODES = np.linspace(-10.0, 10.0, 501)
-_DENSITY = np.exp(-(_NODES**2) / 2) * 0.04 / math.sqrt(2 * math.pi)
-_BOTH = np.stack([_DENSITY, _NODES * _DENSITY], axis=1)
+NODES = np.linspace(-10.0, 10.0, 501)
+DENSITY = np.exp(-(NODES**2) / 2) * 0.04 / math.sqrt(2 * math.pi)
+_BOTH = np.stack([DENSITY, NODES * DENSITY], axis=1)
 _BLOCK = 8192
 _SERIES_TO = 100.0
 _ORDERS = np.arange(1.0, 400.0)
@@ -181,9 +182,8 @@ class ChannelFit:
 
     def without_each(self) -> Floats:
         """The mean without each group of classes in turn."""
-        figure, n_groups = mean_of_curve(self.sizes, self.weights), self.curve.ranks.n_groups
-        masks = ~np.eye(n_groups, dtype=bool)
-        return np.array([figure(self.curve.ranks.among(mask, self.curve.ties, statistics=False)) for mask in masks])
+        figure = mean_of_curve(self.sizes, self.weights)
+        return np.array([figure(part) for part in leave_groups_out(self.curve.ranks, self.curve.ties, False)])
 
 
 def fit_channel(curve: Curve) -> ChannelFit:
@@ -262,7 +262,7 @@ def _mean_top_and_slope(c: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     for start in range(0, c.size, _BLOCK):
         part = slice(start, start + _BLOCK)
         values, where = np.unique(flat_c[part], return_inverse=True)
-        power = np.maximum(log_ndtr(values[:, None] + _NODES), -1e300)[where]  # finite, so that 0 times it is 0
+        power = np.maximum(log_ndtr(values[:, None] + NODES), -1e300)[where]  # finite, so that 0 times it is 0
         power *= (flat_k[part] - 1)[:, None]
         both[part] = np.exp(power, out=power) @ _BOTH
     return both[:, 0].reshape(c.shape), both[:, 1].reshape(c.shape)

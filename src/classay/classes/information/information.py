@@ -1,171 +1,260 @@
-"""How much information predictions carry about the class: implied information, a guaranteed lower bound, Fano's."""
+"""`information`: how much predictions say about the class. An estimate, a guaranteed lower bound, and Fano's bound."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, overload
 
+import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from ... import expect
-from ...intervals import Estimate
-from ...result import Result
+from ...intervals import Estimate, difference
+from ...result import PARTS, Result
 from ..curve.curve import Curve, expect_curve
-from .bayes import bayes_accuracy_bound, lower_bound_fixed_classes, measure_accuracy
-from .channel import fano, fit_channel, least_information
+from .bayes import FIXED, lower_bound_fixed_classes, measure_accuracy, unbounded
+from .channel import ChannelFit, fano, fit_channel, least_information
+
+FIGURES = {"implied": "implied information", "bound": "information bound", "fano": "Fano's bound"}
 
 
 @dataclass(frozen=True)
-class Information(Result, chart="classes.information:draw_information"):
-    """Information between class and prediction, in `nats` and in `bits`, from sets of up to `n_classes` classes.
+class Information(Result, chart="classes.information:information_chart"):
+    """The result of `information`, in bits; `nats` has the same figures in nats, by name.
 
-    `kind` is "implied" (an estimate), "lower bound" or "Fano". For the two bounds `low` is the bound with its
-    confidence, `value` the same formula at the measured accuracy, and `high` is infinite: there is no upper bound.
-    A `value` of NaN is not identified: every prediction was right. `notes` says what the figure cannot show.
+    `implied` is an estimate. For the two bounds, `bound` (any classes, from sets of `bound_classes`) and `fano` (these
+    classes), `low` is the bound with its confidence, `value` the same formula at the measured accuracy, and `high` is
+    infinite: there is no upper bound. A `value` of NaN is not identified: every prediction was right.
     """
 
-    kind: str
-    nats: Estimate
-    bits: Estimate
+    implied: Estimate
+    bound: Estimate
+    fano: Estimate
+    nats: dict[str, Estimate]
     n_classes: int
-    notes: tuple[str, ...] = ()
+    bound_classes: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per unit: figure, unit, value, low, high, level, kind, n_classes."""
+        """One row per figure and unit: figure, unit, n_classes, value, low, high, level, kind."""
         rows = [
-            {
-                "figure": _FIGURES[self.kind],
-                "unit": unit,
-                "value": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-                "level": estimate.level,
-                "kind": estimate.kind,
-                "n_classes": self.n_classes,
-            }
-            for unit, estimate in (("bits", self.bits), ("nats", self.nats))
+            {"figure": name, "unit": unit, "n_classes": self.bound_classes if field == "bound" else self.n_classes}
+            | {part: getattr(estimate, part) for part in PARTS}
+            for field, name in FIGURES.items()
+            for unit, estimate in (("bits", getattr(self, field)), ("nats", self.nats[field]))
         ]
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
-        bits, nats = self.bits, self.nats
-        if self.kind == "implied":
-            text = f"Implied information {bits} bits ({nats} nats)"
-        else:
-            text = (
-                f"{'Information' if self.kind == 'lower bound' else 'Fano: information'} at least {bits.low:.3g} bits "
-                f"({nats.low:.3g} nats) at level {bits.level:.3g}"
-            )
-            text += f" ({bits.value:.3g} bits at the measured accuracy)" if bits.known else ""
-        up_to = "up to " if self.kind == "implied" else ""
-        return " ".join([f"{text}, from sets of {up_to}{self.n_classes} classes.", *self.notes])
-
-
-_FIGURES = {"implied": "implied information", "lower bound": "information bound", "Fano": "Fano's bound"}
-
-
-def implied_information(curve: Curve, level: float = 0.95) -> Information:
-    """Estimate the information of a channel whose best classifier has this curve.
-
-    In high dimension the curve of the best classifier depends on the information ι alone: accuracy_k = π̄_k(√(2ι)),
-    with π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz. ι is fitted to the whole curve, by least squares over sizes k evenly spaced
-    on a log scale: the least biased choice on Gaussian channels (`benchmarks/information_benchmark.py`).
-
-    0: the predictions carry no information; there is no upper limit, and higher is better. It distinguishes decoders
-    that are all at 99 %, or all near chance. The interval is over classes.
-
-    It is *not* a guaranteed lower bound. In few dimensions it misleads: with one it was up to half too low near chance
-    and a third too high near 1; with ten within 15 %, with fifty within 4 %. Use `information_bound` for a claim. If
-    every prediction is right it is not identified, and only `low` is reported.
-
-    Parameters
-    ----------
-    curve : from `accuracy_curve`
-    level : confidence level of the interval
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from classay.classes.curve import accuracy_curve
-    >>> rng = np.random.default_rng(0)
-    >>> scores = rng.normal(size=(400, 40)) + 2 * np.eye(40)[np.arange(400) % 40]
-    >>> implied_information(accuracy_curve(scores, np.arange(400) % 40)).nats    # c = 2: ι = 2
-    2.03 [1.76, 2.31]
-
-    References
-    ----------
-    Zheng & Benjamini (2016), Estimating mutual information in high dimensions via classification error.
-
-    """
-    nats = fit_channel(expect_curve(curve)).nats(expect.fraction(level, "level"))
-    return implied_from(nats, curve.n_classes)
-
-
-def implied_from(nats: Estimate, n_classes: int) -> Information:
-    """Implied information as a result."""
-    return _information("implied", nats, n_classes, ("It is an estimate, not a guaranteed lower bound.",))
-
-
-def information_bound(
-    curve: Curve | None = None,
-    *,
-    correct: ArrayLike | None = None,
-    trials: ArrayLike | None = None,
-    n_classes: int | None = None,
-    k: int | str = "best",
-    alpha: float = 0.05,
-    method: str = "guaranteed",
-    tried: int = 1,
-) -> Information:
-    """Bound from below the mutual information between what the classes represent and the responses.
-
-    No channel of information ι lets any classifier reach more than C_k(ι) with k random classes (`most_accuracy`). So
-    the information is at least C_k⁻¹ of the average Bayes accuracy, and with confidence 1 − `alpha` at least C_k⁻¹ of
-    its lower bound, which is `low`.
-
-    0: nothing shown; there is no upper limit. It needs no model of the data and no large sample (with
-    method="guaranteed"), only classes drawn at random from those the information is about, and test rows separate from
-    the training rows. It can be far below the truth: a poor classifier wastes information, and few classes cannot show
-    much of it. Nor can many classes if it is mostly wrong on them, so k = "best" takes the best of all K and of 3, 10,
-    30, 100, … up to K/2, which share half of `alpha`, fixed beforehand.
-
-    Parameters
-    ----------
-    curve, correct, trials, n_classes, alpha, method, tried : as in `bayes_accuracy_bound`
-    k : classes in a set: "best", or a number chosen before looking at the results. With counts it is always all K
-
-    Examples
-    --------
-    >>> information_bound(correct=318, trials=500, n_classes=50).bits
-    4.15 [2.51, inf]
-
-    References
-    ----------
-    Zheng (2017), Information, Prediction, and Supervised Learning, Theorem 4.3.1.
-
-    """
-    measured = measure_accuracy(curve, correct, trials, n_classes, None if k == "best" else k)  # type: ignore[arg-type]
-    level = 1 - expect.fraction(alpha, "alpha")
-    n_all = measured.rows.size
-    shares = shares_of_alpha(n_all) if k == "best" and curve is not None else {measured.k: 1.0}
-    bounds = []
-    for size, share in shares.items():
-        accuracy = bayes_accuracy_bound(
-            curve,
-            correct=correct,
-            trials=trials,
-            n_classes=n_classes,
-            k=size,
-            alpha=alpha * share,
-            method=method,
-            tried=tried,
+        text = (
+            f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
+            f"{self.n_classes} classes: an estimate, not a guaranteed lower bound."
         )
-        value, low = (float(least_information(one, size)) for one in (accuracy.value, accuracy.low))
+        for name, size in (("bound", self.bound_classes), ("fano", self.n_classes)):
+            bits, nats = getattr(self, name), self.nats[name]
+            if bits.kind.startswith("none"):
+                continue
+            measured = f" ({bits.value:.3g} bits at the measured accuracy)" if bits.known else ""
+            text += (
+                f" {'Information' if name == 'bound' else 'Fano: information'} at least {bits.low:.3g} bits "
+                f"({nats.low:.3g} nats) at level {bits.level:.3g}{measured}, from sets of {size} classes."
+            )
+        return text
+
+
+@dataclass(frozen=True)
+class DecoderFigures:
+    """One decoder: its accuracy with all its classes and with the common number of classes, and its information.
+
+    `ahead` is how many bits its implied information is above that of the next in order; None for the last.
+    """
+
+    name: str
+    n_classes: int
+    accuracy: Estimate
+    accuracy_in_common: Estimate
+    information: Information
+    ahead: Estimate | None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the next in order is significantly behind."""
+        return self.ahead is not None and self.ahead.low > 0
+
+
+@dataclass(frozen=True)
+class Decoders(Result, chart="classes.information:decoders_chart"):
+    """The result of `information` for several curves: `decoders`, from the most implied information to the least.
+
+    `k` is the number of classes that all of them have.
+    """
+
+    decoders: tuple[DecoderFigures, ...]
+    k: int
+    alpha: float
+    notes: tuple[str, ...] = ()
+
+    def groups(self) -> list[list[str]]:
+        """Names in order; neighbours that are indistinguishable are together."""
+        groups: list[list[str]] = [[]]
+        for decoder in self.decoders:
+            groups[-1].append(decoder.name)
+            if decoder.told_apart:
+                groups.append([])
+        return groups
+
+    def table(self) -> pd.DataFrame:
+        """One row per decoder, for reading: information in bits, accuracies, bounds."""
+        rows = [
+            {
+                "decoder": each.name,
+                "implied_bits": each.information.implied.value,
+                "low": each.information.implied.low,
+                "high": each.information.implied.high,
+                "ahead_of_next": each.told_apart if each.ahead is not None else None,
+                f"accuracy_at_{self.k}": each.accuracy_in_common.value,
+                "accuracy": each.accuracy.value,
+                "classes": each.n_classes,
+                "bound_bits": each.information.bound.low,
+                "fano_bits": each.information.fano.low,
+            }
+            for each in self.decoders
+        ]
+        return pd.DataFrame(rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: decoder, place, figure, unit, n_classes, value, low, high, level, kind."""
+        frames = []
+        for place, each in enumerate(self.decoders, start=1):
+            sizes = {each.n_classes: each.accuracy, self.k: each.accuracy_in_common}
+            rows = [("accuracy", "", k, accuracy) for k, accuracy in sizes.items()]
+            rows += [] if each.ahead is None else [("ahead of the next", "bits", each.n_classes, each.ahead)]
+            frame = pd.DataFrame(
+                [
+                    {"figure": name, "unit": unit, "n_classes": k, **{part: getattr(estimate, part) for part in PARTS}}
+                    for name, unit, k, estimate in rows
+                ]
+            )
+            both = pd.concat([frame, each.information.to_frame()], ignore_index=True)
+            both.insert(0, "decoder", each.name)
+            both.insert(1, "place", place)
+            frames.append(both)
+        return pd.concat(frames, ignore_index=True)
+
+    def __str__(self) -> str:
+        ordered = ", ".join(f"{each.name} {each.information.implied}" for each in self.decoders)
+        alike = [names for names in self.groups() if len(names) > 1]
+        text = f"Implied information in bits, most first: {ordered}."
+        for names in alike:
+            each = "" if len(names) == 2 else ", each from the next"
+            text += f" {', '.join(names[:-1])} and {names[-1]} are indistinguishable{each}."
+        if not alike:
+            text += " Each is significantly ahead of the next."
+        return " ".join([text, *self.notes])
+
+
+@overload
+def information(
+    curve: Curve, alpha: float = 0.05, *, k: int | str = "best", method: str = "guaranteed", tried: int = 1
+) -> Information: ...
+
+
+@overload
+def information(
+    curve: Mapping[str, Curve], alpha: float = 0.05, *, k: int | str = "best", method: str = "guaranteed"
+) -> Decoders: ...
+
+
+def information(
+    curve: Curve | Mapping[str, Curve],
+    alpha: float = 0.05,
+    *,
+    k: int | str = "best",
+    method: str = "guaranteed",
+    tried: int | None = None,
+) -> Information | Decoders:
+    """Measure how much information the predictions carry about the class: an estimate, and what is guaranteed.
+
+    *Implied*: in high dimension the curve of the best classifier depends on the information ι alone, accuracy_k =
+    π̄_k(√(2ι)) with π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz. ι is fitted to the whole curve, by least squares over sizes k
+    evenly spaced on a log scale. *Bound*: no channel of information ι lets any classifier reach more than C_k(ι) with k
+    random classes (`most_accuracy`), so the information is at least C_k⁻¹ of the lower bound on the average Bayes
+    accuracy (`Curve.bayes_bound`). *Fano*: what responses say about which of *these* K classes it was is at least
+    log K − H(e) − e·log(K − 1), e the error.
+
+    0: nothing shown; there is no upper limit, except for Fano's bound, log K. Higher is better. Implied information
+    distinguishes decoders that are all at 99 %, or all near chance; its interval is over classes.
+
+    Implied information is *not* a guaranteed lower bound. In few dimensions it misleads: with one it was up to half too
+    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. The bound needs no model of
+    the data and no large sample, only classes drawn at random from those it is about, and test rows separate from the
+    training rows. It can be far below the truth: a poor classifier wastes information, few classes cannot show much of
+    it, and nor can many if it is mostly wrong on them. So k = "best" takes the best of all K and of 3, 10, 30, 100, …
+    up to K/2, which share half of `alpha`, fixed beforehand.
+
+    Several curves are ranked by implied information. On the same classes and rows two curves are correlated, and the
+    interval of their difference takes that into account; otherwise they count as independent. The level is divided
+    among the comparisons, and among the bounds. Different classes are different tasks: a decoder with easier classes is
+    not better.
+
+    Parameters
+    ----------
+    curve : from `accuracy_curve`; or several by name, for a table that ranks them
+    alpha : how often each interval or bound may fail; of several curves, all of a kind together
+    k : classes in a set of the bound: "best", or a number chosen before looking at the results
+    method : of the bound, as in `Curve.bayes_bound`
+    tried : how many classifiers were tried on the same rows (Bonferroni, for the bounds)
+
+    Examples
+    --------
+    >>> from classay.classes.curve.curve import accuracy_curve
+    >>> rng, y = np.random.default_rng(0), np.arange(400) % 40
+    >>> noise, signal = rng.normal(size=(400, 40)), np.eye(40)[y]
+    >>> strong = accuracy_curve(noise + 2 * signal, y)
+    >>> information(strong).nats["implied"]                      # c = 2: ι = 2
+    2.03 [1.76, 2.31]
+    >>> ordered = information({"weak": accuracy_curve(noise + signal, y), "strong": strong})
+    >>> [each.name for each in ordered.decoders], ordered.decoders[0].told_apart
+    (['strong', 'weak'], True)
+
+    References
+    ----------
+    Zheng & Benjamini (2016), Estimating mutual information in high dimensions via classification error; Zheng (2017),
+    Information, Prediction, and Supervised Learning, Theorem 4.3.1; Cover & Thomas (2006), Elements of Information
+    Theory, Section 2.10.
+
+    """
+    expect.fraction(alpha, "alpha")
+    if isinstance(curve, Mapping):
+        return _ranked(_expect_curves(curve), alpha, k, method)
+    return _information(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
+
+
+def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int) -> Information:
+    """The figures of one curve."""
+    curve = fit.curve
+    if why := unbounded(curve):
+        none = Estimate(math.nan, 0.0, math.inf, 1 - alpha, f"none: {why}")
+        bound, size, by_fano = none, curve.n_classes, none
+    else:
+        bound, size = _bound(curve, alpha, k, method, tried)
+        by_fano = _fano(curve, 1 - alpha / tried)
+    nats = {"implied": fit.nats(1 - alpha), "bound": bound, "fano": by_fano}
+    return Information(*(in_bits(estimate) for estimate in nats.values()), nats, curve.n_classes, size)
+
+
+def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int) -> tuple[Estimate, int]:
+    """The guaranteed lower bound in nats, and the size of the sets that gave it."""
+    sizes = shares_of_alpha(curve.n_classes) if k == "best" else {measure_accuracy(curve, k).k: 1.0}  # type: ignore[arg-type]
+    bounds = []
+    for size, share in sizes.items():
+        accuracy = curve.bayes_bound(size, alpha * share, method, tried)
+        value, low = (float(least_information(each, size)) for each in (accuracy.value, accuracy.low))
         bounds.append((low, size, value, accuracy.kind))
     low, size, value, kind = max(bounds)
-    value = value if math.isfinite(value) else math.nan
-    return _information("lower bound", Estimate(value, low, math.inf, level, kind), size)
+    return Estimate(value if math.isfinite(value) else math.nan, low, math.inf, 1 - alpha, kind), size
 
 
 def shares_of_alpha(n_classes: int) -> dict[int, float]:
@@ -180,38 +269,12 @@ def shares_of_alpha(n_classes: int) -> dict[int, float]:
     return {n_classes: 0.5, **dict.fromkeys(fewer, 0.5 / len(fewer))}
 
 
-def fano_information(curve: Curve, level: float = 0.95) -> Information:
-    """Bound from below the information that the responses carry about which of *these* K classes it was.
-
-    Fano's inequality: I ≥ log K − H(e) − e·log(K − 1), e the error and H(e) = −e·log e − (1 − e)·log(1 − e), all K
-    classes equally likely. `low` uses the lower confidence limit of the accuracy, guaranteed for any number of rows.
-
-    From 0 to log K: it cannot exceed what K classes need, however much information there is. It says nothing about
-    other classes; `information_bound` does, and without that ceiling.
-
-    Parameters
-    ----------
-    curve : from `accuracy_curve`
-    level : confidence level of the bound
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from classay.classes.curve import accuracy_curve
-    >>> fano_information(accuracy_curve(np.eye(8)[np.arange(400) % 8], np.arange(400) % 8)).bits
-    3 [2.92, inf]
-
-    References
-    ----------
-    Cover & Thomas (2006), Elements of Information Theory, Section 2.10.
-
-    """
-    expect_curve(curve)
+def _fano(curve: Curve, level: float) -> Estimate:
+    """Fano's bound in nats, from the lower confidence limit of the accuracy."""
     measured = measure_accuracy(curve)
-    low = lower_bound_fixed_classes(measured.achieved, math.log(1 - expect.fraction(level, "level")), measured.rows)
+    low = lower_bound_fixed_classes(measured.achieved, math.log(1 - level), measured.rows)
     ends = [fano(share, measured.k) for share in (measured.achieved, low)]
-    kind = "lower bound for these classes, guaranteed for any number of rows"
-    return _information("Fano", Estimate(ends[0], ends[1], math.inf, level, kind), measured.k)
+    return Estimate(ends[0], ends[1], math.inf, level, FIXED)
 
 
 def in_bits(nats: Estimate) -> Estimate:
@@ -220,5 +283,72 @@ def in_bits(nats: Estimate) -> Estimate:
     return Estimate(value, low, high, nats.level, nats.kind)
 
 
-def _information(kind: str, nats: Estimate, n_classes: int, notes: tuple[str, ...] = ()) -> Information:
-    return Information(kind, nats, in_bits(nats), n_classes, notes)
+# Several decoders, ranked.
+
+
+def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) -> Decoders:
+    """The decoders in the order of their implied information."""
+    fits = {name: fit_channel(curve) for name, curve in named.items()}
+    # Not identified is above every number; among those, the guaranteed bound decides.
+    order = sorted(named, key=lambda name: _sort_key(fits[name].nats(1 - alpha)), reverse=True)
+    common = min(curve.n_classes for curve in named.values())
+    aheads = [_difference(fits[first], fits[next_], 1 - alpha / (len(order) - 1)) for first, next_ in pairwise(order)]
+    ordered = tuple(
+        DecoderFigures(
+            name,
+            named[name].n_classes,
+            named[name].at(named[name].n_classes),
+            named[name].at(common),
+            _information(fits[name], alpha, k, method, len(named)),
+            ahead,
+        )
+        for name, ahead in zip(order, [*aheads, None])
+    )
+    return Decoders(ordered, common, alpha, _notes(named))
+
+
+def _sort_key(nats: Estimate) -> tuple[float, float]:
+    return (nats.value if nats.known else math.inf, nats.low)
+
+
+def _difference(one: ChannelFit, other: ChannelFit, level: float) -> Estimate:
+    """How many bits of implied information one is above another, from their intervals and their correlation."""
+    first, second = one.c_interval(level), other.c_interval(level)
+    if math.isinf(first.value) or math.isinf(second.value):
+        # What is not identified has no upper end.
+        ours, theirs = in_bits(one.nats(level)), in_bits(other.nats(level))
+        return Estimate(math.nan, ours.low - theirs.high, ours.high - theirs.low, level, "not identified")
+    correlation = _correlation(one, other)
+    kind = "over classes, of the same rows" if correlation is not None else "over classes, taken as independent"
+    gap = difference(first, second, kind, correlation or 0.0)
+    # a²/2 − b²/2 = (a − b)·(a + b)/2. Near chance, where a + b vanishes, it is what chance makes of it.
+    middle = (max(first.value, 0.0) + max(second.value, 0.0)) / 2
+    if math.isfinite(gap.high - gap.low):
+        middle = max(middle, (gap.high - gap.low) / 4)
+    value = in_bits(one.nats(level)).value - in_bits(other.nats(level)).value
+    low, high = (end * middle / math.log(2) for end in (gap.low, gap.high))
+    return Estimate(value, min(low, value), max(high, value), level, kind)
+
+
+def _correlation(one: ChannelFit, other: ChannelFit) -> float | None:
+    """Correlation of two fits over the choice of classes; None if they have other classes or rows."""
+    first, second = one.curve.ranks, other.curve.ranks
+    if not (np.array_equal(first.classes, second.classes) and np.array_equal(first.truth, second.truth)):
+        return None
+    ours, theirs = one.without_each(), other.without_each()
+    if not (np.isfinite(ours).all() and np.isfinite(theirs).all() and ours.std() > 0 and theirs.std() > 0):
+        return 0.0
+    return float(np.clip(np.corrcoef(ours, theirs)[0, 1], -0.99, 0.99))
+
+
+def _notes(curves: dict[str, Curve]) -> tuple[str, ...]:
+    first, *others = curves.values()
+    if any(not np.array_equal(first.ranks.classes, curve.ranks.classes) for curve in others):
+        return ("Not all decoders were tested on the same classes; the order holds if all classes are equally hard.",)
+    return ()
+
+
+def _expect_curves(curves: Any) -> dict[str, Curve]:
+    if not isinstance(curves, Mapping) or len(curves) < 2:
+        raise expect.InputError("`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`.")
+    return {str(name): expect_curve(curve, f"curves[{name!r}]") for name, curve in curves.items()}

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from ... import seeds
 from ...arrays import AnyInts, Floats
@@ -30,13 +29,15 @@ COARSE = 0.2
 """Mean share of classes that tie with the true one, in rows that are not won outright, that makes the curve coarse."""
 OF_COUNTS = ("classes-without-rows", "many-ties", "z-unknown")
 """Codes of the notes that follow from counts; all others come from how the scores were made."""
+IN_DETAIL = ("lower_in", "tied_in", "sum_in", "square_in")
+"""Arrays by group, of the rows in detail."""
 Arrays = dict[str, NDArray[Any]]
 
 
-def count_chunks(chunks: Iterable[tuple[Any, ArrayLike]], names: NDArray[Any], kernel: bool) -> Arrays:
+def count_chunks(chunks: Iterable[tuple[Any, ArrayLike]], names: NDArray[Any]) -> Arrays:
     """The arrays of a record, from chunks (scores, y) that are read once and discarded."""
     group, most = class_groups(names.size), rows_in_detail(names.size)
-    by_row, by_group = RowCounter(names.size), GroupCounter(group, kernel)
+    by_row, by_group = RowCounter(names.size), GroupCounter(group)
     rows_of_class = np.zeros(names.size, dtype=np.int64)
     begin = 0
     parts: list[Arrays] = []
@@ -58,7 +59,7 @@ def count_chunks(chunks: Iterable[tuple[Any, ArrayLike]], names: NDArray[Any], k
         parts += [concatenated(counted)] if counted else []
     if begin == 0:
         raise InputError("There are no test rows; expected at least one row of scores.")
-    return {"group": group} | concatenated(parts)
+    return {"group": group} | by_column(concatenated(parts))
 
 
 def blocks(scores: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
@@ -75,6 +76,11 @@ def concatenated(parts: list[Arrays]) -> Arrays:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def by_column(arrays: Arrays) -> Arrays:
+    """The same arrays; groups are left out one at a time, so the values of one group are stored together."""
+    return arrays | {name: np.asfortranarray(arrays[name]) for name in IN_DETAIL}
+
+
 def class_groups(n_classes: int, most: int = MOST_GROUPS) -> AnyInts:
     """The group of each class: sizes as equal as possible, drawn at random and not by column, the same for each K."""
     order = seeds.generator(0, "groups of classes", n_classes).permutation(n_classes)
@@ -86,18 +92,6 @@ def class_groups(n_classes: int, most: int = MOST_GROUPS) -> AnyInts:
 def rows_in_detail(n_classes: int) -> int:
     """For how many rows of each class the counts are stored by group."""
     return max(2, DETAIL_ROWS // n_classes)
-
-
-def class_weights(truth: AnyInts, n_classes: int, prior: Floats | None = None) -> Floats:
-    """Weights of rows that give every class with rows the same weight, or that of the prior, and sum to 1."""
-    sizes = np.bincount(truth, minlength=n_classes)
-    if prior is None:
-        weights: Floats = 1.0 / (np.count_nonzero(sizes) * sizes[truth])
-        return weights
-    share = prior * (sizes > 0)
-    # If only classes without weight are left, none counts more than another.
-    share = share / share.sum() if share.sum() > 0 else (sizes > 0) / max(int(np.count_nonzero(sizes)), 1)
-    return np.asarray(share[truth] / sizes[truth])
 
 
 def cumulative_count(values: AnyInts) -> AnyInts:
@@ -220,8 +214,8 @@ class GroupCounter:
     (array([[1, 0]], dtype=int32), array([[0, 1]], dtype=int32))
     """
 
-    def __init__(self, group: AnyInts, kernel: bool = False) -> None:
-        self.group, self.kernel = group, kernel
+    def __init__(self, group: AnyInts) -> None:
+        self.group = group
         self.sizes = np.bincount(group)
         # Columns by group; each group is padded to whole words with copies of the true score, which is neither lower
         # nor higher than itself, and 0 apart.
@@ -232,7 +226,7 @@ class GroupCounter:
         self.comparisons = ComparisonCounter(self.width)
 
     def count(self, block: NDArray[Any], truth: AnyInts) -> dict[str, NDArray[Any]]:
-        """Counts, sums and squares of (score − true score), and smoothed counts if wanted, each (rows, groups)."""
+        """Counts, sums and squares of (score − true score), each (rows, groups)."""
         rows, own_group = np.arange(block.shape[0]), self.group[truth]
         own = block[rows, truth]
         shape = (rows.size, self.sizes.size)
@@ -244,27 +238,7 @@ class GroupCounter:
         with np.errstate(invalid="ignore", over="ignore"):
             apart = (flat - each[:, None].astype(np.float64)).reshape(*shape, self.width)
             sums, squares = np.einsum("rgc->rg", apart), np.einsum("rgc,rgc->rg", apart, apart)
-        smoothed = np.empty((rows.size, 0))
-        if self.kernel:
-            # Φ(0) for the true class against itself, and for the padding.
-            smoothed = self._smoothed(apart, sums, squares) - (self.width - self.sizes) / 2
-            smoothed[rows, own_group] -= 0.5
-        return {"lower_in": lower, "tied_in": tied, "sum_in": sums, "square_in": squares, "kernel_in": smoothed}
-
-    def _smoothed(self, apart: Floats, sums: Floats, squares: Floats) -> Floats:
-        """Sum over the classes of each group of Φ((true score − score) / b), b by Scott's rule: sd·n^(−1/5).
-
-        n and sd are those of all other classes of the row: the bandwidth is that of the whole, even if groups are left
-        out later.
-        """
-        others = self.group.size - 1
-        total, square = sums.sum(axis=1), squares.sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            variance = (square - total**2 / others) / max(others - 1, 1)
-            bandwidth = np.sqrt(np.maximum(variance, 0.0)) * others**-0.2
-            below = ndtr(np.where(bandwidth > 0, -1 / bandwidth, np.nan)[:, None, None] * apart)
-        smoothed: Floats = below.sum(axis=2)
-        return smoothed
+        return {"lower_in": lower, "tied_in": tied, "sum_in": sums, "square_in": squares}
 
 
 def z_from_sums(total: Floats, square: Floats, others: int) -> Floats:

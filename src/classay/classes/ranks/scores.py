@@ -47,7 +47,6 @@ def rank_learner(
     y: ArrayLike,
     test_size: float = 0.5,
     marginal: bool | None = None,
-    kernel: bool = False,
     random_state: int | np.random.Generator | None = 0,
     name: str | None = None,
 ) -> Ranks:
@@ -56,7 +55,7 @@ def rank_learner(
     Scores are `decision_function`, else `predict_log_proba`, else `predict_proba`. Whether they are marginal is
     inferred from the type of learner unless you specify it.
     """
-    return rank_split(split_learner(learner, X, y, test_size, random_state), marginal, kernel, name)
+    return rank_split(split_learner(learner, X, y, test_size, random_state), marginal, name)
 
 
 def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_state: Any) -> LearnerSplit:
@@ -82,9 +81,7 @@ def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_s
     )
 
 
-def rank_split(
-    split: LearnerSplit, marginal: bool | None = None, kernel: bool = False, name: str | None = None
-) -> Ranks:
+def rank_split(split: LearnerSplit, marginal: bool | None = None, name: str | None = None) -> Ranks:
     """Fit, score and rank."""
     scorer = fit_scorer(split.learner, take(split.X, split.train), split.classes[split.codes[split.train]], split.seed)
     notes = [Note("fit-warned", text) for text in scorer.warnings[:MOST_WARNINGS]]
@@ -111,7 +108,7 @@ def rank_split(
     if marginal is None:
         marginal, why = is_marginal(split.learner)
     called = name or short_name(split.learner)
-    ranks = Ranks.from_chunks(chunks(), scorer.classes, marginal, kernel, called, why)
+    ranks = Ranks.from_chunks(chunks(), scorer.classes, marginal, called, why)
     return replace(ranks, notes=(*notes, *ranks.notes))
 
 
@@ -120,7 +117,6 @@ def rank_embeddings(
     y: ArrayLike,
     test_size: float = 0.5,
     metric: str = "cosine",
-    kernel: bool = False,
     random_state: int | np.random.Generator | None = 0,
     name: str | None = None,
 ) -> Ranks:
@@ -153,7 +149,7 @@ def rank_embeddings(
     parts = (test[start : start + step] for start in range(0, test.size, step))
     chunks = ((table[rows] @ means.T - offset, classes[codes[rows]]) for rows in parts)
     called, why = name or f"nearest mean ({metric})", "Each class is scored by its own mean, as the theory requires."
-    return Ranks.from_chunks(chunks, classes, True, kernel, called, why)
+    return Ranks.from_chunks(chunks, classes, True, called, why)
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""`Retrained`: the accuracy of a learner refitted on random label sets."""
+"""A learner fitted on all classes for its ranks, and refitted on random label sets for comparison."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ... import seeds
@@ -16,7 +15,6 @@ from ...estimators.adapters import short_name
 from ...expect import InputError, whole
 from ...intervals import Estimate, exact, of_mean, within_limits
 from ...notes import Note
-from ...result import Result
 from ..ranks.ranks import Ranks
 from ..ranks.scores import LearnerSplit, rank_split
 
@@ -25,19 +23,37 @@ SIZES = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Retrained(Result, chart="classes.curve:retrained_chart"):
+class Retrained:
     """Accuracy of a learner refitted on random label sets of `k` classes; `draws` has that of each."""
 
     k: int
     accuracy: Estimate
     draws: NDArray[np.float64]
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per draw."""
-        return pd.DataFrame({"k": self.k, "draw": np.arange(self.draws.size), "value": self.draws})
 
-    def __str__(self) -> str:
-        return f"Refitted on {self.draws.size} random label sets of {self.k} classes: accuracy {self.accuracy}."
+def rank_and_retrain(
+    split: LearnerSplit,
+    retrain: bool | Sequence[int],
+    draws: int,
+    ties: str,
+    marginal: bool | None,
+    level: float,
+    executor: Executor | int | None,
+    progress: bool,
+    name: str | None,
+) -> tuple[Ranks, tuple[Retrained, ...]]:
+    """The ranks of a learner fitted on all classes, and its accuracy on label sets if wanted; see `accuracy_curve`."""
+    if retrain is False:
+        return rank_split(split, marginal, name), ()
+    sizes = None if retrain is True else retrain
+    label_set_sizes(sizes, np.unique(split.codes[split.test]).size)  # before any fit
+    whole(draws, "draws", at_least=1)
+    ranks = rank_split(split, marginal, name)
+    # Rows of classes that the learner does not score are left out here too.
+    scored = np.isin(split.classes[split.codes[split.test]], ranks.classes)
+    split = replace(split, test=split.test[scored])
+    retrained, notes = retrain_on_label_sets(split, sizes, draws, ties, level, executor, progress)
+    return replace(ranks, notes=(*ranks.notes, *notes)), retrained
 
 
 def retrain_on_label_sets(
@@ -53,18 +69,10 @@ def retrain_on_label_sets(
 
     Returns the results by size, and notes.
     """
-    testable = np.unique(split.codes[split.test])
-    wanted = label_set_sizes(sizes, testable.size)
-    draws = whole(draws, "draws", at_least=1)
+    wanted = label_set_sizes(sizes, np.unique(split.codes[split.test]).size)
     tasks = [(k, draw, ties) for k in wanted for draw in range(draws)]
-    outcome = work.run(
-        accuracy_on_label_set,
-        tasks,
-        shared=split,
-        executor=executor,
-        progress=progress,
-        label=f"{short_name(split.learner)} on label sets",
-    )
+    label = f"{short_name(split.learner)} on label sets"
+    outcome = work.run(accuracy_on_label_set, tasks, shared=split, executor=executor, progress=progress, label=label)
     if not outcome.results:
         if outcome.interrupted:
             raise KeyboardInterrupt
@@ -110,9 +118,9 @@ def label_set_sizes(sizes: Sequence[int] | None, n_classes: int) -> list[int]:
     if sizes is None:
         spaced = np.unique(np.geomspace(2, n_classes, SIZES + 1).round().astype(int))
         return [int(k) for k in spaced[:-1]] or [2]
-    wanted = sorted({whole(k, "sizes", at_least=2) for k in sizes})
+    wanted = sorted({whole(k, "retrain", at_least=2) for k in sizes})
     if not wanted or wanted[-1] > n_classes:
         raise InputError(
-            f"`sizes` is {list(sizes)!r}; expected sizes from 2 to {n_classes}, the classes with test rows."
+            f"`retrain` is {list(sizes)!r}; expected sizes from 2 to {n_classes}, the classes with test rows."
         )
     return wanted

@@ -1,4 +1,4 @@
-"""`crossing`: with how many classes one classifier overtakes another."""
+"""With how many classes one classifier overtakes another."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from ... import expect
 from ...arrays import Floats
 from ...intervals import Estimate
 from ...result import Result
-from ..curve.curve import Curve, jackknife_error
-from ..extrapolate.beaten_share import BeatenShare, combine
-from ..extrapolate.extrapolate import MOST_CLASSES
-from ..extrapolate.share_interval import OF_ERROR, OF_GAP
-from ..ranks.ranks import Ranks, mean_over_label_sets
-from .u_distribution import UDistribution, u_distribution
+from ..curve.jackknife import jackknife_error
+from ..ranks.evidence import mean_over_label_sets
+from .methods import BeatenShare, combine
+from .u_distribution import MOST_CLASSES, OF_ERROR, OF_GAP, UDistribution, plain_parts
 
 SIZES = 120
 KIND = "over classes"
 
 
 @dataclass(frozen=True, eq=False)
-class Crossing(Result, chart="classes.distribution:crossing_chart"):
-    """The result of `crossing`: `difference[i]` is the accuracy of `first` minus that of `second` with `k[i]` classes.
+class Crossing(Result, chart="classes.curve:crossing_chart"):
+    """The result of `Curve.crossing`: `difference[i]` is the accuracy of `first` minus that of `second` with `k[i]` classes.
 
     `crossings` are the numbers of classes at which the sign changes, each with the range of k around it in which the
     two are not distinguished. `paired`: the two have the same classes, so what classes have in common cancels.
@@ -44,15 +42,8 @@ class Crossing(Result, chart="classes.distribution:crossing_chart"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per size and per crossing: figure, k, value, low, high, level, kind."""
-        parts = ("value", "low", "high", "level", "kind")
-        rows = [
-            {"figure": "difference", "k": k, **{part: getattr(each, part) for part in parts}}
-            for k, each in zip(self.k, self.difference)
-        ]
-        rows += [
-            {"figure": "crossing", "k": round(each.value), **{part: getattr(each, part) for part in parts}}
-            for each in self.crossings
-        ]
+        rows = [{"figure": "difference", "k": k, **plain_parts(each)} for k, each in zip(self.k, self.difference)]
+        rows += [{"figure": "crossing", "k": round(each.value), **plain_parts(each)} for each in self.crossings]
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
@@ -70,54 +61,16 @@ class Crossing(Result, chart="classes.distribution:crossing_chart"):
         return f"{text}: the difference is {last:.3g} there.{far}{pairs}"
 
 
-def crossing(
-    first: UDistribution | Curve | Ranks,
-    second: UDistribution | Curve | Ranks,
-    most: int = 10**6,
-    *,
-    level: float = 0.95,
-    method: str = "auto",
-) -> Crossing:
-    """Find the numbers of classes at which two classifiers are equally accurate, from 2 to `most`.
-
-    A classifier that is better with few classes may be worse with many: its rows are beaten by few classes each, but
-    there are more of them. Both curves are those of `u_distribution`. The difference has an interval over classes,
-    paired if both records have the same classes.
-
-    No crossing: one is ahead throughout. A crossing with a wide interval: the two are not distinguished there.
-
-    It misleads beyond the observed classes as `extrapolate` does.
-
-    Parameters
-    ----------
-    first, second : records, curves, or results of `u_distribution`
-    most : the largest number of classes
-    level : confidence level of the intervals
-    method : as in `u_distribution`
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.arange(900) % 60
-    >>> even = rng.normal(size=(900, 60)) + 2.2 * np.eye(60)[y]
-    >>> uneven = rng.normal(size=(900, 60)) + np.where(y % 2, 5.0, 1.2)[:, None] * np.eye(60)[y]
-    >>> found = crossing(Ranks.from_scores(even, y, name="even"), Ranks.from_scores(uneven, y, name="uneven"), 10**4)
-    >>> [each.value < 60 for each in found.crossings], found.paired
-    ([True], True)
-
-    """
+def crossing(one: UDistribution, two: UDistribution, most: int) -> Crossing:
+    """The numbers of classes at which two classifiers are equally accurate; see `Curve.crossing`."""
     limit = expect.whole(most, "most", at_least=3)
     if limit > MOST_CLASSES:
         raise expect.InputError(f"`most` is {most}; expected at most {MOST_CLASSES:.0e}.")
-    both = [
-        each if isinstance(each, UDistribution) else u_distribution(each, method=method, level=level)
-        for each in (first, second)
-    ]
-    one, two = both
+    level = one.level
     ours, theirs = one.curve.ranks, two.curve.ranks
     paired = np.array_equal(ours.classes, theirs.classes) and one.method == two.method
     sizes = np.unique(np.geomspace(2, limit, SIZES).round().astype(np.int64))
-    of_one, of_two = (_accuracies(each, sizes) for each in both)
+    of_one, of_two = (_accuracies(each, sizes) for each in (one, two))
     value = of_one.value - of_two.value
     counts = [np.bincount(ranks.group) for ranks in (ours, theirs)]
     if paired:
@@ -130,7 +83,7 @@ def crossing(
     gap = np.abs(of_one.gap - of_two.gap) if paired else np.hypot(of_one.gap, of_two.gap)
     freedom = max(min(ours.n_groups, theirs.n_groups) - 1, 1)
     ahead = sizes > min(ours.n_classes, theirs.n_classes)
-    reach = float(stats.t.ppf(0.5 + expect.fraction(level, "level") / 2, freedom)) * np.where(
+    reach = float(stats.t.ppf(0.5 + level / 2, freedom)) * np.where(
         ahead, np.hypot(OF_ERROR * error, OF_GAP * gap), error
     )
     difference = tuple(
@@ -162,9 +115,9 @@ def _accuracies(distribution: UDistribution, sizes: np.ndarray) -> _CurveParts:
         # More classes are not easier, so a forecast above the last observed accuracy is a step that is not there.
         return np.concatenate([observed, np.minimum(ahead, observed[-1]) if observed.size else ahead])
 
-    value = joined(distribution.curve.evidence().beaten, distribution.members)
-    without = [joined(*each) for each in zip(distribution.beaten_without, distribution.without)]
-    ends = [member.accuracy(beyond) for member in distribution.pair]
+    value = joined(distribution.curve.evidence().beaten, distribution.fit.members)
+    without = [joined(*each) for each in zip(distribution.beaten_without, distribution.fit.without)]
+    ends = [member.accuracy(beyond) for member in distribution.fit.pair]
     return _CurveParts(value, np.array(without), np.concatenate([np.zeros(inside.size), ends[0] - ends[1]]))
 
 

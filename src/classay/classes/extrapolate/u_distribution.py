@@ -1,0 +1,421 @@
+"""The one distribution behind all questions about k: how large a share of all classes a row beats.
+
+`ShareFit` holds its estimate by one method, with all classes and without each group of them; `extrapolate` and
+`UDistribution` take every figure, its interval and what is not identified from there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.special import expit, ndtr
+
+from ... import expect, seeds
+from ...arrays import Floats
+from ...intervals import Estimate, share_around
+from ...result import PARTS, Result, plain
+from ..curve.curve import Curve, expect_curve
+from ..curve.jackknife import contributions, interval_limits, jackknife_error, leave_groups_out
+from ..information.channel import inverse_mean_top, mean_top
+from ..ranks.evidence import RankCost, cost_of_label_sets, costs_of_ranks, top_of_label_sets
+from .methods import METHODS, BeatenShare, calibrated, combine, logit_of, methods_for, shrunk_normal
+
+if TYPE_CHECKING:
+    from .crossing import Crossing
+
+DEFAULT = "combined"
+LEAST_CLASSES = 5
+"""Fewer classes are not enough of a curve to extrapolate."""
+MOST_CLASSES = 10**12
+WIDEST = 0.6
+"""A wider interval is not a useful forecast: it is reported as not identified."""
+OF_ERROR, OF_GAP = 0.85, 0.6
+"""Weights of the jackknife's error and of the gap between two methods: set so that intervals hold in simulations."""
+PLACES: Floats = ndtr(np.linspace(-3.0, 5.0, 81))
+"""Shares at which the distribution is shown: evenly on the probit scale, up to 1 − 3e-7."""
+OBSERVED = "over classes; not extrapolated: an average over label sets"
+AHEAD = "over classes, extrapolated"
+KIND_NESTED = "over the added classes and over rows; the observed classes fixed"
+Figure = Callable[[BeatenShare], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class ShareFit:
+    """The distributions of U by one method: `members`, of which figures are the mean on the logit scale.
+
+    `without` has the same without each group of classes, empty where no rows are left, and `pair` the two of the
+    default, which fit the same curve and continue it differently: that shows how little the curve determines.
+    """
+
+    curve: Curve
+    method: str
+    members: tuple[BeatenShare, ...]
+    pair: tuple[BeatenShare, BeatenShare]
+    without: tuple[tuple[BeatenShare, ...], ...]
+
+    def parts(self, figure: Figure) -> tuple[Floats, Floats, Floats]:
+        """A figure, its jackknife error and the gap of the pair, the last two on the logit scale."""
+        value = combine([figure(member) for member in self.members])
+        left = [
+            logit_of(combine([figure(member) for member in members])) if members else np.full(value.shape, math.nan)
+            for members in self.without
+        ]
+        error = np.asarray(jackknife_error(np.array(left), np.bincount(self.curve.ranks.group)))
+        ends = [logit_of(figure(member)) for member in self.pair]
+        return value, error, np.abs(ends[0] - ends[1])
+
+    def limits(self, parts: tuple[Floats, Floats, Floats], most: float = 1.0) -> tuple[Floats, Floats]:
+        """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side, at most `most`."""
+        value, error, gap = parts
+        freedom = max(self.curve.ranks.n_groups - 1, 1)
+        reach = float(stats.t.ppf(0.5 + self.curve.level / 2, freedom)) * np.hypot(OF_ERROR * error, OF_GAP * gap)
+        low, high = expit(logit_of(value) - reach), np.minimum(expit(logit_of(value) + reach), most)
+        return np.minimum(low, value), np.maximum(high, value)
+
+    def estimates(self, figure: Figure, most: float = 1.0) -> list[Estimate]:
+        """A share with more classes than were observed, with its interval; NaN where it is not identified."""
+        parts = self.parts(figure)
+        low, high = self.limits(parts, most)
+        level, estimates = self.curve.level, []
+        for value, least, top in zip(parts[0].tolist(), low.tolist(), high.tolist()):
+            if math.isfinite(least + top) and top - least <= WIDEST:
+                estimates.append(Estimate(value, least, top, level, AHEAD))
+                continue
+            least, top = (least, top) if math.isfinite(least + top) else (0.0, most)
+            here = self.curve.n_classes
+            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {top:.2g} possible"
+            estimates.append(Estimate(math.nan, least, top, level, why))
+        return estimates
+
+    def accuracy(self, sizes: Floats) -> list[Estimate]:
+        """The accuracy with each number of classes above K."""
+        curve = self.curve
+        accuracy = float(curve.accuracy[-1])
+        if 0 < accuracy < 1:
+            most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
+            return self.estimates(lambda share: share.accuracy(sizes), most)
+        low, high = np.zeros(sizes.shape), np.full(sizes.shape, float(curve.high[-1]))
+        if accuracy >= 1:
+            lead = inverse_mean_top(max(float(curve.low[-1]), 1e-12), curve.n_classes)
+            low, high = mean_top(lead, sizes), np.ones(sizes.shape)
+        why = not_identified(curve)
+        return [Estimate(math.nan, float(a), float(b), curve.level, why) for a, b in zip(low, high)]
+
+
+def fit_shares(curve: Curve, method: str, seed: int) -> ShareFit:
+    """Estimate the distribution of U by a method, with all classes and without each group of them."""
+    name = DEFAULT if method == "auto" else method
+    evidence, makers = curve.evidence(), methods_for(curve, name, seed)
+    members = tuple(make(evidence) for make in makers)
+    without = tuple(
+        tuple(make(part) for make in makers) if part.lower.size else ()
+        for part in leave_groups_out(curve.ranks, curve.ties)
+    )
+    pair = members if name == DEFAULT else (shrunk_normal(evidence), calibrated(evidence))
+    return ShareFit(curve, name, members, (pair[0], pair[1]), without)
+
+
+def not_identified(curve: Curve) -> str:
+    """Why a curve without errors, or without successes, says nothing about more classes."""
+    every = "every" if curve.accuracy[-1] >= 1 else "no"
+    return f"not identified: {every} prediction was right among {curve.n_classes:,} classes"
+
+
+def expect_method(curve: Curve, method: str) -> None:
+    """Refuse an unknown method, and a curve of too few classes."""
+    expect.one_of(method, "method", ("auto", *METHODS))
+    if curve.n_classes < LEAST_CLASSES:
+        raise expect.InputError(
+            f"The curve has {curve.n_classes} classes; at least {LEAST_CLASSES} are needed to extrapolate to more."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class UDistribution(Result, chart="classes.curve:distribution_chart"):
+    """The result of `Curve.u_distribution`: `below[i]`, with `low` and `high`, is the share of rows with U ≤ `u[i]`.
+
+    U is the share of all classes that a row beats. `resolution` is 1 − 1/K: what the distribution does above that, K
+    classes cannot show, and the method continues it. `fit` has the estimated distributions.
+    """
+
+    u: Floats
+    below: Floats
+    low: Floats
+    high: Floats
+    resolution: float
+    fit: ShareFit
+    beaten_without: tuple[Floats, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def curve(self) -> Curve:
+        """The observed curve."""
+        return self.fit.curve
+
+    @property
+    def method(self) -> str:
+        """The method by which it is estimated."""
+        return self.fit.method
+
+    @property
+    def level(self) -> float:
+        """The confidence level of the intervals, which is that of the curve."""
+        return self.fit.curve.level
+
+    def accuracy(self, k: int) -> Estimate:
+        """The accuracy with k classes: E[U^(k−1)]; with k ≤ K the exact average over label sets."""
+        size = size_of(k)
+        return observed(self.curve, size) if size <= self.curve.n_classes else self.fit.accuracy(np.array([float(k)]))[0]
+
+    def top(self, m: int, k: int) -> Estimate:
+        """How often the true class is among the m highest scores of k classes."""
+        m, k = expect.whole(m, "m", at_least=1), size_of(k)
+        if k <= m:
+            return Estimate(1.0, 1.0, 1.0, self.level, "m classes or fewer: always among the first m")
+        if m == 1:
+            return self.accuracy(k)
+        if k > self.curve.n_classes:
+            return self._ahead(lambda share: share.top(m, [float(k)]))
+        return self._observed(lambda beaten: float(top_of_label_sets(beaten, m, np.array([min(k, beaten.size)]))[0]))
+
+    def cost(self, k: int, cost: RankCost) -> Estimate:
+        """The expected cost with k classes, if the cost depends on the rank of the true class alone.
+
+        `cost` takes an array of ranks, from 1 (the highest score), and gives their costs: `lambda rank: rank > 5` is
+        1 − top-5 accuracy, `lambda rank: 1 - 1 / rank` is 1 − mean reciprocal rank. For a matrix of costs by class use
+        `Curve.risk` and `extrapolate`.
+        """
+        k = size_of(k)
+        if not callable(cost):
+            raise expect.InputError(
+                f"`cost` is of type {type(cost).__name__}; expected a function of an array of ranks. For a matrix of "
+                "costs by class use `classay.extrapolate(curve.risk(costs, scores), k)`."
+            )
+        some = np.unique(np.concatenate([np.arange(1, min(k, 10_000) + 1), np.geomspace(1, k, 999).astype(np.int64)]))
+        every = costs_of_ranks(cost, some)
+        least, most = float(every.min()), float(every.max())
+        if most == least or k == 1:
+            value = float(every[0])
+            return Estimate(value, value, value, self.level, "the same cost for every rank")
+
+        def scaled(total: float) -> float:
+            return min(max((most - total) / (most - least), 0.0), 1.0)
+
+        if k > self.curve.n_classes:
+            share = self._ahead(lambda share: np.array([scaled(share.mean_cost(k, cost))]))
+        else:
+            share = self._observed(lambda beaten: scaled(cost_of_label_sets(beaten, min(k, beaten.size), cost)))
+        value, high, low = (most - (most - least) * end for end in (share.value, share.low, share.high))
+        return Estimate(value, low, high, self.level, share.kind)
+
+    def largest(self, accuracy: float, m: int = 1) -> Estimate:
+        """The largest number of classes with at least this accuracy, or top-m accuracy.
+
+        `low` is the largest k at which the lower limit of the accuracy still reaches it, `high` that of the upper
+        limit. Infinite: it is reached even with 10^12 classes.
+        """
+        wanted, m = expect.fraction(accuracy, "accuracy"), expect.whole(m, "m", at_least=1)
+        ends = [
+            self._largest(lambda k, end=end: getattr(self._raw(m, k), end) >= wanted, m)  # type: ignore[misc]
+            for end in ("value", "low", "high")
+        ]
+        kind = "over classes, extrapolated" if max(ends) > self.curve.n_classes else OBSERVED
+        if not 0 < self.curve.accuracy[-1] < 1 and ends[0] >= self.curve.n_classes:
+            return Estimate(math.nan, ends[1], ends[2], self.level, "not identified: every prediction was right")
+        return Estimate(ends[0], min(ends[1], ends[0]), max(ends[2], ends[0]), self.level, kind)
+
+    def nested(self, k: int) -> NestedAccuracy:
+        """The accuracy if the observed classes are kept and others like them are added, k in all; see `Curve.nested`."""
+        here = self.curve.n_classes
+        if size_of(k) <= here:
+            raise expect.InputError(f"`k` is {k} and {here} classes are observed; expected more than that.")
+        now, added = self.curve.over_rows(), self.accuracy(k)
+        kept = self._kept(now, float(k))
+        share = here / k
+        ends = [share * getattr(kept, end) + (1 - share) * getattr(added, end) for end in ("value", "low", "high")]
+        whole = Estimate(ends[0], ends[1], ends[2], self.level, KIND_NESTED)
+        return NestedAccuracy(int(k), here, whole, kept, added, now, self.curve.ranks.name)
+
+    def crossing(self, other: UDistribution, most: int = 10**6) -> Crossing:
+        """The numbers of classes at which two classifiers are equally accurate; see `Curve.crossing`."""
+        from .crossing import crossing
+
+        return crossing(self, other, most)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per u: figure, u, value, low, high, level, kind."""
+        figures = {"figure": "share of rows with U ≤ u", "u": self.u, "value": self.below}
+        return pd.DataFrame(
+            {**figures, "low": self.low, "high": self.high, "level": self.level, "kind": "over classes"}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; of the fit only its method and distributions."""
+        names = ("method", "u", "below", "low", "high", "level", "resolution", "notes")
+        curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
+        return {**{name: plain(getattr(self, name)) for name in names}, "members": plain(self.fit.members), "curve": curve}
+
+    def __str__(self) -> str:
+        here = self.curve.n_classes
+        median = float(np.interp(0.5, self.below, self.u))
+        ahead, first = share_text(self.accuracy(10 * here)), share_text(self.top(5, 10 * here))
+        text = (
+            f"{self.curve.ranks.name}: half of the rows beat more than {median:.4g} of all classes (U, by "
+            f"{self.method}). Accuracy {self.curve.at(here)} with {here:,} classes and {ahead} with {10 * here:,}; "
+            f"among the first 5: {first}. At least half right up to {count_text(self.largest(0.5))} classes."
+        )
+        return " ".join([text, *self.notes])
+
+    def _ahead(self, figure: Figure) -> Estimate:
+        """A share with more classes than were observed."""
+        if 0 < self.curve.accuracy[-1] < 1:
+            return self.fit.estimates(figure)[0]
+        return Estimate(math.nan, 0.0, 1.0, self.level, not_identified(self.curve))
+
+    def _observed(self, figure: Callable[[Floats], float]) -> Estimate:
+        """A share among the observed classes, with the interval of a proportion over classes."""
+        ranks = self.curve.ranks
+        value = figure(self.curve.evidence().beaten)
+        left = np.array([[figure(beaten)] for beaten in self.beaten_without])
+        parts = contributions(left, np.bincount(ranks.group))
+        most = ranks.truth.size * (self.curve.n_classes - 1)
+        low, high = interval_limits(np.array([value]), parts, int(np.unique(ranks.truth).size), most, self.level)
+        return Estimate(value, float(min(low[0], value)), float(max(high[0], value)), self.level, OBSERVED)
+
+    def _raw(self, m: int, k: int) -> Estimate:
+        """As `top`, with a value even if the interval is wide, and never rising with k: for a search."""
+        if k <= self.curve.n_classes or not 0 < self.curve.accuracy[-1] < 1:
+            return self.top(m, k)
+        parts = self.fit.parts(lambda share: share.top(m, [float(k)]))
+        low, high = self.fit.limits(parts)
+        return Estimate(float(parts[0][0]), float(low[0]), float(high[0]), self.level)
+
+    def _largest(self, reaches: Callable[[int], bool], m: int) -> float:
+        """The largest k that reaches something that larger ones do not: by doubling, then by halving."""
+        here = self.curve.n_classes
+        if not reaches(here):
+            first, last = min(m, here), here  # m classes or fewer always do
+        else:
+            first, last = here, 2 * here
+            while last < MOST_CLASSES and reaches(last):
+                first, last = last, 2 * last
+            if last >= MOST_CLASSES:
+                if reaches(MOST_CLASSES):
+                    return math.inf
+                last = MOST_CLASSES
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (middle, last) if reaches(middle) else (first, middle)
+        return float(first)
+
+    def _kept(self, now: Estimate, k: float) -> Estimate:
+        """The accuracy of rows of the kept classes among k."""
+        here, level = float(self.curve.n_classes), self.level
+        if not 0 < now.value < 1:
+            return Estimate(math.nan if now.value else 0.0, 0.0, now.high, level, "not identified")
+
+        def stays(share: BeatenShare) -> Floats:
+            both = share.accuracy([here, k])
+            return np.array([both[1] / max(float(both[0]), 1e-300)]).clip(0.0, 1.0)
+
+        ratio, error, gap = (float(part[0]) for part in self.fit.parts(stays))
+        value = now.value * ratio
+        # Both parts on the scale of the accuracy; rows of now and classes to come vary independently.
+        of_ratio = float(np.hypot(OF_ERROR * error, OF_GAP * gap)) * (ratio * (1 - ratio)) * now.value
+        of_now = now.value * (1 - now.value) * float((self.curve.evidence().weights ** 2).sum())
+        spread = math.hypot(of_ratio, math.sqrt(of_now) * ratio)
+        estimate = share_around(value, spread, level, KIND_NESTED, draws=self.curve.ranks.n_groups)
+        return Estimate(value, estimate.low, min(estimate.high, max(now.high, value)), level, KIND_NESTED)
+
+
+@dataclass(frozen=True, eq=False)
+class NestedAccuracy(Result, chart="classes.curve:nested_chart"):
+    """The result of `Curve.nested`, for `k` classes of which `kept_classes` are the observed ones.
+
+    `accuracy` is that of all rows, each class equally often; `kept` that of rows of the observed classes, `added` that
+    of rows of the new ones. `now` is the accuracy of the observed classes alone.
+    """
+
+    k: int
+    kept_classes: int
+    accuracy: Estimate
+    kept: Estimate
+    added: Estimate
+    now: Estimate
+    name: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: figure, k, value, low, high, level, kind."""
+        figures = {"accuracy": self.accuracy, "of kept classes": self.kept, "of added classes": self.added}
+        rows = [{"figure": name, "k": self.k, **plain_parts(each)} for name, each in figures.items()]
+        return pd.DataFrame([*rows, {"figure": "accuracy now", "k": self.kept_classes, **plain_parts(self.now)}])
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: the {self.kept_classes:,} classes have accuracy {self.now} now. With "
+            f"{self.k - self.kept_classes:,} more like them it is {self.accuracy} among all {self.k:,}: {self.kept} "
+            f"for the classes that are kept, {self.added} for those that are added."
+        )
+
+
+def u_distribution(curve: Curve, method: str = "auto", random_state: int | None = 0) -> UDistribution:
+    """The distribution of U behind a curve; see `Curve.u_distribution`."""
+    expect_method(expect_curve(curve), method)
+    fit = fit_shares(curve, method, seeds.settle(random_state))
+    if not all(fit.without):
+        raise expect.InputError("All test rows are of classes of one group; rows of more classes are needed.")
+    parts = fit.parts(lambda share: share.below(PLACES))
+    beaten = tuple(part.beaten for part in leave_groups_out(curve.ranks, curve.ties, statistics=False))
+    notes: list[str] = []
+    if not 0 < curve.accuracy[-1] < 1:
+        every = "Every" if curve.accuracy[-1] > 0 else "No"
+        notes.append(f"{every} prediction was right: figures for more classes are not identified.")
+    if curve.ranks.marginal is False:
+        notes.append("The learner's score of a class depends on the other classes, so the theory holds only roughly.")
+    return UDistribution(
+        PLACES, parts[0], *fit.limits(parts), 1 - 1 / curve.n_classes, fit, beaten, (*notes, *curve.ranks.notes)
+    )  # fmt: skip
+
+
+def size_of(k: Any) -> int:
+    """A number of classes, observed or not."""
+    size = expect.whole(k, "k", at_least=1)
+    if size > MOST_CLASSES:
+        raise expect.InputError(f"`k` is {k}; expected at most {MOST_CLASSES:.0e}.")
+    return size
+
+
+def observed(curve: Curve, k: int) -> Estimate:
+    """The accuracy with k ≤ K classes, which is not extrapolated."""
+    at = curve.at(k)
+    return Estimate(at.value, at.low, at.high, at.level, OBSERVED)
+
+
+def plain_parts(estimate: Estimate) -> dict[str, Any]:
+    """The parts of an estimate, for a row of a table."""
+    return {part: getattr(estimate, part) for part in PARTS}
+
+
+def share_text(estimate: Estimate) -> str:
+    """A share with its interval, or that it is not identified."""
+    return str(estimate) if estimate.known else f"not identified [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def count_text(estimate: Estimate) -> str:
+    """A number of classes with its interval, in three digits.
+
+    >>> count_text(Estimate(1234.0, 900.0, math.inf))
+    '1,230 [900, more than 10^12]'
+    """
+
+    def one(k: float) -> str:
+        return f"{float(f'{k:.3g}'):,.0f}" if math.isfinite(k) else "more than 10^12"
+
+    value = one(estimate.value) if estimate.known else "not identified"
+    return f"{value} [{one(estimate.low)}, {one(estimate.high)}]"
