@@ -8,8 +8,7 @@ Scores of real data are those of a classifier fitted on all classes, and k1 clas
 nearest means and naive Bayes, nearly for LDA; for logistic regression and MLP a classifier fitted on k1 classes would
 score otherwise. Gaussians have 10 dimensions, one training and one test row a class, nearest mean; their truth is by
 integration. `--sets worlds kept` adds eight made sources of classes (tests/helpers/class_worlds.py): four that were
-used to choose the rules of `stacked`, and four that were kept aside. `--stacked` adds that method, with its weights by
-back-test, which takes about a second a draw.
+used to choose rules, and four that were kept aside.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from classay.classes.curve.curve import accuracy_curve
-from classay.classes.extrapolate.methods import METHODS, Method
-from classay.classes.extrapolate.mixture import likelihood
-from classay.classes.extrapolate.stacked import StackedMethod, stack_of, stacked
+from classay.classes.extrapolate.methods import METHODS, combine
 from classay.classes.ranks.ranks import Ranks
 from classay.data.text import embed
 
@@ -67,7 +63,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder for scores; default: a temporary one")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--sets", nargs="+", default=["gaussian", "zheng", *REAL])
-    parser.add_argument("--stacked", action="store_true", help="also the methods likelihood and stacked")
     options = parser.parse_args()
     if options.quick:
         options.draws, options.sets = 3, ["gaussian"]
@@ -77,12 +72,10 @@ def main() -> None:
     cache = options.cache or Path(tempfile.mkdtemp())
     cache.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, object]] = []
-    if options.stacked:
-        METHODS.update({"likelihood": likelihood, "stacked": stacked})
     for name, sizes, truth, draws in cells(options.sets, options.data, cache, options.draws):
-        for method, way in METHODS.items():
+        for method in METHODS:
             wanted = np.array(sizes, dtype=float)
-            found = np.array([_found(method, way, draw, wanted) for draw in draws])
+            found = np.array([_found(method, draw, wanted) for draw in draws])
             rows += [
                 {"cell": name, "k2": k, "true": float(truth[at]), "method": method, "errors": found[:, at] - truth[at]}
                 for at, k in enumerate(sizes)
@@ -94,10 +87,9 @@ def main() -> None:
     summary(pd.DataFrame(rows))
 
 
-def _found(name: str, way: Method, draw: Ranks, sizes: np.ndarray) -> np.ndarray:
-    """The forecast of a method from a record; stacked has its weights from the record too."""
-    method = StackedMethod(stack_of(accuracy_curve(draw), 0)) if name == "stacked" else way
-    return method(draw.evidence(), sizes)
+def _found(name: str, draw: Ranks, sizes: np.ndarray) -> np.ndarray:
+    """The forecast of a method from a record."""
+    return combine([make(draw.evidence()).accuracy(sizes) for make in METHODS[name]])
 
 
 def summary(table: pd.DataFrame) -> None:
@@ -143,8 +135,7 @@ def cells(names: list[str], data: Path | None, cache: Path, draws: int) -> Itera
             truth = class_worlds.true_accuracy(source, [300, 1000])
             for k1 in (40, 150):
                 found = [
-                    class_worlds.class_ranks(source, k1, np.random.default_rng([5, k1, draw]), kernel=True)
-                    for draw in range(draws)
+                    class_worlds.class_ranks(source, k1, np.random.default_rng([5, k1, draw])) for draw in range(draws)
                 ]
                 yield f"{name} from {k1}", [300, 1000], truth, found
     for name in (name for name in REAL if name in names and data is not None):
@@ -161,7 +152,7 @@ def part(scores: np.ndarray, y: np.ndarray, k1: int, rng: np.random.Generator) -
     """k1 of the classes at random: their rows and columns."""
     columns = np.sort(rng.choice(scores.shape[1], k1, replace=False))
     rows = np.flatnonzero(np.isin(y, columns))
-    return Ranks.from_scores(scores[np.ix_(rows, columns)], np.searchsorted(columns, y[rows]), kernel=True)
+    return Ranks.from_scores(scores[np.ix_(rows, columns)], np.searchsorted(columns, y[rows]))
 
 
 def gaussian(noise: float, n_classes: int, rng: np.random.Generator, d: int = 10) -> Ranks:
@@ -169,7 +160,7 @@ def gaussian(noise: float, n_classes: int, rng: np.random.Generator, d: int = 10
     centres = rng.normal(size=(n_classes, d))
     learnt, tested = (centres + np.sqrt(noise) * rng.normal(size=(n_classes, d)) for _ in range(2))
     squares = (tested**2).sum(axis=1)[:, None] - 2 * tested @ learnt.T + (learnt**2).sum(axis=1)
-    return Ranks.from_scores(-np.sqrt(np.maximum(squares, 0)), np.arange(n_classes), kernel=True)
+    return Ranks.from_scores(-np.sqrt(np.maximum(squares, 0)), np.arange(n_classes))
 
 
 def gaussian_truth(noise: float, sizes: list[int], d: int = 10, n: int = 200_000) -> np.ndarray:

@@ -89,7 +89,7 @@ def implied(d: int, information: float, rows: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     stimuli = rng.normal(size=(rows + CANDIDATES, d))
     noise = rng.normal(size=stimuli.shape) / np.sqrt(np.expm1(2 * information / d))
-    return identify(stimuli, stimuli + noise, test_size=CANDIDATES).implied.nats.value
+    return identify(stimuli, stimuli + noise, test_size=CANDIDATES).information.nats["implied"].value
 
 
 def guessing(n: int, p: int, q: int, seed: int) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def one_run(n_classes: int, n_rows: int, dimensions: int, truth: float, seed: in
     curve, learnt = (
         classay.accuracy_curve(asked @ centres.T - (centres**2).sum(axis=1) / 2, y) for centres in (stimuli, means)
     )
-    bound = classay.information_bound(curve).nats
+    nats = classay.information(curve).nats
     fresh = rng.normal(size=(n_classes * n_rows, dimensions))
     heard = answers(fresh)
     return {
@@ -75,9 +75,9 @@ def one_run(n_classes: int, n_rows: int, dimensions: int, truth: float, seed: in
         "uniform": fitted(curve, np.unique(np.linspace(2, n_classes, 60).round().astype(int))),
         "all alone": fitted(curve, np.array([n_classes])),
         "nearest mean": fitted(learnt, log_spaced_sizes(n_classes)),
-        "bound": bound.low,
-        "at accuracy": bound.value,
-        "Fano": classay.fano_information(curve).nats.low,
+        "bound": nats["bound"].low,
+        "at accuracy": nats["bound"].value,
+        "Fano": nats["fano"].low,
         "KSG": nearest_neighbours(fresh, heard),
         "plug-in": plug_in(fresh, heard),
     }

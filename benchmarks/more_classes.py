@@ -23,12 +23,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from classay import Ranks, accuracy_curve
-from classay.classes.extrapolate.extrapolate import forecast
-from classay.classes.extrapolate.methods import combined
-from classay.classes.extrapolate.stacked import StackedMethod, stack_of
+from classay import Ranks, accuracy_curve, extrapolate
 from classay.data.text import embed
 from classay.estimators.scores import scores_of
+from classay.intervals import Estimate
 
 LEARNERS = {
     "LDA": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
@@ -50,7 +48,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with images/, tabular/ and text/", required=True)
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--sets", nargs="+", default=list(SETTINGS))
-    parser.add_argument("--stacked", action="store_true", help="also by method stacked, which is slow")
     options = parser.parse_args()
     if options.quick:
         options.draws, options.sets = 2, ["letters"]
@@ -64,25 +61,21 @@ def main() -> None:
         for way in ways:
             truth = float(ranks(way, parts, classes).evidence().accuracy([classes.size])[0])
             for k1 in firsts:
-                found = [one(way, parts, classes, k1, draw, options.stacked) for draw in range(options.draws)]
-                for method in found[0]:
-                    each = [draw[method] for draw in found]
-                    values = np.array([estimate.value for estimate in each])
-                    held = np.mean([estimate.low <= truth <= estimate.high for estimate in each])
-                    print(
-                        f"{name:9} {way:13} {k1:4} -> {classes.size:5} {method:9} forecast {np.nanmean(values):.3f} "
-                        f"true {truth:.3f} RMSE {np.sqrt(np.nanmean((values - truth) ** 2)):.3f} covered {held:4.0%} "
-                        f"identified {np.mean(np.isfinite(values)):4.0%}",
-                        flush=True,
-                    )
+                found = [forecast(way, parts, classes, k1, draw) for draw in range(options.draws)]
+                values = np.array([estimate.value for estimate in found])
+                held = np.mean([estimate.low <= truth <= estimate.high for estimate in found])
+                print(
+                    f"{name:9} {way:13} {k1:4} -> {classes.size:5} forecast {np.nanmean(values):.3f} true {truth:.3f} "
+                    f"RMSE {np.sqrt(np.nanmean((values - truth) ** 2)):.3f} covered {held:4.0%} "
+                    f"identified {np.mean(np.isfinite(values)):4.0%}",
+                    flush=True,
+                )
 
 
-def one(way: str, parts: tuple, classes: np.ndarray, k1: int, draw: int, stacked: bool) -> dict:
-    """The forecast for all classes from k1 of them, by each method."""
+def forecast(way: str, parts: tuple, classes: np.ndarray, k1: int, draw: int) -> Estimate:
+    """The forecast for all classes from k1 of them."""
     chosen = np.random.default_rng([11, k1, draw]).choice(classes, k1, replace=False)
-    curve = accuracy_curve(ranks(way, parts, np.sort(chosen)))
-    methods = {"combined": combined} | ({"stacked": StackedMethod(stack_of(curve, 0))} if stacked else {})
-    return {name: forecast(curve, [classes.size], method, 0.95)[0] for name, method in methods.items()}
+    return extrapolate(accuracy_curve(ranks(way, parts, np.sort(chosen))), classes.size)
 
 
 def ranks(way: str, parts: tuple, classes: np.ndarray) -> Ranks:

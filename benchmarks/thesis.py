@@ -17,7 +17,7 @@ import numpy as np
 import timing
 
 import classay
-from classay.classes.information.channel import most_accuracy
+from classay.classes.information.channel import mean_top, most_accuracy
 
 
 def main() -> None:
@@ -58,7 +58,8 @@ def chapter_3(observed: int, rows: int, charts: Path | None, nats: float = 3.0, 
     stimuli, y = rng.normal(size=(observed, dimensions)), np.repeat(np.arange(observed), 5)
     answers = stimuli[y] + noise_of(nats, dimensions) * rng.normal(size=(y.size, dimensions))
     ranks = classay.Ranks.from_scores(answers @ stimuli.T - (stimuli**2).sum(axis=1) / 2, y, marginal=True)
-    u = classay.u_distribution(ranks)
+    curve = classay.accuracy_curve(ranks)
+    u = curve.u_distribution()
     sizes = [2, 10, observed, 5 * observed, 50 * observed]
     truth = true_accuracies(nats, dimensions, sizes, rows)
     found = [u.accuracy(k) for k in sizes]
@@ -72,7 +73,7 @@ def chapter_3(observed: int, rows: int, charts: Path | None, nats: float = 3.0, 
     if charts is not None:
         charts.mkdir(parents=True, exist_ok=True)
         u.plot().save(str(charts / "figure_3_2.svg"))
-        classay.accuracy_curve(ranks).plot().save(str(charts / "curve.svg"))
+        curve.plot().save(str(charts / "curve.svg"))
 
 
 def chapter_4(rows: int) -> None:
@@ -88,7 +89,7 @@ def chapter_5(rows: int) -> None:
     sizes = [2, 10, 100, 1000]
     table = []
     for nats in (0.5, 3.0, 6.0):
-        limit = classay.accuracy_from_lead(math.sqrt(2 * nats), sizes)
+        limit = mean_top(math.sqrt(2 * nats), sizes)
         for d in (1, 3, 10, 30, 100, 1000):
             gaps = true_accuracies(nats, d, sizes, rows) - limit
             table.append({"nats": nats, "d": d, **{f"k = {k}": gap for k, gap in zip(sizes, gaps)}})

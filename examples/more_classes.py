@@ -18,7 +18,7 @@ if __name__ == "__main__":
     curve = classay.accuracy_curve(scores, y, marginal=True)
     print(curve, end="\n\n")
     print("With 1,000 classes:", classay.extrapolate(curve, k=1000), end="\n\n")
-    print(classay.implied_information(curve), end="\n\n")
+    print(classay.information(curve), end="\n\n")
 
     # The same for a brain, a sensor, an embedding: which of k stimuli gave this response?
     stimuli = rng.normal(size=(150, 8))

@@ -308,7 +308,7 @@ def scores(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def learner_curve() -> classay.results.Curve:
     X, y = np.random.default_rng(0).normal(size=(80, 2)), np.arange(80) % 8
-    return classay.curve_of_learner(GaussianNB(), X + 2 * y[:, None], y, retrain=True, sizes=[2, 4], executor=1)
+    return classay.accuracy_curve(X + 2 * y[:, None], y, learner=GaussianNB(), retrain=[2, 4], executor=1)
 
 
 def numbers() -> classay.Predictions:
@@ -367,24 +367,23 @@ EXAMPLES = {
         checks=False,
     ),
     "Curve": learner_curve,
-    "Retrained": lambda: learner_curve().retrained[0],
-    "Ensembles": lambda: classay.identify_ensembles(
-        np.random.default_rng(0).normal(size=(40, 2)), np.random.default_rng(0).normal(size=(40, 4)), [2, 4], draws=2
+    "Ensembles": lambda: classay.identify(
+        *(np.random.default_rng(0).normal(size=(40, width)) for width in (2, 4)), ensembles=[2, 4], draws=2
     ),
-    "UDistribution": lambda: classay.u_distribution(classay.Ranks.from_scores(*scores(), name="<b>scores</b>")),
-    "NestedAccuracy": lambda: classay.nested_accuracy(classay.accuracy_curve(*scores()), 20),
-    "Crossing": lambda: classay.crossing(
-        classay.Ranks.from_scores(*scores(), name="<b>a</b>"), classay.Ranks.from_scores(*scores(1), name="b"), 100
+    "UDistribution": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").u_distribution(),
+    "NestedAccuracy": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").nested(20),
+    "Crossing": lambda: classay.accuracy_curve(*scores(), name="<b>a</b>").crossing(
+        classay.accuracy_curve(*scores(1)), 100
     ),
-    "RiskCurve": lambda: classay.risk_curve(*scores(), costs=1 - np.eye(8), name="<b>scores</b>"),
-    "Information": lambda: classay.information_bound(classay.accuracy_curve(*scores())),
-    "Decoders": lambda: classay.decoders(
+    "RiskCurve": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").risk(1 - np.eye(8), scores()[0]),
+    "Information": lambda: classay.information(classay.accuracy_curve(*scores())),
+    "Decoders": lambda: classay.information(
         {"<b>a</b>": classay.accuracy_curve(*scores(0)), "b": classay.accuracy_curve(*scores(1))}
     ),
     "Identification": lambda: classay.identify(
         np.random.default_rng(0).normal(size=(30, 2)), np.random.default_rng(1).normal(size=(30, 3))
     ),
-    "Extrapolation": lambda: classay.extrapolation(classay.accuracy_curve(*scores()), [4, 100]),
+    "Extrapolation": lambda: classay.extrapolate(classay.accuracy_curve(*scores()), [4, 100]),
     "Metrics": lambda: classay.metrics(scored()),
     "ScoreVariance": lambda: classay.score_variance(scored()),
     "Retraining": lambda: classay.retraining(

@@ -329,7 +329,7 @@ def test_characterize_texts():
 def test_accuracy_curve_of_a_learner_of_texts():
     learner = make_pipeline(TfidfVectorizer(), MultinomialNB())
     labels = [f"{intent} {number % 3}" for number, intent in enumerate(INTENTS)]
-    assert len(classay.curve_of_learner(learner, pd.Series(TEXTS), labels).to_frame())
+    assert len(classay.accuracy_curve(pd.Series(TEXTS), labels, learner=learner).to_frame())
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def classes() -> None:
     y = np.arange(500) % 100
     scores = rng.normal(size=(500, 100)) + 3 * np.eye(100)[y]
     ranks = classay.Ranks.from_scores(scores, y, marginal=True, name="a pilot of 100 classes")
-    classay.extrapolation(classay.accuracy_curve(ranks), [1000, 10_000]).plot().save(PICTURES / "classes.svg")
+    classay.extrapolate(classay.accuracy_curve(ranks), [1000, 10_000]).plot().save(PICTURES / "classes.svg")
 
 
 def data() -> None:

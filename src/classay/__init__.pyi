@@ -1,22 +1,9 @@
 # The public names. This list is read by type checkers and, when a name is first used, by lazy_loader.
 from . import results as results
 from .classes.curve.curve import accuracy_curve as accuracy_curve
-from .classes.curve.learner_curve import curve_of_learner as curve_of_learner
-from .classes.curve.risk import risk_curve as risk_curve
-from .classes.distribution.nested import nested_accuracy as nested_accuracy
-from .classes.distribution.overtake import crossing as crossing
-from .classes.distribution.u_distribution import u_distribution as u_distribution
 from .classes.extrapolate.extrapolate import extrapolate as extrapolate
-from .classes.extrapolate.extrapolate import extrapolation as extrapolation
-from .classes.identify.ensembles import identify_ensembles as identify_ensembles
 from .classes.identify.identify import identify as identify
-from .classes.information.bayes import bayes_accuracy_bound as bayes_accuracy_bound
-from .classes.information.decoders import decoders as decoders
-from .classes.information.information import fano_information as fano_information
-from .classes.information.information import implied_information as implied_information
-from .classes.information.information import information_bound as information_bound
-from .classes.information.lead import accuracy_from_lead as accuracy_from_lead
-from .classes.information.lead import lead_from_accuracy as lead_from_accuracy
+from .classes.information.information import information as information
 from .classes.ranks.ranks import Ranks as Ranks
 from .data.checks.part_shift import shift as shift
 from .data.checks.row_dependence import dependence as dependence

@@ -1,13 +1,13 @@
 # The classes of results. This list is read by type checkers and, when a name is first used, by lazy_loader.
 from .classes.curve.curve import Curve as Curve
 from .classes.curve.risk import RiskCurve as RiskCurve
-from .classes.distribution.nested import NestedAccuracy as NestedAccuracy
-from .classes.distribution.overtake import Crossing as Crossing
-from .classes.distribution.u_distribution import UDistribution as UDistribution
 from .classes.extrapolate.extrapolate import Extrapolation as Extrapolation
+from .classes.extrapolate.overtake import Crossing as Crossing
+from .classes.extrapolate.u_distribution import NestedAccuracy as NestedAccuracy
+from .classes.extrapolate.u_distribution import UDistribution as UDistribution
 from .classes.identify.ensembles import Ensembles as Ensembles
 from .classes.identify.identify import Identification as Identification
-from .classes.information.decoders import Decoders as Decoders
+from .classes.information.information import Decoders as Decoders
 from .classes.information.information import Information as Information
 from .data.checks.part_shift import Shift as Shift
 from .data.checks.row_dependence import Dependence as Dependence

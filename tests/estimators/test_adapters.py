@@ -136,7 +136,7 @@ def test_xgboost_takes_words_wherever_a_learner_is_fitted(xgboost):
     swept = [classay.sweep(learner, X, y, "n_estimators", [1, 3], holdouts=5, **few) for y in (WORDS, CODES)]
     np.testing.assert_array_equal(swept[0].records[3].labels, swept[1].records[3].labels)
     np.testing.assert_array_equal(swept[0].records[3].labels, by_word.labels)
-    curves = [classay.curve_of_learner(learner, X, y).accuracy for y in (WORDS, CODES)]
+    curves = [classay.accuracy_curve(X, y, learner=learner).accuracy for y in (WORDS, CODES)]
     np.testing.assert_array_equal(*curves)
     search = GridSearchCV(make_pipeline(StandardScaler(), learner), {"xgbclassifier__max_depth": [1, 2]}, cv=2)
     assert classay.record(search, X, WORDS, classay.Subsets(2, 0.5), 1, executor=1).test_accuracy.mean() > 0.8

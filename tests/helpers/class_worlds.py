@@ -91,9 +91,9 @@ def class_scores(source: Source, n_classes: int, rng: Rng) -> tuple[np.ndarray, 
     return (2 * x @ means.T - (means**2).sum(axis=1)).astype(np.float32), y
 
 
-def class_ranks(source: Source, n_classes: int, rng: Rng, kernel: bool = False) -> Ranks:
+def class_ranks(source: Source, n_classes: int, rng: Rng) -> Ranks:
     """The record of such scores."""
-    return Ranks.from_scores(*class_scores(source, n_classes, rng), marginal=True, kernel=kernel)
+    return Ranks.from_scores(*class_scores(source, n_classes, rng), marginal=True)
 
 
 def true_accuracy(source: Source, sizes: list[int], seed: int = 99, draws: int = 8) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from class_worlds import KEPT_ASIDE, TUNED, class_ranks, class_scores
 
 import classay
-from classay.classes.distribution.label_sets import top_of_label_sets
+from classay.classes.ranks.evidence import top_of_label_sets
 
 RUNS = int(os.environ.get("CLASSAY_RUNS", "40"))
 WORLDS = {name: source for name, source in (TUNED | KEPT_ASIDE).items() if name not in ("twins", "easy and hard")}
@@ -32,7 +32,7 @@ def test_intervals_hold():
         tops, curve, share = truths(source)
         held = {figure: [] for figure in every}
         for run in range(RUNS):
-            u = classay.u_distribution(class_ranks(source, HERE, np.random.default_rng([79, run])))
+            u = classay.accuracy_curve(class_ranks(source, HERE, np.random.default_rng([79, run]))).u_distribution()
             for figure, m, truth in (("top-1", 1, tops[0]), ("top-5", 5, tops[1])):
                 found = u.top(m, AHEAD)
                 held[figure].append(found.low <= truth <= found.high)
@@ -40,7 +40,7 @@ def test_intervals_hold():
             held["largest"].append(largest.low <= 151 <= largest.high)
             at = int(np.searchsorted(u.u, 0.98))
             held["D̄(.98)"].append(u.low[at] <= share <= u.high[at])
-            ahead = classay.extrapolation(u.curve, [AHEAD])
+            ahead = classay.extrapolate(u.curve, [AHEAD])
             k = min(round(ahead.trusted * HERE), 1500) if np.isfinite(ahead.trusted) else HERE
             if k > HERE:
                 held["trusted"].append(abs(classay.extrapolate(u.curve, k).value - curve[k - 1]) <= 0.05)
@@ -66,8 +66,8 @@ def test_added_classes_hold():
             first = rng.permutation(AHEAD)[:HERE]
             columns = np.sort(first)
             rows = np.isin(y, columns)
-            found = classay.nested_accuracy(
-                classay.Ranks.from_scores(scores[np.ix_(rows, columns)], np.searchsorted(columns, y[rows])), AHEAD
+            found = classay.accuracy_curve(scores[np.ix_(rows, columns)], np.searchsorted(columns, y[rows])).nested(
+                AHEAD
             )
             right = scores.argmax(axis=1) == y
             by_class = np.array([right[y == each].mean() for each in range(AHEAD)])

@@ -6,7 +6,6 @@ import numpy as np
 
 from classay import accuracy_curve
 from classay.classes.extrapolate.extrapolate import forecast
-from classay.classes.extrapolate.methods import combined
 from classay.classes.ranks.ranks import Ranks
 
 RUNS, ROWS = 40, 5
@@ -49,7 +48,7 @@ def test_intervals_hold_what_comes():
             truth = np.mean([ranks(world, sizes[-1], 2, rng).evidence().accuracy(sizes) for _ in range(6)], axis=0)
             held, told = [], []
             for _ in range(RUNS):
-                found = forecast(accuracy_curve(ranks(world, n_classes, ROWS, rng)), sizes, combined, 0.95)
+                found = forecast(accuracy_curve(ranks(world, n_classes, ROWS, rng)), sizes, "combined", 0)
                 held.append([one.low <= each <= one.high for one, each in zip(found, truth)])
                 told.append([one.known for one in found])
             every.append(np.mean(held, axis=0))

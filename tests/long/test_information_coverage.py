@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from classay import accuracy_curve, bayes_accuracy_bound, decoders, implied_information, information_bound
+from classay import accuracy_curve, information
 from classay.classes.information.bayes import lower_bound
 from classay.classes.information.channel import fit_mean_top, log_spaced_sizes
 from classay.classes.ranks.ranks import Ranks
@@ -43,11 +43,12 @@ def test_gaussian_channels(setting):
     missed = dict.fromkeys(["guaranteed", "of 5 classes", "jackknife", "information", "too high", "too low"], 0)
     for _ in range(RUNS):
         curve = accuracy_curve(*gaussian(*setting, rng))
-        missed["guaranteed"] += bayes_accuracy_bound(curve).low > population[-1]
-        missed["of 5 classes"] += bayes_accuracy_bound(curve, k=5).low > population[4]
-        missed["jackknife"] += bayes_accuracy_bound(curve, method="jackknife").low > population[-1]
-        missed["information"] += information_bound(curve).nats.low > truth
-        found = implied_information(curve).nats
+        missed["guaranteed"] += curve.bayes_bound().low > population[-1]
+        missed["of 5 classes"] += curve.bayes_bound(k=5).low > population[4]
+        missed["jackknife"] += curve.bayes_bound(method="jackknife").low > population[-1]
+        nats = information(curve).nats
+        missed["information"] += nats["bound"].low > truth
+        found = nats["implied"]
         missed["too high"] += found.low > implied
         missed["too low"] += found.high < implied
     shares = {name: count / RUNS for name, count in missed.items()}
@@ -93,6 +94,6 @@ def test_decoders_near_chance_are_seldom_told_apart():
         rng = np.random.default_rng(seed)
         y = np.repeat(np.arange(20), 3)
         curves = {name: accuracy_curve(rng.normal(size=(60, 20)), y) for name in "ab"}
-        apart += len(decoders(curves).groups()) > 1
+        apart += len(information(curves).groups()) > 1
     print(f"two decoders at chance: told apart in {apart / runs:.1%} of runs")
     assert apart <= 0.1 * runs

@@ -1,14 +1,13 @@
 # The charts for direct use. This list is read by type checkers and, when a name is first used, by lazy_loader.
+from .classes.curve import crossing_chart as crossing_chart
 from .classes.curve import curve_chart as curve_chart
+from .classes.curve import curves_chart as curves_chart
+from .classes.curve import distribution_chart as distribution_chart
+from .classes.curve import extrapolation_chart as extrapolation_chart
 from .classes.curve import risk_chart as risk_chart
-from .classes.distribution import crossing_chart as crossing_chart
-from .classes.distribution import distribution_chart as distribution_chart
-from .classes.distribution import nested_chart as nested_chart
-from .classes.extrapolation import extrapolation_chart as extrapolation_chart
-from .classes.identification import ensembles_chart as ensembles_chart
-from .classes.identification import identification_chart as identification_chart
-from .classes.information import curves_chart as curves_chart
 from .classes.information import decoders_chart as decoders_chart
+from .classes.information import ensembles_chart as ensembles_chart
+from .classes.information import identification_chart as identification_chart
 from .classes.information import information_chart as information_chart
 from .data.complexity import complexity_histogram as complexity_histogram
 from .data.complexity import nearest_classes as nearest_classes

@@ -8,9 +8,8 @@ from typing import Any
 
 from .. import expect
 from ..classes.curve.curve import Curve
-from ..classes.distribution.nested import NestedAccuracy, nested_accuracy
-from ..classes.distribution.overtake import Crossing, crossing
-from ..classes.distribution.u_distribution import UDistribution, count_text, u_distribution
+from ..classes.extrapolate.overtake import Crossing
+from ..classes.extrapolate.u_distribution import NestedAccuracy, UDistribution, count_text
 from ..intervals import Estimate
 from ..result import plain
 from . import console
@@ -65,9 +64,7 @@ def reply(questions: Questions, curves: dict[str, Curve]) -> Replies:
     if not questions.any:
         return found
     for name, curve in curves.items():
-        distribution = u_distribution(
-            curve, method=questions.method, level=questions.level, random_state=questions.seed
-        )
+        distribution = curve.u_distribution(questions.method, questions.seed)
         found.distributions[name] = distribution
         if questions.top is not None:
             found.top[name] = {k: distribution.top(questions.top, k) for k in questions.sizes}
@@ -75,14 +72,11 @@ def reply(questions: Questions, curves: dict[str, Curve]) -> Replies:
             found.largest[name] = {each: distribution.largest(each) for each in questions.at_least}
         if questions.keep:
             more = [k for k in questions.sizes if k > curve.n_classes]
-            found.nested[name] = [nested_accuracy(distribution, k) for k in more]
+            found.nested[name] = [distribution.nested(k) for k in more]
     if questions.compare:
         pairs = list(combinations(found.distributions, 2))[:MOST_PAIRS]
         most = max([FAR, *questions.sizes])
-        found.crossings.extend(
-            crossing(found.distributions[one], found.distributions[two], most, level=questions.level)
-            for one, two in pairs
-        )
+        found.crossings.extend(found.distributions[one].crossing(found.distributions[two], most) for one, two in pairs)
     return found
 
 

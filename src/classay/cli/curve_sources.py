@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from .. import expect
 from ..classes.curve.curve import Curve, accuracy_curve
-from ..classes.curve.learner_curve import curve_of_learner
 from ..data.text import embed
 from ..estimators.spec import learners_from_texts
 from ..estimators.trial import Ready, ready
@@ -67,7 +66,6 @@ class CurveSet:
     ties: str
     level: float
     marginal: bool | None
-    kernel: bool
     seed: int
     quiet: bool
     curves: dict[str, Curve] = field(default_factory=dict)
@@ -78,7 +76,7 @@ class CurveSet:
         """Add the curve of every file."""
         for source in files:
             file = score_files.read(source, truth)
-            ranks = file.ranks(self.marginal, self.kernel)
+            ranks = file.ranks(self.marginal)
             self.curves[self._free(file.name)] = accuracy_curve(ranks, ties=self.ties, level=self.level)
             rows, classes = ranks.truth.size, ranks.n_classes
             console.say(f"{file.name}: {rows:,} rows, {classes:,} classes.", self.quiet)
@@ -107,15 +105,14 @@ class CurveSet:
                 name = self._free(learner_name if len(tables) == 1 else f"{table.name}: {learner_name}")
                 try:
                     tried, X = text_options.rows(learner, table, self.seed)
-                    curve = curve_of_learner(
-                        tried.learner,
+                    curve = accuracy_curve(
                         X,
                         table.y,
+                        learner=tried.learner,
                         test_size=test_size,
                         ties=self.ties,
                         retrain=retrain,
                         marginal=self.marginal,
-                        kernel=self.kernel,
                         level=self.level,
                         random_state=self.seed,
                         executor=workers,

@@ -28,12 +28,12 @@ class ScoreFile:
     y: Any
     classes: Any = None
 
-    def ranks(self, marginal: bool | None, kernel: bool) -> Ranks:
+    def ranks(self, marginal: bool | None) -> Ranks:
         """The ranks of the true classes."""
         if isinstance(self.scores, Ranks):
             return self.scores
         try:
-            return Ranks.from_scores(self.scores, self.y, self.classes, marginal, kernel, self.name)
+            return Ranks.from_scores(self.scores, self.y, self.classes, marginal, self.name)
         except InputError as mistake:
             raise InputError(f"{self.name}: {mistake}") from None
 

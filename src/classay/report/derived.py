@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import Ints
 from ..classes.curve.curve import accuracy_curve
-from ..classes.extrapolate.extrapolate import extrapolation
-from ..classes.information.information import implied_information
+from ..classes.extrapolate.extrapolate import extrapolate
+from ..classes.information.information import information
 from ..data.model.error_slices import Slices, slices
 from ..data.model.new_rows import UnlikeKnown
 from ..data.row_complexity import Complexity
@@ -138,7 +138,7 @@ def classes_of(
     best = max(scored, key=lambda name: float(scored[name].right(data.codes).mean()))
     try:
         curve = accuracy_curve(scored[best].scores, data.codes[scored[best].tested], classes=np.arange(size))
-        return ClassesResults(best, extrapolation(curve, [2 * size, 10 * size]), implied_information(curve))
+        return ClassesResults(best, extrapolate(curve, [2 * size, 10 * size]), information(curve))
     except InputError as mistake:
         why["classes"] = str(mistake)
         return None

@@ -16,7 +16,7 @@ from .. import charts
 from ..arrays import AnyInts, Floats
 from ..charts.style.parts import figures_chart
 from ..classes.curve.curve import accuracy_curve
-from ..classes.extrapolate.extrapolate import Extrapolation, extrapolation
+from ..classes.extrapolate.extrapolate import Extrapolation, extrapolate
 from ..data.model.error_slices import Slices, slices
 from ..engine.machine import versions
 from ..expect import InputError, counted
@@ -212,7 +212,7 @@ def _forecast(table: PredictionTable, why: dict[str, str]) -> Extrapolation | No
     known = np.isfinite(scores).all(axis=1)
     try:
         curve = accuracy_curve(scores[known], table.truth[known].astype(int), classes=np.arange(size))
-        return extrapolation(curve, [2 * size, 10 * size])
+        return extrapolate(curve, [2 * size, 10 * size])
     except InputError as mistake:
         why["classes"] = str(mistake)
         return None

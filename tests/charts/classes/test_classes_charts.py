@@ -14,12 +14,10 @@ import vl_convert
 from classay import charts
 from classay.charts.classes.curve import AHEAD, LARGE, MOST_SIZES, _ticks, curve_layers, drawn_sizes
 from classay.classes.curve.curve import accuracy_curve
-from classay.classes.curve.retrain import Retrained
-from classay.classes.curve.risk import risk_curve
-from classay.classes.extrapolate.extrapolate import extrapolation
+from classay.classes.curve.retrained import Retrained
+from classay.classes.extrapolate.extrapolate import extrapolate
 from classay.classes.identify.identify import identify
-from classay.classes.information.decoders import decoders
-from classay.classes.information.information import fano_information, implied_information, information_bound
+from classay.classes.information.information import information
 from classay.classes.ranks.ranks import Ranks
 from classay.expect import InputError
 from classay.intervals import Estimate
@@ -68,7 +66,7 @@ def test_a_curve_is_drawn_as_it_is():
 
 def test_a_forecast_has_its_path_its_figures_and_its_back_tests():
     made = curve(n_classes=40)
-    found = extrapolation(made, [20, 100, 1000])
+    found = extrapolate(made, [20, 100, 1000])
     chart = found.plot()
     beyond = {row["k"]: row for row in rows_of(chart, "what", "k") if row["what"] == AHEAD}
     assert set(found.path_k) <= set(beyond)
@@ -78,11 +76,11 @@ def test_a_forecast_has_its_path_its_figures_and_its_back_tests():
     text = drawing(chart)
     for words in ("extrapolated", "predicted from 20", "40 observed", f"{found.estimates[1].value:.0%}"):
         assert words in text
-    drawing(extrapolation(made, [20]).plot())
+    drawing(extrapolate(made, [20]).plot())
 
 
 def test_what_is_not_identified_has_a_band_and_no_line():
-    found = extrapolation(accuracy_curve(np.eye(20), np.arange(20)), [1000])
+    found = extrapolate(accuracy_curve(np.eye(20), np.arange(20)), [1000])
     chart = found.plot()
     beyond = [row for row in rows_of(chart, "what", "k") if row["what"] == AHEAD and row["k"] > 20]
     assert beyond
@@ -106,16 +104,15 @@ def test_retrained_learners_are_points():
     points = [row for row in rows_of(chart, "what", "k") if row["what"] == "refitted on fewer classes"]
     assert {(row["k"], row["accuracy"]) for row in points} == {(5, 0.7)}
     assert "refitted" in drawing(chart)
-    drawing(again.plot())
 
 
 def test_names_are_data_and_never_code():
     made = {name: curve(name=name, n_classes=8) for name in HOSTILE}
     for chart in (
         charts.curves_chart(made),
-        decoders(made).plot(),
+        information(made).plot(),
         made[HOSTILE[0]].plot(),
-        extrapolation(made[HOSTILE[1]], [20]).plot(),
+        extrapolate(made[HOSTILE[1]], [20]).plot(),
     ):
         text = drawing(chart)
         assert "<script>" not in text
@@ -136,65 +133,64 @@ def test_several_curves_have_a_legend_and_their_own_ends():
 
 
 def test_decoders_are_in_order_with_their_bits():
-    found = decoders({"weak": curve(1), "strong": curve(3), "middle": curve(2)})
+    found = information({"weak": curve(1), "strong": curve(3), "middle": curve(2)})
     chart = found.plot()
     rows = rows_of(chart, "figure", "label")
     assert [row["label"] for row in rows[:3]] == ["strong", "middle", "weak"]
-    assert rows[0]["value"] == found.decoders[0].implied.bits.value
+    assert rows[0]["value"] == found.decoders[0].information.implied.value
     sure = {(row["label"], row["what"]): row["value"] for row in rows_of(chart, "what", "label")}
-    assert sure["weak", "guaranteed at least"] == found.decoders[2].bound.bits.low
+    assert sure["strong", "guaranteed at least"] == found.decoders[0].information.bound.low
     drawing(chart)
 
 
 def test_information_with_its_bounds():
-    made = curve()
-    figures = implied_information(made), information_bound(made), fano_information(made)
-    chart = charts.information_chart(*figures)
-    rows = {row["name"]: row for row in rows_of(chart, "name", "figure")}
-    assert rows["implied"]["value"] == figures[0].bits.value
-    assert rows["lower bound"]["low"] == figures[1].bits.low
-    assert rows["lower bound"]["figure"] == f"at least {figures[1].bits.low:.2f}"
-    assert rows["Fano’s bound"]["low"] == figures[2].bits.low
-    assert f"about {figures[0].bits.value:.2g} bits" in drawing(chart)
-    for each in figures:
-        drawing(each.plot())
-    with pytest.raises(InputError, match="nothing to draw"):
-        charts.information_chart()
+    found = information(curve())
+    chart = found.plot()
+    (row,) = {row["figure"]: row for row in rows_of(chart, "figure", "label")}.values()
+    assert (row["value"], row["low"]) == (found.implied.value, found.implied.low)
+    sure = {row["what"]: row["value"] for row in rows_of(chart, "what", "label")}
+    assert sure == {"guaranteed at least": found.bound.low, "Fano’s bound": found.fano.low}
+    assert f"about {found.implied.value:.2g} bits" in drawing(chart)
 
 
 def test_information_that_is_not_identified_is_open_to_the_right():
     made = accuracy_curve(np.eye(16), np.arange(16))
-    figures = implied_information(made), information_bound(made), fano_information(made)
-    assert not figures[0].bits.known
-    chart = charts.information_chart(*figures)
-    row = next(row for row in rows_of(chart, "name", "figure") if row["name"] == "implied")
+    chart = information(made).plot()
+    row = rows_of(chart, "figure", "label")[0]
     assert row["figure"].startswith("at least")
     assert all(math.isfinite(row["high"]) for row in rows_of(chart, "high"))
     drawing(chart)
-    drawing(decoders({"a": made, "b": curve(1)}).plot())
+    drawing(information({"a": made, "b": curve(1)}).plot())
 
 
-def test_risk():
+def test_risk_and_the_share_of_classes_beaten_are_a_line_with_a_band():
     table, y = scores()
-    found = risk_curve(table, y, 1 - np.eye(30))
-    chart = found.plot()
-    assert {row["k"]: row["risk"] for row in rows_of(chart, "k", "risk")}[30] == found.risk[-1]
-    assert "expected cost" in drawing(chart)
+    made = accuracy_curve(table, y)
+    found = made.risk(1 - np.eye(30), table)
+    assert {row["at"]: row["value"] for row in rows_of(found.plot(), "at", "value")}[30] == found.risk[-1]
+    assert "expected cost" in drawing(found.plot())
+    distribution = made.u_distribution()
+    values = [row["value"] for row in rows_of(distribution.plot(), "at", "value")][:81]
+    assert values == distribution.below.tolist()
+    assert "at least half right with up to" in drawing(distribution.plot())
 
 
-@pytest.mark.parametrize("kind", ["both", "curve", "information"])
-def test_identification(kind):
+def test_two_curves_and_where_they_cross():
+    found = curve(2).crossing(curve(3, seed=1), 200)
+    rows = rows_of(found.plot(), "label", "apart")
+    assert [row["accuracy"] for row in rows[: len(found.k)]] == found.accuracy_first.tolist()
+    assert "one is ahead throughout" in drawing(found.plot())
+
+
+def test_identification():
     rng = np.random.default_rng(0)
     stimuli = rng.normal(size=(40, 3))
-    found = identify(stimuli, stimuli + rng.normal(size=(40, 3)))
-    text = drawing(found.plot(kind=kind))
-    assert ("the right one of 8 stimuli" in text) == (kind != "information")
-    assert ("Information about the stimulus" in text) == (kind != "curve")
+    text = drawing(identify(stimuli, stimuli + rng.normal(size=(40, 3))).plot())
+    assert "the right one of 8 stimuli" in text
+    assert "Information about the stimulus" in text
 
 
 def test_unknown_options_are_refused():
-    with pytest.raises(InputError, match="kind"):
-        identify(np.arange(20.0), np.arange(20.0) ** 2).plot(kind="curves")
     with pytest.raises(InputError, match="colour"):
         curve().plot(colour="red")
 

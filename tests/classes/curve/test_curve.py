@@ -7,9 +7,10 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.naive_bayes import GaussianNB
 
 import classay
-from classay.classes.curve.curve import KNOTS, interval_limits
+from classay.classes.curve.jackknife import KNOTS, interval_limits
 from classay.expect import InputError
 
 
@@ -140,6 +141,8 @@ def test_whether_scores_are_marginal_is_said(marginal, words):
         ({"ties": "luck"}, "random"),
         ({"level": 95}, "level"),
         ({"classes": ["a", "b"]}, "30 columns but `classes` has 2 names"),
+        ({"retrain": True}, "needs a learner"),
+        ({"learner": GaussianNB(), "classes": ["a"]}, "rows X and labels y"),
     ],
 )
 def test_bad_options_are_told(options, message):

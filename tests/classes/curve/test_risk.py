@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import classay
-from classay.classes.ranks.ranks import TIES
+from classay.classes.curve.risk import count_costs
+from classay.classes.ranks.counts import class_groups
+from classay.classes.ranks.evidence import TIES, class_weights
 from classay.expect import InputError
+
+
+def risk_of(scores, y, costs, **options):
+    return classay.accuracy_curve(scores, y, **options).risk(costs, scores)
 
 
 def enumerated(scores, y, costs, ties):
@@ -39,7 +45,7 @@ def test_every_label_set(ties, distinct):
     rng = np.random.default_rng(distinct)
     scores, y = rng.integers(distinct, size=(25, 6)).astype(float), rng.integers(6, size=25)
     costs = rng.normal(size=(6, 6))
-    found = classay.risk_curve(scores, y, costs, ties=ties)
+    found = risk_of(scores, y, costs, ties=ties)
     np.testing.assert_allclose(found.risk, enumerated(scores, y, costs, ties), rtol=0, atol=1e-12)
 
 
@@ -47,25 +53,22 @@ def test_every_label_set(ties, distinct):
 def test_costs_of_zero_and_one_are_one_less_accuracy(seed, ties, K, distinct):
     rng = np.random.default_rng(seed)
     scores, y = rng.integers(distinct, size=(15, K)), rng.integers(K, size=15)
-    risk = classay.risk_curve(scores, y, 1 - np.eye(K), ties=ties).risk
+    risk = risk_of(scores, y, 1 - np.eye(K), ties=ties).risk
     accuracy = classay.Ranks.from_scores(scores, y).evidence(ties).accuracy()
     np.testing.assert_allclose(risk, 1 - accuracy, atol=1e-14)
 
 
 def test_without_a_group_is_counting_fewer_classes():
-    from classay.classes.curve.risk import count_costs
-    from classay.classes.ranks.counts import class_groups, class_weights
-
     rng = np.random.default_rng(0)
     K, n = 50, 200
     scores, y, costs = rng.integers(30, size=(n, K)), rng.integers(K, size=n), rng.random((K, K))
     group = class_groups(K, 20)
-    _, without = count_costs(scores, y, class_weights(y, K), costs, group, "random")
+    _, without = count_costs(scores, classay.Ranks.from_scores(scores, y), class_weights(y, K), costs, group, "random")
     for left_out in (0, 7, 19):
         kept = np.flatnonzero(group != left_out)
         rows = np.isin(y, kept)
         own = np.searchsorted(kept, y[rows])
-        direct = classay.risk_curve(scores[rows][:, kept], own, costs[np.ix_(kept, kept)]).risk
+        direct = risk_of(scores[rows][:, kept], own, costs[np.ix_(kept, kept)]).risk
         share = np.unique(own).size / np.unique(y).size
         np.testing.assert_allclose(without[left_out].curve() / share, direct, atol=1e-13)
 
@@ -73,7 +76,7 @@ def test_without_a_group_is_counting_fewer_classes():
 def test_costs_scale_and_shift():
     rng = np.random.default_rng(0)
     scores, y, costs = rng.normal(size=(60, 12)), np.arange(60) % 12, rng.random((12, 12))
-    plain, other = classay.risk_curve(scores, y, costs), classay.risk_curve(scores, y, 3 * costs - 2)
+    plain, other = risk_of(scores, y, costs), risk_of(scores, y, 3 * costs - 2)
     np.testing.assert_allclose(other.risk, 3 * plain.risk - 2, atol=1e-13)
     np.testing.assert_allclose(other.low, 3 * plain.low - 2, atol=1e-12)
 
@@ -82,13 +85,13 @@ def test_the_interval_is_that_of_the_accuracy_curve_but_for_its_shape():
     rng = np.random.default_rng(0)
     y = np.arange(2000) % 200
     scores = rng.normal(size=(2000, 200)) + 2 * np.eye(200)[y]
-    risk, accuracy = classay.risk_curve(scores, y, 1 - np.eye(200)).at(100), classay.accuracy_curve(scores, y).at(100)
+    risk, accuracy = risk_of(scores, y, 1 - np.eye(200)).at(100), classay.accuracy_curve(scores, y).at(100)
     assert risk.high - risk.low == pytest.approx(accuracy.high - accuracy.low, rel=0.3)
     assert risk.low < 1 - accuracy.value < risk.high
 
 
 def test_two_classes_are_too_few_for_an_interval():
-    found = classay.risk_curve([[0.0, 1], [0, 1]], [0, 1], [[0, 5], [1, 0]])
+    found = risk_of([[0.0, 1], [0, 1]], [0, 1], [[0, 5], [1, 0]])
     assert found.risk.tolist() == [0, 0.5]
     assert (found.at(2).low, found.at(2).high) == (0, 5)
 
@@ -96,15 +99,15 @@ def test_two_classes_are_too_few_for_an_interval():
 def test_a_table_of_costs_goes_by_its_labels():
     scores, costs = [[3.0, 1, 2], [2, 1, 0], [0, 1, 2]], np.array([[0, 9, 1], [1, 0, 1], [1, 1, 0]])
     table = pd.DataFrame(costs, index=list("abc"), columns=list("abc")).loc[list("cab"), list("bca")]
-    found = classay.risk_curve(scores, ["a", "b", "c"], table, classes=["a", "b", "c"])
+    found = risk_of(scores, ["a", "b", "c"], table, classes=["a", "b", "c"])
     assert found.risk.tolist() == [0, 1.5, 3]
 
 
 def test_table_text_and_names():
-    found = classay.risk_curve(np.eye(3), ["a", "b", "c"], 1 - np.eye(3), classes=["a", "b", "c"], name="mine")
+    found = risk_of(np.eye(3), ["a", "b", "c"], 1 - np.eye(3), classes=["a", "b", "c"], name="mine")
     assert found.to_frame()["value"].tolist() == [0, 0, 0]
     assert str(found).startswith("mine: expected cost 0 [")
-    absent = classay.risk_curve(np.eye(3)[:2], [0, 1], 1 - np.eye(3))
+    absent = risk_of(np.eye(3)[:2], [0, 1], 1 - np.eye(3))
     assert "1 of 3 classes have no test rows" in str(absent)
 
 
@@ -114,19 +117,85 @@ def test_table_text_and_names():
         (np.ones((2, 2)), {}, r"shape \(2, 2\) and there are 3 classes"),
         (np.full((3, 3), np.nan), {}, "NaN or infinite"),
         ([["a"] * 3] * 3, {}, "not a table of numbers"),
-        (np.ones((3, 3)), {"ties": "no"}, "random"),
-        (np.ones((3, 3)), {"level": 2}, "level"),
+        (np.ones((3, 3)), {"prior": "rows"}, "equal weight"),
     ],
 )
 def test_bad_input_is_told(costs, options, message):
     with pytest.raises(InputError, match=message):
-        classay.risk_curve(np.eye(3), [0, 1, 2], costs, **options)
+        risk_of(np.eye(3), [0, 1, 2], costs, **options)
 
 
-def test_scores_that_are_not_numbers_and_sizes_that_were_not_seen():
-    with pytest.raises(InputError, match="NaN in row 1, column 0"):
-        classay.risk_curve([[0.0, 1], [np.nan, 1]], [0, 1], np.eye(2))
-    with pytest.raises(InputError, match="no test rows"):
-        classay.risk_curve(np.empty((0, 2)), [], np.eye(2))
-    with pytest.raises(InputError, match="2 classes were observed"):
-        classay.risk_curve(np.eye(2), [0, 1], np.eye(2)).at(3)
+def test_other_scores_than_those_of_the_curve():
+    curve = classay.accuracy_curve(np.eye(3), [0, 1, 2])
+    with pytest.raises(InputError, match="rank otherwise"):
+        curve.risk(np.ones((3, 3)), -np.eye(3))
+    with pytest.raises(InputError, match=r"shape \(2, 3\)"):
+        curve.risk(np.ones((3, 3)), np.eye(3)[:2])
+
+
+# With more classes.
+
+
+def scores_of(n_classes=20, rows=5, lead=1.5, seed=0):
+    truth = np.repeat(np.arange(n_classes), rows)
+    noise = np.random.default_rng(seed).normal(size=(truth.size, n_classes))
+    return noise + lead * np.eye(n_classes)[truth], truth
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_extrapolated_costs_of_zero_and_one_are_one_less_accuracy(ties):
+    scores, y = scores_of()
+    scores = scores.round(1)
+    risk = classay.extrapolate(risk_of(scores, y, 1 - np.eye(20), ties=ties), 100)
+    accuracy = classay.extrapolate(classay.accuracy_curve(scores, y, ties=ties), 100)
+    assert risk.value == pytest.approx(1 - accuracy.value, abs=1e-9)
+    assert (risk.low, risk.high) == pytest.approx((1 - accuracy.high, 1 - accuracy.low), abs=1e-6)
+
+
+def test_costs_have_units():
+    scores, y = scores_of()
+    costs = np.random.default_rng(1).random((20, 20))
+    np.fill_diagonal(costs, 0)
+    one, ten = (classay.extrapolate(risk_of(scores, y, unit * costs), 60) for unit in (1, 10))
+    assert ten.value == pytest.approx(10 * one.value)
+    assert ten.high == pytest.approx(10 * one.high)
+
+
+def test_right_predictions_may_cost_too():
+    scores, y = scores_of()
+    costs = 2.0 - 1.5 * np.eye(20)
+    accuracy = classay.extrapolate(classay.accuracy_curve(scores, y), 60).value
+    found = classay.extrapolate(risk_of(scores, y, costs), 60)
+    assert found.value == pytest.approx(2 - 1.5 * accuracy, abs=1e-6)
+
+
+def test_observed_sizes_are_not_extrapolated():
+    scores, y = scores_of()
+    risk = risk_of(scores, y, 1 - np.eye(20))
+    assert classay.extrapolate(risk, 10) == risk.at(10)
+    with pytest.raises(InputError, match="extrapolate"):
+        risk.at(21)
+
+
+def test_the_parts_are_the_whole():
+    scores, y = scores_of()
+    risk = risk_of(scores, y, np.random.default_rng(2).normal(size=(20, 20)))
+    np.testing.assert_allclose(risk.of_right + risk.of_wrong, risk.risk, atol=1e-12)
+    found = classay.extrapolate(risk, 50)
+    assert risk.least <= found.low <= found.value <= found.high <= risk.most
+
+
+def test_costs_by_distance_fall_with_more_classes():
+    rng = np.random.default_rng(3)
+
+    def world(n_classes, rows):
+        means = rng.normal(size=(n_classes, 6))
+        y = np.repeat(np.arange(n_classes), rows)
+        x = means[y] + 0.6 * rng.normal(size=(y.size, 6))
+        return 2 * x @ means.T - (means**2).sum(axis=1), y, np.linalg.norm(means[:, None] - means, axis=2)
+
+    truth = np.mean([(lambda s, y, d: d[s.argmax(axis=1), y].mean())(*world(300, 4)) for _ in range(6)])
+    scores, y, distances = world(80, 6)
+    found = classay.extrapolate(risk_of(scores, y, distances), 300)
+    assert found.low <= truth <= found.high
+    assert abs(found.value - truth) < 0.15

@@ -1,17 +1,31 @@
+"""Forecasts for more classes: known curves, what is not identified, back-tests, and the checks of the theory."""
+
 import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from class_worlds import class_ranks, easy_and_hard, heavy_tails, twins
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import poisson
 
 from classay.classes.curve.curve import accuracy_curve
-from classay.classes.extrapolate.back_test import BackTest, back_test, narrow_ratio, trusted_ratio
-from classay.classes.extrapolate.extrapolate import BY_NAME, METHODS, extrapolate, extrapolation
-from classay.classes.extrapolate.methods import basis_of, family_parameters, moments_of_basis
+from classay.classes.curve.retrained import Retrained
+from classay.classes.extrapolate.extrapolate import (
+    BackTest,
+    back_test,
+    class_pair_ratio,
+    extrapolate,
+    from_refits,
+    narrow_ratio,
+    pair_ratio,
+    training_changes,
+    trusted_ratio,
+)
+from classay.classes.extrapolate.methods import METHODS, BeatenShare
 from classay.classes.information.channel import mean_top
-from classay.classes.ranks.ranks import Evidence, Ranks
 from classay.expect import InputError
 from classay.intervals import Estimate
 
@@ -42,7 +56,7 @@ def test_up_to_all_classes_nothing_is_extrapolated(curve):
 
 
 def test_more_classes_are_not_easier_and_less_certain(curve):
-    found = extrapolation(curve, [40, 400, 10**9]).estimates
+    found = extrapolate(curve, [40, 400, 10**9]).estimates
     assert found[0].value > found[1].value
     assert max(each.high for each in found) <= curve.high[-1]
     assert found[2].value < 0.01
@@ -50,8 +64,7 @@ def test_more_classes_are_not_easier_and_less_certain(curve):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_answers(method):
-    ranks = Ranks.from_scores(*scores_of(), marginal=True, kernel=True)
-    found = extrapolate(accuracy_curve(ranks), 60, method=method)
+    found = extrapolate(accuracy_curve(*scores_of(), marginal=True), 60, method=method)
     assert found.known
     assert abs(found.value - float(mean_top(2.0, 60))) < 0.15
 
@@ -64,7 +77,7 @@ def test_stretching_scores_changes_nothing(curve):
 
 
 def test_the_same_seed_gives_the_same_bits(curve):
-    one, two = (extrapolation(curve, [60], method="moments", random_state=4) for _ in range(2))
+    one, two = (extrapolate(curve, [60], method="moments", random_state=4) for _ in range(2))
     assert one.estimates == two.estimates
     assert one.trusted == two.trusted
 
@@ -86,16 +99,15 @@ def test_all_wrong_is_not_identified():
 
 def test_all_right_says_nothing_of_how_far_to_trust_it():
     y = np.repeat(np.arange(20), 5)
-    found = extrapolation(accuracy_curve(np.eye(20)[y], y), [1000])
+    found = extrapolate(accuracy_curve(np.eye(20)[y], y), [1000])
     assert found.back_tests
     assert math.isnan(found.trusted)
     assert "a back-test is uninformative" in str(found)
 
 
-def test_the_level_asked_for_is_that_of_every_interval(curve):
-    narrow, wide = (extrapolation(curve, [10, 60], level=level).estimates for level in (0.5, 0.99))
+def test_the_level_of_the_curve_is_that_of_every_interval(curve):
+    narrow, wide = (extrapolate(accuracy_curve(curve.ranks, level=level), [10, 60]).estimates for level in (0.5, 0.99))
     assert [estimate.level for estimate in (*narrow, *wide)] == [0.5, 0.5, 0.99, 0.99]
-    assert narrow[0] == replace(accuracy_curve(curve.ranks, level=0.5).at(10), kind=narrow[0].kind)
     for small, large in zip(narrow, wide):
         assert small.value == large.value
         assert large.low < small.low < small.high < large.high
@@ -104,16 +116,14 @@ def test_the_level_asked_for_is_that_of_every_interval(curve):
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_of_one_class_alone_leave_all_possible(method):
     scores, y = scores_of(n_classes=12, rows=6, lead=1.0)
-    ranks = Ranks.from_scores(scores[y == 3], y[y == 3], kernel=True)
-    found = extrapolate(accuracy_curve(ranks), 100, method=method)
+    found = extrapolate(accuracy_curve(scores[y == 3], y[y == 3]), 100, method=method)
     assert math.isnan(found.value)
     assert (found.low, found.high) == (0, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_five_classes_are_the_fewest(method):
-    ranks = Ranks.from_scores(*scores_of(n_classes=5, lead=1.0), kernel=True)
-    found = extrapolate(accuracy_curve(ranks), 6, method=method)
+    found = extrapolate(accuracy_curve(*scores_of(n_classes=5, lead=1.0)), 6, method=method)
     assert 0 <= found.low < found.high <= 1
 
 
@@ -127,9 +137,9 @@ def test_a_few_errors_leave_much_possible():
 
 
 def test_the_result_tells_all(curve):
-    found = extrapolation(curve, [20, 100])
-    assert set(found.by_method) == set(BY_NAME) - {"kernel"}
-    assert found.by_method["line"][0] == curve.accuracy[19]
+    found = extrapolate(curve, [20, 100])
+    assert set(found.by_method) == set(METHODS)
+    assert found.by_method["implied"][0] == curve.accuracy[19]
     assert found.path_k[-1] == 100
     assert found.path[-1] == found.estimates[1]
     assert [test.n_classes for test in found.back_tests] == [15, 8]
@@ -143,12 +153,15 @@ def test_the_result_tells_all(curve):
 
 
 def test_a_learner_that_is_not_marginal_is_said():
-    found = extrapolation(accuracy_curve(*scores_of(), marginal=False), [60])
+    found = extrapolate(accuracy_curve(*scores_of(), marginal=False), [60])
     assert "the theory does not hold" in str(found)
 
 
 def test_back_test_by_hand(curve):
-    found = back_test(curve, lambda evidence, k: np.full(len(k), evidence.n_classes / 100), seed=0)
+    def beaten(evidence):  # by so many classes that two of them leave an accuracy of K/100
+        return BeatenShare(np.array([-np.inf, np.inf]), np.array([1, 0]) + evidence.n_classes / 100 * np.array([-1, 1]))
+
+    found = back_test(curve, (beaten,), seed=0)
     assert [test.foreseen.tolist() for test in found] == [[0.15] * 10, [0.08] * 10]
     assert found[0].actual == curve.accuracy[-1]
     assert found[0].lean == pytest.approx(0.15 - curve.accuracy[-1])
@@ -174,7 +187,7 @@ def test_trust_ends_where_the_interval_reaches_too_far():
 
 
 def test_few_classes_have_no_back_test():
-    found = extrapolation(accuracy_curve(*scores_of(n_classes=6)), [12])
+    found = extrapolate(accuracy_curve(*scores_of(n_classes=6)), [12])
     assert found.back_tests == ()
     assert "too few for a back-test" in str(found)
 
@@ -185,9 +198,8 @@ def test_few_classes_have_no_back_test():
         ({"k": 0}, "at least 1"),
         ({"k": 2.5}, "whole number"),
         ({"k": 10**13}, "at most"),
-        ({"k": 60, "method": "linear"}, "line"),
-        ({"k": 60, "level": 2}, "level"),
-        ({"k": 60, "method": "kernel"}, "kernel=True"),
+        ({"k": 60, "method": "imply"}, "implied"),
+        ({"k": [60, 0]}, "at least 1"),
     ],
 )
 def test_bad_input(curve, arguments, words):
@@ -197,7 +209,7 @@ def test_bad_input(curve, arguments, words):
 
 def test_more_bad_input(curve):
     with pytest.raises(InputError, match="empty"):
-        extrapolation(curve, [])
+        extrapolate(curve, [])
     with pytest.raises(InputError, match="accuracy_curve"):
         extrapolate(np.ones(3), 10)
     with pytest.raises(InputError, match="at least 5"):
@@ -205,48 +217,65 @@ def test_more_bad_input(curve):
     assert extrapolate(accuracy_curve(*scores_of(n_classes=4)), 3).known
 
 
-def test_a_basis_of_the_user():
-    # U = V^(1/a) with V uniform: E U^(k−1) = a/(a + k − 1).
-    n_classes = 50
-    beaten = stats.betabinom.pmf(np.arange(n_classes), n_classes - 1, 8.0, 1.0)
-    lower = np.arange(n_classes)
-    evidence = Evidence(n_classes, lower, np.zeros_like(lower), beaten / beaten.sum())
-    found = moments_of_basis(evidence, [200], basis_of([stats.beta(a, 1).cdf for a in (2, 8, 32)]))
-    assert found[0] == pytest.approx(8 / 207, abs=2e-3)
-
-
-def test_a_basis_is_for_moments_and_rises_to_one(curve):
-    found = extrapolate(curve, 60, method="moments", basis=[stats.beta(a, 1).cdf for a in (2, 10, 50, 200)])
-    assert abs(found.value - float(mean_top(2.0, 60))) < 0.15
-    with pytest.raises(InputError, match="`basis` is for method"):
-        extrapolate(curve, 60, basis=[stats.beta(2, 1).cdf])
-    for basis, words in (([], "empty"), ([lambda u: 1 - u], "rise with u"), ([lambda u: u["a"]], "failed")):
-        with pytest.raises(InputError, match=words):
-            extrapolate(curve, 60, method="moments", basis=basis)
-
-
-def test_the_parameters_of_the_families_are_reported():
-    beaten = np.zeros(200)
-    z, weights = np.polynomial.hermite_e.hermegauss(60)
-    for place, weight in zip(1.5 + 0.7 * z, weights / weights.sum()):
-        beaten += weight * stats.binom.pmf(np.arange(200), 199, stats.norm.cdf(place))
-    lower = np.arange(200)
-    found = family_parameters(Evidence(200, lower, np.zeros_like(lower), beaten / beaten.sum()))
-    assert found["two_parameter"] == pytest.approx({"mu": 1.5, "nu": 0.7}, abs=0.02)
-    assert found["implied"]["nats"] > 0
-
-
-def test_parameters_are_in_the_result(curve):
-    found = extrapolation(curve, [60])
-    assert set(found.parameters) == {"two_parameter", "calibrated", "implied"}
-    assert found.to_dict()["parameters"]["two_parameter"]["nu"] > 0
-
-
 def test_scores_that_are_only_an_order_are_said():
     scores, y = scores_of()
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         votes = np.log(np.round(shares, 1))  # as of ten trees: mostly −inf
-    found = extrapolation(accuracy_curve(votes, y), [60])
+    found = extrapolate(accuracy_curve(votes, y), [60])
     assert "half of the default" in str(found)
     assert "normal shape" in str(found)
+
+
+# Classes that come in pairs.
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 8), st.floats(0.05, 1)), min_size=1, max_size=6))
+def test_mixtures_of_poisson_numbers_have_a_ratio_of_at_most_one(parts):
+    rates, weights = np.array(parts).T
+    chances = poisson.pmf(np.arange(400)[:, None], rates) @ (weights / weights.sum())
+    assert pair_ratio(chances[::-1] / chances.sum()) <= 1 + 1e-9
+
+
+def test_twins_are_found_and_said_and_others_are_not():
+    curves = [accuracy_curve(class_ranks(twins, 150, np.random.default_rng(seed))) for seed in range(4)]
+    assert sum(class_pair_ratio(curve) is not None for curve in curves) >= 3
+    assert "come in pairs" in str(extrapolate(curves[0], [1000]))
+    for source in (easy_and_hard, heavy_tails):
+        for seed in range(4):
+            assert class_pair_ratio(accuracy_curve(class_ranks(source, 60, np.random.default_rng(seed)))) is None
+
+
+# Learners whose training changes with the number of classes.
+
+
+def curve_with(shift, sizes=(5, 10, 15)):
+    truth = np.repeat(np.arange(20), 10)
+    scores = np.random.default_rng(0).normal(size=(200, 20)) + 2 * np.eye(20)[truth]
+    curve = accuracy_curve(scores, truth)
+    refits = []
+    for k in sizes:
+        value = float(curve.accuracy[k - 1]) + shift
+        refits.append(Retrained(k, Estimate(value, value - 0.02, value + 0.02), np.full(3, value)))
+    return replace(curve, retrained=tuple(refits))
+
+
+@pytest.mark.parametrize(("shift", "changes"), [(0.0, False), (0.01, False), (0.06, True), (-0.06, True)])
+def test_refits_off_the_curve(shift, changes):
+    curve = curve_with(shift)
+    assert training_changes(curve) is changes
+    text = str(extrapolate(curve, [60]))
+    assert ("Training changes with k" in text) is changes
+
+
+def test_refits_on_a_normal_curve_continue_it():
+    curve = curve_with(0.0)
+    exact = tuple(replace(one, accuracy=Estimate(float(mean_top(2.0, one.k)), 0.0, 1.0)) for one in curve.retrained)
+    found = from_refits(replace(curve, retrained=exact), [60])[0]
+    assert found == pytest.approx(float(mean_top(2.0, 60)), abs=0.05)
+    assert extrapolate(curve, [10, 60]).by_method["refits"][0] == curve.accuracy[9]
+
+
+def test_one_size_is_not_enough():
+    assert not training_changes(curve_with(0.1, (5,)))
+    assert "refits" not in extrapolate(curve_with(0.1, (5,)), [60]).by_method

@@ -66,7 +66,7 @@ def test_drifting_noise_is_no_information_across_blocks():
 
 def test_bits_grow_with_responses_and_beyond():
     x, y = data(q=16, noise=5.0)
-    found = classay.identify_ensembles(x, y, [4, 8, 16], draws=3)
+    found = classay.identify(x, y, ensembles=[4, 8, 16], draws=3)
     assert found.sizes == (4, 8, 16)
     assert found.bits[0].value < found.bits[2].value < found.bits_with(32)
     assert found.accuracy[2].value == classay.identify(x, y).accuracy.value
@@ -74,7 +74,7 @@ def test_bits_grow_with_responses_and_beyond():
     assert found.accuracy_with(32, k=1000) < found.accuracy_with(32)
     assert "Extrapolated" in str(found)
     json.dumps(found.to_dict(), allow_nan=False)
-    again = classay.identify_ensembles(x, y, [4, 8, 16], draws=3)
+    again = classay.identify(x, y, ensembles=[4, 8, 16], draws=3)
     np.testing.assert_array_equal(found.values, again.values)
 
 
@@ -93,7 +93,7 @@ def test_what_only_adds_up_does_not_saturate():
 
 def test_accuracy_is_that_of_the_information():
     x, y = data(q=8)
-    found = classay.identify_ensembles(x, y, [4, 8], draws=1)
+    found = classay.identify(x, y, ensembles=[4, 8], draws=1)
     nats = found.bits_with(8) * math.log(2)
     assert found.accuracy_with(8) == pytest.approx(float(mean_top(math.sqrt(2 * nats), found.n_candidates)))
 
@@ -118,6 +118,6 @@ def test_bad_input(options, words):
 
 def test_more_bad_input():
     with pytest.raises(InputError, match="from 1 to 12"):
-        classay.identify_ensembles(*data(), [13])
+        classay.identify(*data(), ensembles=[13])
     with pytest.raises(InputError, match="could not be fitted"):
         classay.identify(*data(), model=KNeighborsRegressor(500))

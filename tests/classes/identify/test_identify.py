@@ -28,8 +28,8 @@ def test_many_dimensions_follow_the_curve_of_their_information():
         found = classay.identify(*channel(3000, 25, information), test_size=400)
         expected = mean_top(np.sqrt(2 * information), np.array([2, 10, 100, 400]))
         np.testing.assert_allclose(found.curve.accuracy[[1, 9, 99, 399]], expected, atol=0.06)
-        assert found.implied.nats.value == pytest.approx(information, rel=0.12)
-        assert found.bound.nats.low < information
+        assert found.information.nats["implied"].value == pytest.approx(information, rel=0.12)
+        assert found.information.nats["bound"].low < information
 
 
 def test_nothing_to_tell_is_chance_and_never_below():

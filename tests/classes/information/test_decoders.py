@@ -4,10 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from classay import InputError, accuracy_curve, decoders, implied_information
+from classay import InputError, accuracy_curve, information
 from classay.classes.information.channel import fit_channel
-from classay.classes.information.decoders import _correlation, _difference
-from classay.classes.information.information import in_bits
+from classay.classes.information.information import FIGURES, _correlation, _difference, in_bits
 from classay.intervals import difference
 
 
@@ -26,20 +25,20 @@ def names(found):
 
 def test_in_order_of_implied_information():
     curves = {"weak": curve(lead=0.7), "strong": curve(lead=4.0), "middle": curve(lead=2.0)}
-    found = decoders(curves)
+    found = information(curves)
     assert names(found) == ["strong", "middle", "weak"]
-    assert names(decoders(dict(reversed(curves.items())))) == names(found)
+    assert names(information(dict(reversed(curves.items())))) == names(found)
     assert found.groups() == [["strong"], ["middle"], ["weak"]]
     for each in found.decoders:
-        assert each.implied == implied_information(curves[each.name])
+        assert each.information.implied == information(curves[each.name]).implied
         assert each.accuracy == each.accuracy_in_common == curves[each.name].at(40)
-        assert each.bound.nats.low <= each.implied.nats.high
+        assert each.information.bound.low <= each.information.implied.high
     assert found.decoders[-1].ahead is None
     assert "Each is significantly ahead" in str(found)
 
 
 def test_the_same_decoder_twice_cannot_be_told_apart():
-    found = decoders({"a": curve(), "b": curve(), "far": curve(lead=0.5)})
+    found = information({"a": curve(), "b": curve(), "far": curve(lead=0.5)})
     ahead = found.decoders[0].ahead
     assert ahead.value == 0
     assert ahead.low < 0 < ahead.high
@@ -62,18 +61,18 @@ def test_on_the_same_rows_less_is_left_to_chance():
 
 
 def test_all_at_99_percent():
-    found = decoders({"a": curve(lead=5.0), "b": curve(lead=5.5, seed=1), "c": curve(lead=4.7, seed=2)})
+    found = information({"a": curve(lead=5.0), "b": curve(lead=5.5, seed=1), "c": curve(lead=4.7, seed=2)})
     assert all(each.accuracy.value > 0.95 for each in found.decoders)
-    assert math.isfinite(found.decoders[-1].implied.bits.value)
-    values = [each.implied.bits.value for each in found.decoders if each.implied.bits.known]
+    assert math.isfinite(found.decoders[-1].information.implied.value)
+    values = [each.information.implied.value for each in found.decoders if each.information.implied.known]
     assert values == sorted(values, reverse=True)
 
 
 def test_all_at_chance():
-    found = decoders({name: curve(lead=0.0, seed=seed) for seed, name in enumerate("abc")})
+    found = information({name: curve(lead=0.0, seed=seed) for seed, name in enumerate("abc")})
     assert len(found.groups()) == 1
-    assert all(each.implied.bits.low == 0 for each in found.decoders)
-    assert all(each.bound.bits.low == 0 for each in found.decoders)
+    assert all(each.information.implied.low == 0 for each in found.decoders)
+    assert all(each.information.bound.low == 0 for each in found.decoders)
 
 
 def test_near_chance_the_interval_goes_on_below():
@@ -88,7 +87,7 @@ def test_near_chance_the_interval_goes_on_below():
 def test_all_right_stands_first():
     perfect, y = np.eye(40), np.arange(40)
     more = accuracy_curve(np.eye(80), np.arange(80))
-    found = decoders({"good": curve(lead=1.0), "perfect": accuracy_curve(perfect, y), "larger": more})
+    found = information({"good": curve(lead=1.0), "perfect": accuracy_curve(perfect, y), "larger": more})
     assert names(found) == ["larger", "perfect", "good"]
     assert math.isnan(found.decoders[0].ahead.value)
     assert not found.decoders[0].told_apart
@@ -98,44 +97,43 @@ def test_all_right_stands_first():
 
 
 def test_different_numbers_of_classes():
-    found = decoders({"few": curve(10), "many": curve(60, lead=2.1)})
+    found = information({"few": curve(10), "many": curve(60, lead=2.1)})
     assert found.k == 10
     many = next(each for each in found.decoders if each.name == "many")
     assert many.n_classes == 60
     assert many.accuracy_in_common.value > many.accuracy.value
     assert "same classes" in str(found)
     frame = found.to_frame().query("decoder == 'many' and figure == 'accuracy'")
-    assert frame["k"].tolist() == [60, 10]
+    assert frame["n_classes"].tolist() == [60, 10]
 
 
 def test_the_level_is_shared():
     curves = {name: curve(lead=2 + 0.1 * place, seed=place) for place, name in enumerate("abcd")}
     two = {name: curves[name] for name in "ad"}
-    four = decoders(curves)
-    bound = {each.name: each.bound.bits.low for each in four.decoders}
-    for each in decoders(two).decoders:
-        assert bound[each.name] < each.bound.bits.low
+    four = information(curves)
+    bound = {each.name: each.information.bound.low for each in four.decoders}
+    for each in information(two).decoders:
+        assert bound[each.name] < each.information.bound.low
     assert [each.ahead.level for each in four.decoders[:-1]] == pytest.approx([1 - 0.05 / 3] * 3)
-    assert all(each.implied.bits.level == 0.95 for each in four.decoders)
+    assert all(each.information.implied.level == 0.95 for each in four.decoders)
 
 
 def test_table_and_frame():
-    found = decoders({"a": curve(lead=3.0), "b": curve(lead=1.0)})
+    found = information({"a": curve(lead=3.0), "b": curve(lead=1.0)})
     table = found.table()
     assert table["decoder"].tolist() == ["a", "b"]
     assert table["accuracy_at_40"].tolist() == [each.accuracy.value for each in found.decoders]
     assert table["ahead_of_next"].tolist() == [True, None]
     frame = found.to_frame()
-    assert set(frame["figure"]) == {"accuracy", "implied", "bound", "Fano", "ahead of the next"}
-    assert frame.query("figure == 'implied' and unit == 'bits'")["value"].tolist() == table["implied_bits"].tolist()
+    assert set(frame["figure"]) == {*FIGURES.values(), "accuracy", "ahead of the next"}
+    implied = frame.query("figure == 'implied information' and unit == 'bits'")
+    assert implied["value"].tolist() == table["implied_bits"].tolist()
 
 
 def test_bad_input():
     with pytest.raises(InputError, match="at least two curves"):
-        decoders({"a": curve()})
-    with pytest.raises(InputError, match="at least two curves"):
-        decoders([curve(), curve()])
+        information({"a": curve()})
     with pytest.raises(InputError, match="curves\\['b'\\]"):
-        decoders({"a": curve(), "b": np.eye(3)})
+        information({"a": curve(), "b": np.eye(3)})
     with pytest.raises(InputError, match="`alpha`"):
-        decoders({"a": curve(), "b": curve()}, alpha=2)
+        information({"a": curve(), "b": curve()}, alpha=2)

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classay import (
-    InputError,
-    accuracy_curve,
-    bayes_accuracy_bound,
-    fano_information,
-    implied_information,
-    information_bound,
-)
+from classay import InputError, accuracy_curve, information
 from classay.classes.information.channel import (
     c_of_mean,
     fano,
@@ -58,41 +51,44 @@ def test_the_fit_is_the_least_of_squares():
 
 def test_implied_information_of_the_model_itself():
     for lead in (0.5, 2.0, 4.0):
-        found = implied_information(curve(100, 10, lead))
-        assert found.nats.low < lead**2 / 2 < found.nats.high
-        assert found.nats.value == pytest.approx(lead**2 / 2, rel=0.1)
-        assert found.bits.value == pytest.approx(found.nats.value / math.log(2))
-        assert found.kind == "implied"
+        found = information(curve(100, 10, lead))
+        nats = found.nats["implied"]
+        assert nats.low < lead**2 / 2 < nats.high
+        assert nats.value == pytest.approx(lead**2 / 2, rel=0.1)
+        assert found.implied.value == pytest.approx(nats.value / math.log(2))
         assert "not a guaranteed lower bound" in str(found)
 
 
 def test_wider_at_a_higher_level():
-    narrow, wide = (implied_information(curve(), level).nats for level in (0.8, 0.99))
+    narrow, wide = (information(curve(), 1 - level).nats["implied"] for level in (0.8, 0.99))
     assert wide.low < narrow.low < narrow.value == wide.value < narrow.high < wide.high
 
 
 def test_all_right_is_not_identified():
-    found = implied_information(accuracy_curve(np.eye(20)[np.arange(100) % 20], np.arange(100) % 20))
-    assert math.isnan(found.nats.value)
-    assert 1 < found.nats.low < found.bits.low < math.inf == found.nats.high
-    assert "every prediction was right" in found.nats.kind
+    found = information(accuracy_curve(np.eye(20)[np.arange(100) % 20], np.arange(100) % 20))
+    nats = found.nats["implied"]
+    assert math.isnan(nats.value)
+    assert 1 < nats.low < found.implied.low < math.inf == nats.high
+    assert "every prediction was right" in nats.kind
     assert "unknown" in str(found)
-    more = implied_information(accuracy_curve(np.eye(200), np.arange(200)))
-    assert more.nats.low > found.nats.low
+    assert information(accuracy_curve(np.eye(200), np.arange(200))).nats["implied"].low > nats.low
+    assert math.isnan(found.bound.value)
+    assert 1 < found.bound.low < math.inf
 
 
 def test_at_chance_and_below():
-    chance = implied_information(accuracy_curve(np.zeros((60, 20)), np.arange(60) % 20))
-    assert chance.nats.value == pytest.approx(0, abs=1e-12)
-    guessing = implied_information(curve(lead=0.0)).nats
+    chance = information(accuracy_curve(np.zeros((60, 20)), np.arange(60) % 20))
+    assert chance.nats["implied"].value == pytest.approx(0, abs=1e-12)
+    assert chance.bound.low == 0
+    guessing = information(curve(lead=0.0)).nats["implied"]
     assert guessing.low == 0
     assert guessing.high < 0.2
-    wrong = implied_information(accuracy_curve(-np.eye(20), np.arange(20))).nats
+    wrong = information(accuracy_curve(-np.eye(20), np.arange(20))).nats["implied"]
     assert (wrong.value, wrong.low) == (0, 0)
 
 
 def test_two_classes_have_no_spread():
-    found = implied_information(curve(2, 20)).nats
+    found = information(curve(2, 20)).nats["implied"]
     assert found.value > 0
     assert (found.low, found.high) == (0, math.inf)
     assert "too few classes" in found.kind
@@ -100,18 +96,20 @@ def test_two_classes_have_no_spread():
 
 def test_one_class_with_rows():
     scores = np.random.default_rng(0).normal(size=(30, 10))
-    found = implied_information(accuracy_curve(scores, np.zeros(30, int))).nats
+    found = information(accuracy_curve(scores, np.zeros(30, int))).nats["implied"]
     assert found.low == 0
     assert found.high == math.inf
 
 
 def test_ties_as_they_were_counted():
     scores = curve(lead=2.0).ranks
-    random, wrong = (implied_information(accuracy_curve(scores, ties=ties)).nats.value for ties in ("random", "wrong"))
+    random, wrong = (
+        information(accuracy_curve(scores, ties=ties)).nats["implied"].value for ties in ("random", "wrong")
+    )
     assert random == wrong  # there are none
     coarse = np.round(np.random.default_rng(0).normal(size=(90, 30)) + 2 * np.eye(30)[np.arange(90) % 30])
     values = [
-        implied_information(accuracy_curve(coarse, np.arange(90) % 30, ties=ties)).nats.value
+        information(accuracy_curve(coarse, np.arange(90) % 30, ties=ties)).nats["implied"].value
         for ties in ("wrong", "random", "right")
     ]
     assert values == sorted(values)
@@ -124,45 +122,36 @@ def test_the_order_of_classes_and_rows_does_not_matter():
     scores = rng.normal(size=(48, 12)) + 2 * np.eye(12)[y]
     rows, columns = rng.permutation(48), rng.permutation(12)
     moved = accuracy_curve(scores[rows][:, columns], np.argsort(columns)[y[rows]])
-    one, other = implied_information(accuracy_curve(scores, y)).nats, implied_information(moved).nats
+    one, other = information(accuracy_curve(scores, y)).nats["implied"], information(moved).nats["implied"]
     assert other.value == pytest.approx(one.value, rel=1e-9)
 
 
 def test_the_bound_is_the_inverse_at_the_accuracy():
-    found = information_bound(correct=318, trials=500, n_classes=50)
-    assert found.nats.value == pytest.approx(float(least_information(0.636, 50)))
-    accuracy = bayes_accuracy_bound(correct=318, trials=500, n_classes=50).low
-    assert found.nats.low == pytest.approx(float(least_information(accuracy, 50)))
-    assert found.bits.low == pytest.approx(found.nats.low / math.log(2))
-    assert found.nats.high == math.inf
-    assert found.kind == "lower bound"
-    assert found.n_classes == 50
+    made = curve(50, 10)
+    found = information(made, k=50)
+    nats, accuracy = found.nats["bound"], made.bayes_bound()
+    assert nats.value == pytest.approx(float(least_information(accuracy.value, 50)))
+    assert nats.low == pytest.approx(float(least_information(accuracy.low, 50)))
+    assert found.bound.low == pytest.approx(nats.low / math.log(2))
+    assert nats.high == math.inf
+    assert found.bound_classes == 50
 
 
 def test_the_best_of_several_sizes():
-    found = curve(400, 2, 2.0)
-    best, all_of_them = information_bound(found), information_bound(found, k=400)
-    assert best.n_classes in shares_of_alpha(400)
-    assert best.n_classes < 400 == all_of_them.n_classes
-    assert all_of_them.nats.low < best.nats.low < 2.0
+    made = curve(400, 2, 2.0)
+    best, all_of_them = information(made), information(made, k=400)
+    assert best.bound_classes in shares_of_alpha(400)
+    assert best.bound_classes < 400 == all_of_them.bound_classes
+    assert all_of_them.nats["bound"].low < best.nats["bound"].low < 2.0
     # Half of the level is for all 400; 3, 10, 30 and 100 share the rest.
-    assert best.nats.low == information_bound(found, k=best.n_classes, alpha=0.05 / 8).nats.low
+    assert best.bound.low == information(made, 0.05 / 8, k=best.bound_classes).bound.low
     assert sum(shares_of_alpha(400).values()) == pytest.approx(1)
     assert shares_of_alpha(5) == {5: 1.0}
 
 
-def test_the_bound_at_its_ends():
-    perfect = information_bound(accuracy_curve(np.eye(30), np.arange(30)))
-    assert math.isnan(perfect.nats.value)
-    assert 1 < perfect.nats.low < math.inf
-    nothing = information_bound(curve(lead=0.0))
-    assert nothing.nats.low == 0
-
-
 def test_more_tried_is_less_sure():
-    found = curve()
     alone, jackknife, of_ten = (
-        information_bound(found, **o).nats.low for o in ({}, {"method": "jackknife"}, {"tried": 10})
+        information(curve(), **options).bound.low for options in ({}, {"method": "jackknife"}, {"tried": 10})
     )
     assert of_ten < alone < jackknife
 
@@ -181,32 +170,40 @@ def test_fano_is_never_above_the_least_information(accuracy, k):
 
 
 def test_fano_of_a_curve():
-    found = fano_information(curve())
-    assert found.kind == "Fano"
-    assert 0 < found.nats.low < found.nats.value < math.log(30)
-    assert found.nats.value == pytest.approx(fano(curve().accuracy[-1], 30))
-    assert fano_information(curve(), level=0.99).nats.low < found.nats.low
+    nats = information(curve()).nats["fano"]
+    assert 0 < nats.low < nats.value < math.log(30)
+    assert nats.value == pytest.approx(fano(curve().accuracy[-1], 30))
+    assert information(curve(), 0.01).nats["fano"].low < nats.low
+
+
+@pytest.mark.parametrize("options", [{"ties": "right"}, {"prior": "rows"}])
+def test_no_bound_where_none_holds(options):
+    found = information(curve(**options))
+    assert found.implied.known
+    assert not found.bound.known
+    assert not found.fano.known
+    assert "at least" not in str(found)
 
 
 def test_the_result_reads_and_travels():
-    for found in (implied_information(curve()), information_bound(curve()), fano_information(curve())):
-        frame = found.to_frame()
-        assert frame["unit"].tolist() == ["bits", "nats"]
-        assert frame["value"].tolist() == [found.bits.value, found.nats.value]
-        assert json.loads(json.dumps(found.to_dict()))["nats"]["low"] == found.nats.low
-        assert "bits" in str(found)
-    assert information_bound(curve()).to_dict()["bits"]["high"] is None
+    found = information(curve())
+    frame = found.to_frame()
+    assert frame["unit"].tolist() == ["bits", "nats"] * 3
+    assert frame["value"].tolist()[:2] == [found.implied.value, found.nats["implied"].value]
+    stored = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert stored["nats"]["bound"]["low"] == found.nats["bound"].low
+    assert stored["bound"]["high"] is None
+    for words in ("Implied information", "Information at least", "Fano: information at least"):
+        assert words in str(found)
 
 
 def test_bad_input():
     with pytest.raises(InputError, match="of type ndarray"):
-        implied_information(np.eye(3))
-    with pytest.raises(InputError, match="`level`"):
-        implied_information(curve(), level=95)
+        information(np.eye(3))
+    with pytest.raises(InputError, match="`alpha`"):
+        information(curve(), 5)
     with pytest.raises(InputError, match="`k`"):
-        information_bound(curve(), k="all")
-    with pytest.raises(InputError, match="of type NoneType"):
-        fano_information(None)
+        information(curve(), k="all")
     one = replace(curve(), accuracy=np.ones(1), low=np.ones(1), high=np.ones(1))
     with pytest.raises(InputError, match="1 class"):
-        implied_information(one)
+        information(one)

@@ -12,8 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from classay.classes.ranks import ranks as module
-from classay.classes.ranks.ranks import TIES, Evidence, Ranks, mean_over_label_sets, spread_weights
+from classay.classes.ranks import evidence as module
+from classay.classes.ranks.evidence import (
+    TIES,
+    Evidence,
+    cost_of_label_sets,
+    mean_over_label_sets,
+    rank_chances,
+    spread_weights,
+    top_of_label_sets,
+)
+from classay.classes.ranks.ranks import Ranks
 from classay.expect import InputError
 
 
@@ -105,11 +114,6 @@ def test_sizes_that_were_not_observed_are_refused(k):
         Evidence(8, np.array([3]), np.array([0]), np.ones(1)).accuracy(k)
 
 
-def test_an_unknown_way_with_ties_is_refused():
-    with pytest.raises(InputError, match="random"):
-        Evidence(8, np.array([3]), np.array([0]), np.ones(1), ties="chance")
-
-
 def test_shapes_of_sizes_are_kept():
     evidence = Evidence(8, np.array([3]), np.array([2]), np.ones(1))
     assert evidence.accuracy(3).shape == ()
@@ -155,3 +159,53 @@ def test_spread_gives_every_place_its_part(size, data):
     found = spread_weights(first, tied, weights, size)
     np.testing.assert_allclose(found, slow, rtol=1e-14)
     assert ((found == 0) == (slow == 0)).all()
+
+
+# Ranks within label sets.
+
+
+def ranks_enumerated(n_classes, k, beaten):
+    """The share of label sets with each rank, for a row that beats the first `beaten` of the other classes."""
+    ranks = [
+        sum(other >= beaten for other in chosen) + 1 for chosen in itertools.combinations(range(n_classes - 1), k - 1)
+    ]
+    return [ranks.count(rank) / len(ranks) for rank in range(1, k + 1)]
+
+
+@pytest.mark.parametrize(("n_classes", "k"), [(2, 2), (5, 3), (6, 6), (7, 2), (8, 5)])
+def test_ranks_in_every_label_set(n_classes, k):
+    found = rank_chances(n_classes, k, 1, k)
+    for beaten in range(n_classes):
+        np.testing.assert_allclose(found[beaten], ranks_enumerated(n_classes, k, beaten), atol=1e-12)
+
+
+def test_by_hand():
+    # 4 others, 3 beaten: among 2 of the 4, the one above is there in 3 of 6 pairs.
+    assert rank_chances(5, 3, 1, 3)[3].tolist() == pytest.approx([0.5, 0.5, 0.0])
+
+
+def test_many_classes_are_exact():
+    found = rank_chances(2000, 300, 1, 3)[1900]
+    exact = [Fraction(comb(99, r) * comb(1900, 299 - r), comb(1999, 299)) for r in range(3)]
+    np.testing.assert_allclose(found, [float(each) for each in exact], rtol=1e-9)
+
+
+@given(st.integers(2, 30), st.data())
+def test_ranks_are_a_distribution(n_classes, data):
+    k = data.draw(st.integers(2, n_classes))
+    weights = np.array(data.draw(st.lists(st.floats(0, 1), min_size=n_classes, max_size=n_classes))) + 1e-9
+    weights /= weights.sum()
+    np.testing.assert_allclose(rank_chances(n_classes, k, 1, k).sum(axis=1), 1, atol=1e-9)
+    tops = [top_of_label_sets(weights, m, np.array([k]))[0] for m in range(1, k + 1)]
+    assert tops[0] == pytest.approx(mean_over_label_sets(weights, np.array([k]))[0], abs=1e-9)
+    assert (np.diff(tops) >= -1e-12).all()
+    assert tops[-1] == 1
+    cost = cost_of_label_sets(weights, k, lambda rank: rank > 1)
+    assert cost == pytest.approx(1 - tops[0], abs=1e-9)
+
+
+def test_the_mean_rank_is_linear():
+    weights = np.array([0.2, 0.3, 0.5])
+    # A row that beats L of 2 others meets (2 − L)·(k − 1)/2 of them above it, on average.
+    expected = 1 + (0.2 * 2 + 0.3 * 1) / 2
+    assert cost_of_label_sets(weights, 2, lambda rank: rank) == pytest.approx(expected)

@@ -73,7 +73,11 @@ def test_bad_priors(prior, words):
 
 def test_bounds_are_for_equal_weights():
     with pytest.raises(InputError, match="prior"):
-        classay.bayes_accuracy_bound(classay.accuracy_curve(SCORES, Y, prior="rows"))
+        classay.accuracy_curve(SCORES, Y, prior="rows").bayes_bound()
+    found = classay.information(classay.accuracy_curve(SCORES, Y, prior="rows"))
+    assert found.implied.known
+    assert not found.bound.known
+    assert "prior" in found.bound.kind
 
 
 def test_two_classes_with_many_rows_have_a_binomial_interval():

@@ -124,20 +124,6 @@ def test_groups_against_each_class(kind, K):
         np.testing.assert_array_equal(found["tied_in"][:, number], ((apart == 0) & inside).sum(axis=1))
         np.testing.assert_allclose(found["sum_in"][:, number], (apart * inside).sum(axis=1), atol=1e-9)
         np.testing.assert_allclose(found["square_in"][:, number], (apart**2 * inside).sum(axis=1), rtol=1e-9)
-    assert found["kernel_in"].shape == (20, 0)
-
-
-def test_smoothed_counts_by_the_definition():
-    from scipy.stats import norm
-
-    rng = np.random.default_rng(0)
-    scores, truth, group = rng.normal(size=(5, 60)), np.array([0, 7, 7, 59, 30]), class_groups(60)
-    found = GroupCounter(group, kernel=True).count(scores, truth)["kernel_in"]
-    for row, column in enumerate(truth):
-        others = np.delete(scores[row], column)
-        below = norm.cdf((scores[row, column] - others) / (others.std(ddof=1) * 59**-0.2))
-        expected = np.bincount(np.delete(group, column), below, minlength=40)
-        np.testing.assert_allclose(found[row], expected, atol=1e-12)
 
 
 def test_standardised_sums_are_z():

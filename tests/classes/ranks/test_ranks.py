@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import classay
-from classay.classes.curve.curve import class_samples, jackknife_error, leave_groups_out, standard_error
+from classay.classes.curve.jackknife import class_samples, jackknife_error, leave_groups_out
 from classay.classes.ranks import counts
 from classay.classes.ranks import ranks as module
 from classay.classes.ranks.counts import class_groups
@@ -69,14 +69,14 @@ def test_every_source_gives_the_same_record(source, tmp_path):
 def test_merging_is_the_record_of_all_rows(cut, rows, monkeypatch):
     monkeypatch.setattr(counts, "DETAIL_ROWS", rows * 50)
     scores, y = made(decimals=3)
-    whole = classay.Ranks.from_scores(scores, y, kernel=True)
+    whole = classay.Ranks.from_scores(scores, y)
     assert np.bincount(whole.truth[whole.detail]).max() <= rows
     if cut == 0:
-        first = classay.Ranks.from_scores(scores[:1], y[:1], kernel=True)
-        merged = first.merge(classay.Ranks.from_scores(scores[1:], y[1:], kernel=True))
+        first = classay.Ranks.from_scores(scores[:1], y[:1])
+        merged = first.merge(classay.Ranks.from_scores(scores[1:], y[1:]))
     else:
-        first = classay.Ranks.from_scores(scores[:cut], y[:cut], kernel=True)
-        merged = first.merge(classay.Ranks.from_scores(scores[cut:], y[cut:], kernel=True))
+        first = classay.Ranks.from_scores(scores[:cut], y[:cut])
+        merged = first.merge(classay.Ranks.from_scores(scores[cut:], y[cut:]))
     same(merged, whole)
     assert merged.notes == whole.notes
 
@@ -113,11 +113,9 @@ def test_rows_in_detail_are_the_first_of_every_class(monkeypatch):
     assert found.detail.tolist() == expected
 
 
-def test_merging_other_classes_or_without_kernel():
+def test_merging_other_classes():
     scores, y = made()
-    with_kernel, plain = classay.Ranks.from_scores(scores, y, kernel=True), classay.Ranks.from_scores(scores, y)
-    assert with_kernel.kernel_in.shape == with_kernel.lower_in.shape
-    assert with_kernel.merge(plain).kernel_in.shape == (600, 0)
+    plain = classay.Ranks.from_scores(scores, y)
     with pytest.raises(InputError, match="expected the same, in the same order"):
         plain.merge(classay.Ranks.from_scores(scores, y, classes=np.arange(50)[::-1]))
     yes, no = (classay.Ranks.from_scores(scores, y, marginal=each) for each in (True, False))
@@ -128,7 +126,7 @@ def test_merging_other_classes_or_without_kernel():
 def test_saving_and_loading(tmp_path):
     scores, y = made()
     names = np.array([f"class {code}" for code in range(50)])
-    found = classay.Ranks.from_scores(scores, y, classes=names, marginal=True, kernel=True, name="mine")
+    found = classay.Ranks.from_scores(scores, y, classes=names, marginal=True, name="mine")
     loaded = classay.Ranks.load(found.save(tmp_path / "ranks.classay"))
     same(loaded, found)
     assert (loaded.name, loaded.marginal, str(loaded)) == ("mine", True, str(found))
@@ -175,11 +173,11 @@ def test_leaving_groups_out_is_scoring_fewer_classes(seed, K):
 
 def test_keeping_all_groups_is_the_whole():
     scores, y = made()
-    found = classay.Ranks.from_scores(scores, y, kernel=True)
+    found = classay.Ranks.from_scores(scores, y)
     whole, part = found.evidence(), found.among(np.ones(40, dtype=bool))
-    for name in ("lower", "tied", "weights", "z", "kernel"):
+    for name in ("lower", "tied", "weights", "z"):
         np.testing.assert_allclose(getattr(part, name), getattr(whole, name), rtol=1e-8, err_msg=name)
-    assert np.isnan(found.among(np.ones(40, dtype=bool), statistics=False).z).all()
+    assert found.among(np.ones(40, dtype=bool), statistics=False).z is None
 
 
 @pytest.mark.parametrize("kept", [np.zeros(40, dtype=bool), np.ones(39, dtype=bool)])
@@ -216,14 +214,6 @@ def test_jackknife_of_equal_groups_is_the_usual_formula():
     np.testing.assert_allclose(jackknife_error(values, np.full(7, 4)), usual)
 
 
-def test_standard_error_of_a_number_and_of_a_curve():
-    found = classay.Ranks.from_scores(*made())
-    several = standard_error(found, lambda evidence: evidence.accuracy([2, 9]))
-    one = standard_error(found, lambda evidence: float(evidence.accuracy(9)))
-    assert several.shape == (2,)
-    assert one == pytest.approx(several[1], rel=1e-12)
-
-
 def test_halves_are_repeatable_and_have_their_share():
     found = classay.Ranks.from_scores(*made(K=80))
     first, again = (list(class_samples(found, n=3, seed=5)) for _ in range(2))
@@ -231,8 +221,6 @@ def test_halves_are_repeatable_and_have_their_share():
     assert all(np.array_equal(a.lower, b.lower) for a, b in zip(first, again))
     assert not np.array_equal(first[0].lower, first[1].lower)
     assert next(class_samples(found, n=1, share=0.25)).n_classes == 20
-    with pytest.raises(InputError, match="at least 2 are needed"):
-        next(class_samples(classay.Ranks.from_scores(*made(K=3)), share=0.3))
 
 
 names = ["ant", "bee", "cat"]

@@ -32,6 +32,10 @@ IRIS = load_iris(return_X_y=True)
 OF_TEXT = make_pipeline(OneHotEncoder(), LogisticRegression())
 
 
+def curve_of(learner, X, y, **options):
+    return classay.accuracy_curve(X, y, learner=learner, **options)
+
+
 def blobs(K=12, rows=10, d=4, seed=0):
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(K), rows)
@@ -55,7 +59,7 @@ def blobs(K=12, rows=10, d=4, seed=0):
 )
 def test_plain_accuracy_is_that_of_predict(learner):
     X, y = blobs()
-    curve = classay.curve_of_learner(learner, X, y)
+    curve = curve_of(learner, X, y)
     train, test = split_every_class(y, 0.5, 0)
     classifier = fit_scorer(learner, X[train], y[train], 0)
     assert curve.ranks.truth.size == 60
@@ -71,20 +75,20 @@ def test_two_classes_scored_by_one_number():
     scores = scores_of(classifier, X)
     assert scores.shape == (100, 2)
     assert (scores.argmax(axis=1) == classifier.predict(X)).all()
-    assert classay.curve_of_learner(LogisticRegression(), X, y).accuracy[-1] == 1
+    assert curve_of(LogisticRegression(), X, y).accuracy[-1] == 1
 
 
 @pytest.mark.parametrize("kind", ["frame", "sparse", "text labels", "object labels"])
 def test_every_kind_of_data(kind):
     X, y = IRIS
-    expected = classay.curve_of_learner(MultinomialNB(), X, y).accuracy
+    expected = curve_of(MultinomialNB(), X, y).accuracy
     if kind == "frame":
         X, y = pd.DataFrame(X, columns=list("abcd")), pd.Series(y)
     elif kind == "sparse":
         X = sparse.csr_array(X)
     else:
         y = np.array(["ant", "bee", "cat"], dtype=object if kind == "object labels" else str)[y]
-    np.testing.assert_allclose(classay.curve_of_learner(MultinomialNB(), X, y).accuracy, expected)
+    np.testing.assert_allclose(curve_of(MultinomialNB(), X, y).accuracy, expected)
 
 
 def test_the_split_is_by_class_and_every_class_is_trained():
@@ -124,7 +128,7 @@ def test_classes_that_a_learner_drops_are_left_out_and_said():
     ranks = classay.Ranks.from_learner(Forgetful(), X, y)
     assert ranks.classes.tolist() == [0, 1, 2]
     assert ranks.truth.size == 15
-    curve = classay.curve_of_learner(Forgetful(), X, y, retrain=True, draws=2, executor=1)
+    curve = curve_of(Forgetful(), X, y, retrain=True, draws=2, executor=1)
     assert all(one.k < 3 for one in curve.retrained)
     assert "does not score 2 of 5 classes (3, 4); they and their 10 test rows are left out" in str(ranks)
 
@@ -167,14 +171,14 @@ def test_the_kind_of_learner_tells_whether_it_is_marginal(learner, told, word):
 def test_what_you_say_of_marginal_goes_before_what_is_known():
     X, y = blobs()
     assert classay.Ranks.from_learner(LogisticRegression(), X, y, marginal=True).marginal is True
-    assert "LogisticRegression is not marginal" in str(classay.curve_of_learner(LogisticRegression(), X, y))
+    assert "LogisticRegression is not marginal" in str(curve_of(LogisticRegression(), X, y))
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_embeddings_by_the_nearest_mean(metric):
     X, y = blobs(8, 12)
     X = X + np.array([5, 0, 0, 0])
-    ranks = classay.Ranks.from_embeddings(X, y, metric=metric, kernel=True)
+    ranks = classay.Ranks.from_embeddings(X, y, metric=metric)
     train, test = split_every_class(y, 0.5, 0)
     means = np.array([X[train][y[train] == code].mean(axis=0) for code in range(8)])
     if metric == "cosine":
@@ -193,26 +197,26 @@ def test_embeddings_by_the_nearest_mean(metric):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: classay.curve_of_learner(GaussianNB, *IRIS), "unfitted scikit-learn classifier"),
-        (lambda: classay.curve_of_learner(GaussianNB(), IRIS[0], IRIS[1][:9]), "150 rows and `y` shape"),
-        (lambda: classay.curve_of_learner(GaussianNB(), IRIS[0], np.zeros(150)), "at least 2 classes"),
-        (lambda: classay.curve_of_learner(GaussianNB(), IRIS[0], np.arange(150)), "its own class"),
-        (lambda: classay.curve_of_learner(GaussianNB(), IRIS[0], IRIS[0][:, 0]), "with decimals"),
-        (lambda: classay.curve_of_learner(GaussianNB(), *IRIS, test_size=1), "test_size"),
-        (lambda: classay.curve_of_learner(GaussianNB(), *IRIS, ties="x"), "random"),
-        (lambda: classay.curve_of_learner(MultinomialNB(), -IRIS[0], IRIS[1]), "MultinomialNB could not be fitted"),
-        (lambda: classay.curve_of_learner(StandardScaler(), *IRIS), "no `classes_`"),
-        (lambda: classay.curve_of_learner(LinearRegression(), *IRIS), "a regressor; expected a classifier"),
-        (lambda: classay.curve_of_learner(GaussianNB(), *IRIS, retrain=True, sizes=[2, 4]), "sizes from 2 to 3"),
-        (lambda: classay.curve_of_learner(GaussianNB(), *IRIS, retrain=True, draws=0), "draws"),
+        (lambda: curve_of(GaussianNB, *IRIS), "unfitted scikit-learn classifier"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], IRIS[1][:9]), "150 rows and `y` shape"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], np.zeros(150)), "at least 2 classes"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], np.arange(150)), "its own class"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], IRIS[0][:, 0]), "with decimals"),
+        (lambda: curve_of(GaussianNB(), *IRIS, test_size=1), "test_size"),
+        (lambda: curve_of(GaussianNB(), *IRIS, ties="x"), "random"),
+        (lambda: curve_of(MultinomialNB(), -IRIS[0], IRIS[1]), "MultinomialNB could not be fitted"),
+        (lambda: curve_of(StandardScaler(), *IRIS), "no `classes_`"),
+        (lambda: curve_of(LinearRegression(), *IRIS), "a regressor; expected a classifier"),
+        (lambda: curve_of(GaussianNB(), *IRIS, retrain=[2, 4]), "sizes from 2 to 3"),
+        (lambda: curve_of(GaussianNB(), *IRIS, retrain=True, draws=0), "draws"),
         (lambda: classay.Ranks.from_embeddings(*IRIS, metric="cos"), "cosine"),
         (lambda: classay.Ranks.from_embeddings(IRIS[0] * np.nan, IRIS[1]), "NaN or infinite values in 150 rows"),
         (lambda: classay.Ranks.from_embeddings(IRIS[0][0], [1]), r"\(rows, dimensions\)"),
         (lambda: classay.Ranks.from_embeddings([["a"]] * 4, [0, 0, 1, 1]), "not a table of numbers"),
-        (lambda: classay.curve_of_learner(SVC(decision_function_shape="ovo"), *IRIS), "does not score every class"),
-        (lambda: classay.curve_of_learner(OF_TEXT, np.arange(150)[:, None], IRIS[1]), "could not score the test rows"),
+        (lambda: curve_of(SVC(decision_function_shape="ovo"), *IRIS), "does not score every class"),
+        (lambda: curve_of(OF_TEXT, np.arange(150)[:, None], IRIS[1]), "could not score the test rows"),
         (
-            lambda: classay.curve_of_learner(GaussianNB(), IRIS[0], np.r_[np.zeros(149), 1], retrain=True),
+            lambda: curve_of(GaussianNB(), IRIS[0], np.r_[np.zeros(149), 1], retrain=True),
             "of one class",
         ),
     ],
@@ -241,18 +245,16 @@ class Unfittable(GaussianNB):
         raise AssertionError("fitted before all was looked at")
 
 
-@pytest.mark.parametrize("options", [{"sizes": [9]}, {"draws": 0}])
+@pytest.mark.parametrize("options", [{"retrain": [9]}, {"retrain": True, "draws": 0}])
 def test_options_of_retraining_are_looked_at_before_any_fit(options):
     with pytest.raises(InputError, match="expected") as told:
-        classay.curve_of_learner(Unfittable(), *IRIS, retrain=True, **options)
+        curve_of(Unfittable(), *IRIS, **options)
     assert "fitted" not in str(told.value)
 
 
 def test_retraining_a_marginal_learner_follows_the_curve():
     X, y = load_digits(return_X_y=True)
-    curve = classay.curve_of_learner(
-        GaussianNB(var_smoothing=0.05), X, y, retrain=True, sizes=[2, 5, 10], draws=25, executor=1
-    )
+    curve = curve_of(GaussianNB(var_smoothing=0.05), X, y, retrain=[2, 5, 10], draws=25, executor=1)
     assert [one.k for one in curve.retrained] == [2, 5, 10]
     for one in curve.retrained[:2]:
         # Five standard errors: the label sets are drawn, the curve is over all of them.
@@ -266,7 +268,7 @@ def test_retraining_a_marginal_learner_follows_the_curve():
 
 def test_retraining_a_tree_shows_that_its_curve_is_a_guess():
     X, y = load_digits(return_X_y=True)
-    curve = classay.curve_of_learner(DecisionTreeClassifier(), X, y, retrain=True, sizes=[2], draws=8, executor=1)
+    curve = curve_of(DecisionTreeClassifier(), X, y, retrain=[2], draws=8, executor=1)
     assert curve.retrained[0].accuracy.low > curve.accuracy[1] + 0.01
 
 
@@ -274,9 +276,7 @@ def test_retraining_a_tree_shows_that_its_curve_is_a_guess():
 def test_retraining_is_the_same_on_any_number_of_workers(workers):
     X, y = blobs()
     one, several = (
-        classay.curve_of_learner(
-            RandomForestClassifier(2), X, y, retrain=True, sizes=[3], draws=6, executor=executor
-        ).retrained[0]
+        curve_of(RandomForestClassifier(2), X, y, retrain=[3], draws=6, executor=executor).retrained[0]
         for executor in (1, workers())
     )
     np.testing.assert_array_equal(one.draws, several.draws)
@@ -284,7 +284,7 @@ def test_retraining_is_the_same_on_any_number_of_workers(workers):
 
 def test_default_sizes_are_a_few_below_all_classes():
     X, y = blobs(20, 4)
-    curve = classay.curve_of_learner(GaussianNB(), X, y, retrain=True, draws=1, executor=1)
+    curve = curve_of(GaussianNB(), X, y, retrain=True, draws=1, executor=1)
     sizes = [one.k for one in curve.retrained]
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 2
@@ -304,7 +304,7 @@ class Fussy(GaussianNB):
 
 def test_label_sets_that_fail_are_counted():
     X, y = blobs(6)
-    curve = classay.curve_of_learner(Fussy(), X, y, retrain=True, sizes=[3], draws=12, executor=1)
+    curve = curve_of(Fussy(), X, y, retrain=[3], draws=12, executor=1)
     kept = curve.retrained[0].draws.size
     assert 0 < kept < 12
     assert any(f"{12 - kept} of 12 label sets could not be learned" in note for note in curve.ranks.notes)

@@ -23,7 +23,7 @@ from .jackknife import band, proportion_limits
 from .retrained import Retrained, rank_and_retrain
 
 if TYPE_CHECKING:
-    from ..extrapolate.crossing import Crossing
+    from ..extrapolate.overtake import Crossing
     from ..extrapolate.u_distribution import NestedAccuracy, UDistribution
     from .risk import RiskCurve
 
@@ -79,7 +79,7 @@ class Curve(Result, chart="classes.curve:curve_chart"):
         return self.ranks.evidence(self.ties)
 
     def u_distribution(self, method: str = "auto", random_state: int | None = 0) -> UDistribution:
-        """Estimate the distribution of U, the share of all classes that a row beats: every figure for k classes follows.
+        """Estimate the distribution of U, the share of all classes that a row beats: all figures for k classes follow.
 
         A row with U = u is right among k classes, drawn from the same source, with chance u^(k−1), and among the first
         m with the chance that at most m − 1 of k − 1 others are above it. So `accuracy(k)`, `top(m, k)`,
@@ -126,9 +126,7 @@ class Curve(Result, chart="classes.curve:curve_chart"):
         """
         return self.u_distribution(method, random_state).nested(k)
 
-    def crossing(
-        self, other: Curve, most: int = 10**6, method: str = "auto", random_state: int | None = 0
-    ) -> Crossing:
+    def crossing(self, other: Curve, most: int = 10**6, method: str = "auto", random_state: int | None = 0) -> Crossing:
         """Find the numbers of classes, from 2 to `most`, at which this classifier and another are equally accurate.
 
         A classifier that is better with few classes may be worse with many: its rows are beaten by few classes each,

@@ -14,15 +14,28 @@ from numpy.typing import ArrayLike
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, normal_quantile
-from ...result import Result, plain
+from ...result import Result, parts_of, plain
 from ..curve.curve import Curve, accuracy_curve, expect_curve
 from ..curve.jackknife import class_samples, jackknife_error, leave_groups_out
 from ..curve.risk import RiskCurve, risk_ahead
 from .methods import (
-    METHODS, SHRINK, Method, combine, family_of_scores, fit_family, methods_for, normal_family,
+    METHODS,
+    SHRINK,
+    Method,
+    combine,
+    family_of_scores,
+    fit_family,
+    methods_for,
+    normal_family,
 )  # fmt: skip
 from .u_distribution import (
-    DEFAULT, LEAST_CLASSES, expect_method, fit_shares, observed, plain_parts, share_text, size_of,
+    DEFAULT,
+    LEAST_CLASSES,
+    expect_method,
+    fit_shares,
+    observed,
+    share_text,
+    size_of,
 )  # fmt: skip
 
 STEPS = 24
@@ -53,7 +66,7 @@ class Extrapolation(Result, chart="classes.curve:extrapolation_chart"):
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, k, method, value, low, high, level, kind; back-tests also have `actual`."""
         rows: list[dict[str, Any]] = [
-            {"figure": "accuracy", "k": k, "method": self.method, **plain_parts(estimate)}
+            {"figure": "accuracy", "k": k, "method": self.method, **parts_of(estimate)}
             for k, estimate in zip(self.k, self.estimates)
         ]
         for name, values in self.by_method.items():
@@ -86,9 +99,7 @@ class Extrapolation(Result, chart="classes.curve:extrapolation_chart"):
 
 
 @overload
-def extrapolate(
-    curve: Curve | RiskCurve, k: int, method: str = "auto", random_state: int | None = 0
-) -> Estimate: ...
+def extrapolate(curve: Curve | RiskCurve, k: int, method: str = "auto", random_state: int | None = 0) -> Estimate: ...
 
 
 @overload
@@ -150,7 +161,7 @@ def extrapolate(
         return _risk(curve, size_of(k), method, random_state)
     sizes = _sizes(expect_curve(curve), k, method)
     seed = seeds.settle(random_state)
-    if np.ndim(k) == 0:  # type: ignore[arg-type]  # a number or a sequence
+    if np.ndim(k) == 0:
         return forecast(curve, sizes, method, seed)[0]
     return _extrapolation(curve, sizes, method, seed)
 

@@ -192,7 +192,9 @@ def methods_for(curve: Curve, name: str, seed: int) -> tuple[Method, ...]:
     """What makes the distributions of a method for a curve; the width of `moments` comes from half of its classes."""
     if name != "moments":
         return METHODS[name]
-    halves = [part for part in class_samples(curve.ranks, curve.ties, 5, seed) if part.n_classes > 2 and part.lower.size]
+    halves = [
+        part for part in class_samples(curve.ranks, curve.ties, 5, seed) if part.n_classes > 2 and part.lower.size
+    ]
     return (partial(moments, bandwidth=best_bandwidth(halves, curve.n_classes, float(curve.accuracy[-1]))),)
 
 
@@ -265,9 +267,7 @@ def family_of_scores(scores: Floats | None, weights: Floats) -> CurveFamily | No
     return CurveFamily(places / spread, mass)
 
 
-def fit_family(
-    family: CurveFamily, sizes: Ints, accuracy: Floats, shrink: float = math.inf
-) -> tuple[float, float]:
+def fit_family(family: CurveFamily, sizes: Ints, accuracy: Floats, shrink: float = math.inf) -> tuple[float, float]:
     """(a, log b) of the member that is closest to the curve, by damped least squares.
 
     shrink : standard deviation of a normal prior for log b around 0; infinite: practically none

@@ -19,7 +19,7 @@ from scipy.special import expit, ndtr
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, share_around
-from ...result import PARTS, Result, plain
+from ...result import Result, plain
 from ..curve.curve import Curve, expect_curve
 from ..curve.jackknife import contributions, interval_limits, jackknife_error, leave_groups_out
 from ..information.channel import inverse_mean_top, mean_top
@@ -27,7 +27,7 @@ from ..ranks.evidence import RankCost, cost_of_label_sets, costs_of_ranks, top_o
 from .methods import METHODS, BeatenShare, calibrated, combine, logit_of, methods_for, shrunk_normal
 
 if TYPE_CHECKING:
-    from .crossing import Crossing
+    from .overtake import Crossing
 
 DEFAULT = "combined"
 LEAST_CLASSES = 5
@@ -171,7 +171,9 @@ class UDistribution(Result, chart="classes.curve:distribution_chart"):
     def accuracy(self, k: int) -> Estimate:
         """The accuracy with k classes: E[U^(k−1)]; with k ≤ K the exact average over label sets."""
         size = size_of(k)
-        return observed(self.curve, size) if size <= self.curve.n_classes else self.fit.accuracy(np.array([float(k)]))[0]
+        return (
+            observed(self.curve, size) if size <= self.curve.n_classes else self.fit.accuracy(np.array([float(k)]))[0]
+        )
 
     def top(self, m: int, k: int) -> Estimate:
         """How often the true class is among the m highest scores of k classes."""
@@ -231,7 +233,7 @@ class UDistribution(Result, chart="classes.curve:distribution_chart"):
         return Estimate(ends[0], min(ends[1], ends[0]), max(ends[2], ends[0]), self.level, kind)
 
     def nested(self, k: int) -> NestedAccuracy:
-        """The accuracy if the observed classes are kept and others like them are added, k in all; see `Curve.nested`."""
+        """The accuracy if these classes are kept and others like them are added, k in all; see `Curve.nested`."""
         here = self.curve.n_classes
         if size_of(k) <= here:
             raise expect.InputError(f"`k` is {k} and {here} classes are observed; expected more than that.")
@@ -244,7 +246,7 @@ class UDistribution(Result, chart="classes.curve:distribution_chart"):
 
     def crossing(self, other: UDistribution, most: int = 10**6) -> Crossing:
         """The numbers of classes at which two classifiers are equally accurate; see `Curve.crossing`."""
-        from .crossing import crossing
+        from .overtake import crossing
 
         return crossing(self, other, most)
 
@@ -259,7 +261,11 @@ class UDistribution(Result, chart="classes.curve:distribution_chart"):
         """Plain JSON values; of the fit only its method and distributions."""
         names = ("method", "u", "below", "low", "high", "level", "resolution", "notes")
         curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
-        return {**{name: plain(getattr(self, name)) for name in names}, "members": plain(self.fit.members), "curve": curve}
+        return {
+            **{name: plain(getattr(self, name)) for name in names},
+            "members": plain(self.fit.members),
+            "curve": curve,
+        }
 
     def __str__(self) -> str:
         here = self.curve.n_classes
@@ -335,7 +341,7 @@ class UDistribution(Result, chart="classes.curve:distribution_chart"):
 
 
 @dataclass(frozen=True, eq=False)
-class NestedAccuracy(Result, chart="classes.curve:nested_chart"):
+class NestedAccuracy(Result, unit="accuracy"):
     """The result of `Curve.nested`, for `k` classes of which `kept_classes` are the observed ones.
 
     `accuracy` is that of all rows, each class equally often; `kept` that of rows of the observed classes, `added` that
@@ -350,11 +356,10 @@ class NestedAccuracy(Result, chart="classes.curve:nested_chart"):
     now: Estimate
     name: str
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: figure, k, value, low, high, level, kind."""
-        figures = {"accuracy": self.accuracy, "of kept classes": self.kept, "of added classes": self.added}
-        rows = [{"figure": name, "k": self.k, **plain_parts(each)} for name, each in figures.items()]
-        return pd.DataFrame([*rows, {"figure": "accuracy now", "k": self.kept_classes, **plain_parts(self.now)}])
+    def summary(self) -> dict[str, Estimate]:
+        """Accuracy now, with all classes, and of the kept and the added ones."""
+        sizes = {f"{self.kept_classes:,} classes, now": self.now, f"all {self.k:,} classes": self.accuracy}
+        return sizes | {"kept classes": self.kept, "added classes": self.added}
 
     def __str__(self) -> str:
         return (
@@ -395,11 +400,6 @@ def observed(curve: Curve, k: int) -> Estimate:
     """The accuracy with k ≤ K classes, which is not extrapolated."""
     at = curve.at(k)
     return Estimate(at.value, at.low, at.high, at.level, OBSERVED)
-
-
-def plain_parts(estimate: Estimate) -> dict[str, Any]:
-    """The parts of an estimate, for a row of a table."""
-    return {part: getattr(estimate, part) for part in PARTS}
 
 
 def share_text(estimate: Estimate) -> str:

@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, of_mean, within_limits
-from ...result import PARTS, Result
+from ...result import Result, parts_of
 from ..information.channel import mean_top
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Ensembles(Result, chart="classes.information:ensembles_chart"):
     def to_frame(self) -> pd.DataFrame:
         """One row per figure and size: figure, responses, value, low, high, level, kind."""
         rows = [
-            {"figure": name, "responses": size, **{part: getattr(each, part) for part in PARTS}}
+            {"figure": name, "responses": size, **parts_of(each)}
             for name, several in (("accuracy", self.accuracy), ("implied information, bits", self.bits))
             for size, each in zip(self.sizes, several)
         ]
@@ -146,7 +146,9 @@ def _sizes(sizes: Sequence[int] | None, n_responses: int) -> list[int]:
         return [int(size) for size in np.unique(spaced)]
     wanted = sorted({expect.whole(size, "ensembles", at_least=1) for size in sizes})
     if not wanted or wanted[-1] > n_responses:
-        raise expect.InputError(f"`ensembles` is {list(sizes)!r}; expected sizes from 1 to {n_responses}, the responses.")
+        raise expect.InputError(
+            f"`ensembles` is {list(sizes)!r}; expected sizes from 1 to {n_responses}, the responses."
+        )
     return wanted
 
 

@@ -20,7 +20,7 @@ from ...arrays import Floats
 from ...engine.progress import Progress
 from ...estimators.adapters import kind_of, short_name
 from ...intervals import Estimate
-from ...result import PARTS, Result
+from ...result import Result, parts_of
 from ..curve.curve import Curve, accuracy_curve
 from ..information.information import Information, information
 from ..ranks.ranks import Ranks
@@ -80,8 +80,7 @@ class Identification(Result, chart="classes.information:identification_chart"):
             "Fano's bound, bits": self.information.fano,
         }
         rows: list[dict[str, Any]] = [
-            {"figure": name, "response": None, **{part: getattr(each, part) for part in PARTS}}
-            for name, each in estimates.items()
+            {"figure": name, "response": None, **parts_of(each)} for name, each in estimates.items()
         ]
         rows += [
             {"figure": "R²", "response": place, "value": value, "kind": ""}
@@ -112,7 +111,7 @@ def identify(
 ) -> Ensembles: ...
 
 
-def identify(
+def identify(  # type: ignore[misc]  # the options above are those below
     stimuli: Any,
     responses: Any,
     *,

@@ -142,7 +142,7 @@ def lower_bound(accuracy: float, log_alpha: float, k: int, rows: NDArray[np.inte
 def lower_bound_fixed_classes(accuracy: float, log_alpha: float, rows: NDArray[np.integer]) -> float:
     """The same for the accuracy of this classifier on these classes: only the rows are random."""
     design = SampleDesign(rows.size, rows, classes_drawn=False)
-    if accuracy <= 0:
+    if accuracy <= 0 or design.log_tail(1e-12, accuracy) > log_alpha:  # too few rows to exclude anything
         return 0.0
     return float(brentq(lambda m: design.log_tail(m, accuracy) - log_alpha, 1e-12, accuracy, xtol=1e-12))
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ... import expect
 from ...intervals import Estimate, difference
-from ...result import PARTS, Result
+from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
 from .bayes import FIXED, lower_bound_fixed_classes, measure_accuracy, unbounded
 from .channel import ChannelFit, fano, fit_channel, least_information
@@ -41,7 +41,7 @@ class Information(Result, chart="classes.information:information_chart"):
         """One row per figure and unit: figure, unit, n_classes, value, low, high, level, kind."""
         rows = [
             {"figure": name, "unit": unit, "n_classes": self.bound_classes if field == "bound" else self.n_classes}
-            | {part: getattr(estimate, part) for part in PARTS}
+            | parts_of(estimate)
             for field, name in FIGURES.items()
             for unit, estimate in (("bits", getattr(self, field)), ("nats", self.nats[field]))
         ]
@@ -133,7 +133,7 @@ class Decoders(Result, chart="classes.information:decoders_chart"):
             rows += [] if each.ahead is None else [("ahead of the next", "bits", each.n_classes, each.ahead)]
             frame = pd.DataFrame(
                 [
-                    {"figure": name, "unit": unit, "n_classes": k, **{part: getattr(estimate, part) for part in PARTS}}
+                    {"figure": name, "unit": unit, "n_classes": k, **parts_of(estimate)}
                     for name, unit, k, estimate in rows
                 ]
             )
@@ -188,8 +188,8 @@ def information(
     distinguishes decoders that are all at 99 %, or all near chance; its interval is over classes.
 
     Implied information is *not* a guaranteed lower bound. In few dimensions it misleads: with one it was up to half too
-    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. The bound needs no model of
-    the data and no large sample, only classes drawn at random from those it is about, and test rows separate from the
+    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. The bound needs no model
+    of the data and no large sample, only classes drawn at random from those it is about, and test rows apart from the
     training rows. It can be far below the truth: a poor classifier wastes information, few classes cannot show much of
     it, and nor can many if it is mostly wrong on them. So k = "best" takes the best of all K and of 3, 10, 30, 100, …
     up to K/2, which share half of `alpha`, fixed beforehand.
@@ -242,7 +242,8 @@ def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried
         bound, size = _bound(curve, alpha, k, method, tried)
         by_fano = _fano(curve, 1 - alpha / tried)
     nats = {"implied": fit.nats(1 - alpha), "bound": bound, "fano": by_fano}
-    return Information(*(in_bits(estimate) for estimate in nats.values()), nats, curve.n_classes, size)
+    implied, bound, by_fano = (in_bits(estimate) for estimate in nats.values())
+    return Information(implied, bound, by_fano, nats, curve.n_classes, size)
 
 
 def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int) -> tuple[Estimate, int]:

@@ -10,12 +10,11 @@ import typer
 
 from ... import __version__, charts, expect
 from ...classes.curve.curve import Curve, accuracy_curve
-from ...classes.extrapolate.extrapolate import METHODS, Extrapolation, extrapolation
-from ...classes.extrapolate.methods import SHARES
-from ...classes.information.decoders import Decoders, decoders
-from ...classes.information.information import Information, fano_information, implied_information, information_bound
-from ...classes.ranks.prior import PRIORS
-from ...classes.ranks.ranks import TIES
+from ...classes.extrapolate.extrapolate import Extrapolation, extrapolate
+from ...classes.extrapolate.methods import METHODS
+from ...classes.information.information import Decoders, Information
+from ...classes.information.information import information as measure_information
+from ...classes.ranks.evidence import PRIORS, TIES
 from .. import console, options
 from ..class_questions import Questions, reply, show
 from ..class_questions import as_json as as_json_of
@@ -99,18 +98,16 @@ def command(
     """Estimate accuracy for any number of classes, also more than the data have, and the information in the scores."""
     sources, sizes = split_sizes(sources, k or [])
     expect.one_of(ties, "ties", TIES)
-    expect.one_of(method, "method", METHODS)
+    expect.one_of(method, "method", ("auto", *METHODS))
     expect.fraction(level, "level")
     expect.fraction(test_size, "test_size")
     if prior is not None:
         expect.one_of(prior, "prior", PRIORS)
     questions = Questions(top, at_least or [], keep, crossing, sizes, method, level, seed)
-    if questions.any:
-        expect.one_of(method, "method", ("auto", *SHARES, "likelihood"))
     console.writable_folder(charts, "--charts")
     files, tables = files_and_tables(sources)
     refuse_stray_options(files, tables, truth, learner=learner, target=target, text=text, drop=drop, retrain=retrain)
-    curve_set = CurveSet(ties=ties, level=level, marginal=marginal, kernel=method == "kernel", seed=seed, quiet=quiet)
+    curve_set = CurveSet(ties=ties, level=level, marginal=marginal, seed=seed, quiet=quiet)
     curve_set.add_files(files, truth)
     curve_set.add_tables(
         tables,
@@ -132,10 +129,10 @@ def command(
     extrapolations: dict[str, Extrapolation] = {}
     if sizes:
         for name, curve in curves.items():
-            extrapolations[name] = extrapolation(curve, sizes, method=method, level=level, random_state=seed)
+            extrapolations[name] = extrapolate(curve, sizes, method, seed)
     # Bounds hold for classes of equal weight, so with a prior there is no table of decoders.
-    comparison = decoders(curves, alpha=1 - level) if len(curves) > 1 and prior is None else None
-    information = {name: _information(curve, level) for name, curve in curves.items()}
+    comparison = measure_information(curves, 1 - level) if len(curves) > 1 and prior is None else None
+    information = {name: measure_information(curve, 1 - level) for name, curve in curves.items()}
     if as_json:
         written = _as_json(curves, extrapolations, information, comparison, failed, interrupted)
         console.write_json(written | ({"questions": as_json_of(replies)} if questions.any else {}))
@@ -191,20 +188,10 @@ def _is_whole(word: str) -> bool:
     return digits.isdecimal() and len(digits) <= MOST_DIGITS
 
 
-def _information(curve: Curve, level: float) -> dict[str, Information]:
-    """Information estimates of a curve: implied, a lower bound, and a lower bound for these classes."""
-    estimates = {"implied": implied_information(curve, level=level)}
-    # Counting ties as right does not describe a classifier, so there are no bounds.
-    if curve.ties != "right" and curve.ranks.prior is None:
-        estimates["bound"] = information_bound(curve, alpha=1 - level)
-        estimates["fano"] = fano_information(curve, level=level)
-    return estimates
-
-
 def _show(
     curves: dict[str, Curve],
     extrapolations: dict[str, Extrapolation],
-    information: dict[str, dict[str, Information]],
+    information: dict[str, Information],
     comparison: Decoders | None,
 ) -> None:
     out = console.out()
@@ -222,7 +209,7 @@ def _show(
             out.print(str(replace(extrapolations[name], notes=notes)), markup=False)
             out.print()
         if comparison is None:
-            out.print(" ".join(str(each) for each in information[name].values()), markup=False)
+            out.print(str(information[name]), markup=False)
             out.print()
             out.print(_size_table(curve, extrapolations.get(name)))
 
@@ -259,9 +246,9 @@ def _decoder_table(comparison: Decoders, extrapolations: dict[str, Extrapolation
     for each in comparison.decoders:
         row = [
             each.name + (" >" if each.told_apart else ""),
-            console.figure(each.implied.bits),
-            f"{each.bound.bits.low:.2f}",
-            f"{each.fano.bits.low:.2f}",
+            console.figure(each.information.implied),
+            f"{each.information.bound.low:.2f}",
+            f"{each.information.fano.low:.2f}",
             f"{each.n_classes:,}",
             console.figure(each.accuracy, 3),
         ]
@@ -281,7 +268,7 @@ def _decoder_table(comparison: Decoders, extrapolations: dict[str, Extrapolation
 def _as_json(
     curves: dict[str, Curve],
     extrapolations: dict[str, Extrapolation],
-    information: dict[str, dict[str, Information]],
+    information: dict[str, Information],
     comparison: Decoders | None,
     failed: dict[str, str],
     interrupted: bool,
@@ -292,7 +279,7 @@ def _as_json(
             name: {
                 "curve": curve.to_dict(),
                 "extrapolation": extrapolations[name].to_dict() if name in extrapolations else None,
-                "information": {kind: each.to_dict() for kind, each in information[name].items()},
+                "information": information[name].to_dict(),
             }
             for name, curve in curves.items()
         },
@@ -305,7 +292,7 @@ def _as_json(
 def _draw(
     curves: dict[str, Curve],
     extrapolations: dict[str, Extrapolation],
-    information: dict[str, dict[str, Information]],
+    information: dict[str, Information],
     comparison: Decoders | None,
 ) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
@@ -316,5 +303,5 @@ def _draw(
     name, curve = next(iter(curves.items()))
     return {
         "curve": extrapolations[name].plot() if name in extrapolations else curve.plot(),
-        "information": charts.information_chart(*information[name].values()),
+        "information": information[name].plot(),
     }

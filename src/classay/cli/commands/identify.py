@@ -8,8 +8,7 @@ from typing import Any
 import typer
 
 from ... import __version__, expect
-from ...classes.extrapolate.extrapolate import Extrapolation, extrapolation
-from ...classes.identify.ensembles import identify_ensembles
+from ...classes.extrapolate.extrapolate import Extrapolation, extrapolate
 from ...classes.identify.identify import Identification, identify, model_name
 from ...estimators.spec import regressor_from_text
 from ...tables.read import read_frame
@@ -97,12 +96,12 @@ def command(
         )
         by_size = None
         if ensembles:
-            by_size = identify_ensembles(
-                features, measurements, test_size=int(test_size) if is_count else test_size, **shared
+            by_size = identify(
+                features, measurements, ensembles=True, test_size=int(test_size) if is_count else test_size, **shared
             )
     except KeyboardInterrupt:
         raise console.NothingDone from None
-    ahead = extrapolation(identification.curve, sizes, level=level, random_state=seed) if sizes else None
+    ahead = extrapolate(identification.curve, sizes, random_state=seed) if sizes else None
     if as_json:
         about = {"stimuli": str(stimuli), "responses": str(responses)}
         results = {"identification": identification.to_dict()}
@@ -114,8 +113,7 @@ def command(
         if by_size is not None:
             console.out().print(str(by_size), markup=False)
     if charts is not None:
-        drawn = {"identification": "curve", "information": "information"}
-        pictures = {name: identification.plot(kind=kind) for name, kind in drawn.items()}
+        pictures = {"identification": identification.plot(), "information": identification.information.plot()}
         pictures |= {} if ahead is None else {"extrapolation": ahead.plot()}
         pictures |= {} if by_size is None else {"ensembles": by_size.plot()}
         console.save_charts(charts, pictures, quiet)

@@ -34,7 +34,7 @@ def classes_section(results: Results) -> Section:
         f"predicts {percent(forecast.curve.at(size))} correctly among {size} classes. Forecast for more "
         f"classes of the same kind: {joined(forecasts) if forecasts else 'not possible from these scores'}. "
         f"{_back_test(forecast, size)} Estimated information of its scores about the class: "
-        f"{bits(classes.information.bits)}."
+        f"{bits(classes.information.implied)}."
     )
     rows: list[tuple[Cell, ...]] = [(f"{size} classes (now)", forecast.curve.at(size))]
     rows += [(f"{k:,} classes", estimate) for k, estimate in zip(forecast.k, forecast.estimates)]

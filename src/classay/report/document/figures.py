@@ -27,7 +27,7 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
         forecast, size = results.classes.forecast, results.data.classes.size
         values = {"accuracy_now": forecast.curve.at(size)}
         values |= dict(zip(("accuracy_double", "accuracy_tenfold"), forecast.estimates))
-        values["information"] = results.classes.information.bits
+        values["information"] = results.classes.information.implied
         figures += [Figure("classes", "classes", figure, value) for figure, value in values.items()]
     for name, net in results.networks.items():
         values = {

@@ -12,11 +12,11 @@ from scipy import stats
 from ... import expect
 from ...arrays import Floats
 from ...intervals import Estimate
-from ...result import Result
+from ...result import Result, parts_of
 from ..curve.jackknife import jackknife_error
 from ..ranks.evidence import mean_over_label_sets
 from .methods import BeatenShare, combine
-from .u_distribution import MOST_CLASSES, OF_ERROR, OF_GAP, UDistribution, plain_parts
+from .u_distribution import MOST_CLASSES, OF_ERROR, OF_GAP, UDistribution
 
 SIZES = 120
 KIND = "over classes"
@@ -24,10 +24,11 @@ KIND = "over classes"
 
 @dataclass(frozen=True, eq=False)
 class Crossing(Result, chart="classes.curve:crossing_chart"):
-    """The result of `Curve.crossing`: `difference[i]` is the accuracy of `first` minus that of `second` with `k[i]` classes.
+    """The result of `Curve.crossing`.
 
-    `crossings` are the numbers of classes at which the sign changes, each with the range of k around it in which the
-    two are not distinguished. `paired`: the two have the same classes, so what classes have in common cancels.
+    `difference[i]` is the accuracy of `first` minus that of `second` with `k[i]` classes, `crossings` the numbers of
+    classes at which the sign changes, each with the range of k around it in which the two are not distinguished.
+    `paired`: the two have the same classes, so what classes have in common cancels.
     """
 
     first: str
@@ -42,8 +43,8 @@ class Crossing(Result, chart="classes.curve:crossing_chart"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per size and per crossing: figure, k, value, low, high, level, kind."""
-        rows = [{"figure": "difference", "k": k, **plain_parts(each)} for k, each in zip(self.k, self.difference)]
-        rows += [{"figure": "crossing", "k": round(each.value), **plain_parts(each)} for each in self.crossings]
+        rows = [{"figure": "difference", "k": k, **parts_of(each)} for k, each in zip(self.k, self.difference)]
+        rows += [{"figure": "crossing", "k": round(each.value), **parts_of(each)} for each in self.crossings]
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:

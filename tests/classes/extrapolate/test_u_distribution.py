@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 import classay
-from classay.classes.extrapolate.beaten_share import BeatenShare, combine
-from classay.classes.extrapolate.methods import METHODS, SHARES, normal_family
+from classay.classes.extrapolate.methods import METHODS, BeatenShare, combine, normal_family
 from classay.expect import InputError
 
 
@@ -24,13 +23,13 @@ def scores_of(n_classes=30, rows=6, lead=2.0, seed=0):
 
 
 @pytest.fixture(scope="module")
-def ranks():
-    return classay.Ranks.from_scores(*scores_of(), kernel=True)
+def curve():
+    return classay.accuracy_curve(*scores_of())
 
 
 @pytest.fixture(scope="module")
-def distribution(ranks):
-    return classay.u_distribution(ranks)
+def distribution(curve):
+    return curve.u_distribution()
 
 
 def uniform():
@@ -73,18 +72,26 @@ def test_a_single_member_is_itself():
     assert combine([np.array([0.2]), np.array([0.8])]) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("method", SHARES)
-def test_accuracy_is_that_of_the_method(ranks, method):
-    found = combine([make(ranks.evidence()).accuracy([50, 1000]) for make in SHARES[method]])
-    # The weights of moments need not sum to 1, those of a distribution do.
-    tolerance = 1e-4 if method == "moments" else 2e-6
-    np.testing.assert_allclose(found, METHODS[method](ranks.evidence(), [50, 1000]), atol=tolerance)
-
-
-def test_the_default_is_that_of_extrapolate(ranks, distribution):
+@pytest.mark.parametrize("method", METHODS)
+def test_accuracy_is_that_of_extrapolate(curve, method):
+    distribution = curve.u_distribution(method)
     for k in (10, 100, 5000):
-        one, two = distribution.accuracy(k), classay.extrapolate(classay.accuracy_curve(ranks), k)
-        assert (one.value, one.low) == pytest.approx((two.value, two.low), abs=1e-9)
+        assert distribution.accuracy(k) == classay.extrapolate(curve, k, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_distributions(curve, method):
+    for member in curve.u_distribution(method).fit.members:
+        assert member.weights.min() >= 0
+        assert member.weights.sum() == pytest.approx(1)
+        assert member.accuracy(1) == pytest.approx(1)
+
+
+def test_implied_is_a_normal_shift(curve):
+    distribution = curve.u_distribution("implied")
+    lead = math.sqrt(2 * classay.information(curve).nats["implied"].value)
+    expected = norm.cdf(norm.ppf(distribution.u) - lead)
+    np.testing.assert_allclose(distribution.below, expected, atol=2e-3)
 
 
 def test_figures_agree_with_each_other(distribution):
@@ -116,7 +123,7 @@ def test_the_largest_set_is_the_inverse(distribution, accuracy):
 
 def test_the_largest_set_at_its_ends(distribution):
     assert distribution.largest(0.999).value <= 2
-    even = classay.u_distribution(classay.Ranks.from_scores(np.eye(8)[np.arange(16) % 8], np.arange(16) % 8))
+    even = classay.accuracy_curve(np.eye(8)[np.arange(16) % 8], np.arange(16) % 8).u_distribution()
     found = even.largest(0.9)
     assert not found.known
     assert "every prediction was right" in found.kind
@@ -137,7 +144,31 @@ def test_it_is_written_in_words_and_json(distribution):
     assert len(distribution.to_frame()) == 81
 
 
-def test_bad_input(distribution, ranks):
+def test_kept_rows_lose_what_the_model_says(curve):
+    distribution = curve.u_distribution("two_parameter")
+    found = distribution.nested(90)
+    (member,) = distribution.fit.members
+    ratio = float(member.accuracy(90) / member.accuracy(30))
+    assert found.kept.value == pytest.approx(curve.accuracy[-1] * ratio)
+    assert found.added.value == pytest.approx(float(member.accuracy(90)))
+    assert found.accuracy.value == pytest.approx(found.kept.value / 3 + found.added.value * 2 / 3)
+    assert found.now.kind == "over rows, these classes fixed"
+
+
+def test_what_is_known_makes_the_interval_narrower():
+    scores, y = scores_of(rows=20, lead=0.0)
+    # Classes differ much, so other classes are uncertain, and these are not.
+    scores += np.where(y % 2, 0.5, 4.0)[:, None] * np.eye(30)[y]
+    found = classay.accuracy_curve(scores, y).nested(33)
+    assert found.kept.high - found.kept.low < found.added.high - found.added.low
+    assert found.kept.low < found.kept.value < found.kept.high
+    text = str(found)
+    assert "3 more like them" in text
+    assert len(found.to_frame()) == 4
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_bad_input(distribution, curve):
     with pytest.raises(InputError, match="`m`"):
         distribution.top(0, 10)
     with pytest.raises(InputError, match="at most 1e\\+12"):
@@ -150,9 +181,9 @@ def test_bad_input(distribution, ranks):
         distribution.cost(10, lambda rank: rank["a"])
     with pytest.raises(InputError, match="between 0 and 1"):
         distribution.largest(1.5)
-    with pytest.raises(InputError, match="line"):
-        classay.u_distribution(ranks, method="line")
+    with pytest.raises(InputError, match="kernel"):
+        curve.u_distribution("kernel")
     with pytest.raises(InputError, match="at least 5"):
-        classay.u_distribution(classay.Ranks.from_scores(*scores_of(n_classes=4)))
-    with pytest.raises(InputError, match="accuracy_curve"):
-        classay.u_distribution(np.ones(3))
+        classay.accuracy_curve(*scores_of(n_classes=4)).u_distribution()
+    with pytest.raises(InputError, match="more than that"):
+        distribution.nested(30)
