@@ -26,10 +26,10 @@ PUBLISHED = {"lite0": 0.751, "lite1": 0.767, "lite2": 0.776}
 
 
 def main() -> None:
-    parser = timing.parser(__doc__, "python benchmarks/network_pretrained.py --packages DIR --budget 600")
+    parser = timing.parser(__doc__, "python benchmarks/network_pretrained.py --packages DIR --walks 60")
     parser.add_argument("--packages", type=Path, required=True, help="folder that the packages were installed into")
-    parser.add_argument("--budget", type=float, default=600, help="seconds for prototypes of Lite0")
-    parser.add_argument("--classes", type=int, help="walk to so many classes instead of as many as the budget allows")
+    parser.add_argument("--walks", type=int, default=60, help="walks of Lite0")
+    parser.add_argument("--classes", type=int, help="walk to so many classes instead of as many as these walks allow")
     parser.add_argument("--rank", type=int, help="walk to so many classes of each network, and rank all three")
     parser.add_argument("--size", type=int, default=224, help="height and width of its inputs")
     options = parser.parse_args()
@@ -52,7 +52,7 @@ def main() -> None:
     network = load(options.packages, "lite0")
     began = time.monotonic()
     quality = network_quality(
-        network, (3, options.size, options.size), normalize=(0.498, 0.502), starts=1, budget=options.budget, batch=16,
+        network, (3, options.size, options.size), normalize=(0.498, 0.502), starts=1, walks=options.walks, batch=16,
         classes=options.classes, sensitivity=False, compare_fresh=False, progress=True, name="EfficientNet-Lite0",
     )  # fmt: skip
     print(f"\n{time.monotonic() - began:.0f} s. {quality}")

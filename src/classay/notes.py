@@ -64,14 +64,10 @@ TEXTS = {
     "classes-sampled": "A random sample of {count} of the {classes} classes was walked to.",
     "origins-sampled": "Each class was reached from {subject} of {others}, drawn at random.",
     "starts-reduced": "{count} of the {starts} starts were walked.",
-    "steps-limited": "Walks were limited to {count} steps, not {steps}, to stay within the time.",
     "walks-limited": "At most {limit} walks were asked for, so {count} of {walks} were planned.",
-    "budget-short": "The budget of {seconds:g} s left out {missing} of {walks} walks. What it allows depends on the "
-    "load of the machine, and so do the figures.",
     "batches-reduced": "Memory was sufficient for batches of {count} rows, not {rows}.",
-    "steps-not-compared": "There was no time to walk with other steps.",
+    "steps-not-compared": "It was interrupted before walks with other steps.",
     "walks-interrupted": "It was interrupted after {count} of {walks} walks.",
-    "walks-out-of-time": "Time ran out after {count} of {walks} walks.",
 }
 """Code -> sentence, with `{subject}` and numbers by name."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from classay import limits
 from classay.cli.commands.classes import split_sizes
 from classay.cli.commands.drift import natural
-from classay.cli.network_options import read_normalization, read_shape, read_time
+from classay.cli.network_options import read_normalization, read_shape
 from classay.estimators.spec import learners_from_texts, regressor_from_text
 from classay.expect import within
 from classay.learner.preference.concepts import attributes, columns_named, concept
@@ -67,7 +67,6 @@ LANGUAGES = {
     "ban": (ban_from, ["L101", "L101 of tree"], ["D2", "warning", "of"]),
     "values": (values_from_text, ["1,2,3", "1:200:5", "1e-3,1e-2", "gini,entropy", "0.1:1:0.1"], [":", ",", "None"]),
     "time": (seconds_of, ["90s", "2m", "1h", "1h30m", "0.5h"], ["s", "m", "d", "ms", "-"]),
-    "time of walks": (read_time, ["90s", "2m", "none"], ["s", "m", "-"]),
     "shape": (read_shape, ["3x32x32", "784", "1×6×6"], ["x", "×", ","]),
     "normalization": (lambda text: read_normalization(text, text), ["0.5", "0.485,0.456,0.406"], [",", ";"]),
     "sizes": (lambda text: split_sizes(["a.npz", *text.split()], text.split()), ["10 20", "1,2,3", "1_000"], ["_"]),

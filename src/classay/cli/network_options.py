@@ -88,20 +88,6 @@ def read_shape(text: str) -> tuple[int, ...]:
     return shape
 
 
-def read_time(text: str) -> float | None:
-    """Seconds, as written on the command line.
-
-    >>> read_time("60s"), read_time("1.5 min"), read_time("90"), read_time("none")
-    (60.0, 90.0, 90.0, None)
-    """
-    if text.strip().lower() == "none":
-        return None
-    matched = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|sec|min|m|h)?\s*", text.lower())
-    if matched is None or not float(matched[1]):
-        raise expect.InputError(f"--budget is {text!r}; expected a time such as 60s, 10min or 1h, or none.")
-    return float(matched[1]) * {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}[matched[2] or "s"]
-
-
 def read_normalization(mean: str | None, std: str | None) -> Normalization | None:
     """Mean and standard deviation of each channel, as written on the command line."""
     if mean is None and std is None:

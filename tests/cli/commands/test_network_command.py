@@ -154,7 +154,7 @@ def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
 
 def test_the_same_seed_gives_the_same_figures(classay, folder):
     def figures(*more):
-        content = json.loads(classay("network", "net.pt", *OWN, "--json", "--no-fresh", "--budget", "none", *more)[1])
+        content = json.loads(classay("network", "net.pt", *OWN, "--json", "--no-fresh", *more)[1])
         return content["networks"]["net"]["quality"]
 
     assert figures() == figures()
@@ -256,8 +256,6 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["net.pt", *OWN, "--arch", "timm:resnet18"], "both given"),
         (["net.pt", *OWN, "--input", "1x7x7"], "cannot take inputs of shape (1, 7, 7)"),
         (["net.pt", *OWN, "--builder", "mynets_of_the_command:make_net(classes=4)"], "3×12 in the file, 4×12"),
-        (["net.pt", *OWN, "--budget", "soon"], "such as 60s, 10min or 1h"),
-        (["net.pt", *OWN, "--budget", "0"], "such as 60s, 10min or 1h"),
         (["net.pt", *OWN, "--mean", ".5"], "expected both or neither"),
         (["net.pt", *OWN, "--mean", ".5", "--std", "a"], "expected comma-separated numbers"),
         (["net.pt", *OWN, "--mean", ".5,.4", "--std", "1,1"], "2 values for 1 channels"),

@@ -226,7 +226,7 @@ def test_a_sample_of_classes_and_origins_says_so():
 
 
 def test_many_classes_are_sampled_by_default():
-    chosen = plan(1000, 600_000, 1, None, None, None, 0)
+    chosen = plan(1000, 600_000, 1, None, None, 0)
     assert len(chosen.classes) == 1000
     assert chosen.origins == 10
     assert len(chosen.pool) * 600_000 <= 1 << 28  # memory does not grow with k
@@ -237,13 +237,6 @@ def test_many_classes_are_sampled_by_default():
     # Whenever it is cut, classes have as many walks, or one fewer.
     assert np.ptp(np.bincount(target[:4500], minlength=1000)) <= 1
     assert len(set(zip(origin.tolist(), target.tolist()))) == len(target)
-
-
-@pytest.mark.parametrize(("affordable", "classes", "origins"), [(1e9, 50, 49), (900, 50, 17), (60, 15, 3), (1, 2, 1)])
-def test_a_budget_takes_origins_first_then_classes(affordable, classes, origins):
-    chosen = plan(50, 100, 1, None, None, affordable, 0)
-    assert (len(chosen.classes), chosen.origins) == (classes, origins)
-    assert chosen.walks <= max(affordable, 4)
 
 
 def test_the_step_is_found_by_scale():
@@ -268,7 +261,6 @@ def test_sensitivity_has_the_figure_at_three_steps(record):
         ({"starts": 0}, "`starts` is 0"),
         ({"delta": -1}, "`delta` is -1"),
         ({"step": 0}, "`step` is 0"),
-        ({"budget": "60s"}, "`budget` is '60s'"),
         ({"classes": 9}, "the network has 4"),
         ({"origins": 4}, "at most 3"),
         ({"normalize": (0.5,)}, "a pair"),

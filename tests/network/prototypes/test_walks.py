@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 
@@ -220,12 +218,6 @@ def test_ctrl_c_keeps_what_is_done():
     assert 0 < w.finished.sum() < 8
     np.testing.assert_allclose(w.features[w.finished], plain.features[w.finished], atol=1e-6)
     assert (w.features[~w.finished] == 0).all()
-
-
-def test_a_deadline_stops():
-    w = walk(split(mlp(), (6,)), starts(4, (6,)), np.arange(4), step=0.1, deadline=time.monotonic() - 1)
-    assert not w.finished.any()
-    assert not w.interrupted
 
 
 def test_infinite_answers_are_refused():

@@ -19,7 +19,7 @@ from ...result import plain
 from .. import console, options
 from ..network_assay import NetworkAssay, assay_all
 from ..network_head import draw_heads, heads_as_json, read_heads, show_heads
-from ..network_options import AssayOptions, named_paths, one_architecture, read_normalization, read_shape, read_time
+from ..network_options import AssayOptions, named_paths, one_architecture, read_normalization, read_shape
 
 EXAMPLES = """
 **Examples**
@@ -71,11 +71,6 @@ def command(
         help="Maximum number of walks per network. With fewer than all: fewer origins, then starts, then classes. The "
         "same number and seed give the same figures, however busy the machine is.",
     ),
-    budget: str = typer.Option(
-        "none",
-        help="Time per network, such as 60s, 10m or 1h. It can leave out walks, and says which; figures then depend on "
-        "how busy the machine is.",
-    ),
     threads: int = typer.Option(1, help="Threads of torch. More are faster for large networks and change last digits."),
     fresh: bool = typer.Option(
         None,
@@ -121,7 +116,7 @@ def command(
         normalize=read_normalization(mean, std),
         head=head,
         class_names=None if class_names is None else tuple(name.strip() for name in class_names.split(",")),
-        walks={"starts": starts, "step": step, "origins": origins, "box": box, "budget": read_time(budget)}
+        walks={"starts": starts, "step": step, "origins": origins, "box": box}
         | {"delta": delta, "max_steps": max_steps, "walks": walks, "threads": threads, "random_state": seed},
         fresh=len(paths) == 1 if fresh is None else fresh,
         test_set=None if test_set is None else read_labelled_rows(test_set),

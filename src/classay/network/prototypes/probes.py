@@ -375,7 +375,7 @@ def power_law(eigenvalues: Floats) -> float:
 
 
 def step_sensitivity(walker: Walker, plan: Plan) -> dict[str, float]:
-    """M_bt by the factor of the step, on seeds of the first start and a few cores of each. Empty if time ran out."""
+    """M_bt by the factor of the step, on seeds of the first start and a few cores of each. Empty on Ctrl-C."""
     classes = seeds.generator(plan.seed, "sensitivity").permutation(plan.pool)[:CLASSES]
     rounds = min(ORIGINS, len(classes) - 1)
     place = np.tile(np.arange(len(classes)), rounds)

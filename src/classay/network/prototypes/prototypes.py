@@ -7,9 +7,7 @@ a sample.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +23,6 @@ from .probes import family_of, layer_structure, normalisation_moved, probe, step
 from .record import Prototypes
 from .runner import (
     PROBED,
-    PrototypeRows,
     Walker,
     digest,
     fingerprint,
@@ -34,7 +31,7 @@ from .runner import (
     identity,
     run_plan,
 )
-from .schedule import LEAST_WALKS, Budget, Pilot, Plan, expect_sample, plan, run_pilot
+from .schedule import LEAST_WALKS, expect_sample, find_step, plan
 from .walks import BATCH, MAX_STEPS, box_of, embeddings_of, normalize_of
 
 if TYPE_CHECKING:
@@ -42,8 +39,6 @@ if TYPE_CHECKING:
 
     from ..split.trace import Feed
 
-PROBE_SHARE = 0.01
-"""Share of the budget that one pass of probes may take; there are about eight."""
 MOST_INPUT_BYTES = 1 << 26
 """Inputs are stored up to this many bytes, unless requested."""
 
@@ -59,7 +54,6 @@ def prototypes(
     classes: int | None = None,
     origins: int | None = None,
     walks: int | None = None,
-    budget: float | None = None,
     max_steps: int = MAX_STEPS,
     box: bool = False,
     head: str | None = None,
@@ -77,9 +71,8 @@ def prototypes(
     """Make inputs that the network recognises as members of each class, by descending the gradient of the loss.
 
     x ← x − step · ∇L/‖∇L‖, L the cross-entropy of the target class, until L ≤ delta. No data are needed. All walks
-    share batches, each scaled by its own gradient. The same seed gives the same walks, however busy the machine is,
-    unless a `budget` in seconds is set. If its time runs out or on Ctrl-C, what is done is kept, and with a `store` the
-    same call continues where it stopped.
+    share batches, each scaled by its own gradient. The same seed gives the same walks, however busy the machine is. On
+    Ctrl-C, what is done is kept, and with a `store` the same call continues where it stopped.
 
     It misleads if walks do not converge (`converged`), if the inputs are in another range than the network was
     trained on (pass `normalize` for a box), and if the step is so long that walks jump (`sensitivity`).
@@ -92,10 +85,9 @@ def prototypes(
     starts : draws of random inputs; the spread over them is reported
     step : length of a step; None: found by a short search
     delta : cross-entropy at which a walk has arrived
-    classes : number of classes to walk to, drawn at random; None: all, or as many as `walks` and `budget` allow
+    classes : number of classes to walk to, drawn at random; None: all, or as many as `walks` allows
     origins : cores of each class, begun at the seeds of this many others; None: all up to 100 classes, else 10
     walks : maximum number of walks; with fewer than all, fewer origins, then starts, then classes are used
-    budget : seconds for all of it, as an upper limit; what it allows depends on the load of the machine
     max_steps : a walk that has not arrived by then ends where it is
     box : keep inputs within images of 0..1, and begin with uniform noise
     head, call : as in `split`
@@ -124,7 +116,6 @@ def prototypes(
     Evaluation (2024), algorithms 1 and 2.
 
     """
-    began = time.monotonic()
     need("torch", "Making prototypes")
     split = _split(network, input_shape, head, call)
     expect.whole(starts, "starts", at_least=1)
@@ -133,7 +124,7 @@ def prototypes(
     expect.whole(threads, "threads", at_least=1)
     if walks is not None:
         expect.whole(walks, "walks", at_least=LEAST_WALKS, why="Two classes need a seed and a core each.")
-    for value, label in ((delta, "delta"), (step, "step"), (budget, "budget")):
+    for value, label in ((delta, "delta"), (step, "step")):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if value is not None and not (number and 0 < value < np.inf):
             raise InputError(f"`{label}` is {value!r}; expected a number above 0.")
@@ -157,44 +148,29 @@ def prototypes(
         "network": identity(split),
         "embeddings": None if table is None else digest({"table": table}),
     }
-    time_limit = None if budget is None else Budget(began, float(budget))
-    pilot = _pilot(walker, step, time_limit, bool(sensitivity), folder, {**description, "budget": budget})
-    piloted = {"step": pilot.step, "max_steps": pilot.max_steps, "batch": pilot.batch}
-    walker.step, walker.max_steps, walker.batch = pilot.step, pilot.max_steps, pilot.batch
-    walker.seconds, walker.passes = pilot.pace, 1
-    walker.deadline = None if time_limit is None else time_limit.at(pilot.until)
+    walker.step = settings["step"] = find_step(walker, split.classes) if step is None else step
     each = split.inputs(1)[0]
     size = each.numel() * each.element_size()
-    walk_plan = plan(split.classes, size, starts, classes, origins, pilot.affordable, seed, walks)
+    walk_plan = plan(split.classes, size, starts, classes, origins, seed, walks)
     keep = keep_inputs if keep_inputs is not None else walk_plan.walks * each.numel() * 4 <= MOST_INPUT_BYTES
-    collected = run_plan(walker, walk_plan, keep, folder, {**description, **piloted}, progress)
+    collected = run_plan(walker, walk_plan, keep, folder, {**description, "step": walker.step}, progress)
     if not len(collected):
-        if collected.interrupted:
-            raise KeyboardInterrupt  # there is nothing to keep
-        raise InputError(
-            f"No walk was finished in {budget:g} s: one step of one input takes {walker.pace:.2g} s. Allow a longer "
-            "`budget`."
-        )
+        raise KeyboardInterrupt  # there is nothing to keep
     arrays = collected.arrays()
-    notes = [*split.notes, *walk_plan.notes, *_notes(collected, walk_plan)]
-    if budget is not None and not collected.interrupted and len(collected) < walk_plan.wanted:
-        left_out = walk_plan.wanted - len(collected)
-        notes.append(Note("budget-short", seconds=float(budget), missing=left_out, walks=walk_plan.wanted))
-    if pilot.max_steps < max_steps:
-        notes.append(Note("steps-limited", count=pilot.max_steps, steps=max_steps))
-    if walker.batch < pilot.batch:
-        notes.append(Note("batches-reduced", count=walker.batch, rows=pilot.batch))
+    notes = [*split.notes, *walk_plan.notes]
+    if collected.interrupted:
+        notes.append(Note("walks-interrupted", count=len(collected), walks=walk_plan.walks))
+    if walker.batch < batch:
+        notes.append(Note("batches-reduced", count=walker.batch, rows=batch))
     probes = {}
     with fixed_threads(threads):
         layers = layer_structure(split.network, seed)
     if not collected.interrupted:
-        most = PROBED if time_limit is None else int(np.clip(PROBE_SHARE * time_limit.seconds / walker.pace, 2, PROBED))
         begins, ends, reached = collected.probed[0]
         with fixed_threads(threads):
-            probes = probe(split, begins[:most], ends[:most], reached[:most], seed, walker.batch, most, layers)
-    walker.deadline = None if time_limit is None else time_limit.at(1.0)
+            probes = probe(split, begins, ends, reached, seed, walker.batch, PROBED, layers)
     by_factor: dict[str, float] = {}
-    if sensitivity and not collected.cut:
+    if sensitivity and not collected.interrupted:
         by_factor = step_sensitivity(walker, walk_plan)
         if not by_factor:
             notes.append(Note("steps-not-compared"))
@@ -208,12 +184,10 @@ def prototypes(
         layers=layers,
         settings={
             **settings,
-            **piloted,
             "starts": walk_plan.starts,
             "classes": len(walk_plan.classes),
             "origins": walk_plan.origins,
             "walks": walks,
-            "budget": budget,
         },
         about={
             "network": name or type(split.network).__name__,
@@ -234,31 +208,3 @@ def _split(network: Any, input_shape: Any, head: str | None, call: Feed | None) 
     if input_shape is None:
         raise InputError("`input_shape` is missing; expected the shape of one input, such as (3, 32, 32).")
     return split_network(network, input_shape, head, call)
-
-
-def _pilot(
-    walker: Walker,
-    step: float | None,
-    budget: Budget | None,
-    sensitivity: bool,
-    store: Store | None,
-    description: dict[str, Any],
-) -> Pilot:
-    """The pilot run, from the store if the same call was made before: it continues with the same walks."""
-    order = seeds.generator(walker.seed, "classes").permutation(walker.split.classes)
-    if store is None:
-        return run_pilot(walker, step, order, budget, sensitivity)
-    key = store.key({"terms": description, "sensitivity": sensitivity})
-    known = store.get(key, "terms")
-    if known is not None:
-        return Pilot(**known[0]["terms"])
-    pilot = run_pilot(walker, step, order, budget, sensitivity)
-    store.put(key, "terms", {"terms": asdict(pilot)}, {})
-    return pilot
-
-
-def _notes(collected: PrototypeRows, walk_plan: Plan) -> list[Note]:
-    if not collected.interrupted and not collected.cut:
-        return []
-    code = "walks-interrupted" if collected.interrupted else "walks-out-of-time"
-    return [Note(code, count=len(collected), walks=walk_plan.walks)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -67,14 +66,6 @@ class Walker:
     box: tuple[Tensor, Tensor] | None
     embeddings: Tensor | None
     threads: int = 1
-    deadline: float | None = None
-    passes: int = 0
-    seconds: float = 0.0
-
-    @property
-    def pace(self) -> float:
-        """Seconds that a row takes for one step, by all walks so far."""
-        return max(self.seconds, 1e-9) / max(self.passes, 1)
 
     def draw_starts(self, targets: NDArray[np.integer], start: int) -> Tensor:
         """A random input for each of these classes."""
@@ -82,26 +73,22 @@ class Walker:
 
     def walk(self, starts: Tensor, targets: NDArray[np.integer], origin: Any = None, **options: Any) -> Walks:
         """Walk; a batch that was too large for memory stays small."""
-        options = {"step": self.step, "max_steps": self.max_steps, "deadline": self.deadline, **options}
-        began = time.monotonic()
+        options = {"step": self.step, "max_steps": self.max_steps, **options}
         with fixed_threads(self.threads):
             walks = walk(
                 self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options
             )
-        self.seconds += time.monotonic() - began
-        self.passes += walks.passes
         self.batch = min(self.batch, walks.batch)
         return walks
 
 
 @dataclass
 class PrototypeRows:
-    """Rows of the record so far, by name; some seeds with their beginnings; whether all was done."""
+    """Rows of the record so far, by name; some seeds with their beginnings; whether Ctrl-C was pressed."""
 
     rows: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
     inputs: list[NDArray[np.float32]] = field(default_factory=list)
     probed: list[tuple[Tensor, Tensor, NDArray[np.int64]]] = field(default_factory=list)
-    cut: bool = False
     interrupted: bool = False
 
     def add(self, walks: Walks, keep: bool, **named: NDArray[Any]) -> None:
@@ -112,7 +99,6 @@ class PrototypeRows:
                 self.rows.setdefault(name, []).append(values[done])
         if keep and walks.ends is not None:
             self.inputs.append(walks.ends[np.flatnonzero(done)].float().cpu().numpy())
-        self.cut = self.cut or not done.all()
         self.interrupted = self.interrupted or walks.interrupted
 
     def __len__(self) -> int:
@@ -126,12 +112,8 @@ class PrototypeRows:
 def run_plan(
     walker: Walker, plan: Plan, keep: bool, store: Store | None, description: Mapping[str, Any], progress: bool
 ) -> PrototypeRows:
-    """Make every walk of the plan. `keep`: store the inputs too; `description`: what they belong to, for the store.
-
-    If time is short, seeds get at most half of it: the plan continues with the classes that they reached.
-    """
+    """Make every walk of the plan. `keep`: store the inputs too; `description`: what they belong to, for the store."""
     collected = PrototypeRows()
-    until = walker.deadline
     with Progress(plan.walks, "walking", progress) as shown:
 
         def tick(ended: int) -> None:
@@ -139,9 +121,7 @@ def run_plan(
             shown.tick()
 
         for group in plan.groups():
-            walker.deadline = None if until is None else (until + min(time.monotonic(), until)) / 2
             ends, place = _walk_to_seeds(walker, plan, group, keep, store, description, collected, tick)
-            walker.deadline = until
             reached = [one for one in plan.classes.tolist() if all((start, one) in place for start in group)]
             plan = plan.restricted_to(reached)
             if collected.interrupted or len(plan.pool) < 2:
@@ -221,7 +201,7 @@ def _walk_chunk(
         arrays = known[1]
         ends = torch.from_numpy(arrays.pop("ends")).to(starts) if "ends" in arrays else None
         tick(len(at))
-        return Walks(**arrays, ends=ends, batch=walker.batch, interrupted=False, passes=0)
+        return Walks(**arrays, ends=ends, batch=walker.batch, interrupted=False)
     walks = walker.walk(starts, named["target"], at, keep=keep, tick=tick)
     if walks.finished.all():
         arrays = walks.rows()

@@ -1,19 +1,16 @@
 """Which walks to make: all classes from all others if that is feasible, else a random sample that is.
 
-The sample depends on the number of walks alone, never on the clock, unless the user sets a budget of time. Also the
-step of the walks, and the number of walks that such a budget allows, found by a short pilot run.
+The sample depends on the number of walks alone, never on the clock. Also the step of walks, found by a short search.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import expect, seeds
 from ...arrays import Ints
@@ -35,20 +32,10 @@ TRIED = (0.1, 0.02, 0.5)
 STEPS = 12
 """The straight distance from start to end, in steps."""
 PATIENCE = 60
-PILOT_CLASSES, FEWEST_CLASSES = 20, 2
-"""Classes of the walks that find the step and measure the time: at most, and at least if time is short."""
-SEARCH, TRIAL = 0.25, 0.35
-"""Shares of the budget by which the search for a step and the walks that measure the time are over."""
-WALKED, WALKED_ALONE = 0.7, 0.85
-"""Shares by which all walks are over, with and without walks of other steps after them."""
-PASS = 0.02
-"""Share of the budget that one pass of a batch may take, since time is checked between passes."""
-IN_HAND = 0.8
-"""Share of the time that is planned for; cores sometimes take longer than seeds."""
+SEARCHED = 20
+"""Classes of the walks that find the step, at most."""
 LEAST_WALKS = 4
 """The smallest plan: two classes, with a seed and a core of each."""
-LEAST_STEPS = 2 * STEPS
-"""Walks that end sooner for lack of time would be useless: hardly one arrives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +43,7 @@ class Plan:
     """The classes to reach, sorted; those whose seeds are kept as beginnings; from how many each is reached; how often.
 
     `rows` is how many inputs may be in memory at once. Cores come in rounds: in each, every class of every start is
-    reached once more, so that whenever time runs out all classes have equally many prototypes. `wanted` is how many
-    walks there would be without a budget of time.
+    reached once more, so that on Ctrl-C all classes have equally many prototypes.
     """
 
     classes: Ints
@@ -67,7 +53,6 @@ class Plan:
     rows: int
     seed: int
     notes: tuple[Note, ...]
-    wanted: int = 0
 
     @property
     def walks(self) -> int:
@@ -105,20 +90,17 @@ def plan(
     starts: int,
     classes: int | None,
     origins: int | None,
-    affordable: float | None,
     seed: int,
     limit: int | None = None,
 ) -> Plan:
-    """The plan for a head of `k` classes, of at most `limit` walks and those that are `affordable` (None: all)."""
+    """The plan for a head of `k` classes, of at most `limit` walks (None: all)."""
     wanted = expect_sample(k, classes, origins)
     each = (wanted - 1 if wanted <= IN_FULL else ORIGINS) if origins is None else origins
     whole = sizes = {"starts": starts, "classes": wanted, "origins": each}
     fixed = [name for name, size in (("classes", classes), ("origins", origins)) if size is not None]
     if limit is not None:
-        sizes = _affordable(sizes, limit, fixed)
+        sizes = _limited(sizes, limit, fixed)
     planned = _walks(sizes)
-    if affordable is not None:
-        sizes = _affordable(sizes, affordable, fixed)
     wanted, each = sizes["classes"], sizes["origins"]
     notes = []
     if planned < _walks(whole):
@@ -132,7 +114,7 @@ def plan(
         notes.append(Note("origins-sampled", counted(each, "other"), count=each, others=wanted - 1))
     if sizes["starts"] < starts:
         notes.append(Note("starts-reduced", count=sizes["starts"], starts=starts))
-    return Plan(np.sort(order), pool, each, sizes["starts"], rows, seed, tuple(notes), planned)
+    return Plan(np.sort(order), pool, each, sizes["starts"], rows, seed, tuple(notes))
 
 
 def _walks(sizes: dict[str, int]) -> int:
@@ -151,14 +133,14 @@ def expect_sample(k: int, classes: int | None, origins: int | None) -> int:
     return wanted
 
 
-def _affordable(sizes: dict[str, int], affordable: float, fixed: Sequence[str]) -> dict[str, int]:
+def _limited(sizes: dict[str, int], limit: int, fixed: Sequence[str]) -> dict[str, int]:
     """Fewer starts, classes and origins, until there are so many walks or the minimum is reached."""
     wanted, sizes = sizes, dict(sizes)
 
     def fits(name: str) -> int:
         """How much of one there may be, with the others unchanged."""
         others = [sizes[other] + (other == "origins") for other in sizes if other != name]
-        return int(min(affordable / math.prod(others), 1e9)) - (name == "origins")
+        return int(limit / math.prod(others)) - (name == "origins")
 
     for name, least in LADDER:
         if name not in fixed:
@@ -173,13 +155,13 @@ def _affordable(sizes: dict[str, int], affordable: float, fixed: Sequence[str]) 
 # The length of a step.
 
 
-def find_step(walker: Walker, targets: NDArray[np.integer]) -> float:
+def find_step(walker: Walker, classes: int) -> float:
     """A twelfth of the median straight distance of a few walks. If hardly any arrives, the first step tried.
 
     A step that is too long overshoots and jumps between classes; one that is too short costs time for the same figures.
-    A distance measured in a few long steps is too long, so it is measured once more with the resulting step. If time
-    runs out meanwhile, those that have arrived are used.
+    A distance measured in a few long steps is too long, so it is measured once more with the resulting step.
     """
+    targets = seeds.generator(walker.seed, "classes").permutation(classes)[:SEARCHED]
     starts = walker.draw_starts(targets, 0)
     root = math.sqrt(starts[0].numel())
 
@@ -206,77 +188,3 @@ def find_step(walker: Walker, targets: NDArray[np.integer]) -> float:
 def _round(step: float) -> float:
     """Rounded to two digits, so that it can be passed again."""
     return float(f"{step:.2g}")
-
-
-# A pilot run: the step, and what a time budget allows, where they were not given.
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The time for everything that one call does, from the moment it began."""
-
-    began: float
-    seconds: float
-
-    def at(self, share: float) -> float:
-        """The moment at which this share of the time is over."""
-        return self.began + share * self.seconds
-
-    def left(self, share: float = 1.0) -> float:
-        """Seconds until then."""
-        return max(self.at(share) - time.monotonic(), 0.0)
-
-
-@dataclass(frozen=True)
-class Pilot:
-    """What a pilot run found: the step; the maximum steps and rows; how many walks there is time for, None: no limit.
-
-    `until` is the share of the budget after which walking stops, `pace` the seconds that a row takes for a step.
-    """
-
-    step: float
-    max_steps: int
-    batch: int
-    affordable: float | None = None
-    until: float = 1.0
-    pace: float = 0.0
-
-
-def run_pilot(
-    walker: Walker, step: float | None, order: NDArray[np.integer], budget: Budget | None, sensitivity: bool
-) -> Pilot:
-    """Try out what was not given. `order`: classes as they are drawn; `sensitivity`: other steps come afterwards.
-
-    A pass of two rows and a few walks show how long a row takes and how many steps a walk; from that come the rows
-    walked at once, the maximum number of steps and the number of walks. The pilot run is within the budget too.
-    """
-    some = order[:PILOT_CLASSES]
-    if budget is None:
-        return Pilot(find_step(walker, some) if step is None else step, walker.max_steps, walker.batch)
-    two = some[:FEWEST_CLASSES]
-    walker.walk(walker.draw_starts(two, 0), two, step=1.0, max_steps=0)  # one pass, however long it takes
-    walker.deadline = budget.at(SEARCH)
-    rows = budget.left(SEARCH) / (2 * PATIENCE * walker.pace)
-    some = some[: int(np.clip(rows, FEWEST_CLASSES, PILOT_CLASSES))]
-    walker.step = find_step(walker, some) if step is None else step
-    least = min(LEAST_STEPS, walker.max_steps)
-    if rows < 1:  # there is only time for the smallest plan, so nothing needs to be measured
-        passes, until = walker.max_steps + 1.0, WALKED_ALONE
-    else:
-        passes, until = _mean_passes(walker, some, budget), WALKED if sensitivity else WALKED_ALONE
-    left = IN_HAND * budget.left(until)
-    most = int(np.clip(left / (LEAST_WALKS * walker.pace) - 1, least, walker.max_steps))
-    passes = min(passes, most + 1)
-    at_once = min(PASS * budget.seconds / walker.pace, left / 2 / (passes * walker.pace))
-    walks = round(left / (passes * walker.pace), 1)
-    return Pilot(walker.step, most, int(np.clip(at_once, FEWEST_CLASSES, walker.batch)), walks, until, walker.pace)
-
-
-def _mean_passes(walker: Walker, some: NDArray[np.integer], budget: Budget) -> float:
-    """How often a walk goes through the network, on average."""
-    walker.deadline = budget.at(TRIAL)
-    trial = walker.walk(walker.draw_starts(some, 0), some)
-    if trial.interrupted:
-        raise KeyboardInterrupt
-    # A walk that was not finished in time counts as the longest possible.
-    return float(np.where(trial.finished, trial.steps + 1, walker.max_steps + 1).mean())

@@ -7,7 +7,6 @@ grow with the number of walks.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -35,11 +34,11 @@ OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memo
 
 @dataclass(frozen=True, eq=False)
 class Walks:
-    """How m walks went. Rows that were not finished (`finished` False: time ran out, or Ctrl-C) contain zeros.
+    """How m walks went. Rows that Ctrl-C left unfinished (`finished` False) contain zeros.
 
     `features` (m, d) where each walk ended; `steps` taken; `length` of the path and straight `distance` from start to
     end; `loss` at the end; `converged`: the loss reached delta. `ends` (m, ...) are the inputs themselves, if stored.
-    `batch` is how many rows were walked at once at the end, `passes` how often a row went through the network in all.
+    `batch` is how many rows were walked at once at the end.
     """
 
     features: NDArray[np.float32]
@@ -52,7 +51,6 @@ class Walks:
     ends: Tensor | None
     batch: int
     interrupted: bool
-    passes: int
 
     def rows(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name."""
@@ -71,7 +69,6 @@ def walk(
     max_steps: int = MAX_STEPS,
     box: tuple[Tensor, Tensor] | None = None,
     batch: int = BATCH,
-    deadline: float | None = None,
     keep: bool = False,
     tick: Callable[[int], None] | None = None,
 ) -> Walks:
@@ -88,7 +85,6 @@ def walk(
     max_steps : a walk that has not arrived by then ends where it is, `converged` False
     box : least and greatest value of an input, as tensors that broadcast to one input
     batch : rows walked at once; halved while memory is insufficient
-    deadline : a moment of `time.monotonic()` at which to stop
     keep : whether to store where the walks ended
     tick : called after every step with the number of walks that ended
 
@@ -100,12 +96,10 @@ def walk(
     goals = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=starts.device)
     results = _WalkResults(len(targets), split.feature_size, starts if keep else None)
     active = _ActiveWalks(starts, origin)
-    interrupted, passes = False, 0
+    interrupted = False
     with frozen(split.network), torch.enable_grad():
         try:
             while active.fill(batch):
-                if deadline is not None and time.monotonic() > deadline:
-                    break
                 try:
                     x = active.x.detach().requires_grad_()
                     features, logits = split.both(x)
@@ -120,7 +114,6 @@ def walk(
                     batch = len(active.rows) // 2
                     active.send_back(batch)
                     continue
-                passes += len(active.rows)
                 slope = slope.float() if slope.itemsize < 4 else slope  # small gradients are zero in half precision
                 norms = slope.flatten(1).norm(dim=1)
                 if not bool(torch.isfinite(losses).all() and torch.isfinite(norms).all()):
@@ -139,7 +132,7 @@ def walk(
                     tick(len(over))
         except KeyboardInterrupt:
             interrupted = True
-    return results.walks(batch, interrupted, passes)
+    return results.walks(batch, interrupted)
 
 
 class _ActiveWalks:
@@ -232,10 +225,10 @@ class _WalkResults:
         if self.ends is not None:
             self.ends[rows] = ends
 
-    def walks(self, batch: int, interrupted: bool, passes: int) -> Walks:
+    def walks(self, batch: int, interrupted: bool) -> Walks:
         return Walks(
             self.features, self.steps, self.length, self.distance, self.loss, self.converged, self.finished, self.ends,
-            batch, interrupted, passes,
+            batch, interrupted,
         )  # fmt: skip
 
 

@@ -12,8 +12,6 @@ from ..prototypes.record import Prototypes
 from ..split.split import Split, split
 
 STARTS, ORIGINS, STEPS = 2, 3, 60
-SHARE = 0.2
-"""Share of a budget that is reserved for the fresh network."""
 NAME = "freshly initialised"
 
 Make = Callable[..., Prototypes]
@@ -24,14 +22,9 @@ def record_with_fresh(
 ) -> tuple[Prototypes, Prototypes | None, list[str]]:
     """The record of a network, that of a fresh one if wanted, and notes on the latter.
 
-    `make` makes prototypes with `options`. A budget is for both: the fresh network gets at most a fifth of it.
+    `make` makes prototypes with `options`.
     """
-    budget = options.get("budget")
-    if not compare or not isinstance(budget, (int, float)):
-        record = make(own, **options)
-    else:
-        record = make(own, **{**options, "budget": (1 - SHARE) * budget})
-        options = {**options, "budget": SHARE * budget}
+    record = make(own, **options)
     if not compare or record.interrupted:
         return record, None, []
     try:

@@ -304,7 +304,7 @@ def _cosines_of(record: Prototypes) -> tuple[Cosines, dict[int, Cosines]]:
     """The cosines of all prototypes together, and of each start separately."""
     classes, codes = np.unique(record.target, return_inverse=True)
     if len(classes) < 2:
-        raise InputError("The record has prototypes of 1 class; at least 2 are needed. Allow a longer `budget`.")
+        raise InputError("The record has prototypes of 1 class; at least 2 are needed. Allow more `walks`.")
     by_start = {}
     for start in record.starts:
         rows = record.start == start
@@ -312,7 +312,7 @@ def _cosines_of(record: Prototypes) -> tuple[Cosines, dict[int, Cosines]]:
         if len(there) > 1:
             by_start[int(start)] = cosines(record.features[rows], own, len(there))
     if not by_start:
-        raise InputError("No start of the record has prototypes of 2 classes. Allow a longer `budget`.")
+        raise InputError("No start of the record has prototypes of 2 classes. Allow more `walks`.")
     return cosines(record.features, codes, len(classes)), by_start
 
 
