@@ -800,7 +800,7 @@ def all_kept() -> dict[str, Kept]:
             lambda path: classay.DriftMonitor.load(path, DecisionTreeClassifier(max_depth=3), executor=1),
             learnt,
         ),
-        "file: report as JSON": saved(lambda: assayed().report, classay.open_report),
+        "file: report as JSON": saved(lambda: assayed().report, getattr(classay, "open_report", None) or classay.load),
     }
     if TORCH:
         found["store: prototypes"] = asked(lambda folder: classay.prototypes(network(), SHAPE, starts=2, store=folder))

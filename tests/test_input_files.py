@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from one_source import read
 
-from classay import InputError, open_report
+from classay import InputError, load
 from classay.cli.app import run
 from classay.cli.score_files import read as read_scores
 from classay.engine import archive
@@ -45,8 +45,8 @@ READERS = {
     "scores.npy": (lambda path: read_scores(str(path), str(path)), ".npy"),
     "ranks": (lambda path: read_scores(str(path), None), ".classay"),
     "check file": (read_check_file, ".toml"),
-    "report.json": (open_report, ".json"),
-    "report.html": (open_report, ".html"),
+    "report.json": (load, ".json"),
+    "report.html": (load, ".html"),
     "test set": (read_labelled_rows, ".npz"),
     "record": (archive.read, ".classay"),
     "header": (archive.read_header, ".classay"),

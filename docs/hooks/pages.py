@@ -43,4 +43,4 @@ def on_post_build(config: Any) -> None:
     import classay
 
     for source in sorted((ROOT / "docs" / "reports").glob("*.json")):
-        classay.open_report(source).save(Path(config["site_dir"]) / "reports" / f"{source.stem}.html", force=True)
+        classay.load(source).save(Path(config["site_dir"]) / "reports" / f"{source.stem}.html", force=True)

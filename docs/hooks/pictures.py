@@ -4,7 +4,7 @@
     python docs/hooks/pictures.py sweep network   # some
 
 `network` needs the extra of that name, `report` Debian's chromium. The report it shows was made by the command in its
-settings, and saved by classay.open_report("breast_cancer.html").save("docs/reports/breast_cancer.json", force=True).
+settings, and saved by classay.load("breast_cancer.html").save("docs/reports/breast_cancer.json", force=True).
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def report() -> None:
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page = classay.open_report(DOCS / "reports" / "breast_cancer.json").save(Path(folder) / "report.html")
+        page = classay.load(DOCS / "reports" / "breast_cancer.json").save(Path(folder) / "report.html")
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
         view = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme="light")

@@ -32,7 +32,6 @@ from .learner.preference.preference import preference as preference
 from .learner.record import record as record
 from .learner.records.labelings import Labelings as Labelings
 from .learner.records.predictions import Predictions as Predictions
-from .learner.records.predictions import load as load
 from .learner.scores.metrics import metrics as metrics
 from .learner.scores.retrain_change import retraining as retraining
 from .learner.scores.score_variance import score_variance as score_variance
@@ -51,9 +50,8 @@ from .report.assay import characterize as characterize
 from .report.data_report import DataReport as DataReport
 from .report.data_report import data_report as data_report
 from .report.document import Report as Report
-from .report.export.files import open_report as open_report
-from .report.export.skore_checks import skore_checks as skore_checks
-from .report.gates.assert_gates import assert_gates as assert_gates
+from .report.export.files import load as load
+from .report.gates.gates import assert_gates as assert_gates
 
 __version__: str
 __all__: list[str]

@@ -45,7 +45,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
         pytest.fail(
             "The test has the mark classay but returns no report; expected a report, an assay or a file.", pytrace=False
         )
-    from .report.gates.assert_gates import assert_gates
+    from .report.gates.gates import assert_gates
 
     more = {name: value for name, value in mark.kwargs.items() if name != "report"}
     try:
@@ -58,6 +58,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
 @pytest.fixture
 def assert_gates() -> Any:
     """`classay.assert_gates`, as a fixture."""
-    from .report.gates.assert_gates import assert_gates as check
+    from .report.gates.gates import assert_gates as check
 
     return check

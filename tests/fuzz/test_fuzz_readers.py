@@ -15,7 +15,7 @@ from sample import sample_report
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from classay import DriftMonitor, Ranks, Subsets, load, open_report, record
+from classay import DriftMonitor, Ranks, Subsets, load, record
 from classay.cli.score_files import array, labels
 from classay.cli.score_files import read as read_scores
 from classay.engine import archive
@@ -121,8 +121,8 @@ FILES = {
     "true classes": (".txt", lambda: "\n".join(map(str, Y)).encode(), labels),
     "test set": (".npz", lambda: content_of(npz(x=X, y=Y), ".npz"), read_labelled_rows),
     "check file": (".toml", CHECK.encode, read_check_file),
-    "report as JSON": (".json", lambda: content_of(sample_report().save, ".json"), open_report),
-    "report as a page": (".html", lambda: content_of(sample_report().save, ".html"), open_report),
+    "report as JSON": (".json", lambda: content_of(sample_report().save, ".json"), load),
+    "report as a page": (".html", lambda: content_of(sample_report().save, ".html"), load),
     "record": (".classay", lambda: content_of(small_record().save, ".classay"), load),
     "header": (".classay", lambda: content_of(small_record().save, ".classay"), archive.read_header),
     "ranks": (".classay", lambda: content_of(Ranks.from_scores(X, Y).save, ".classay"), Ranks.load),

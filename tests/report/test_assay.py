@@ -316,7 +316,7 @@ def test_texts_are_taken():
     X = [f"the day was {words[0][k]} and {words[1][k]} and {words[2][rng.integers(2)]} {rng.integers(99)}" for k in y]
     learners = {"text": make_pipeline(TfidfVectorizer(), MultinomialNB()), "tree": DecisionTreeClassifier()}
     made, _ = found(learners, X, y, splits=4)
-    assert made.report.figure("text", "cv_accuracy").value > 0.9
+    assert made.report.figure("text", "accuracy").value > 0.9
     assert "series of strings" in made.learners["text"].wrapped
 
 

@@ -89,7 +89,7 @@ def test_little_is_shown_before_anything_is_opened(made, tmp_path):
 
 def test_it_is_saved_and_opened_again(made, tmp_path):
     for name in ("data.html", "data.json"):
-        assert classay.open_report(made.save(tmp_path / name)).to_dict() == made.report.to_dict()
+        assert classay.load(made.save(tmp_path / name)).to_dict() == made.report.to_dict()
     assert report_from(document(made.report)).title == made.report.title
     assert "D205" in made.save(tmp_path / "card.md").read_text()
     assert str(made).startswith("data: data and model assayed.")

@@ -30,8 +30,8 @@ def test_groups_reach_every_figure_and_the_printed_call(patients):
     learners = {"tree": DecisionTreeClassifier(random_state=0), "bayes": GaussianNB()}
     made = classay.characterize(learners, X, y, groups=groups, test_size=0.4, **FEW)
     assert (
-        made.report.figure("tree", "cv_accuracy").kind
-        != classay.characterize(learners, X, y, **FEW).report.figure("tree", "cv_accuracy").kind
+        made.report.figure("tree", "accuracy").kind
+        != classay.characterize(learners, X, y, **FEW).report.figure("tree", "accuracy").kind
     )
     assert not [each for each in made.findings if each.code == "S301" and each.level == "warning"]
     expected = classay.complexity(X, y, groups=groups).baseline_accuracy

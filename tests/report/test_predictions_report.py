@@ -74,7 +74,7 @@ def test_figures_can_be_gated_saved_and_opened(report, tmp_path):
     assert report.figure("plain", "accuracy").value == pytest.approx(0.85, abs=0.08)
     for name in ("page.html", "page.json"):
         path = report.save(tmp_path / name)
-        assert classay.open_report(path).to_dict() == report.to_dict()
+        assert classay.load(path).to_dict() == report.to_dict()
     assert NASTY not in (tmp_path / "page.html").read_text()
     assert "## judge.csv: predictions assayed" in report.save(tmp_path / "card.md").read_text()
     assert "altair" in type(report.plot()).__module__

@@ -234,7 +234,7 @@ def test_no_such_file(classay):
 
 @pytest.mark.slow
 def test_a_real_assay_has_every_figure_that_gates_know(classay, written, tmp_path):
-    from classay.report.gates.gates import FIGURES
+    from classay.report.gates.gate import FIGURES
 
     file = written(
         'data = "digits"\nsplits = 10\nrepeats = 2\nsize = 100\nn_probes = 100\nretrains = 2\n'

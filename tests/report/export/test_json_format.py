@@ -12,7 +12,7 @@ from gate_reports import small_report
 from classay.intervals import Estimate
 from classay.report.document import Figure, Finding, Picture, Recommendation, Report, Section, Sheet, Unasked
 from classay.report.export import json_format as module
-from classay.report.export.json_format import document, report_from, schema
+from classay.report.export.json_format import document, schema
 
 jsonschema = pytest.importorskip("jsonschema")
 PUBLISHED = Path(module.__file__).parent / "report.schema.json"
@@ -64,11 +64,3 @@ def test_null_stands_for_unknown_and_no_limit(validator):
 
 def test_the_published_file_is_this_schema():
     assert json.loads(PUBLISHED.read_text()) == schema(), f"run `classay schema > {PUBLISHED}`"
-
-
-def test_a_report_of_the_first_schema_keeps_what_its_figures_meant():
-    content = document(small_report()) | {"schema": 1}
-    content["figures"].append({**content["figures"][0], "name": "cv_accuracy"})
-    read = report_from(content)
-    named = [each.name for each in read.figures if each.of == "tree"]
-    assert named == ["refit_accuracy", "stability", "capacity", "accuracy"]

@@ -169,7 +169,7 @@ def damaged(**changes):
     [
         (damaged(format="other"), "not a report of classay"),
         ([], "not a report of classay"),
-        (damaged(schema=SCHEMA + 1), "later version of classay"),
+        (damaged(schema=SCHEMA + 1), "another version of classay"),
         (damaged(schema="1"), "`schema` is '1'"),
         (damaged(title=KeyError), "`title` is missing"),
         (damaged(findings__0__level="bad"), r"`findings\[0\].level` is 'bad'"),

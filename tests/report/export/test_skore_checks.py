@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from gate_reports import small_report
 
-import classay
 from classay import InputError
 from classay.intervals import Estimate
 from classay.report.document import Figure, Finding, Unasked
@@ -30,7 +29,7 @@ def report_of(*learners: str):
 
 
 def test_findings_of_one_learner_and_of_the_data():
-    checks = {each.code: each for each in classay.skore_checks(report_of("tree", "forest"), of="tree")}
+    checks = {each.code: each for each in report_of("tree", "forest").skore_checks(of="tree")}
     assert checks["L103"].check_function(None) == "It varies. Average."
     assert (checks["L103"].severity, checks["D202"].severity) == ("issue", "tip")
     assert checks["L102"].check_function(None) is None
@@ -40,11 +39,9 @@ def test_findings_of_one_learner_and_of_the_data():
 
 def test_which_learner_must_be_known():
     with pytest.raises(InputError, match="name one"):
-        classay.skore_checks(report_of("tree", "forest"))
+        report_of("tree", "forest").skore_checks()
     with pytest.raises(InputError, match="Did you mean tree"):
-        classay.skore_checks(report_of("tree", "forest"), of="tre")
-    with pytest.raises(InputError, match="expected a report of classay"):
-        classay.skore_checks(3)
+        report_of("tree", "forest").skore_checks(of="tre")
 
 
 @pytest.mark.filterwarnings("default")
@@ -55,7 +52,7 @@ def test_skore_itself():
 
     X, y = load_iris(return_X_y=True)
     theirs = skore.evaluate(DecisionTreeClassifier(max_depth=2), X, y, splitter=0.3)
-    theirs.checks.add(classay.skore_checks(report_of("tree")))
+    theirs.checks.add(report_of("tree").skore_checks())
     frame = theirs.checks.summarize(fast_mode=True).frame().set_index("code")
     assert frame.loc["L103", "section"] == "issue"
     assert frame.loc["D202", "section"] == "tip"

@@ -53,7 +53,7 @@ def test_passes():
 
 @pytest.mark.classay("accuracy >= 0.99")
 def test_fails():
-    return classay.open_report("report.json")
+    return classay.load("report.json")
 
 @pytest.mark.classay("accuracy >= 0.9")
 def test_returns_nothing():

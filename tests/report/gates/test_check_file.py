@@ -8,7 +8,8 @@ import pytest
 from gate_reports import small_report
 
 from classay import InputError
-from classay.report.gates.check_file import read_check_file, refuse_unknown_subjects
+from classay.report.gates.check_file import first_gates, read_check_file, refuse_unknown_subjects
+from classay.report.gates.gates import check_gates
 
 WHOLE = """
 data = "credit.csv"
@@ -49,13 +50,20 @@ def test_the_whole_file(check, tmp_path):
         "tree": "DecisionTreeClassifier(max_depth=4)",
         "forest": "RandomForestClassifier(n_estimators=50)",
     }
-    assert [(gate.text, gate.subject, gate.of) for gate in found.gates] == [
-        ("stability >= 0.9", "learner", ""),
-        ("data.suspects <= 10", "data", ""),
-        ("accuracy >= 0.95", "learner", "forest"),
-        ("estimate >= 0.9", "network", "resnet"),
+    assert [(gate.text, gate.of) for gate in found.gates] == [
+        ("stability >= 0.9", ""),
+        ("data.suspects <= 10", ""),
+        ("accuracy >= 0.95", "forest"),
+        ("no warning", "forest"),
+        ("estimate >= 0.9", "resnet"),
+        ("no L102", ""),
     ]
-    assert [(ban.what, ban.of) for ban in found.bans] == [("L102", ""), ("warning", "forest")]
+
+
+def test_metrics_of_gates_are_measured(check):
+    gates = 'gates = ["f1_macro >= 0.8", "retrain_change <= 0.03", "a.roc_auc >= b.roc_auc"]'
+    assert check(f'data = "iris"\n{gates}').settings["metric"] == ["accuracy", "f1_macro", "roc_auc"]
+    assert check(f'data = "iris"\nmetric = "roc_auc"\n{gates}').settings["metric"] == ["roc_auc", "f1_macro"]
 
 
 def test_paths_count_from_the_files_folder(check, tmp_path):
@@ -88,7 +96,7 @@ def test_paths_count_from_the_files_folder(check, tmp_path):
         ('data = "iris"\n[learners.a]\nforbid = ["note"]', "`learners.a` has gates but no learner"),
         ('data = "iris"\nforbid = ["L12"]', "Did you mean"),
         ('data = "iris"\n[networks.a]\ngates = ["gap <= 1"]', "not a figure of a network"),
-        ('report = "r.json"\nseed = 1\ngates = ["gap <= 1"]', "`seed` is for a new assay"),
+        ('report = "r.json"\nseed = 1\ngates = ["gap <= 1"]', "`seed` is for a new report"),
         ('report = "r.json"\ngates = ["gap <= 1"]\n[learners]\na = "SVC"', "`learners.a` has a learner to fit"),
         ('data = "iris', "is not valid TOML"),
     ],
@@ -122,3 +130,13 @@ def test_who_is_not_in_the_report(check, text, message):
 
 def test_who_failed_is_known(check):
     refuse_unknown_subjects(check('report = "r.json"\n[learners.svm]\ngates = ["gap <= 1"]'), small_report())
+
+
+def test_a_first_file_has_gates_that_its_report_passes(tmp_path):
+    report = small_report()
+    report.save(tmp_path / "r.json")
+    path = tmp_path / "classay.toml"
+    path.write_text(first_gates(report, "r.json"), encoding="utf-8")
+    check = read_check_file(path)
+    assert {gate.text for gate in check.gates} >= {"stability >= 0.88", "data.suspects <= 16", "no L101"}
+    assert all(each.passed for each in check_gates(report, check.gates))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from xml.etree import ElementTree as xml
 
 import pytest
 from gate_reports import NASTY, small_report
@@ -14,7 +16,8 @@ from classay import InputError
 from classay.intervals import Estimate, exact
 from classay.report.document import Figure, Unasked
 from classay.report.document.glossary import TERMS
-from classay.report.gates.gates import FIGURES, ban_from, check_gates, gate_from, metrics_of, summary
+from classay.report.gates.gate import FIGURES, ban_from, gate_from
+from classay.report.gates.gates import Verdict, check_gates, junit, summary
 from classay.report.metric import is_metric
 
 COLUMNS_ONLY = {
@@ -122,9 +125,7 @@ def test_whom_gates_are_about():
 def test_what_is_not_there_fails_and_says_so():
     report = small_report(figures=(Figure("learner", "tree", "stability", exact(1.0)),), failed={})
     texts = ["network.estimate >= 0.1", "classes.information >= 0", "kappa >= 0", "stability >= 0"]
-    why = {
-        (each.of, each.gate.split()[0]): each.why for each in check_gates(report, map(gate_from, texts), (), ["forest"])
-    }
+    why = {(each.of, each.gate.split()[0]): each.why for each in check_gates(report, map(gate_from, texts), ["forest"])}
     assert why["network", "network.estimate"] == "no network was given"
     assert why["classes", "classes.information"] == "there is no such figure: it could not be measured"
     assert why["tree", "kappa"] == "there is no such figure: it could not be measured"
@@ -140,7 +141,7 @@ def test_one_learner_alone():
 def test_findings_can_be_forbidden():
     report = small_report()
     bans = [ban_from("L102"), ban_from("warning", "tree"), ban_from("note", "tree"), ban_from("L101"), ban_from("L109")]
-    verdicts = check_gates(report, [], bans)
+    verdicts = check_gates(report, bans)
     assert [each.passed for each in verdicts] == [False, False, True, True, True]
     assert verdicts[0].why == "L102 tree: tree is less stable."
     assert verdicts[2].why == "none found"
@@ -149,7 +150,7 @@ def test_findings_can_be_forbidden():
 
 def test_a_finding_that_could_not_be_looked_for_is_not_known_to_be_absent():
     report = small_report(unasked=(Unasked("C401", "More classes", "there are 2 classes"),))
-    (verdict,) = check_gates(report, [], [ban_from("C401")])
+    (verdict,) = check_gates(report, [gate_from("no C401")])
     assert not verdict.passed
     assert verdict.why == "it could not be checked: there are 2 classes"
 
@@ -202,10 +203,104 @@ def test_verdicts_are_plain():
     assert json.loads(text)[0]["estimate"]["low"] == 0.9
 
 
-def test_gates_name_any_scorer_and_old_names_of_figures():
-    assert gate_from("cv_accuracy >= 0.9").figure == "accuracy"
-    gates = [gate_from("f1_macro >= 0.8"), gate_from("accuracy >= 0.9"), gate_from("retrain_change <= 0.03")]
-    assert metrics_of(gates) == ["f1_macro"]
+def test_gates_name_any_scorer():
     (verdict,) = check_gates(small_report(), [gate_from("f1_macro >= 0.8", "tree")])
     assert not verdict.passed
     assert "--metric f1_macro" in verdict.why
+
+
+# Gates on two learners, and on a learner in two reports.
+
+NO_WORSE = "candidate.accuracy >= champion.accuracy - 0.01"
+
+
+def report_with(**accuracies: Estimate):
+    figures = tuple(Figure("learner", name, "accuracy", value) for name, value in accuracies.items())
+    return replace(small_report(), figures=figures, failed={})
+
+
+def around(value: float, half: float = 0.02) -> Estimate:
+    return Estimate(value, value - half, value + half)
+
+
+@pytest.mark.parametrize(
+    ("text", "candidate", "passed"),
+    [
+        (NO_WORSE, 0.90, True),  # −0.02 ± 0.028 is not shown to be below −0.01
+        (NO_WORSE, 0.80, False),
+        ("candidate.accuracy.low >= champion.accuracy - 0.01", 0.90, False),
+    ],
+)
+def test_a_gate_on_two_fails_only_on_a_shown_drop(text, candidate, passed):
+    report = report_with(champion=around(0.92), candidate=around(candidate))
+    (verdict,) = check_gates(report, [gate_from(text)])
+    assert verdict.passed == passed
+    assert passed or "beyond -0.01" in verdict.why
+
+
+def test_pairs_are_used_where_they_are_known():
+    report = report_with(champion=around(0.92), candidate=around(0.90))
+    (verdict,) = check_gates(report, [gate_from(NO_WORSE)], paired=lambda *_: Estimate(-0.02, -0.025, -0.015))
+    assert not verdict.passed
+    assert verdict.margin == pytest.approx(-0.005)
+
+
+def test_an_earlier_report_is_the_champion():
+    before, now = report_with(tree=around(0.95, 0.01)), report_with(tree=around(0.80, 0.01))
+    (verdict,) = check_gates(now, [], before=before, min_effect=0.01)
+    assert (verdict.of, verdict.gate, verdict.passed) == ("tree", NO_WORSE, False)
+    assert check_gates(before, [], before=before)[0].passed
+    # Its own gate on the champion takes the place of the one on accuracy.
+    (own,) = check_gates(now, [gate_from("candidate.accuracy >= champion.accuracy - 0.2")], before=before)
+    assert own.passed
+    (other,) = check_gates(report_with(forest=around(0.9)), [], before=before)
+    assert not other.passed
+    assert "no such figure" in other.why
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("candidate.accuracy >= champion.stability", "the same figure on both sides"),
+        ("candidate.acuracy >= champion.acuracy", "Did you mean accuracy"),
+        ("candidate >= champion", "cannot be read"),
+    ],
+)
+def test_gates_on_two_that_cannot_be_read(text, message):
+    with pytest.raises(InputError, match=message):
+        gate_from(text)
+
+
+def test_a_name_that_is_not_in_the_report():
+    with pytest.raises(InputError, match=r"not in the report.*--against last\.json"):
+        check_gates(report_with(tree=around(0.9)), [gate_from(NO_WORSE)])
+
+
+@pytest.mark.parametrize("text", ["data.baseline_accuracy >= 0.8", "data.unlike_share <= .1", "learner.gap <= 1.5e-1"])
+def test_a_bound_with_a_decimal_point_is_not_another_learner(text):
+    assert gate_from(text).bound > 0
+
+
+# JUnit XML is well-formed for any text, and has one test case a gate.
+
+
+def test_one_case_a_gate():
+    verdicts = check_gates(small_report(), [gate_from("stability >= 0.9"), gate_from("no L102")])
+    suite = xml.fromstring(junit(verdicts, "classay.toml", 1.5)).find("testsuite")
+    counts = {"tests": "4", "failures": "3", "errors": "0", "skipped": "0"}
+    assert suite.attrib == {"name": "classay.toml", **counts, "time": "1.500"}
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases] == ["stability >= 0.9"] * 3 + ["no L102"]
+    assert [case.find("failure") is None for case in cases] == [True, False, False, False]
+    assert cases[0].get("classname") == "classay.tree"
+    assert cases[3].get("classname") == "classay.findings"
+    assert cases[2].find("failure").get("message") == "svm gave no results: It did not converge."
+    assert NASTY.split()[-1] in cases[1].get("classname")
+
+
+@given(st.text(st.characters()), st.text(st.characters()))
+def test_any_text_is_well_formed(name, why):
+    verdict = Verdict(name, why, "gap", Estimate(1, 0, 2, kind=name), "low", 0.0, False, -1.0, why)
+    case = xml.fromstring(junit([verdict], name)).find("testsuite/testcase")
+    assert case.find("failure") is not None
+    junit([verdict], name).encode("utf-8")

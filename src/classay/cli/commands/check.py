@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from ...report.document import Report
 from ...report.document.glossary import term_of
 from ...report.document.phrases import printed
 from ...report.export.files import open_report, ready, write
-from ...report.gates import gates
+from ...report.findings.differences import paired_difference
 from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknown_subjects
-from ...report.gates.gates import Verdict
-from ...report.gates.pair_gates import CANDIDATE, CHAMPION, Paired, check_pair_gates, no_worse
-from ...report.gates.paired import paired_learners, paired_variants
+from ...report.gates.gates import Paired, Verdict, check_gates, summary
+from ...report.gates.gates import junit as junit_xml
+from ...report.gates.variants import variant_difference
 from ...report.predictions import measured, predictions_report
 from ...result import plain
 from ...tables.read import read_table
@@ -98,22 +99,18 @@ def command(
     begin = time.perf_counter()
     before = None if against is None else open_report(against)
     document, learners, paired = _report(check, workers, store, quiet, allow_import)
-    verdicts = gates.check_gates(document, check.gates, check.bans, learners)
-    of_two = check.pair_gates
-    if before is not None and not any({gate.one, gate.other} == {CANDIDATE, CHAMPION} for gate in of_two):
-        of_two = (*of_two, *no_worse(min_effect))
-    verdicts += check_pair_gates(document, of_two, before, paired)
+    verdicts = check_gates(document, check.gates, learners, before, paired, min_effect)
     if as_json:
         console.write_json(_as_json(check, verdicts, document))
     else:
         _show(verdicts)
     if target is not None:
-        write(target, gates.junit(verdicts, f"classay {file.name}", time.perf_counter() - begin))
+        write(target, junit_xml(verdicts, f"classay {file.name}", time.perf_counter() - begin))
         console.say(f"Saved {target}", quiet)
     if report is not None:
         console.say(f"Saved {document.save(report, force=force)}", quiet)
     console.report_failures(document.failed)
-    console.say(gates.summary(verdicts), quiet)
+    console.say(summary(verdicts), quiet)
     if document.settings.get("interrupted") and check.report is None:
         console.error("Interrupted: the gates above were checked only against what had finished.")
         raise typer.Exit(console.PARTIAL)
@@ -158,7 +155,7 @@ def _report(
         )
     except KeyboardInterrupt:
         raise console.NothingDone from None
-    return assay.report, list(learners), paired_learners(assay.parts) if check.pair_gates else None
+    return assay.report, list(learners), lambda *names: paired_difference(assay.parts, *names)
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
@@ -170,7 +167,7 @@ def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
     table, _ = PredictionColumns(**given).table(file)
     name = Path(file).name
     results = measured(table, name, 0)
-    return predictions_report(table, name), [], paired_variants(results)
+    return predictions_report(table, name), [], partial(variant_difference, results)
 
 
 def _show(verdicts: list[Verdict]) -> None:

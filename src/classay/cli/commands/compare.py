@@ -126,7 +126,7 @@ def _show(result: Comparison) -> None:
 def _compare_reports(old: str, new: str, uri: str | None, as_json: bool, fail: bool, min_effect: float) -> None:
     from ...report.export.files import open_report
     from ...report.export.mlflow_log import report_of_run
-    from ...report.gates.against import changes_between
+    from ...report.gates.report_changes import changes_between
 
     documents = [
         report_of_run(each.removeprefix(MLFLOW), uri) if each.startswith(MLFLOW) else open_report(each)
@@ -136,10 +136,7 @@ def _compare_reports(old: str, new: str, uri: str | None, as_json: bool, fail: b
     if as_json:
         console.write_json({"classay": __version__, "shown": changes.regression_shown, **changes.to_dict()})
     else:
-        rows = [
-            [f"{each.of}: {each.label}", each.old_text, each.new_text, each.change_text, each.verdict]
-            for each in changes.changes
-        ]
+        rows = [list(each.texts) for each in changes.changes]
         console.out().print(console.table(f"{old} → {new}", ["figure", "old", "new", "change", ""], rows))
         for note in changes.notes:
             console.out().print(note, markup=False)

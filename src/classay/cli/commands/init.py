@@ -9,8 +9,7 @@ import typer
 
 from ... import __version__
 from ...report.export.files import open_report, ready, write
-from ...report.gates.check_file import read_check_file
-from ...report.gates.first_gates import first_gates
+from ...report.gates.check_file import first_gates, read_check_file
 from ...result import plain
 from .. import console, options
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from .document import (
     LEVELS,
-    OTHER_NAMES,
     SCHEMA,
     Cell,
     Figure,
@@ -25,7 +24,6 @@ from .document import (
 
 __all__ = [
     "LEVELS",
-    "OTHER_NAMES",
     "SCHEMA",
     "Cell",
     "Figure",

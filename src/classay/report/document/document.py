@@ -16,6 +16,8 @@ from ...result import Result, plain
 if TYPE_CHECKING:
     import altair as alt
 
+    from ..export.skore_checks import FindingCheck
+
 SCHEMA = 2
 """Version of the JSON format; it grows when readers of the previous version would misread a file."""
 Cell = str | int | float | bool | Estimate | None
@@ -93,10 +95,6 @@ class Recommendation:
     learner: str = ""
 
 
-OTHER_NAMES = {"cv_accuracy": "accuracy"}
-"""Earlier names of figures."""
-
-
 @dataclass(frozen=True)
 class Report(Result):
     """The results of an assay, ready to be read, saved, and checked against gates.
@@ -131,7 +129,6 @@ class Report(Result):
         """The estimate of one figure, as in report.figure("tree", "stability")."""
         from ...expect import InputError, nearest, shown
 
-        name = OTHER_NAMES.get(name, name)
         by_name = {each.name: each.estimate for each in self.figures if each.of == of}
         if not by_name:
             known = dict.fromkeys(each.of for each in self.figures)
@@ -186,6 +183,17 @@ class Report(Result):
         from ..export.files import save
 
         return save(self, path, force)
+
+    def skore_checks(self, of: str | None = None) -> list[FindingCheck]:
+        """The findings on one learner, and on the data, as checks of skore: warnings are issues, notes are tips.
+
+        `of` is the learner of the skore report; needed if this report has several::
+
+            skore_report.checks.add(assay.report.skore_checks(of="tree"))
+        """
+        from ..export.skore_checks import checks_of
+
+        return checks_of(self, of)
 
     def _notebook_table(self) -> tuple[pd.DataFrame, str]:
         rows = [(each.level, each.code, each.of, each.sentence, each.action) for each in self.findings]

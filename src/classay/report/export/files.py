@@ -11,9 +11,14 @@ from pathlib import Path
 
 from ...expect import InputError, nearest
 from ...input_files import expect_file
+from ...learner.records.labelings import Labelings
+from ...learner.records.predictions import Predictions
+from ...learner.records.predictions import load as load_record
 from ..document import Report
 from .json_format import document, report_from
 
+SUFFIXES = (".json", ".html")
+"""Files that can be opened as a report."""
 ELEMENT = "classay-report"
 """The id of the script element that contains the document."""
 
@@ -77,13 +82,19 @@ def write(path: Path, text: str) -> None:
         passing.unlink(missing_ok=True)
 
 
-def open_report(path: str | Path) -> Report:
-    """Open a report from a .json or .html file; it is equal to the report that was saved.
+def load(path: str | Path) -> Report | Labelings | Predictions:
+    """Load what was saved: a report (.json or .html), or a record of refits or predictions.
 
-    It can be queried, saved in another format, and checked against gates. Nothing in the file is executed.
+    Nothing in the file is executed. A report is equal to the one that was saved: it can be queried, saved in another
+    format, and checked against gates.
     """
+    return open_report(path) if Path(path).suffix.lower() in SUFFIXES else load_record(path)
+
+
+def open_report(path: str | Path) -> Report:
+    """Open a report from a .json or .html file."""
     source = Path(path).expanduser()
-    if source.suffix.lower() not in (".json", ".html"):
+    if source.suffix.lower() not in SUFFIXES:
         raise InputError(
             f"{str(source)!r} cannot be opened as a report; expected .json or .html, as written by `classay report`."
         )

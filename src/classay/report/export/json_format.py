@@ -30,31 +30,21 @@ def document(report: Report) -> dict[str, Any]:
 def report_from(content: Any) -> Report:
     """The report in a document.
 
-    A document with a later schema is refused, as its meaning may differ; unknown keys are ignored. Numbers are restored
+    A document with another schema is refused, as its meaning may differ; unknown keys are ignored. Numbers are restored
     to the last bit. Null in an estimate is an unknown value, or an end without a limit.
     """
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise InputError('It is not a report of classay: `format` is not "classay-report".')
     version = content.get("schema")
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise InputError(f"It is damaged: `schema` is {_short(version)}; expected an integer of at least 1.")
-    if version > SCHEMA:
+    if type(version) is not int:
+        raise InputError(f"It is damaged: `schema` is {_short(version)}; expected {SCHEMA}.")
+    if version != SCHEMA:
         raise InputError(
-            f"It was written by a later version of classay (schema {version}; this one reads up to {SCHEMA}). "
-            "Install a later classay."
+            f"It was written by another version of classay (schema {version}; this one reads {SCHEMA}). Install that "
+            "version, or make the report again."
         )
     report: Report = _read(Report, content, "")
-    return report if version > 1 else _from_first(report)
-
-
-def _from_first(report: Report) -> Report:
-    """A report of schema 1, in which `accuracy` was that of refits on halves, and `cv_accuracy` what it is now."""
-    names = {"accuracy": "refit_accuracy", "cv_accuracy": "accuracy"}
-    figures = tuple(
-        dataclasses.replace(each, name=names.get(each.name, each.name)) if each.subject == "learner" else each
-        for each in report.figures
-    )
-    return dataclasses.replace(report, figures=figures)
+    return report
 
 
 def fields_of(kind: type) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import Any
 
 from ...expect import InputError, nearest, shown
-from ..assay import Assay
 from ..document import Finding, Report, Unasked
 
 TYPES = ("estimator", "cross-validation")
@@ -38,19 +37,9 @@ class FindingCheck:
         return self.explanation
 
 
-def skore_checks(report: Report | Assay, of: str | None = None) -> list[FindingCheck]:
-    """The findings of a report on one learner, and on the data, as checks of skore.
-
-    Warnings are issues, notes are tips, and what is fine has passed::
-
-        skore_report.checks.add(classay.skore_checks(assay, of="tree"))
-
-    of : the learner of the skore report; needed if the report has several
-    """
-    document = report.report if isinstance(report, Assay) else report
-    if not isinstance(document, Report):
-        raise InputError(f"`report` is {type(report).__name__}; expected a report of classay.")
-    learners = document.learners
+def checks_of(report: Report, of: str | None = None) -> list[FindingCheck]:
+    """The findings of a report on one learner, and on the data; `of` is needed if the report has several learners."""
+    learners = report.learners
     if of is None and len(learners) > 1:
         raise InputError(f"The report has several learners ({shown(learners)}); name one: of={learners[0]!r}.")
     if of is not None and of not in learners:
@@ -61,11 +50,11 @@ def skore_checks(report: Report | Assay, of: str | None = None) -> list[FindingC
     others = set(learners) - {name}
     # One check for each code: the most serious finding counts, and the others are in the same text.
     by_code: dict[str, list[Finding]] = {}
-    for each in document.findings:
+    for each in report.findings:
         if each.of not in others:
             by_code.setdefault(each.code, []).append(each)
     checks = [_check(code, findings) for code, findings in by_code.items()]
-    return checks + [_impossible(each) for each in document.unasked if each.code not in by_code]
+    return checks + [_impossible(each) for each in report.unasked if each.code not in by_code]
 
 
 def _check(code: str, findings: list[Finding]) -> FindingCheck:

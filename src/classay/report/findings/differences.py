@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_mean
@@ -63,3 +64,21 @@ def _crossed(one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArr
     table = by_group(one - other, groups)
     draws = draws_of(table, groups)
     return around(float(table.mean()), crossed_standard_error(table), level, "over subsets and points", draws)
+
+
+def paired_difference(results: Results, one: str, other: str, figure: str, level: float = 0.95) -> Estimate | None:
+    """A figure of one learner minus that of the other: on the same rows, or the same test points and subsets.
+
+    None if that is not known of this figure.
+    """
+    first, second = results.predicted.get(one), results.predicted.get(other)
+    if figure == "accuracy" and first is not None and second is not None:
+        if not np.array_equal(first.tested, second.tested):
+            return None
+        rights = [held.right(results.data.codes) for held in (first, second)]
+        return difference_over_rows(rights[0], rights[1], level, results.data.groups_of(first.tested))
+    measures = {"refit_accuracy": accuracy_difference, "stability": stability_difference}
+    learners = [results.learners[name] for name in (one, other) if name in results.learners]
+    if figure not in measures or len(learners) < 2 or not comparable(*learners):
+        return None
+    return measures[figure](learners[0], learners[1], level)

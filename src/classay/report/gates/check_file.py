@@ -1,21 +1,25 @@
-"""`classay.toml`: what to assay and the gates it must pass, validated in full before any fit."""
+"""`classay.toml`: what to measure and the gates it must pass, validated in full before any fit; and a first one."""
 
 from __future__ import annotations
 
+import json
+import math
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...expect import InputError, nearest, shown
 from ...input_files import expect_file
+from ...intervals import Estimate
 from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
 from ..document import Report
+from ..document.glossary import TERMS
+from ..document.phrases import printed
 from ..metric import check_metric
-from .gates import FIGURES, Ban, Gate, ban_from, gate_from, metrics_of
-from .pair_gates import PairGate, is_pair_gate, pair_gate_from
+from .gate import FIGURES, AnyGate, ban_from, gate_from
 
 SETTINGS: dict[str, tuple[type, ...]] = {
     "splits": (int,),
@@ -29,33 +33,39 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "time_limit": (int, float),
 }
 """Settings with fixed numbers by default, the same on any machine; a budget chooses them by its speed."""
-ASSAY = ("data", "target", "budget", "seed", "metric", *SETTINGS)
+MEASURING = ("data", "target", "budget", "seed", "metric", *SETTINGS)
+"""Keys of a new report."""
 PREDICTIONS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("file", "truth", "item", "run", "variant", "groups", "wide", "missing"), (str,)),
     **dict.fromkeys(("prediction", "score"), (str, list)),
     "normalise": (bool,),
 }
 """Columns of a file of predictions, under the names of the options of `classay report`."""
-KEYS = (*ASSAY, "report", "predictions", "gates", "forbid", "learners", "networks")
-WORDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "a table"}
+KEYS = (*MEASURING, "report", "predictions", "gates", "forbid", "learners", "networks")
+WORDS = {
+    str: "a string",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckFile:
-    """The content of a check file. Either `data` (what to assay) or `report` (an existing report) is given, not both.
+    """The content of a check file: `data` to measure, an existing `report`, or a file of `predictions`, and the gates.
 
     `learners` are texts by name, empty for the default ones; `settings` are keywords of `characterize`.
     """
 
     path: Path
-    data: str | None
-    report: Path | None
+    gates: tuple[AnyGate, ...]
+    data: str | None = None
+    report: Path | None = None
     target: str | None = None
     learners: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    gates: tuple[Gate, ...] = ()
-    bans: tuple[Ban, ...] = ()
-    pair_gates: tuple[PairGate, ...] = ()
     predictions: dict[str, Any] = field(default_factory=dict)
 
 
@@ -79,136 +89,125 @@ def read_check_file(path: str | Path) -> CheckFile:
 def refuse_unknown_subjects(check: CheckFile, report: Report) -> None:
     """Refuse gates for learners and networks that are not in the report."""
     networks = dict.fromkeys(each.of for each in report.figures if each.subject == "network")
-    for subject, known in (("learner", (*report.learners, *report.failed)), ("network", (*networks, *report.failed))):
-        named = [gate.of for gate in check.gates if gate.of and gate.subject == subject]
-        if subject == "learner":
-            named += [ban.of for ban in check.bans if ban.of]
-        for name in named:
-            if name not in known:
-                raise InputError(
-                    f"{str(check.path)!r} has gates for the {subject} {name!r}, which is not in {str(check.report)!r}."
-                    f"{nearest(name, known)} It has {shown(known) or 'none'}."
-                )
+    known = {"learner": (*report.learners, *report.failed), "network": (*networks, *report.failed)}
+    for gate in check.gates:
+        names = known.get(gate.subject, ())
+        if gate.of and gate.of not in names:
+            raise InputError(
+                f"{str(check.path)!r} has gates for the {gate.subject} {gate.of!r}, which is not in "
+                f"{str(check.report)!r}.{nearest(gate.of, names)} It has {shown(names) or 'none'}."
+            )
 
 
 def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
     _refuse_unknown(content, KEYS, "")
     if "predictions" in content and ("data" in content or "report" in content):
-        raise InputError("`predictions` is a file to assay by itself; drop `data` and `report`.")
+        raise InputError("`predictions` is a file to measure by itself; drop `data` and `report`.")
     if ("data" in content) == ("report" in content) and "predictions" not in content:
         both = "both are" if "data" in content else "neither is"
         raise InputError(
-            f"`data` is what to assay, `report` an existing report to check instead; {both} given, expected one."
+            f"`data` is what to measure, `report` an existing report to check instead; {both} given, expected one."
         )
-    texts, gates, bans = _learner_entries(content)
-    for name, table in _typed(content, "networks", dict, {}).items():
-        _refuse_unknown(_typed({name: table}, name, dict, None, "networks."), ("gates",), f"networks.{name}.")
-        gates += [gate_from(text, name, "network") for text in _typed(table, "gates", list, [], f"networks.{name}.")]
-    of_all = _typed(content, "gates", list, [])
-    pair_gates = tuple(pair_gate_from(text) for text in of_all if is_pair_gate(text))
-    gates = [gate_from(text) for text in of_all if not is_pair_gate(text)] + gates
-    bans = [ban_from(text) for text in _typed(content, "forbid", list, [])] + bans
-    if not gates and not bans and not pair_gates:
+    texts, of_learners = _learners(content)
+    gates = [gate_from(text) for text in _typed(content, "gates", (list,), [])] + of_learners
+    for name, table in _typed(content, "networks", (dict,), {}).items():
+        place = f"networks.{name}."
+        _refuse_unknown(_typed({name: table}, name, (dict,), None, "networks."), ("gates",), place)
+        gates += [gate_from(text, name, "network") for text in _typed(table, "gates", (list,), [], place)]
+    gates += [ban_from(text) for text in _typed(content, "forbid", (list,), [])]
+    if not gates:
         raise InputError('It has no gates; expected at least one, such as gates = ["stability >= 0.9"].')
     if "predictions" in content:
-        return _of_predictions(
-            source, content, CheckFile(source, None, None, gates=(*gates,), bans=(*bans,)), pair_gates
-        )
+        return CheckFile(path=source, gates=tuple(gates), predictions=_predictions(source, content))
     if "report" in content:
-        for key in ASSAY:
-            if key in content:
-                raise InputError(
-                    f"`{key}` is for a new assay, but `report` names an existing report. Drop one of them."
-                )
-        if texts:
-            raise InputError(
-                f"`learners.{next(iter(texts))}` has a learner to fit, but `report` names an existing report. Give "
-                "only its gates."
-            )
-        return CheckFile(
-            source,
-            None,
-            source.parent / _typed(content, "report", str, ""),
-            None,
-            {},
-            {},
-            (*gates,),
-            (*bans,),
-            pair_gates,
-        )
-    named = [gate.of for gate in gates if gate.subject == "learner"] + [ban.of for ban in bans]
-    strangers = [name for name in named if name and name not in texts]
+        return CheckFile(path=source, gates=tuple(gates), report=_report(source, content, texts))
+    strangers = [gate.of for gate in gates if gate.subject == "learner" and gate.of and gate.of not in texts]
     if strangers:
         raise InputError(
             f'`learners.{strangers[0]}` has gates but no learner. Add learner = "NAME(argument=value)" to it.'
         )
+    data = _typed(content, "data", (str,), "")
+    if data not in BUILT_IN and not data.startswith("openml:"):
+        data = str(source.parent / Path(data).expanduser())
+    return CheckFile(
+        path=source,
+        gates=tuple(gates),
+        data=data,
+        target=_typed(content, "target", (str,), None),
+        learners=texts,
+        settings=_settings(content, gates),
+    )
+
+
+def _settings(content: dict[str, Any], gates: list[AnyGate]) -> dict[str, Any]:
+    """Keywords of `characterize`."""
     settings = {key: _typed(content, key, kinds, None) for key, kinds in SETTINGS.items() if key in content}
-    settings["random_state"] = _typed(content, "seed", int, 0)
+    settings["random_state"] = _typed(content, "seed", (int,), 0)
     if "budget" in content:
         settings["budget"] = seconds_of(_typed(content, "budget", (str, int, float), None))
-    named = [_typed(content, "metric", str, None)] if "metric" in content else []
+    named = [_typed(content, "metric", (str,), None)] if "metric" in content else []
     # Without a metric of its own, the report compares by its usual one; those of gates are added.
-    of_two = [gate.figure for gate in pair_gates if gate.figure not in FIGURES["learner"]]
-    metrics = dict.fromkeys([*named, *metrics_of(gates), *of_two])
+    figures = [gate.figure for gate in gates if gate.subject == "learner" and gate.figure]
+    metrics = dict.fromkeys([*named, *(figure for figure in figures if figure not in FIGURES["learner"])])
     for metric in metrics:
         check_metric(metric)
     if metrics:
         settings["metric"] = list(metrics) if named else ["accuracy", *metrics]
     if any(gate.subject == "classes" for gate in gates):
         settings["more_classes"] = True
-    data = _typed(content, "data", str, "")
-    if data not in BUILT_IN and not data.startswith("openml:"):
-        data = str(source.parent / Path(data).expanduser())
-    return CheckFile(
-        source, data, None, _typed(content, "target", str, None), texts, settings, (*gates,), (*bans,), pair_gates
-    )
+    return settings
 
 
-def _of_predictions(
-    source: Path, content: dict[str, Any], check: CheckFile, pair_gates: tuple[PairGate, ...]
-) -> CheckFile:
-    """A check of a file of predictions."""
-    named = _typed(content, "predictions", dict, {})
+def _report(source: Path, content: dict[str, Any], texts: dict[str, str]) -> Path:
+    """An existing report, of which nothing can be measured anew."""
+    for key in MEASURING:
+        if key in content:
+            raise InputError(f"`{key}` is for a new report, but `report` names an existing one. Drop one of them.")
+    if texts:
+        raise InputError(
+            f"`learners.{next(iter(texts))}` has a learner to fit, but `report` names an existing report. Give only "
+            "its gates."
+        )
+    return source.parent / str(_typed(content, "report", (str,), ""))
+
+
+def _predictions(source: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """A file of predictions and its columns."""
+    named = _typed(content, "predictions", (dict,), {})
     _refuse_unknown(named, PREDICTIONS, "predictions.")
-    for key, value in named.items():
-        if not isinstance(value, PREDICTIONS[key]):
-            raise InputError(
-                f"`predictions.{key}` is {value!r}; expected {WORDS.get(PREDICTIONS[key][0], 'true or false')}."
-            )
+    columns = {key: _typed(named, key, PREDICTIONS[key], None, "predictions.") for key in named}
     for key, what in (("file", "file"), ("truth", "column")):
         if key not in named:
             raise InputError(f"`predictions.{key}` is missing; expected the name of a {what}.")
-    return replace(check, predictions={**named, "file": str(source.parent / named["file"])}, pair_gates=pair_gates)
+    return {**columns, "file": str(source.parent / named["file"])}
 
 
-def _learner_entries(content: dict[str, Any]) -> tuple[dict[str, str], list[Gate], list[Ban]]:
+def _learners(content: dict[str, Any]) -> tuple[dict[str, str], list[AnyGate]]:
     """Learners by name: a text, or a table with the text and its gates."""
     texts: dict[str, str] = {}
-    gates: list[Gate] = []
-    bans: list[Ban] = []
-    for name, entry in _typed(content, "learners", dict, {}).items():
+    gates: list[AnyGate] = []
+    for name, entry in _typed(content, "learners", (dict,), {}).items():
         if isinstance(entry, str):
             texts[name] = entry
             continue
         place = f"learners.{name}."
-        table = _typed({name: entry}, name, dict, None, "learners.")
+        table = _typed({name: entry}, name, (dict,), None, "learners.")
         _refuse_unknown(table, ("learner", "gates", "forbid"), place)
         if "learner" in table:
-            texts[name] = _typed(table, "learner", str, "", place)
-        gates += [gate_from(text, name) for text in _typed(table, "gates", list, [], place)]
-        bans += [ban_from(text, name) for text in _typed(table, "forbid", list, [], place)]
-    return texts, gates, bans
+            texts[name] = _typed(table, "learner", (str,), "", place)
+        gates += [gate_from(text, name) for text in _typed(table, "gates", (list,), [], place)]
+        gates += [ban_from(text, name) for text in _typed(table, "forbid", (list,), [], place)]
+    return texts, gates
 
 
-def _typed(content: dict[str, Any], key: str, kinds: type | tuple[type, ...], default: Any, place: str = "") -> Any:
+def _typed(content: dict[str, Any], key: str, kinds: tuple[type, ...], default: Any, place: str = "") -> Any:
     """The value of a key, if its type is allowed."""
     if key not in content:
         return default
     value = content[key]
-    allowed = kinds if isinstance(kinds, tuple) else (kinds,)
     # TOML has true and false, which Python treats as 1 and 0.
-    if not isinstance(value, allowed) or isinstance(value, bool):
-        expected = " or ".join(WORDS[kind] for kind in allowed)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        expected = " or ".join(WORDS[kind] for kind in kinds)
         raise InputError(f"`{place}{key}` is {value!r}; expected {expected}.")
     return value
 
@@ -217,3 +216,84 @@ def _refuse_unknown(content: dict[str, Any], known: Iterable[str], place: str) -
     for key in content:
         if key not in known:
             raise InputError(f"`{place}{key}` is not a valid key.{nearest(key, known)} Valid keys: {shown(known, 20)}.")
+
+
+# A first check file, made from a report: gates that it passes, with what was measured beside them.
+
+
+LOWER = ("accuracy", "stability", "self_agreement")
+"""Figures whose lower end must not fall."""
+UPPER = ("dice", "changed_items", "slices")
+"""Figures whose upper end must not rise."""
+SLACK = 0.02
+"""How far below the lower end of the first report a bound is set: another run moves the end itself."""
+
+
+def first_gates(report: Report, path: str) -> str:
+    """The text of a check file (TOML) for a report that is saved at `path`."""
+    columns, about = report.settings.get("columns"), report.about
+    source = [
+        f"report = {_toml(path)}    # checks this report; to measure anew, replace the line by these:",
+        f"# data = {_toml(str(about.get('name', 'data.csv')))}",
+        f"# target = {_toml(str(about.get('target', 'label')))}",
+        '# and give each learner below its text, such as learner = "DecisionTreeClassifier(max_depth=4)"',
+    ]
+    if columns:
+        source = ["# The predictions to check are at the end of this file, under [predictions]."]
+    lines = [
+        "# Gates for `classay check`, from a first report. Every gate passes on that report; change the bounds to what",
+        "# you need. A gate compares the end of the interval that makes passing harder, unless it names .value.",
+        *("", *source, "", *_shared_gates(report), "", *_forbidden(report)),
+    ]
+    for name in report.learners:
+        lines += ["", *_gates_of_learner(report, name)]
+    if columns:
+        lines += ["", "[predictions]", *(f"{key} = {_toml(value)}" for key, value in columns.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _shared_gates(report: Report) -> list[str]:
+    gates = ['    # "candidate.accuracy >= champion.accuracy - 0.01",    # two learners; fails only if a drop is shown']
+    figures = {each.name: each.estimate for each in report.figures if each.subject == "data"}
+    if "suspects" in figures:
+        gates.append(f'    "data.suspects <= {math.ceil(figures["suspects"].value * 1.2) + 1}",')
+    if "classes" in figures:
+        gates.append(f'    "data.classes == {figures["classes"].value:.0f}",')
+    return ["gates = [", *gates, "]"]
+
+
+def _forbidden(report: Report) -> list[str]:
+    warned = {each.code for each in report.warnings}
+    fine = sorted({each.code for each in report.findings if each.level == "fine" and each.code[0] != "P"} - warned)
+    text = ", ".join(_toml(code) for code in fine)
+    return ["# Findings that the first report does not have, and that must not appear:", f"forbid = [{text}]"]
+
+
+def _gates_of_learner(report: Report, name: str) -> list[str]:
+    gates = []
+    for each in report.figures:
+        bound = _bound(each.name, each.estimate) if (each.subject, each.of) == ("learner", name) else ""
+        if bound:
+            measured = printed(each.estimate, TERMS.get(each.name))
+            interval = f" ({measured.interval})" if measured.interval else ""
+            gates.append(f'    "{each.name} {bound}",    # measured: {measured.text}{interval}')
+    if report.settings.get("columns"):
+        return ["# " + line for line in [f"{name}:", *gates]] if len(report.learners) > 1 else []
+    return [f"[learners.{_toml(name)}]", "gates = [", *gates, "]"]
+
+
+def _bound(figure: str, estimate: Estimate) -> str:
+    if not estimate.known:
+        return ""
+    if figure in LOWER and math.isfinite(estimate.low):
+        return f">= {max(math.floor(100 * (estimate.low - SLACK)) / 100, 0):g}"
+    if figure in UPPER and math.isfinite(estimate.high):
+        most = estimate.high + (1 if TERMS[figure].form == "count" else SLACK)
+        return f"<= {math.ceil(100 * most) / 100:g}"
+    return ""
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML; JSON writes texts, lists and booleans the same way."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)

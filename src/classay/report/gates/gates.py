@@ -1,57 +1,30 @@
-"""Gates: thresholds on the figures of a report, parsed before any fit and checked afterwards."""
+"""Gates checked against a report: one verdict for each, as an assertion (`assert_gates`), and as JUnit XML."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as xml
 
 from ...expect import InputError, counted, nearest, shown
-from ...intervals import Estimate
-from ..document import LEVELS, OTHER_NAMES, Report
-from ..document.glossary import figures_by_subject, term_of
+from ...intervals import Estimate, difference
+from ..assay import Assay
+from ..document import Report
+from ..document.glossary import term_of
 from ..document.phrases import number
-from ..findings import RULES
-from ..metric import is_metric
+from ..export.files import open_report
+from ..findings.differences import paired_difference
+from .gate import FIGURES, AnyGate, Ban, Gate, PairGate, gate_from
 
-FIGURES = figures_by_subject()
-"""The figures that a gate can name, by subject."""
-FORM = re.compile(
-    r"(?:(?P<subject>[\w-]+)\.)??(?P<figure>\w+)(?:\.(?P<end>value|low|high))?\s*(?P<sign><=|>=|==|<|>)\s*"
-    r"(?P<bound>[-+−]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-)
-EXAMPLE = '"stability >= 0.9", "capacity.high <= 1.0" or "data.suspects <= 10"'
-ENDS = {">=": "low", ">": "low", "<=": "high", "<": "high", "==": "value"}
-"""The end of the interval that is compared by default: the one that makes passing harder."""
-FORBIDDABLE = LEVELS[:2]
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A bound on a figure: of every learner (or network), or only of the one named by `of`."""
-
-    text: str
-    subject: str
-    figure: str
-    end: str
-    sign: str
-    bound: float
-    of: str = ""
-
-
-@dataclass(frozen=True)
-class Ban:
-    """A finding that must not occur: by code (`L102`), or all of a level (`warning`); for all, or only for `of`."""
-
-    what: str
-    of: str = ""
-
-    @property
-    def text(self) -> str:
-        """The text that is shown beside the gates."""
-        return f"no {self.what}"
+CANDIDATE, CHAMPION = "candidate", "champion"
+"""With an earlier report: each learner now, and the same learner then."""
+Paired = Callable[[str, str, str], Estimate | None]
+"""Of two learners and a figure: the difference with its interval over the same items, or None if it is not known."""
 
 
 @dataclass(frozen=True)
@@ -69,89 +42,113 @@ class Verdict:
     why: str
 
 
-def gate_from(text: object, of: str = "", subject: str = "learner") -> Gate:
-    """Parse a gate: `figure[.value|.low|.high] SIGN number`.
+def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: float = 0.0) -> None:
+    """Raise an AssertionError that lists the gates that a report does not pass.
 
-    Without an end, >= and > compare the lower end of the interval, <= and < the upper end. Put the subject in front of
-    a figure of the data, the classes or a network, as in data.suspects. == is for counts only.
+    A gate is a text as in `classay check`: a figure, a sign and a number ("stability >= 0.9"), two learners
+    ("candidate.accuracy >= champion.accuracy - 0.01"), or a finding that must not occur ("no L102", "no warning").
+    Without an end (.low, .value, .high), a gate on a figure compares the end of its interval that makes passing harder;
+    a gate on two learners fails only if a drop is shown.
 
-    >>> gate_from("stability >= 0.9")
-    Gate(text='stability >= 0.9', subject='learner', figure='stability', end='low', sign='>=', bound=0.9, of='')
+    Parameters
+    ----------
+    report : a report, an assay, or the path of a saved report (.json or .html)
+    gates : texts of gates
+    against : an earlier report, the champion; without a gate on candidate and champion, the accuracy of each learner
+        must not be shown to be lower
+    min_effect : with `against`, the drop that does not matter
+
+    Examples
+    --------
+    >>> from classay.intervals import Estimate
+    >>> from classay.report.document import Figure
+    >>> figure = Figure("learner", "tree", "accuracy", Estimate(0.93, 0.91, 0.95))
+    >>> report = Report("tree", {}, (), (), (figure,), (), {}, {})
+    >>> assert_gates(report, "accuracy >= 0.9")
+    >>> assert_gates(report, "accuracy >= 0.92")
+    Traceback (most recent call last):
+    AssertionError: tree: accuracy >= 0.92: lower end 0.910 misses 0.920 by 0.010. 0 gates passed, 1 failed.
+
     """
-    match = FORM.fullmatch(text.strip()) if isinstance(text, str) else None
-    if match is None:
-        raise InputError(
-            f"The gate {_short(text)} cannot be read; expected a figure, a sign and a number, such as {EXAMPLE}."
-        )
-    about = match["subject"] or subject
-    if about not in FIGURES or (of and about != subject):
-        alike = nearest(about, FIGURES) if not of else ""
-        others = f"one of {', '.join(FIGURES)}" if not of else f"only figures of a {subject}"
-        raise InputError(f"The gate {_short(text)} is about {about!r}; expected {others}.{alike}")
-    name = OTHER_NAMES.get(match["figure"], match["figure"])
-    if name not in FIGURES[about] and not (about == "learner" and is_metric(name)):
-        raise InputError(
-            f"The gate {_short(text)} names {name!r}, which is not a figure of {_a(about)}.{_hint(name, about)}"
-        )
-    if match["sign"] == "==" and term_of(name).form != "count":
-        raise InputError(
-            f"The gate {_short(text)} uses ==, which is only for counts; {name} is not a count. Use >= or <=."
-        )
-    bound = float(match["bound"].replace("−", "-"))
-    if not math.isfinite(bound):
-        raise InputError(f"The gate {_short(text)} has an infinite number; expected a finite one.")
-    return Gate(match[0], about, name, match["end"] or ENDS[match["sign"]], match["sign"], bound, of)
+    document, before = _document(report, "report"), None if against is None else _document(against, "against")
+    if not gates and before is None:
+        raise InputError('There are no gates; expected at least one, such as "accuracy >= 0.9".')
+    paired = partial(paired_difference, report.parts) if isinstance(report, Assay) else None
+    parsed = [gate_from(text) for text in gates]
+    verdicts = check_gates(document, parsed, before=before, paired=paired, min_effect=min_effect)
+    failed = [each for each in verdicts if not each.passed]
+    if failed:
+        lines = [f"{each.of or 'report'}: {each.gate}: {each.why.rstrip('.')}." for each in failed]
+        raise AssertionError(" ".join([*lines, summary(verdicts)]))
 
 
-def ban_from(text: object, of: str = "") -> Ban:
-    """Parse a ban: the code of a finding, or a level.
-
-    >>> ban_from("L102").text
-    'no L102'
-    """
-    if text not in (*RULES, *FORBIDDABLE):
-        raise InputError(
-            f"`forbid` has {_short(text)}; expected codes of findings or the levels {' and '.join(FORBIDDABLE)}."
-            f"{nearest(str(text), (*RULES, *FORBIDDABLE))} The codes are {shown(RULES, 40)}."
-        )
-    return Ban(str(text), of)
-
-
-def metrics_of(gates: Iterable[Gate]) -> list[str]:
-    """The metrics that gates name and a report has only if it is asked for them."""
-    named = [gate.figure for gate in gates if gate.subject == "learner" and gate.figure not in FIGURES["learner"]]
-    return list(dict.fromkeys(named))
+def _document(report: Any, name: str) -> Report:
+    if isinstance(report, Assay):
+        return report.report
+    if isinstance(report, Report):
+        return report
+    if isinstance(report, (str, Path)):
+        return open_report(report)
+    raise InputError(
+        f"`{name}` is {type(report).__name__}; expected a report, an assay of `classay.characterize`, or the path of "
+        "a saved report."
+    )
 
 
 def check_gates(
-    report: Report, gates: Iterable[Gate], bans: Iterable[Ban] = (), learners: Iterable[str] = ()
+    report: Report,
+    gates: Iterable[AnyGate],
+    learners: Iterable[str] = (),
+    before: Report | None = None,
+    paired: Paired | None = None,
+    min_effect: float = 0.0,
 ) -> list[Verdict]:
-    """Check a report against gates, with one verdict for each gate and each subject.
+    """One verdict for each gate and each subject: gates on figures first, then bans, then gates on two learners.
 
     A figure that is unknown or missing fails its gate: what could not be measured has not been shown.
 
     learners: names that should be in the report; those of the report are added.
+    before: an earlier report: champion is then the same learner there. Without a gate on candidate and champion, the
+    accuracy of each learner must not be shown to be lower by more than `min_effect`.
+    paired: gives differences over the same items; without it, or where it gives None, the two figures are taken as
+    independent, which makes the interval wider than necessary.
     """
-    by_place = {(each.subject, each.of, each.name): each.estimate for each in report.figures}
-    names: dict[str, list[str]] = {"data": ["data"], "classes": ["classes"]}
-    names["network"] = list(dict.fromkeys(each.of for each in report.figures if each.subject == "network"))
-    names["learner"] = list(dict.fromkeys([*learners, *report.learners, *report.failed]))
+    gates = list(gates)
+    pairs = [gate for gate in gates if isinstance(gate, PairGate)]
+    if before is not None and not any({gate.one, gate.other} == {CANDIDATE, CHAMPION} for gate in pairs):
+        offset = f"{CANDIDATE}.accuracy >= {CHAMPION}.accuracy - {min_effect:g}"
+        pairs.append(PairGate(offset, CANDIDATE, CHAMPION, "accuracy", "high", ">=", -min_effect))
+    networks = [each.of for each in report.figures if each.subject == "network"]
+    names = {"learner": [*learners, *report.learners, *report.failed], "network": networks}
     verdicts = []
     for gate in gates:
-        for of in [gate.of] if gate.of else names[gate.subject] or [gate.subject]:
-            estimate = by_place.get((gate.subject, of, gate.figure))
-            verdicts.append(_unmeasured_verdict(gate, of, report) if estimate is None else _verdict(gate, of, estimate))
-    return verdicts + [_ban_verdict(ban, report) for ban in bans]
+        if isinstance(gate, Gate):
+            subjects = [gate.of] if gate.of else dict.fromkeys(names.get(gate.subject, ())) or [gate.subject]
+            verdicts += [_of_figure(gate, of, report) for of in subjects]
+    verdicts += [_of_ban(gate, report) for gate in gates if isinstance(gate, Ban)]
+    for gate in pairs:
+        verdicts += _of_pair(gate, report, before, paired)
+    return verdicts
 
 
-def _verdict(gate: Gate, of: str, estimate: Estimate) -> Verdict:
+def _estimate(report: Report, subject: str, of: str, name: str) -> Estimate | None:
+    place = (subject, of, name)
+    return next((each.estimate for each in report.figures if (each.subject, each.of, each.name) == place), None)
+
+
+def _of_figure(gate: Gate, of: str, report: Report) -> Verdict:
+    estimate = _estimate(report, gate.subject, of, gate.figure)
+    if estimate is None:
+        return _failed(of, gate, _why_absent(gate, of, report))
     measured = float(getattr(estimate, gate.end))
     known = estimate.known and not math.isnan(measured)
     apart = measured - gate.bound if ">" in gate.sign else gate.bound - measured
     if gate.sign == "==":
         apart = -abs(apart)
     passed = known and (apart > 0 if gate.sign in "<>" else apart >= 0)
-    end = _end_in_words(gate, estimate)
+    end = {"low": "lower end", "high": "upper end"}.get(gate.end, "value")
+    if estimate.low == estimate.high:  # a figure without uncertainty has only a value
+        end = "value"
     if not known:
         why = "it is unknown: the data cannot identify it"
     elif math.isinf(measured):
@@ -164,34 +161,25 @@ def _verdict(gate: Gate, of: str, estimate: Estimate) -> Verdict:
     return Verdict(of, gate.text, gate.figure, estimate, gate.end, measured, passed, apart if known else math.nan, why)
 
 
-def _end_in_words(gate: Gate, estimate: Estimate) -> str:
-    """The compared end in words; a figure without uncertainty has only a value."""
-    if estimate.low == estimate.high or gate.end == "value":
-        return "value"
-    return {"low": "lower end", "high": "upper end"}[gate.end]
-
-
-def _unmeasured_verdict(gate: Gate, of: str, report: Report) -> Verdict:
-    """A gate on a figure that is not in the report: it fails, and gives the reason."""
-    if of in report.failed:
-        why = f"{of} gave no results: {report.failed[of]}"
-    elif gate.subject == "network" and not any(each.subject == "network" for each in report.figures):
-        why = "no network was given"
-    elif gate.subject == "learner" and of not in report.learners:
-        why = "it was not fitted" + (": interrupted" if report.settings.get("interrupted") else "")
-    elif gate.figure not in FIGURES[gate.subject]:
-        why = f"the report has no {gate.figure}: make it with --metric {gate.figure}, by a learner with probabilities"
-    else:
-        why = f"there is no such figure: {_reason(gate, report)}"
+def _failed(of: str, gate: AnyGate, why: str) -> Verdict:
+    """A gate on what could not be measured."""
     return Verdict(of, gate.text, gate.figure, None, gate.end, math.nan, False, math.nan, why)
 
 
-def _reason(gate: Gate, report: Report) -> str:
+def _why_absent(gate: Gate, of: str, report: Report) -> str:
+    if of in report.failed:
+        return f"{of} gave no results: {report.failed[of]}"
+    if gate.subject == "network" and not any(each.subject == "network" for each in report.figures):
+        return "no network was given"
+    if gate.subject == "learner" and of not in report.learners:
+        return "it was not fitted" + (": interrupted" if report.settings.get("interrupted") else "")
+    if gate.figure not in FIGURES[gate.subject]:
+        return f"the report has no {gate.figure}: make it with --metric {gate.figure}, by a learner with probabilities"
     absent = next((each.absent for each in report.sections if each.key == gate.subject and each.absent), "")
-    return absent or "it could not be measured"
+    return f"there is no such figure: {absent or 'it could not be measured'}"
 
 
-def _ban_verdict(ban: Ban, report: Report) -> Verdict:
+def _of_ban(ban: Ban, report: Report) -> Verdict:
     banned = [
         each
         for each in report.findings
@@ -201,10 +189,53 @@ def _ban_verdict(ban: Ban, report: Report) -> Verdict:
         # A finding that could not be checked is not known to be absent.
         for each in report.unasked:
             if each.code == ban.what:
-                why = f"it could not be checked: {each.why}"
-                return Verdict(ban.of, ban.text, "", None, "value", math.nan, False, math.nan, why)
+                return _failed(ban.of, ban, f"it could not be checked: {each.why}")
     why = " ".join(f"{each.code} {each.of}: {each.sentence}" for each in banned) or "none found"
     return Verdict(ban.of, ban.text, "", None, "value", float(len(banned)), not banned, float(-len(banned)), why)
+
+
+def _of_pair(gate: PairGate, report: Report, before: Report | None, paired: Paired | None) -> list[Verdict]:
+    """One verdict; of candidate and champion with an earlier report, one for each learner."""
+    named = gate.one in report.learners or gate.other in report.learners
+    if before is not None and not named and {gate.one, gate.other} == {CANDIDATE, CHAMPION}:
+        sides = (report, before) if gate.one == CANDIDATE else (before, report)
+        why = "one of the two reports has no such figure"
+        return [
+            _of_difference(gate, name, _unpaired(gate.figure, (sides[0], name), (sides[1], name)), why)
+            for name in report.learners
+        ]
+    for name in (gate.one, gate.other):
+        if name not in report.learners:
+            hint = " Or pass an earlier report: --against last.json." if name in (CANDIDATE, CHAMPION) else ""
+            raise InputError(
+                f"The gate {gate.text!r} names {name!r}, which is not in the report.{nearest(name, report.learners)} "
+                f"It has {shown(report.learners)}.{hint}"
+            )
+    gap = None if paired is None else paired(gate.one, gate.other, gate.figure)
+    if gap is None:
+        gap = _unpaired(gate.figure, (report, gate.one), (report, gate.other))
+    return [_of_difference(gate, gate.one, gap, "there is no such figure")]
+
+
+def _unpaired(figure: str, one: tuple[Report, str], other: tuple[Report, str]) -> Estimate | None:
+    first, second = (_estimate(report, "learner", name, figure) for report, name in (one, other))
+    return None if first is None or second is None else difference(first, second, "unpaired")
+
+
+def _of_difference(gate: PairGate, of: str, gap: Estimate | None, why: str) -> Verdict:
+    if gap is None or not gap.known:
+        return Verdict(of, gate.text, gate.figure, gap, gate.end, math.nan, False, math.nan, why)
+    measured = float(getattr(gap, gate.end))
+    margin = measured - gate.offset if gate.sign == ">=" else gate.offset - measured
+    text = f"the difference is {gap:+.3g} ({gap.kind})"
+    reason = text if margin >= 0 else f"{text}, beyond {gate.offset:+g}"
+    return Verdict(of, gate.text, gate.figure, gap, gate.end, measured, margin >= 0, margin, reason)
+
+
+def _number(value: float, gate: Gate) -> str:
+    text = number(value, term_of(gate.figure).form)
+    # A margin is always shown as a number, however small.
+    return text if "<" not in text and ">" not in text else f"{value:.2g}"
 
 
 def summary(verdicts: list[Verdict]) -> str:
@@ -217,38 +248,12 @@ def summary(verdicts: list[Verdict]) -> str:
     return f"{counted(len(verdicts) - failed, 'gate')} passed, {failed or 'none'} failed."
 
 
-def _hint(name: str, about: str) -> str:
-    """The subject of the figure, or the nearest figures."""
-    for subject, names in FIGURES.items():
-        if name in names:
-            return f" It is a figure of {_a(subject)}: write {'' if subject == 'learner' else subject + '.'}{name}."
-    return nearest(name, FIGURES[about]) + f" The figures are {shown(FIGURES[about], 18)}."
-
-
-def _a(subject: str) -> str:
-    return {"learner": "a learner", "network": "a network"}.get(subject, f"the {subject}")
-
-
-def _number(value: float, gate: Gate) -> str:
-    text = number(value, term_of(gate.figure).form)
-    # A margin is always shown as a number, however small.
-    return text if "<" not in text and ">" not in text else f"{value:.2g}"
-
-
-def _short(text: object) -> str:
-    shortened = repr(text)
-    return shortened if len(shortened) <= 80 else shortened[:80] + "…"
-
-
-# Gates as JUnit XML, which CI services show: one test case per gate.
-
-
 # Characters that XML 1.0 cannot represent, not even as entities.
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(verdicts: list[Verdict], suite: str = "classay", seconds: float = 0.0) -> str:
-    """JUnit XML: one test case per gate; a failed gate has a failure with the measured value.
+    """JUnit XML, which CI services show: one test case per gate; a failed one has the measured value.
 
     >>> junit([]).splitlines()[1]
     '<testsuites><testsuite name="classay" tests="0" failures="0" errors="0" skipped="0" time="0.000" /></testsuites>'
@@ -258,18 +263,13 @@ def junit(verdicts: list[Verdict], suite: str = "classay", seconds: float = 0.0)
     counts = {"tests": str(len(verdicts)), "failures": str(failed), "errors": "0", "skipped": "0"}
     block = xml.SubElement(root, "testsuite", {"name": clean(suite), **counts, "time": f"{seconds:.3f}"})
     for each in verdicts:
-        case = xml.SubElement(
-            block,
-            "testcase",
-            {"classname": clean(f"classay.{each.of or 'findings'}"), "name": clean(each.gate), "time": "0"},
-        )
-        if each.passed:
-            continue
-        failure = xml.SubElement(case, "failure", {"message": clean(each.why), "type": "gate"})
-        measured = (
-            "" if each.estimate is None else f"\n{each.figure}: {each.estimate}, {each.estimate.kind or 'interval'}"
-        )
-        failure.text = clean(f"{each.of}: {each.gate}: {each.why}{measured}")
+        names = {"classname": clean(f"classay.{each.of or 'findings'}"), "name": clean(each.gate), "time": "0"}
+        case = xml.SubElement(block, "testcase", names)
+        if not each.passed:
+            failure = xml.SubElement(case, "failure", {"message": clean(each.why), "type": "gate"})
+            estimate = each.estimate
+            measured = "" if estimate is None else f"\n{each.figure}: {estimate}, {estimate.kind or 'interval'}"
+            failure.text = clean(f"{each.of}: {each.gate}: {each.why}{measured}")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
 
 

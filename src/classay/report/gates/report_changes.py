@@ -9,10 +9,11 @@ from typing import Any
 from ...intervals import Estimate, difference
 from ...result import plain
 from ..document import Report
-from ..document.glossary import TERMS
+from ..document.glossary import TERMS, term_of
 from ..document.phrases import printed
 
-WORSE, BETTER, CHANGED, SAME = "worse", "better", "changed", ""
+ORDER = ("worse", "changed", "better", "")
+"""What a change is, in the order in which changes are listed; "" if it may be chance."""
 
 
 @dataclass(frozen=True)
@@ -28,26 +29,12 @@ class FigureChange:
     verdict: str
 
     @property
-    def label(self) -> str:
-        """Its name in words."""
-        return TERMS[self.name].label if self.name in TERMS else self.name
-
-    @property
-    def old_text(self) -> str:
-        """The old figure as text."""
-        return printed(self.old, TERMS.get(self.name)).text
-
-    @property
-    def new_text(self) -> str:
-        """The new figure as text."""
-        return printed(self.new, TERMS.get(self.name)).text
-
-    @property
-    def change_text(self) -> str:
-        """The change with its interval."""
-        if not self.change.known:
-            return "unknown"
-        return f"{self.change.value:+.3g}\n[{self.change.low:+.3g}, {self.change.high:+.3g}]"
+    def texts(self) -> tuple[str, str, str, str, str]:
+        """Whose figure it is, the old and the new one, the change with its interval, and the verdict."""
+        old, new = (printed(each, TERMS.get(self.name)).text for each in (self.old, self.new))
+        gap = self.change
+        change = f"{gap.value:+.3g}\n[{gap.low:+.3g}, {gap.high:+.3g}]" if gap.known else "unknown"
+        return f"{self.of}: {term_of(self.name).label}", old, new, change, self.verdict
 
 
 @dataclass(frozen=True)
@@ -60,12 +47,7 @@ class ReportChanges:
     @property
     def regression_shown(self) -> bool:
         """Whether a figure is shown to be worse."""
-        return any(each.verdict == WORSE for each in self.changes)
-
-    def of(self, subject: str, of: str, name: str) -> FigureChange | None:
-        """The change of one figure, if both reports have it."""
-        key = (subject, of, name)
-        return next((each for each in self.changes if (each.subject, each.of, each.name) == key), None)
+        return any(each.verdict == "worse" for each in self.changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -83,9 +65,9 @@ def changes_between(old: Report, new: Report, min_effect: float = 0.0) -> Report
     before = {(each.subject, each.of, each.name): each.estimate for each in old.figures}
     changes, notes = [], []
     for each in new.figures:
-        key = (each.subject, each.of, each.name)
-        if key in before and each.name != "seconds_per_fit":
-            changes.append(_change(key, before[key], each.estimate, min_effect))
+        place = (each.subject, each.of, each.name)
+        if place in before and each.name != "seconds_per_fit":
+            changes.append(_change(place, before[place], each.estimate, min_effect))
     gone = [name for name in old.learners if name not in new.learners]
     if gone:
         notes.append(f"Only the old report has {', '.join(gone)}.")
@@ -93,19 +75,17 @@ def changes_between(old: Report, new: Report, min_effect: float = 0.0) -> Report
         if plain(old.about.get(name)) != plain(new.about.get(name)):
             notes.append(f"The reports are about other data: their {name} differ.")
             break
-    order = (WORSE, CHANGED, BETTER, SAME)
-    changes.sort(key=lambda change: order.index(change.verdict))
+    changes.sort(key=lambda change: ORDER.index(change.verdict))
     return ReportChanges(tuple(changes), tuple(notes))
 
 
-def _change(key: tuple[str, str, str], old: Estimate, new: Estimate, min_effect: float) -> FigureChange:
-    subject, of, name = key
+def _change(place: tuple[str, str, str], old: Estimate, new: Estimate, min_effect: float) -> FigureChange:
     if not (old.known and new.known):
-        return FigureChange(*key, old, new, Estimate(math.nan, -math.inf, math.inf, kind="unknown"), SAME)
+        return FigureChange(*place, old, new, Estimate(math.nan, -math.inf, math.inf, kind="unknown"), "")
     change = difference(new, old, "taken as independent")
     up, down = change.low > min_effect, change.high < -min_effect
-    verdict = SAME
+    verdict = ""
     if up or down:
-        better = TERMS[name].better if name in TERMS else ""
-        verdict = CHANGED if not better else BETTER if (better == "high") == up else WORSE
-    return FigureChange(subject, of, name, old, new, change, verdict)
+        better = term_of(place[2]).better
+        verdict = "changed" if not better else "better" if (better == "high") == up else "worse"
+    return FigureChange(*place, old, new, change, verdict)
