@@ -222,7 +222,7 @@ def test_the_file_in_help_is_understood(written):
     text = EXAMPLES[EXAMPLES.index("**The file**") :]
     check = read_check_file(written("\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))))
     assert list(check.learners) == ["tree", "forest"]
-    assert [gate.of for gate in check.gates] == ["", "", "", "forest"]
+    assert [gate.of for gate in check.gates] == ["", "", "", "forest", "", ""]
     assert len(learners_from_texts(check.learners.values())) == 2
 
 
