@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from classay.charts.style import picture_files
-from classay.engine import atomic_file
+from classay.engine import archive
 
 CHART = alt.Chart(pd.DataFrame({"a": [1, 2], "b": [3, 4]})).mark_point().encode(x="a", y="b")
 
@@ -17,7 +17,7 @@ def test_a_full_disk_leaves_no_file(tmp_path, monkeypatch, suffix):
     def full(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(atomic_file.os, "fsync", full)
+    monkeypatch.setattr(archive.os, "fsync", full)
     with pytest.raises(OSError, match="the disk is full"):
         picture_files.save(CHART, tmp_path / f"chart.{suffix}")
     assert not list(tmp_path.iterdir())

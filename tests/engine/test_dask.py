@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 pytest.importorskip("distributed", reason="a cluster needs the extra dask")
 
 import classay
-from classay.engine import dask, remote, work
+from classay.engine import dask, transport, work
 from classay.engine.work import Failure, run
 from classay.expect import InputError
 
@@ -273,8 +273,8 @@ def test_a_record_that_lost_its_cluster_is_not_taken_for_whole(own_cluster, tmp_
 
 
 def test_without_workers_nothing_is_waited_for(own_cluster, monkeypatch):
-    monkeypatch.setattr(remote.DaskTransport, "WAIT_FOR_WORKERS", 1.0)
-    monkeypatch.setattr(remote.DaskTransport, "COUNT_EVERY", 0.2)
+    monkeypatch.setattr(transport.DaskTransport, "WAIT_FOR_WORKERS", 1.0)
+    monkeypatch.setattr(transport.DaskTransport, "COUNT_EVERY", 0.2)
 
     def slow(_, task):
         time.sleep(0.1)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from classay import InputError
-from classay.engine.inventory import inventory, removable, remove, size_of
-from classay.engine.store import Chunks, DamagedRecordWarning, Store
+from classay.engine.store import Chunks, DamagedRecordWarning, Store, inventory, remove, size_of
 
 NOW = {"drawing": 1, "chunks": 1}
 SWEEP, RECORD, WORK, DONE, OLD, FAILED = (f"{number:064x}" for number in range(1, 7))
@@ -55,7 +54,7 @@ def test_everything_is_seen(store):
 
 
 def test_what_is_of_no_use_goes_and_all_else_stays(store):
-    doomed = dict(removable(inventory(store.folder), NOW))
+    doomed = dict(inventory(store.folder).removable(NOW))
     assert {path.name for path in doomed if path.is_dir()} == {DONE, OLD}
     assert sorted(doomed.values()) == [
         "damaged",
@@ -67,7 +66,7 @@ def test_what_is_of_no_use_goes_and_all_else_stays(store):
     for path in doomed:
         remove(path)
     contents = inventory(store.folder)
-    assert list(removable(contents, NOW)) == []
+    assert list(contents.removable(NOW)) == []
     assert contents.keys == {SWEEP, RECORD}
     assert [entry.path.name for entry in contents.unfinished] == [WORK]
     assert sorted(path.name for path in contents.others) == ["mine", "mine.classay", "mine.csv"]
@@ -85,7 +84,7 @@ def test_what_was_set_aside_is_damaged_and_can_go(store):
     aside = store.folder / "damaged" / f"{'b' * 64}.classay"
     assert aside in contents.damaged
     assert mine in contents.others
-    assert dict(removable(contents, NOW))[aside] == "damaged"
+    assert dict(contents.removable(NOW))[aside] == "damaged"
     remove(aside)
     assert mine.exists()
     assert not aside.exists()
@@ -110,7 +109,7 @@ def test_links_and_folders_are_others_whatever_their_names(store, tmp_path):
     inner.mkdir()
     contents = inventory(store.folder, thorough=True)
     assert {link, inner} <= set(contents.others)
-    for path, _ in removable(contents, NOW):
+    for path, _ in contents.removable(NOW):
         remove(path)
     assert sorted(folder.iterdir()) == [link, inner]
     assert link.read_text() == "mine"
@@ -120,7 +119,7 @@ def test_work_on_a_lost_record_of_a_sweep_is_not_done(store):
     store.path(RECORD).unlink()
     contents = inventory(store.folder)
     assert not any(contents.is_done(entry) for entry in contents.unfinished)
-    assert DONE not in {path.name for path, _ in removable(contents, NOW)}
+    assert DONE not in {path.name for path, _ in contents.removable(NOW)}
 
 
 def test_a_store_may_change_while_it_is_looked_through(store, monkeypatch):

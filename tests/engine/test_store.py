@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from classay.engine import archive, store
-from classay.engine.store import RecordError, Store
+from classay.engine.store import RecordError, Store, inventory
 from classay.expect import InputError
 
 HEADER = {"learner": "DecisionTreeClassifier", "params": {"max_depth": 3}, "seed": 0, "missing": None}
@@ -200,7 +200,7 @@ def test_foreign_and_missing_files(path, tmp_path):
 
 def test_a_newer_schema_and_another_kind_say_so(path, tmp_path):
     newer = {**store.read_header(path), "schema": store.SCHEMA + 1}
-    with pytest.raises(RecordError, match=r"newer classay .* Upgrade"):
+    with pytest.raises(RecordError, match=r"another classay \(schema 2; this one reads 1\)"):
         store.read(remade(path, tmp_path, {"header.json": json.dumps(newer)}))
     with pytest.raises(RecordError, match="kind 'labelings'; expected 'ranks'"):
         store.read(path, "ranks")
@@ -273,8 +273,7 @@ def test_a_store_keeps_and_finds(tmp_path):
     assert arrays["labels"].tolist() == [2, 2, 2]
     assert keys[1] in records
     assert records.key({"seed": 9}) not in records
-    assert records.keys() == sorted(keys)
-    assert sorted(header["seed"] for header in records) == [0, 1, 2]
+    assert inventory(records.folder).keys == set(keys)
 
 
 def test_a_store_that_is_a_file(tmp_path):
@@ -290,8 +289,6 @@ def test_a_damaged_file_in_a_store_counts_as_missing(tmp_path):
     key = records.key({"seed": 0})
     records.put(key, "labelings", {}, {"a": np.arange(9)})
     records.path(key).write_bytes(records.path(key).read_bytes()[:100])
-    with pytest.warns(store.DamagedRecordWarning, match=key):
-        assert list(records) == []
     with pytest.warns(store.DamagedRecordWarning, match=f"{key}.*The file is now .*damaged"):
         assert records.get(key) is None
     assert (tmp_path / "damaged" / f"{key}.classay").stat().st_size == 100
@@ -333,15 +330,6 @@ def test_what_cannot_be_restored_is_set_aside(tmp_path):
     assert key not in records
 
 
-def test_a_record_without_an_address_as_older_versions_wrote_is_read(tmp_path):
-    records = Store(tmp_path)
-    key = records.key({})
-    store.write(records.path(key), "any", {}, {"a": np.arange(3)})
-    assert records.get(key)[1]["a"].tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match="address"):
-        store.write(tmp_path / "x", "any", {"address": "mine"}, {})
-
-
 def test_a_store_that_cannot_be_changed_only_warns(tmp_path, monkeypatch):
     records = Store(tmp_path)
     key = records.key({})
@@ -362,7 +350,7 @@ def test_a_newer_record_in_a_store_is_not_overwritten_in_silence(tmp_path):
     path = records.put(key, "any", {}, {})
     newer = {**store.read_header(path), "schema": store.SCHEMA + 1}
     os.replace(remade(path, tmp_path, {"header.json": json.dumps(newer)}), path)
-    with pytest.raises(RecordError, match="newer"):
+    with pytest.raises(RecordError, match="another classay"):
         records.get(key)
 
 

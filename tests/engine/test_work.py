@@ -20,7 +20,7 @@ import loky
 import numpy as np
 import pytest
 
-from classay.engine import pool, progress, remote, transport, work
+from classay.engine import pool, progress, transport, work
 from classay.engine.work import Failure, TimeLimitExceeded, run, time_limit
 from classay.expect import InputError
 
@@ -446,7 +446,7 @@ def test_an_executor_of_no_known_kind_is_sent_the_data_once_by_each_worker_that_
     assert [size > table.nbytes for size in executor.sizes] == [True] + 39 * [False]
     assert max(executor.sizes[1:]) < 500
     transport._unpacked = None  # as in a worker that joins, or was started again
-    sent = remote.CopyTransport(lambda values, task: task, table)
+    sent = transport.CopyTransport(lambda values, task: task, table)
     assert sent.unpack_reply(0, sent.send(executor, 0, 5).result()) == (True, 5)
     transport._unpacked = None
     assert sent.unpack_reply(1, sent.send(executor, 1, 6).result()) is None

@@ -6,14 +6,16 @@ written under a temporary name and then renamed. The same record gives the same 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -22,15 +24,13 @@ from pandas.api import types
 
 from ..expect import InputError, shown
 from ..input_files import MissingFile, expect_file
-from .atomic_file import atomic_file
 from .machine import machine, versions
 
 SCHEMA = 1
 HEADER = "header.json"
-RESERVED = ("format", "schema", "kind", "versions", "checksum")  # what the header contains besides the caller's content
-ADDRESS = "address"  # where in a store a record belongs; those outside of stores, and older ones, have none
-MACHINE = "machine"  # where it was made; older records do not say it
-OWN = (*RESERVED, ADDRESS, MACHINE)  # names that callers cannot use
+RESERVED = ("format", "schema", "kind", "versions", "machine", "checksum")
+"""What every header has besides its content."""
+ADDRESS = "address"  # where in a store a record belongs; those outside of stores have none
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip archive can store
 
 Header = dict[str, Any]
@@ -61,11 +61,11 @@ def write(
 
     `address`: where in a store it belongs, so that it is not taken for another record when files are mixed up.
     """
-    taken = [name for name in OWN if name in header]
+    taken = [name for name in (*RESERVED, ADDRESS) if name in header]
     if taken:
         raise InputError(f"The header has {shown(taken)}, which every record has. Use other names.")
     checked = {name: _checked_array(name, array) for name, array in sorted(arrays.items())}
-    own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions(), MACHINE: machine()}
+    own = {"format": "classay", "schema": SCHEMA, "kind": kind, "versions": versions(), "machine": machine()}
     own |= {} if address is None else {ADDRESS: address}
     text = to_json({**own, "checksum": checksum(checked), **header}, "The header of a record", indent=1)
     with atomic_file(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -159,22 +159,21 @@ def _header(archive: zipfile.ZipFile, path: PathLike, kind: str | None, address:
     if not isinstance(header, dict) or header.get("format") != "classay":
         raise DamagedRecord(f"{path} is not a record of classay: its {HEADER} does not say so.")
     schema = header.get("schema")
-    if isinstance(schema, int) and schema > SCHEMA:
+    if isinstance(schema, int) and schema != SCHEMA:
         raise RecordError(
-            f"{path} was written by a newer classay (schema {schema}; this one reads up to {SCHEMA}). "
-            "Upgrade classay to read it."
+            f"{path} was written by another classay (schema {schema}; this one reads {SCHEMA}). Make it again."
         )
     lacking = [name for name in RESERVED if name not in header]
     if lacking:
         raise DamagedRecord(f"{path} is damaged: {HEADER} lacks {shown(lacking)}. Make the record again.")
-    kinds = {"schema": int, "kind": str, "versions": dict, "checksum": str}
+    kinds = {"schema": int, "kind": str, "versions": dict, "machine": dict, "checksum": str}
     wrong = [name for name, expected in kinds.items() if not isinstance(header[name], expected)]
     if wrong:
         raise DamagedRecord(f"{path} is damaged: {HEADER} has another {shown(wrong)} than records. Make it again.")
     if kind is not None and header["kind"] != kind:
         raise ForeignRecord(f"{path} is a record of kind {header['kind']!r}; expected {kind!r}.")
-    if address is not None and header.get(ADDRESS, address) != address:
-        raise ForeignRecord(f"{path} is the record {header[ADDRESS]!s:.80}, in the place of another one.")
+    if address is not None and header.get(ADDRESS) != address:
+        raise ForeignRecord(f"{path} is the record {header.get(ADDRESS)!s:.80}, in the place of another one.")
     return header
 
 
@@ -285,3 +284,34 @@ def _unpack_column(header: Header, arrays: Arrays, name: str) -> Any:
     if f"{name}.missing" in arrays:
         objects[arrays[f"{name}.missing"]] = None
     return pd.Series(objects, dtype=header["dtype"])
+
+
+# A file that is there completely or not at all, whatever happens while it is written
+
+
+@contextmanager
+def atomic_file(target: Path) -> Iterator[IO[bytes]]:
+    """A temporary file next to the target that replaces it at the end, and is removed if something fails."""
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")  # others may write it too
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        message = f"the disk is full, and {target} was not written. Free some space and run the same again"
+        raise OSError(error.errno, message) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+    with suppress(OSError):  # folders cannot be synced on every system
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # so that the new name also survives a power failure
+        finally:
+            os.close(folder)

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 
@@ -63,12 +64,10 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def differences(header: Mapping[str, object]) -> Iterator[str]:
+def differences(header: Mapping[str, Any]) -> Iterator[str]:
     """What differs between here and where a record was made, if it can change last digits: "numpy 2.1 (here 2.3)"."""
     for part, here in (("machine", machine()), ("versions", versions())):
-        there = header.get(part)
-        if not isinstance(there, Mapping):
-            continue  # records of older versions of classay do not say it
+        there = header.get(part, {})
         for name in COMPARED[part]:
             if name in there and there[name] != here[name]:
                 yield f"{name} {there[name]!s:.80} (here {here[name]})"

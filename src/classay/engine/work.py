@@ -31,8 +31,7 @@ from .pool import (
     time_limit,
 )
 from .progress import Progress
-from .remote import transport_for
-from .transport import FolderTransport, ThreadTransport, Transport
+from .transport import FolderTransport, ThreadTransport, Transport, transport_for
 
 __all__ = ["Failure", "LostTask", "Outcome", "TimeLimitExceeded", "run", "time_limit"]
 PATIENCE = 2.0  # seconds of work that are done here rather than starting workers for it

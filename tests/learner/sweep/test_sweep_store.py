@@ -26,7 +26,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, Subsets, record, sweep
-from classay.engine import archive, inventory
+from classay.engine import archive
+from classay.engine import store as engine_store
 from classay.engine.store import Chunks, DamagedRecordWarning, RecordError, StoreFull
 from classay.learner.fitting.groups import FitGroup
 from classay.learner.fitting.runner import GroupProgress
@@ -286,7 +287,7 @@ def test_how_far_an_unfinished_sweep_is_counts_the_refits_that_are_needed(
     full_after(monkeypatch, 4)
     with pytest.raises(StoreFull):
         sweep(learner, X, Y, names, values, FEW, 5, executor=1, store=tmp_path)
-    (held,) = inventory.inventory(tmp_path).unfinished
+    (held,) = engine_store.inventory(tmp_path).unfinished
     assert (held.parts, held.of) == (4, 6)
 
 

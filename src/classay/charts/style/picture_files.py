@@ -22,7 +22,7 @@ import numpy as np
 import vl_convert
 from numpy.typing import ArrayLike, NDArray
 
-from ...engine.atomic_file import atomic_file
+from ...engine.archive import atomic_file
 from ...expect import InputError, one_of
 
 SUFFIXES = (".svg", ".png", ".html", ".json")

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from ... import expect
-from ...engine.inventory import Inventory, StoreEntry, inventory, removable, remove, size_of
+from ...engine.store import Inventory, StoreEntry, inventory, remove, size_of
 from ...learner.fitting.checkpoints import FORMAT
 from ...learner.fitting.provenance import DRAWING
 from ...result import plain
@@ -134,7 +134,7 @@ def _prune(folder: str | Path, dry_run: bool, as_json: bool, quiet: bool) -> Non
     contents = inventory(folder, thorough=True)
     removals = [
         {"path": str(path), "why": why, "size": size_of(path)}
-        for path, why in removable(contents, {"drawing": DRAWING, "chunks": FORMAT})
+        for path, why in contents.removable({"drawing": DRAWING, "chunks": FORMAT})
     ]
     if not dry_run:
         for each in removals:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ...engine.store import UNFINISHED, Chunks, Store, unfinished_headers
+from ...engine.store import UNFINISHED, Chunks, Store, unfinished_work
 from ...estimators.adapters import short_name
 from ...notes import Note, notes_from_json, notes_to_json
 from ...result import plain
@@ -95,7 +95,8 @@ class SweepStore:
         So do those of which parts are stored, though some have records by now: an earlier run may have ended while it
         was replacing its parts by records.
         """
-        begun = [] if self.store is None else [header.get("about", {}) for _, header in unfinished_headers(self.store)]
+        unfinished = [] if self.store is None else unfinished_work(self.store.folder).unfinished
+        begun = [entry.about for entry in unfinished]
         left = []
         for group in self.groups:
             places = [place for place, point in enumerate(group.points) if point not in there]
@@ -170,8 +171,8 @@ class SweepStore:
     def strangers(self) -> Iterator[str]:
         """Notes on unfinished sweeps of the same learner and parameter that this one cannot continue."""
         own, mine = {chunks.folder.name for chunks in self.opened}, set(self.keys.values())
-        for folder, header in unfinished_headers(self.store) if self.store is not None else ():
-            about = header.get("about", {})
+        for entry in unfinished_work(self.store.folder).unfinished if self.store is not None else ():
+            folder, about = entry.path, entry.about
             alike = about.get("parameters") == list(self.grid.names) and (
                 about.get("learner", {}).get("class") == self.about["learner"]["class"]
             )
