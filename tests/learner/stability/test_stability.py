@@ -141,7 +141,7 @@ def test_a_deterministic_learner_has_no_randomness():
     found = stability(record(LogisticRegression(random_state=0), X, y, HalfSplits(5), 3, executor=1))
     assert found.same_subset.value == 1.0
     assert found.seed_share == 0.0
-    assert "dice" not in str(found)
+    assert "of the disagreement is" not in str(found)
 
 
 def test_one_refit_leaves_the_randomness_unknown():

@@ -81,7 +81,7 @@ def refit_figures(learner: LearnerResults) -> dict[str, Estimate]:
     values["kappa"] = steady.kappa
     if learner.on_probes is not None:
         values["stability_probes"] = learner.on_probes.stability
-    values["dice"] = changed_by_randomness(learner)
+    values["seed_change"] = changed_by_randomness(learner)
     values["bias"] = oriented.bias[usual_threshold(oriented.holdout_size)]
     for name in ("expressivity", "capacity", "stochasticity"):
         values[name] = getattr(oriented, name)

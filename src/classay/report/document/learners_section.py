@@ -156,7 +156,7 @@ def variation_section(results: Results) -> Section:
     variation = sheet_of(
         "variation",
         "Refits in figures",
-        ("refit_accuracy", "stability", "kappa", "bias", "expressivity", "capacity", "stochasticity", "dice", "gap"),
+        ("refit_accuracy", "stability", "kappa", "bias", "expressivity", "capacity", "stochasticity", "seed_change", "gap"),
         results,
         f"Bias: at least {threshold} of {oriented.holdout_size} test predictions right, beyond chance. Bits: for the "
         f"predictions on {oriented.holdout_size} test points.",
@@ -177,7 +177,7 @@ def variation_section(results: Results) -> Section:
             "How much do predictions change with the training sample (capacity), and with the seed (stochasticity)?",
             "How much the predictions of each learner vary over refits (expressivity), split into both parts.",
             spec_of(charts.expressivity_chart(*(one.orientation for one in learners.values()))),
-            sheet_of("split", "Bits by source", ("expressivity", "capacity", "stochasticity", "dice"), results),
+            sheet_of("split", "Bits by source", ("expressivity", "capacity", "stochasticity", "seed_change"), results),
         ),
     ]
     if results.kinship is not None:
