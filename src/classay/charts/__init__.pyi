@@ -15,10 +15,6 @@ from .data.hardest import hardest_table as hardest_table
 from .data.region import complexity_region as complexity_region
 from .data.slices import slices_chart as slices_chart
 from .kinds import draw as draw
-from .learner.curves import confusion_of_rows as confusion_of_rows
-from .learner.curves import curves_with_bands as curves_with_bands
-from .learner.disagreement import disagreement_bars as disagreement_bars
-from .learner.disagreement import disagreement_plane as disagreement_plane
 from .learner.drift import drift_chart as drift_chart
 from .learner.importance import importance_chart as importance_chart
 from .learner.kinship import kinship_dendrogram as kinship_dendrogram
@@ -30,10 +26,14 @@ from .learner.orientation import plane_chart as plane_chart
 from .learner.preference import preference_chart as preference_chart
 from .learner.scores import calibration_chart as calibration_chart
 from .learner.scores import confusion_chart as confusion_chart
+from .learner.scores import confusion_of_rows as confusion_of_rows
 from .learner.scores import curve_over_refits as curve_over_refits
+from .learner.scores import curves_with_bands as curves_with_bands
 from .learner.scores import metrics_chart as metrics_chart
 from .learner.scores import refit_spread_chart as refit_spread_chart
 from .learner.stability import agreement_histogram as agreement_histogram
+from .learner.stability import disagreement_bars as disagreement_bars
+from .learner.stability import disagreement_plane as disagreement_plane
 from .learner.stability import regression_figures as regression_figures
 from .learner.stability import spread_histogram as spread_histogram
 from .learner.stability import stability_figures as stability_figures

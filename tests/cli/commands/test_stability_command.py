@@ -31,7 +31,7 @@ def test_words_tables_and_regions(classay, steel):
         *QUICK,
     )
     assert code == 0
-    assert out.startswith("Of 2 learners, compared on 300 uniform probes")
+    assert out.startswith("Of 2 learners, compared on 300 uniform comparison points")
     for word in ("disjoint halves", "kappa", "accuracy", "read it together with accuracy", "disagree", "for new data"):
         assert word in " ".join(out.split())
     assert "same" not in out.split("learner")[1].split("seconds")[0] or "rows" not in out.split("seconds")[0]

@@ -47,7 +47,7 @@ def test_other_spaces_are_sampled_with_an_interval():
     mixed = agreement("heat > 50", "heat > 50 and wet", {"heat": (0, 100), "wet": "bool"})
     assert mixed.low < 0.75 < mixed.high
     many = agreement("c0", "c1", {f"c{place}": "bool" for place in range(21)}, n_probes=500)
-    assert many.kind == "of a proportion, over 500 uniform probes"
+    assert many.kind == "of a proportion, over 500 uniform comparison points"
 
 
 def test_rows_classifiers_and_numbers():

@@ -89,7 +89,7 @@ def test_regressors_in_disguise(learner):
 
 def test_figures_of_a_regressor(forest):
     found = stability(forest)
-    assert found.on == "uniform probes"
+    assert found.on == "uniform comparison points"
     assert found.tolerance == pytest.approx(0.1 * forest.truth.std())
     assert found.rmse.low < found.rmse.value < found.rmse.high
     assert found.rmse.value == pytest.approx(math.sqrt(((forest.values - forest.truth) ** 2).mean()))

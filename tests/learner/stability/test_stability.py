@@ -117,7 +117,7 @@ def test_where_refits_are_compared():
     X, y = two_clouds()
     labelings = record(DecisionTreeClassifier(), X, y, HalfSplits(6), 2, probes="uniform", n_probes=200, executor=1)
     auto, test = stability(labelings), stability(labelings, on="test")
-    assert (auto.on, auto.n_points) == ("uniform probes", 200)
+    assert (auto.on, auto.n_points) == ("uniform comparison points", 200)
     assert (test.on, test.n_points) == ("test points", 80)
     assert auto.accuracy == test.accuracy
     assert auto.points.shape == (200, 3)

@@ -27,7 +27,7 @@ def test_accuracy_is_that_of_the_other_half(tmp_path):
     found = stability(labelings)
     assert found.accuracy.value == pytest.approx(np.mean(by_hand))
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
-    assert found.on == "uniform probes"
+    assert found.on == "uniform comparison points"
     again = load(labelings.save(tmp_path / "record.classay"))
     assert again.accuracy() == labelings.accuracy()
 

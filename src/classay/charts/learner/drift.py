@@ -43,7 +43,9 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
 
     def up(field: str) -> alt.Y:
         scale = alt.Scale(domain=[least, 1.02], nice=False, zero=False)
-        return alt.Y(f"{field}:Q", title=f"share of probes predicted {alike}", scale=scale, axis=alt.Axis(tickCount=6))
+        return alt.Y(
+            f"{field}:Q", title=f"share of comparison points predicted {alike}", scale=scale, axis=alt.Axis(tickCount=6)
+        )
 
     series = alt.Color(
         "series:N",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from ...learner.orientation.orientation import Orientation, usual_threshold
 from ...learner.orientation.sizes import FIGURES, OrientationBySize
 from ..kinds import Kinds, check_kind
 from ..style import placement, theme
+from ..style.parts import lines_chart
 from ..style.placement import apart
 from ..style.theme import estimate_text, figure, labels, printable, within
 
@@ -432,26 +434,13 @@ BY_SIZE: Kinds = {"by size": ("plugin",)}
 
 
 def draw_by_size(curve: OrientationBySize, **options: Any) -> alt.LayerChart:
-    """`plugin=True` draws the paper's plain estimates in place of the corrected ones."""
-    check_kind("by size", BY_SIZE, options)
-    return by_size_chart(curve, **options)
-
-
-def by_size_chart(curve: OrientationBySize, plugin: bool = False) -> alt.LayerChart:
     """Draw expressivity, capacity and stochasticity by number of points; hollow where they are lower limits.
 
-    `plugin`: by the paper's plain estimates, which are biased with few refits.
+    `plugin=True` draws the paper's plain estimates in place of the corrected ones.
     """
-    names = list(FIGURES)
-    rows: list[theme.Row] = []
-    for name in names:
-        for size in curve.sizes:
-            estimate = curve.plugin[name][size] if plugin else getattr(curve, name)[size]
-            low, high = within(estimate, 0.0, size * float(np.log2(curve.n_classes)))
-            if estimate.known:
-                row = {"label": name, "x": size, "value": estimate.value, "low": low, "high": high}
-                rows.append({**row, "limit": bool(estimate.prefix), "value_text": estimate_text(estimate)})
-    legend = theme.legend_below(names)
+    check_kind("by size", BY_SIZE, options)
+    plugin, most = options.get("plugin", False), max(curve.sizes) * math.log2(curve.n_classes)
+    lines = {name: (curve.plugin[name] if plugin else getattr(curve, name), (0.0, most)) for name in FIGURES}
     x = alt.X(
         "x:Q",
         title="points looked at together",
@@ -459,38 +448,13 @@ def by_size_chart(curve: OrientationBySize, plugin: bool = False) -> alt.LayerCh
         axis=alt.Axis(values=list(curve.sizes), format="d"),
     )
     y = alt.Y("value:Q", title="bits", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=True))
-    base = theme.chart_of(rows).encode(x=x, color=theme.colour(names, legend))
-    # A lower limit may be below the estimate of fewer points: a line to it would look like a fall.
-    estimates = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=theme.colour(names, legend))
-    ceilings = {} if plugin else curve.ceiling
-    ceiling = [{"x": size, "value": value} for size, value in ceilings.items() if np.isfinite(value)]
-    tooltips = theme.tooltips(label="figure", x="points", value_text="bits")
-    layers: list[Any] = [
-        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        theme.chart_of(ceiling).mark_line(style="reference", strokeDash=[4, 3]).encode(x=x, y=y),
-        estimates.mark_line(strokeWidth=2).encode(y=y),
-        base.mark_point(size=45, opacity=1).encode(
-            y=y,
-            shape=theme.shape(names, legend),
-            fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(1)),
-            fill=theme.colour(names, None),
-            tooltip=tooltips,
-        ),
-    ]
-    beyond = " Hollow: lower limits, as labelings hardly repeat." if any(row["limit"] for row in rows) else ""
-    dashed = (
-        " Plain estimates of the paper, biased with few refits."
-        if plugin
-        else " Dashed: capacity of one point times the number of points, a ceiling of capacity only if labels are "
-        "independent given the sample."
-    )
-    return theme.finished(
-        layers,
-        theme.WIDTH,
-        theme.HEIGHT,
-        theme.titled(
-            f"{theme.cut(curve.learner)}: how much predictions vary, by number of points",
-            f"Bands: {next(iter(curve.capacity.values())).level:.0%} intervals.{beyond}{dashed}",
-            width=theme.WIDTH + 60,
-        ),
-    )
+    how, behind = "Plain estimates of the paper, biased with few refits.", []
+    if not plugin:
+        how = (
+            "Dashed: capacity of one point times the number of points, a ceiling of capacity only if labels are "
+            "independent given the sample."
+        )
+        ceiling = [{"x": size, "value": value} for size, value in curve.ceiling.items() if np.isfinite(value)]
+        behind = [theme.chart_of(ceiling).mark_line(style="reference", strokeDash=[4, 3]).encode(x=x, y=y)]
+    title = f"{theme.cut(curve.learner)}: how much predictions vary, by number of points"
+    return lines_chart(lines, "points", x, y, (theme.WIDTH, theme.HEIGHT), (title, how), behind)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...expect import InputError
 from ...learner.scores.metrics import Metrics
@@ -25,8 +27,10 @@ KINDS: Kinds = {
     "precision_recall": (),
     "confusion": (),
 }
-SIDE, WIDTH, STEP = 300, 320, 30
-CAME_TRUE = "share that came true"
+WIDTH, STEP = 320, 30
+SQUARE, CELL = (360, 300), 90
+MOST_NUMBERS = 20
+"""With more classes, a confusion matrix is drawn without numbers."""
 
 
 def draw_metrics(metrics: Metrics, kind: str = "figures", **options: Any) -> alt.TopLevelMixin:
@@ -139,125 +143,156 @@ def calibration_chart(metrics: Metrics) -> alt.LayerChart:
     shape = metrics.calibration
     if shape is None:
         raise InputError("There is no calibration here: it needs probabilities, and all metrics (names=None).")
+    bins: Any = shape.bins
     rows: list[theme.Row] = [
         {
-            **{str(name): float(part) for name, part in row.items()},
-            "text": f"{figure(row['predicted'])} predicted, {figure(row['observed'])} came true "
-            f"({figure(row['low'])} to {figure(row['high'])} over refits), {row['rows']:.0f} rows",
+            "x": row.predicted,
+            "y": row.observed,
+            "low": row.low,
+            "high": row.high,
+            "text": f"{figure(row.predicted)} predicted, {figure(row.observed)} came true "
+            f"({figure(row.low)} to {figure(row.high)} over refits), {row.rows:.0f} rows",
         }
-        for row in shape.bins.to_dict("records")
+        for row in bins.itertuples()
     ]
-    x, y = _unit("predicted", f"predicted: {cut(shape.of, 60)}"), _up("observed", CAME_TRUE)
-    bins = theme.chart_of(rows)
-    layers: list[Any] = [
-        _diagonal(),
-        bins.mark_area(opacity=0.18, color=theme.COLOURS[0]).encode(
-            x=x, y=_up("low", "share that came true"), y2="high:Q"
-        ),
-        bins.mark_line(color=theme.COLOURS[0], strokeWidth=2).encode(x=x, y=y),
-        bins.mark_point(color=theme.COLOURS[0], filled=True, size=45, opacity=1).encode(
-            x=x, y=y, tooltip=theme.tooltips(text="bin")
-        ),
-    ]
-    error = metrics.estimates.get("ece")
-    said = "" if error is None else f"Calibration error {figure(error.value)}; perfect scores would show "
-    floor = shape.floor
-    return theme.finished(
-        layers,
-        SIDE,
-        SIDE,
-        theme.titled(
-            f"{cut(metrics.learner)}: do its probabilities come true?",
-            f"{said}{figure(floor.value)} ({figure(floor.low)} to {figure(floor.high)}) with as many rows. "
-            "Band: 90 % of the refits. Dashed: perfect.",
-            width=SIDE + 60,
-        ),
+    error, floor = metrics.estimates.get("ece"), shape.floor
+    measured = "" if error is None else f"Calibration error {figure(error.value)}; perfect scores would show "
+    return curves_with_bands(
+        rows,
+        (),
+        f"predicted: {cut(shape.of, 60)}",
+        "share that came true",
+        f"{cut(metrics.learner)}: do its probabilities come true?",
+        f"{measured}{figure(floor.value)} ({figure(floor.low)} to {figure(floor.high)}) with as many rows. "
+        "Band: 90 % of the refits. Dashed: perfect.",
+        points="bin",
     )
 
 
 def curve_over_refits(metrics: Metrics, kind: str = "roc") -> alt.LayerChart:
     """Draw the ROC or the precision-recall curve: the mean over refits, and a band of 90 % of them."""
-    curve = metrics.curve(kind)
     roc = kind == "roc"
-    across = "false positive rate" if roc else "recall"
     up = "true positive rate (recall)" if roc else "precision"
+    curve: Any = metrics.curve(kind)
     rows: list[theme.Row] = [
         {
-            **{str(name): float(part) for name, part in row.items()},
-            "text": f"{figure(row['value'])} ({figure(row['low'])} to {figure(row['high'])} over refits)",
-            "at": figure(row["x"]),
+            "x": row.x,
+            "y": row.value,
+            "low": row.low,
+            "high": row.high,
+            "text": f"{figure(row.value)} ({figure(row.low)} to {figure(row.high)} over refits)",
         }
-        for row in curve.to_dict("records")
-    ]
-    lines = theme.chart_of(rows)
-    layers: list[Any] = [
-        *([_diagonal()] if roc else []),
-        lines.mark_area(opacity=0.2, color=theme.COLOURS[0]).encode(
-            x=_unit("x", across), y=_up("low", up), y2="high:Q"
-        ),
-        lines.mark_line(color=theme.COLOURS[0], strokeWidth=2).encode(
-            x=_unit("x", across), y=_up("value", up), tooltip=theme.tooltips(at=across, text=up)
-        ),
+        for row in curve.itertuples()
     ]
     name = "roc_auc" if roc else "average_precision"
     known = metrics.estimates.get(name)
-    said = "" if known is None else f"{_label(name)} {estimate_text(known)}. "
+    area = "" if known is None else f"{_label(name)} {estimate_text(known)}. "
     of = f"Positive: {cut(metrics.positive)}. " if metrics.positive else "Mean over classes, each against the rest. "
-    return theme.finished(
-        layers,
-        SIDE,
-        SIDE,
-        theme.titled(
-            f"{cut(metrics.learner)}: {'ROC curve' if roc else 'precision and recall'} over refits",
-            f"{said}{of}Band: 90 % of the refits.",
-            width=SIDE + 60,
-        ),
+    return curves_with_bands(
+        rows,
+        (),
+        "false positive rate" if roc else "recall",
+        up,
+        f"{cut(metrics.learner)}: {'ROC curve' if roc else 'precision and recall'} over refits",
+        f"{area}{of}Band: 90 % of the refits.",
+        diagonal=roc,
+        points=up,
     )
+
+
+def curves_with_bands(
+    rows: Sequence[theme.Row],
+    labels: Sequence[str],
+    across: str,
+    up: str,
+    title: str,
+    *sentences: str,
+    diagonal: bool = True,
+    points: str = "",
+) -> alt.LayerChart:
+    """Draw a line for each learner, or one, in the unit square, with a band around it.
+
+    Rows have `label` (if there are labels), `x`, `y`, `low` and `high`; with `points`, they are drawn too, and have a
+    `text`, whose title that is.
+    """
+    unit = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("x:Q", title=across, scale=unit, axis=alt.Axis(format="~g", tickCount=6))
+    y = alt.Y("y:Q", title=up, scale=unit, axis=alt.Axis(format="~g", tickCount=6))
+    colour = theme.colour(labels, theme.legend_below(labels, lines=True)) if labels else alt.value(theme.COLOURS[0])
+    base = theme.chart_of(rows).encode(x=x, color=colour)
+    layers: list[Any] = []
+    if diagonal:
+        ends = theme.chart_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+        layers.append(ends.mark_line(style="reference", strokeDash=[4, 3], clip=True).encode(x=x, y=y))
+    banded = base.transform_filter("datum.low != null")
+    layers += [
+        banded.mark_area(opacity=0.16, clip=True).encode(y=alt.Y("low:Q", scale=unit), y2="high:Q"),
+        base.mark_line(strokeWidth=2, clip=True).encode(y=y),
+    ]
+    if points:
+        layers.append(base.mark_point(filled=True, size=30).encode(y=y, tooltip=theme.tooltips(text=points)))
+    return theme.finished(layers, SQUARE[0], SQUARE[1], theme.titled(title, *sentences, width=SQUARE[0] + 40))
 
 
 def confusion_chart(metrics: Metrics) -> alt.LayerChart:
     """Draw the confusion matrix: the share of each true class that is predicted as each class."""
-    names = theme.labels(list(metrics.classes))
-    short = dict(zip(metrics.classes, names))
-    several = len(names) <= 12
-    rows: list[theme.Row] = []
-    for row in metrics.confusion.to_dict("records"):
-        value = float(row["value"])
-        known = math.isfinite(value)
-        ends = "" if math.isnan(row["low"]) else f" ({row['low']:.0%} to {row['high']:.0%})"
-        rows.append(
-            {
-                "true": short[str(row["true"])],
-                "predicted": short[str(row["predicted"])],
-                "value": value if known else None,
-                "figure": f"{value:.0%}" if known and several else "",
-                "text": f"{value:.1%}{ends} of the true class, {row['rows']:.1f} rows" if known else "no test rows",
-                "dark": bool(known and value > 0.55),
-            }
-        )
-    size = SIDE if len(names) < 8 else min(28 * len(names), 600)
-    axis = alt.Axis(ticks=False, domain=False, labelAngle=-40 if len(names) > 3 else 0)
-    base = theme.chart_of(rows).encode(
-        x=alt.X("predicted:N", title="predicted", scale=alt.Scale(domain=names), axis=axis),
-        y=alt.Y("true:N", title="true", scale=alt.Scale(domain=names), axis=alt.Axis(ticks=False, domain=False)),
-        tooltip=theme.tooltips(true="true", predicted="predicted", text="share"),
-    )
-    fill = alt.Color("value:Q", scale=alt.Scale(domain=[0, 1], range=["#f4f7fa", theme.COLOURS[0]]), legend=None)
-    ink = alt.condition("datum.dark", alt.value("white"), alt.value("#2b333d"))
-    layers: list[Any] = [
-        base.mark_rect().encode(color=fill),
-        base.mark_text(fontSize=12).encode(text="figure:N", color=ink),
+    confusion: Any = metrics.confusion
+    cells = [
+        (str(row.true), str(row.predicted), float(row.value), f"{row.value:.0%}", _ends(row))
+        for row in confusion.itertuples()
     ]
-    return theme.finished(
-        layers,
-        size,
-        size,
-        theme.titled(
-            f"{cut(metrics.learner)}: what is taken for what",
-            "Share of the rows of each true class, mean over refits; the tooltip has the interval.",
-            width=size + 80,
-        ),
+    title = f"{cut(metrics.learner)}: what is taken for what"
+    how = "Share of the rows of each true class, mean over refits; the tooltip has the interval."
+    return _matrix(cells, metrics.classes, title, how)
+
+
+def _ends(row: Any) -> str:
+    ends = "" if math.isnan(row.low) else f" ({row.low:.0%} to {row.high:.0%})"
+    return f"{row.value:.1%}{ends} of the class, {row.rows:.1f} rows"
+
+
+def confusion_of_rows(counts: ArrayLike, classes: Sequence[str], title: str, *sentences: str) -> alt.LayerChart:
+    """Draw rows by class (down) and prediction (across); shades are shares of the class."""
+    table = np.asarray(counts)
+    shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    cells = [
+        (classes[a], classes[b], float(shares[a, b]), f"{table[a, b]:,}", f"{shares[a, b]:.1%} of the class")
+        for a, b in np.ndindex(table.shape)
+    ]
+    return _matrix(cells, classes, title, *sentences)
+
+
+def _matrix(
+    cells: Sequence[tuple[str, str, float, str, str]], classes: Sequence[str], title: str, *sentences: str
+) -> alt.LayerChart:
+    """Cells by class, prediction, share of the class, its figure and the text of its tooltip."""
+    names = theme.labels(list(classes))
+    short = dict(zip(classes, names))
+    rows: list[theme.Row] = [
+        {
+            "label": short[true],
+            "prediction": short[predicted],
+            "share": share if math.isfinite(share) else None,
+            "figure": figure_text if math.isfinite(share) else "",
+            "text": text if math.isfinite(share) else "no test rows",
+            "dark": share > 0.55,
+        }
+        for true, predicted, share, figure_text, text in cells
+    ]
+    axis = alt.Axis(ticks=False, domain=False)
+    turned = alt.Axis(ticks=False, domain=False, labelAngle=0 if len(names) < 5 else -45)
+    base = theme.chart_of(rows).encode(
+        x=alt.X("prediction:N", title="prediction", scale=alt.Scale(domain=names), axis=turned),
+        y=alt.Y("label:N", title="class", scale=alt.Scale(domain=names), axis=axis),
+        tooltip=theme.tooltips(label="class", prediction="prediction", figure="figure", text="share"),
     )
+    shade = alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=["#f2f6fa", "#0b5c9c"]), legend=None)
+    layers: list[Any] = [base.mark_rect().encode(color=shade)]
+    if len(names) <= MOST_NUMBERS:
+        ink = alt.condition("datum.dark", alt.value("#ffffff"), alt.value("#1f2933"))
+        layers.append(base.mark_text(fontSize=12).encode(text="figure:N", color=ink))
+    side = alt.Step(max(min(CELL, SQUARE[0] // max(len(names), 1)), 10))
+    return theme.finished(layers, side, side, theme.titled(title, *sentences, width=SQUARE[0]))
 
 
 def _between_0_and_1(metrics: Metrics) -> dict[str, Any]:
@@ -281,16 +316,6 @@ def _label(name: str) -> str:
 def _unit(field: str, title: str) -> alt.X:
     scale = alt.Scale(domain=[0, 1], nice=False)
     return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
-
-
-def _up(field: str, title: str) -> alt.Y:
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=6))
-
-
-def _diagonal() -> Any:
-    ends: list[theme.Row] = [{"at": 0.0, "is": 0.0}, {"at": 1.0, "is": 1.0}]
-    line = theme.chart_of(ends).mark_line(style="reference", strokeDash=[4, 3], strokeWidth=1, color="#9aa5b1")
-    return line.encode(x=alt.X("at:Q"), y=alt.Y("is:Q"))
 
 
 # Where the variance of scores comes from, and what a retraining changes.

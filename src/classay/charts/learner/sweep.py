@@ -15,12 +15,11 @@ from ...learner.sweep.best_value import SweepComparison, in_words
 from ...learner.sweep.result import Sweep
 from ..kinds import Kinds, check_kind, without_options
 from ..style import theme
-from ..style.theme import cut, estimate_text, figure, printable, within
+from ..style.parts import Line, lines_chart
+from ..style.theme import cut, estimate_text, figure, printable
 
 WIDTH, HEIGHT, CELL = 360, 260, 34
 MOST_LINES = 7
-MOST_POINTS = 60
-"""With more points than this on a chart, only lines are drawn."""
 ENTROPIES = ("expressivity", "capacity", "stochasticity")
 ACCURACIES = {"training rows": "train_accuracy", "test points": "accuracy"}
 MAPPED = {
@@ -113,7 +112,7 @@ def sweep_bounds(sweep: Sweep, threshold: int | None = None) -> alt.LayerChart:
     level = first.bias[right].level
     bounds = {value: one.bounds[right - 1] for value, one in sweep.orientations.items()}
     limits = (0.0, first.log2_labelings)
-    lines: Lines = {
+    lines: dict[str, Line] = {
         "expressivity (plain)": ({value: one.plugin.expressivity for value, one in sweep.orientations.items()}, limits),
     }
     for name, field in (("tight upper bound", "tight"), ("published upper bound", "lauw"), ("lower bound", "least")):
@@ -256,51 +255,16 @@ def _first(sweep: Sweep) -> Orientation:
     return next(iter(sweep.orientations.values()))
 
 
-Lines = dict[str, tuple[dict[Any, Estimate], tuple[float, float]]]
-
-
-def _chart(sweep: Sweep, lines: Lines, unit: str, axis: alt.Axis, title: str, how: str) -> alt.LayerChart:
-    numeric = is_numeric(sweep.values)
-    rows: list[theme.Row] = []
-    for label, (estimates, (least, most)) in lines.items():
-        for value, estimate in estimates.items():
-            low, high = within(estimate, least, most)
-            if estimate.known:
-                at = value if numeric else _word(value)
-                row = {"label": label, "x": at, "value": estimate.value, "low": low, "high": high}
-                row |= {"at": _word(value), "value_text": estimate_text(estimate)}
-                rows.append({**row, "limit": bool(estimate.prefix)})
-    level = next(iter(_first(sweep).bias.values())).level
-    names = list(lines)
-    legend = theme.legend_below(names)
-    x, colour = _across(sweep), theme.colour(names, legend)
+def _chart(sweep: Sweep, lines: dict[str, Line], unit: str, axis: alt.Axis, title: str, how: str) -> alt.LayerChart:
+    if not is_numeric(sweep.values):
+        lines = {
+            name: ({_word(value): estimate for value, estimate in estimates.items()}, ends)
+            for name, (estimates, ends) in lines.items()
+        }
     # A figure that is nearly constant would otherwise appear to jump.
     y = alt.Y("value:Q", title=unit, axis=axis, scale=alt.Scale(zero=unit == "bits", nice=True))
-    base = theme.chart_of(rows).encode(x=x, color=colour)
-    # A lower limit may be far below what it limits: a line to it would look like a fall.
-    counted = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=colour)
-    layers: list[Any] = [
-        base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        counted.mark_line(strokeWidth=2).encode(y=y),
-    ]
-    tooltip = theme.tooltips(label="figure", at=printable(sweep.parameters[0]), value_text="value")
-    opacity = 1 if len(rows) <= MOST_POINTS else 0
-    layers.append(
-        base.mark_point(size=30).encode(
-            y=y,
-            shape=theme.shape(names, legend),
-            # Limits are on no line, so they are always drawn.
-            opacity=alt.condition("datum.limit", alt.value(1), alt.value(opacity)),
-            fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(opacity)),
-            fill=theme.colour(names, None),
-            tooltip=tooltip,
-        )
-    )
-    hollow = " Hollow: lower limits, as labelings hardly repeat." if any(row["limit"] for row in rows) else ""
-    whole = f"{cut(sweep.learner)}: {title[0].lower()}{title[1:]}"
-    return theme.finished(
-        layers, WIDTH, HEIGHT, theme.titled(whole, f"{how} Bands: {level:.0%} intervals.{hollow}", width=WIDTH + 40)
-    )
+    titles = f"{cut(sweep.learner)}: {title[0].lower()}{title[1:]}", how
+    return lines_chart(lines, printable(sweep.parameters[0]), _across(sweep), y, (WIDTH, HEIGHT), titles)
 
 
 def _across(sweep: Sweep) -> alt.X:

@@ -1,4 +1,4 @@
-"""Charts that several results share: figures with their intervals, a histogram over points, and ranked bars."""
+"""Charts that several results share: figures with intervals, lines with bands, a histogram, and ranked bars."""
 
 from __future__ import annotations
 
@@ -75,6 +75,64 @@ def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *senten
 def default_chart(result: Result) -> alt.LayerChart:
     """Draw the figures of any result with their intervals, under the first sentence of its text."""
     return figures_chart(result.summary(), result._unit, headline(str(result))[0])
+
+
+# Figures along an axis: lines with bands.
+
+
+MOST_POINTS = 60
+"""With more points than this on a chart, only lines are drawn."""
+Line = tuple[dict[Any, Estimate], tuple[float, float]]
+"""The figure at each place of the axis, and the least and the most that it can be."""
+
+
+def lines_chart(
+    lines: dict[str, Line],
+    place: str,
+    x: alt.X,
+    y: alt.Y,
+    size: tuple[int, int],
+    titles: tuple[str, str],
+    behind: Sequence[Any] = (),
+) -> alt.LayerChart:
+    """Draw named figures along an axis (fields `x` and `value`): a line and a band each.
+
+    Lower limits are hollow. `place` is what a place of the axis is called, `behind` are layers behind the lines.
+    """
+    rows: list[theme.Row] = []
+    for label, (estimates, (least, most)) in lines.items():
+        for at, estimate in estimates.items():
+            low, high = within(estimate, least, most)
+            if estimate.known:
+                row = {"label": label, "x": at, "value": estimate.value, "low": low, "high": high}
+                row |= {"at": f"{at:g}" if isinstance(at, float) else str(at), "value_text": estimate_text(estimate)}
+                rows.append({**row, "limit": bool(estimate.prefix)})
+    names = list(lines)
+    legend = theme.legend_below(names)
+    colour, tips = theme.colour(names, legend), theme.tooltips(label="figure", at=place, value_text="value")
+    base = theme.chart_of(rows).encode(x=x, color=colour)
+    # A lower limit may be far below what it limits: a line to it would look like a fall.
+    counted = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=colour)
+    opacity = 1 if len(rows) <= MOST_POINTS else 0
+    points = base.mark_point(size=30).encode(
+        y=y,
+        shape=theme.shape(names, legend),
+        # Limits are on no line, so they are always drawn.
+        opacity=alt.condition("datum.limit", alt.value(1), alt.value(opacity)),
+        fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(opacity)),
+        fill=theme.colour(names, None),
+        tooltip=tips,
+    )
+    layers: list[Any] = [
+        base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        *behind,
+        counted.mark_line(strokeWidth=2).encode(y=y),
+        points,
+    ]
+    level = next(estimate.level for estimates, _ in lines.values() for estimate in estimates.values())
+    hollow = " Hollow: lower limits, as labelings hardly repeat." if any(row["limit"] for row in rows) else ""
+    how = f"{titles[1]} Bands: {level:.0%} intervals.{hollow}"
+    return theme.finished(layers, *size, theme.titled(titles[0], how, width=size[0] + 40))
 
 
 # The distribution of a figure over points.

@@ -139,10 +139,11 @@ def _unsteady(update: Update | RegressionUpdate, calibration: Calibration, min_s
     """Why agreement cannot show a change at this batch size, if so."""
     if update.low_below_reference <= calibration.chance:
         return (
-            f"A concept unrelated to the reference agrees with it on {calibration.chance:.3g} of probes, and only less "
-            f"than {update.low_below_reference:.3g} is unusual: with {update.n_rows} rows per batch, {update.learner} "
-            f"is too unstable, or its predictions hardly vary. Only the {update.OLD} of the reference's concept can "
-            "show a change here. Use larger batches, a larger reference or a more stable learner."
+            f"A concept unrelated to the reference agrees with it on {calibration.chance:.3g} of comparison points, "
+            f"and only less than {update.low_below_reference:.3g} is unusual: with {update.n_rows} rows per batch, "
+            f"{update.learner} is too unstable, or its predictions hardly vary. Only the {update.OLD} of the "
+            "reference's concept can show a change here. Use larger batches, a larger reference or a more stable "
+            "learner."
         )
     if min_stability is not None and update.stability.value < min_stability:
         return (
@@ -209,8 +210,8 @@ class BatchFigures:
         """Verdict and figures in words. `alike`: what agreement is; `old`: how good the reference's concept is."""
         text = (
             f"Batch {self.name}: {self.verdict} (p = {self.p_value:.3g}). Its concept agrees with the reference's on "
-            f"{self.agreement_reference:.3f} of probes{alike} (low below {self.low_below_reference:.3f}), and the "
-            f"reference's has {old}."
+            f"{self.agreement_reference:.3f} of comparison points{alike} (low below {self.low_below_reference:.3f}), "
+            f"and the reference's has {old}."
         )
         if not math.isnan(self.agreement_last):
             text += f" With the previous batch's concept it agrees on {self.agreement_last:.3f}."

@@ -368,7 +368,7 @@ def agreement(
     >>> agreement("a and b", "a or b", letters).value
     0.5
     >>> agreement("x0 > 0.5", "x1 > 0.5", n_probes=1000).kind
-    'of a proportion, over 1000 uniform probes'
+    'of a proportion, over 1000 uniform comparison points'
 
     References
     ----------
@@ -385,7 +385,7 @@ def agreement(
     kind = "exact, over all points"
     if grid is None:
         drawn = space.probes(probes, n_probes, seeds.settle(random_state))
-        grid, kind = drawn.rows, f"of a proportion, over {len(drawn.rows)} {drawn.kind} probes"
+        grid, kind = drawn.rows, f"of a proportion, over {len(drawn.rows)} {drawn.kind} comparison points"
     one, other = first(grid), second(grid)
     if (one.dtype.kind == "U") != (other.dtype.kind == "U") or (tolerance is not None and one.dtype.kind == "U"):
         raise expect.InputError(

@@ -217,7 +217,7 @@ class Search:
 # Estimates from shares between 0 and 1: their mean at one place, and where a rising curve through two places is 0.5.
 
 
-KIND = "over training sets and probes"
+KIND = "over training sets and comparison points"
 
 
 def mean_share(shares: Floats, level: float) -> Estimate:

@@ -71,7 +71,7 @@ class Preference(Result, chart="learner.preference:preference_chart"):
 
     def __str__(self) -> str:
         f1, f2 = f"`{self.f1}`", f"`{self.f2}`"
-        gap = f"{self.difference:+.3f} of probes agree more with {f1} than with {f2}"
+        gap = f"{self.difference:+.3f} of comparison points agree more with {f1} than with {f2}"
         if self.favoured is None:
             text = f"{self.learner}: no clear preference at equal evidence ({gap})."
         else:

@@ -90,8 +90,8 @@ def rivals(
     differ = np.flatnonzero(first != second)
     if not differ.size:
         raise expect.InputError(
-            f"{concepts[0].name!r} and {concepts[1].name!r} never disagree on {first.size} probes ({drawn.kind}), so a "
-            "preference between them is not defined. Are they meant to differ?"
+            f"{concepts[0].name!r} and {concepts[1].name!r} never disagree on {first.size} comparison points "
+            f"({drawn.kind}), so a preference between them is not defined. Are they meant to differ?"
         )
     # A training set at p = 0.5 has labels of both concepts.
     tried = ready(fresh, drawn.rows, np.where(np.arange(first.size) % 2, first, second), seed)

@@ -171,10 +171,10 @@ def compared_on(record: Refits, on: str) -> str:
 
 
 def points_called(record: Refits, where: str) -> str:
-    """What the points are called, such as "test points" or "uniform probes"."""
+    """What the points are called, such as "test points" or "uniform comparison points"."""
     if where == "test":
         return ITEMS if record.of_predictions else TEST
-    return f"{record.probe_kind} probes"
+    return f"{record.probe_kind} comparison points"
 
 
 def pairs_called(record: Refits) -> str:

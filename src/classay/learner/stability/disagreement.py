@@ -31,7 +31,7 @@ LEAST_UNITS = 8
 
 
 @dataclass(frozen=True)
-class DisagreementRegions(RegionRows, Result, chart="learner.disagreement:disagreement_bars"):
+class DisagreementRegions(RegionRows, Result, chart="learner.stability:disagreement_bars"):
     """The result of `Stability.regions`: `regions` by rank, each with q ≤ `q` and none that only repeats another.
 
     The `rate` of a region is the probability that two refits differ on a point of it, from refits and points that were
@@ -143,7 +143,8 @@ def _points(record: Labelings, where: str, table: pd.DataFrame | None) -> Any:
     n_points = record.answers(where).shape[2]
     if table is None:
         if where == "test" or record.probes is None:
-            what = "Test points are known by number only" if where == "test" else "The record does not store its probes"
+            known = "Test points are known by number only"
+            what = known if where == "test" else "The record does not store its comparison points (probes)"
             raise expect.InputError(f"{what}. Pass the rows as `table`, a DataFrame.")
         return as_frame(record.probes)
     rows = as_frame(table)

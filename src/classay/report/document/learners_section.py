@@ -156,7 +156,17 @@ def variation_section(results: Results) -> Section:
     variation = sheet_of(
         "variation",
         "Refits in figures",
-        ("refit_accuracy", "stability", "kappa", "bias", "expressivity", "capacity", "stochasticity", "seed_change", "gap"),
+        (
+            "refit_accuracy",
+            "stability",
+            "kappa",
+            "bias",
+            "expressivity",
+            "capacity",
+            "stochasticity",
+            "seed_change",
+            "gap",
+        ),
         results,
         f"Bias: at least {threshold} of {oriented.holdout_size} test predictions right, beyond chance. Bits: for the "
         f"predictions on {oriented.holdout_size} test points.",
