@@ -3,12 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from sklearn.metrics import roc_auc_score
 from suspect_worlds import contaminated, duplicates, mixed_categories, shifted_test
 
 import classay
-from classay.data.checks.labelled_table import row_hashes
 from classay.data.checks.part_shift import _area
 
 
@@ -16,31 +14,15 @@ def parts(world):
     return world["X"], world["X_test"]
 
 
-def test_area_by_hand():
-    area = _area(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 1, 0, 1, 0, 1]), None)
-    assert area.value == pytest.approx(6 / 9)
-
-
 def test_area_against_scikit_learn_with_ties():
     rng = np.random.default_rng(0)
     part = rng.integers(2, size=300)
+    assert _area(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 1, 0, 1, 0, 1]), None).value == pytest.approx(6 / 9)
     scores = np.round(rng.normal(size=300) + 0.5 * part, 1)
     assert _area(scores, part, None).value == pytest.approx(roc_auc_score(part, scores))
     # Groups of one row each are rows.
     by_group = _area(scores, part, np.arange(300))
     assert by_group.low == pytest.approx(_area(scores, part, None).low, rel=0.01)
-
-
-def test_interval_of_the_area_covers():
-    truth, inside = stats.norm.cdf(0.5 / np.sqrt(2)), 0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        part = np.repeat([0, 1], [60, 80])
-        area = _area(rng.normal(size=140) + 0.5 * part, part, None)
-        # At the level of 99.9 %, brought back to 95 %.
-        ratio = stats.t.ppf(0.975, 59) / stats.t.ppf(0.9995, 59)
-        inside += abs(area.value - truth) <= ratio * (area.high - area.value)
-    assert 0.91 <= inside / 200 <= 0.99
 
 
 @pytest.mark.parametrize("kind", ["number", "whole number", "category"])
@@ -108,12 +90,6 @@ def test_copies_by_hand():
     result = classay.shift(train, test)
     assert result.copies.value == pytest.approx(0.2)
     assert result.usual_copies == pytest.approx(2 / 12)
-
-
-def test_whole_numbers_equal_floats():
-    one, other = pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1.0, 2.5]})
-    same = row_hashes(one) == row_hashes(other)
-    assert same.tolist() == [True, False]
 
 
 def test_other_patients_are_no_shift_if_they_are_given():

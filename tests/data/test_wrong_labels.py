@@ -33,7 +33,7 @@ def clouds(n, apart, seed=0, classes=3):
     return rng.normal(size=(n, 4)) + apart * np.eye(4)[y], y
 
 
-@pytest.mark.parametrize("share", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("share", [0.02, 0.1])
 def test_planted_wrong_labels_are_found_and_counted(share):
     X, truth = load_digits(return_X_y=True)
     y, rows = flipped(truth, share)
@@ -54,30 +54,21 @@ def test_planted_wrong_labels_are_found_and_counted(share):
 
 @pytest.mark.parametrize("classes", [2, 10])
 def test_random_labels_flag_nothing(classes):
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
-        c = complexity(rng.normal(size=(2000, 5)), rng.integers(0, classes, 2000))
+        c = complexity(rng.normal(size=(1000, 5)), rng.integers(0, classes, 1000))
         labels = c.wrong_labels()
-        assert len(c.suspects()) <= 20
+        assert len(c.suspects()) <= 10
         if not labels.share.known:
             assert "is unknown" in labels.answer
             assert "labels are wrong is unknown" in str(c)
-
-
-@pytest.mark.parametrize("apart", [1.0, 2.0, 3.0])
-def test_overlap_is_not_taken_for_wrong_labels(apart):
-    for seed in range(3):
-        X, y = clouds(1500, apart, seed)
-        labels = complexity(X, y).wrong_labels()
-        assert labels.number.low <= 8
-        assert labels.listed.size <= 8
 
 
 def test_the_only_test_row_of_a_class_is_not_suspected_for_that():
     """No other test row has its label, so there is no neighbour; its distance to the class of the training rows is."""
     truth, known = np.append(np.repeat([0, 1, 2], 60), 3), np.repeat([0, 1, 2, 3], [100, 100, 100, 60])
     found = 0
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         means = 4 * rng.normal(size=(4, 5))
         X, X_eval = (rng.normal(size=(y.size, 5)) + means[y] for y in (known, truth))
@@ -88,7 +79,7 @@ def test_the_only_test_row_of_a_class_is_not_suspected_for_that():
         assert 180 not in labels.listed
         assert labels.probability[180] < 0.1
         found += int(np.isin(rows, labels.listed).sum())
-    assert found >= 90
+    assert found >= 45
 
 
 @pytest.mark.parametrize(("rows", "classes"), [(3, 2), (1003, 1000)])
@@ -125,13 +116,17 @@ def test_rows_that_cannot_be_judged_have_no_probability():
         labels.plot()
 
 
-def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
+@pytest.mark.parametrize("apart", [1.0, 2.0, 3.0])
+def test_overlap_is_not_taken_for_wrong_labels(apart):
     """Grades given by different people look like classes that overlap: no answer is better than a wrong one."""
-    X, y = clouds(1500, 1.0)
-    labels = complexity(X, y).wrong_labels()
-    assert labels.share.high < 0.1
-    assert labels.in_any_direction.high > 300
-    assert "Whether labels limit it further is unknown" in labels.answer
+    for seed in range(2):
+        labels = complexity(*clouds(1000, apart, seed)).wrong_labels()
+        assert labels.number.low <= 8
+        assert labels.listed.size <= 8
+    if apart == 1:
+        assert labels.share.high < 0.1
+        assert labels.in_any_direction.high > 200
+        assert "Whether labels limit it further is unknown" in labels.answer
 
 
 def test_probabilities_are_bayes_rule():
@@ -199,17 +194,25 @@ def test_nearest_rows_are_measured_as_the_distance_is(distance):
     np.testing.assert_allclose(nearest.measure(np.arange(120)), again.measure(np.arange(120)), atol=1e-6)
 
 
-def test_classes_of_several_clusters_keep_the_stated_rate():
-    """A row in the wrong place by its class mean, among rows of its class: its neighbours show that it is right."""
+def test_classes_of_several_clusters_keep_the_stated_rate(monkeypatch):
+    """A row in the wrong place by its class mean, among rows of its class: its neighbours show that it is right.
+
+    Rows may also be near each other for another reason than their class: distances to the classes must agree.
+    """
     rng = np.random.default_rng(1)
     centres = np.random.default_rng(5).normal(size=(16, 6)) * 2.2
     cluster = rng.integers(0, 16, 1500)
     X, truth = centres[cluster] + rng.normal(size=(1500, 6)), cluster % 4
     y, rows = flipped(truth, 0.05)
-    labels = complexity(X, y).wrong_labels()
+    c = complexity(X, y)
+    labels = c.wrong_labels()
     assert np.isin(labels.listed, rows).mean() >= 0.9
     assert np.isin(rows, labels.listed).mean() >= 0.5
     assert labels.number.low <= rows.size <= labels.number.high
+    monkeypatch.setattr(module, "_confirmed", lambda probability, *_: probability)
+    unconfirmed = module.wrong_labels(c).listed  # not the cached one
+    assert np.isin(labels.listed, unconfirmed).all()
+    assert 0 < labels.listed.size < unconfirmed.size
 
 
 def test_rows_far_from_everything_are_not_taken_for_wrong_labels():
@@ -243,6 +246,7 @@ def test_many_rows_are_compared_with_a_sample(monkeypatch):
     assert np.isin(c.wrong_labels().listed, rows).mean() >= 0.9
 
 
+@pytest.mark.slow
 def test_a_learner_helps():
     """A ring around a disc, and columns of noise: distances and neighbours say little, a forest separates them."""
     rng = np.random.default_rng(0)
@@ -263,6 +267,7 @@ def test_a_learner_helps():
     assert "the learner's" in both.answer
 
 
+@pytest.mark.slow
 def test_the_result(monkeypatch):
     X, truth = load_digits(return_X_y=True)
     y, _ = flipped(truth, 0.05)
@@ -291,17 +296,3 @@ def test_mistakes_are_explained():
         c.wrong_labels(np.ones((60, 3)))
     with pytest.raises(InputError, match="false_alarms"):
         c.wrong_labels(false_alarms=2)
-
-
-def test_neighbours_alone_do_not_list_a_label(monkeypatch):
-    """Rows may be near each other for another reason than their class: distances to the classes must agree."""
-    rng = np.random.default_rng(1)
-    centres = np.random.default_rng(5).normal(size=(16, 6)) * 2.2
-    cluster = rng.integers(0, 16, 1500)
-    y, _ = flipped(cluster % 4, 0.05)
-    c = complexity(centres[cluster] + rng.normal(size=(1500, 6)), y)
-    listed = c.wrong_labels().listed
-    monkeypatch.setattr(module, "_confirmed", lambda probability, *_: probability)
-    without = module.wrong_labels(c).listed  # not the cached one
-    assert np.isin(listed, without).all()
-    assert 0 < listed.size < without.size

@@ -12,7 +12,6 @@ from .classes.information import information_chart as information_chart
 from .data.complexity import complexity_histogram as complexity_histogram
 from .data.complexity import nearest_classes as nearest_classes
 from .data.hardest import hardest_table as hardest_table
-from .data.region import complexity_region as complexity_region
 from .data.slices import slices_chart as slices_chart
 from .kinds import draw as draw
 from .learner.drift import drift_chart as drift_chart

@@ -12,15 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
 from ..arrays import Floats, Mask
+from ..inputs import class_labels, encode
 from ..intervals import Estimate
 from ..result import Result, plain
-from . import row_tables
 from .geometry.cross_fit import CrossFit
 from .geometry.distances import BY_CLASS
 from .geometry.moments import Geometry
 from .labels.wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
 from .model.baseline import BINS, ComplexityAgainst, VersusBaseline, against, versus
 from .model.new_rows import UnlikeKnown, score, unlike_known
+from .row_tables import explain, row_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +76,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         if not suspects:
             rows = np.setdiff1d(rows, self.wrong_labels().listed)
         order = rows[np.argsort(-self.values[rows], kind="stable")]
-        return row_tables.row_table(self, order[: expect.whole(n, "n", at_least=1)])
+        return row_table(self, order[: expect.whole(n, "n", at_least=1)])
 
     def wrong_labels(
         self, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS, level: float = 0.95
@@ -137,7 +138,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """
         labels = self.wrong_labels(probabilities, false_alarms)
         rows = labels.listed if n is None else labels.listed[: expect.whole(n, "n", at_least=1)]
-        table = row_tables.row_table(self, rows)
+        table = row_table(self, rows)
         table["likely"], table["wrong"] = labels.likely[rows], labels.probability[rows]
         return table
 
@@ -212,7 +213,10 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
 
         One line each: the first measured row of the class, -1 if no measured row has it, and the label.
         """
-        return row_tables.lone_rows(self)
+        codes = encode(self.labels, self.classes)
+        lone = np.flatnonzero(self.geometry.counts == 1)
+        rows = [next(iter(np.flatnonzero(codes == code).tolist()), -1) for code in lone]
+        return pd.DataFrame({"row": np.array(rows, dtype=np.int64), "label": self.classes[lone]})
 
     def explain(self, rows: ArrayLike, top: int | None = 5) -> pd.DataFrame:
         """Which features make rows hard: what each adds to δ(x, own class) − δ(x, nearest other).
@@ -220,7 +224,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         One line per row and feature, largest first; `top` of each row, None for all, whose contributions add up to
         `gap`. Above 0: the feature favours the other class.
         """
-        return row_tables.explain(self, np.atleast_1d(np.asarray(rows)), top)
+        return explain(self, np.atleast_1d(np.asarray(rows)), top)
 
     def score(self, X: Any, y: ArrayLike | None = None) -> pd.DataFrame:
         """Compare new rows with the data, one line each: are they like anything in it?
@@ -238,7 +242,13 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         By the nearest class, measured without the row, or by a learner's cross-validated `predictions`. `share` is of
         the rows of `label`. How near classes lie is another question: `neighbours`.
         """
-        return row_tables.confused(self, predictions)
+        predicted = self.predicted if predictions is None else class_labels(predictions, "predictions", len(self))
+        frame = pd.DataFrame({"label": self.labels, "predicted": predicted})
+        total = frame["label"].value_counts()
+        wrong = frame[frame["label"] != frame["predicted"]]
+        pairs = wrong.groupby(["label", "predicted"]).size().reset_index(name="rows")
+        pairs["share"] = pairs["rows"] / pairs["label"].map(total).to_numpy(dtype=float)
+        return pairs.sort_values("rows", ascending=False, kind="stable", ignore_index=True)
 
     def neighbours(self) -> pd.DataFrame:
         """For each pair of classes, how many rows of `label` have `nearest` as nearest *other* class, as a long table.
@@ -246,11 +256,16 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         This is not confusion: nearly all of these rows may be nearer to their own class. `nearer` counts those that are
         not.
         """
-        return row_tables.neighbours(self)
+        frame = pd.DataFrame({"label": self.labels, "nearest": self.nearest})
+        frame["nearer"] = self.own_distance > self.nearest_distance
+        pairs = frame.groupby(["label", "nearest"], sort=True)["nearer"].agg(["size", "sum"]).reset_index()
+        pairs = pairs.rename(columns={"size": "rows", "sum": "nearer"})
+        pairs["share"] = pairs["rows"] / pairs.groupby("label")["rows"].transform("sum")
+        return pairs.astype({"nearer": int})
 
     def to_frame(self) -> pd.DataFrame:
         """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
-        return row_tables.row_table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
+        return row_table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values. For distances and geometry, which may be huge, only their size."""

@@ -1,7 +1,4 @@
-"""Tables made from a `Complexity`: its rows, what features add, and classes that are confused or near.
-
-Pure functions of the result; its methods of the same names have the documentation.
-"""
+"""Tables made from a `Complexity`: its rows, what features add to their gaps, and its classes."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .. import expect
 from ..arrays import Floats, Ints, Mask
-from ..inputs import class_labels, encode, finite, take
+from ..inputs import encode, finite, take
 from .geometry.cross_fit import RowComplexities, detail_needed
 from .geometry.distances import CLASS_OFFSET, DistanceMetric
 
@@ -76,36 +73,6 @@ def explain(result: Complexity, rows: NDArray[Any], top: int | None) -> pd.DataF
         table["gap"] = contributions.sum()
         tables.append(table)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def neighbours(result: Complexity) -> pd.DataFrame:
-    """How many rows of one class have which other as the nearest one."""
-    frame = pd.DataFrame({"label": result.labels, "nearest": result.nearest})
-    frame["nearer"] = result.own_distance > result.nearest_distance
-    counted = frame.groupby(["label", "nearest"], sort=True)["nearer"].agg(["size", "sum"]).reset_index()
-    counted = counted.rename(columns={"size": "rows", "sum": "nearer"})
-    counted["share"] = counted["rows"] / counted.groupby("label")["rows"].transform("sum")
-    return counted.astype({"nearer": int})
-
-
-def confused(result: Complexity, predictions: ArrayLike | None) -> pd.DataFrame:
-    """Pairs of a label and another class that is predicted, the most frequent first."""
-    predicted = result.predicted if predictions is None else class_labels(predictions, "predictions", len(result))
-    frame = pd.DataFrame({"label": result.labels, "predicted": predicted})
-    total = frame["label"].value_counts()
-    counted = (
-        frame[frame["label"] != frame["predicted"]].groupby(["label", "predicted"]).size().reset_index(name="rows")
-    )
-    counted["share"] = counted["rows"] / counted["label"].map(total).to_numpy(dtype=float)
-    return counted.sort_values("rows", ascending=False, kind="stable", ignore_index=True)
-
-
-def lone_rows(result: Complexity) -> pd.DataFrame:
-    """Classes of which the geometry has a single row, and the first measured row of each; -1 if there is none."""
-    codes = encode(result.labels, result.classes)
-    lone = np.flatnonzero(result.geometry.counts == 1)
-    rows = [next(iter(np.flatnonzero(codes == code).tolist()), -1) for code in lone]
-    return pd.DataFrame({"row": np.array(rows, dtype=np.int64), "label": result.classes[lone]})
 
 
 def notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:

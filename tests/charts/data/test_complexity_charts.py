@@ -12,13 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
-from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 
 from classay import charts
 from classay.charts.style.picture_files import SIDE, pictures, png
 from classay.charts.style.plane import cells, grid
-from classay.data.model.error_slices import slices
 from classay.data.rows import complexity
 from classay.expect import InputError
 
@@ -87,12 +85,8 @@ def reading(chart):
     return " ".join(chart.title.subtitle)
 
 
-def every_chart(result, **region):
-    return {
-        "histogram and confusion": result.plot(),
-        "hardest": result.plot(kind="hardest", n=5),
-        "region": result.plot(kind="region", **region),
-    }
+def every_chart(result):
+    return {"histogram and confusion": result.plot(), "hardest": result.plot(kind="hardest", n=5)}
 
 
 @pytest.mark.parametrize("name", ["iris", "hundred"])
@@ -272,86 +266,6 @@ def test_texts_and_images_must_fit(iris):
         charts.hardest_table(iris, n=0)
 
 
-def test_region_has_the_mean_of_every_cell(iris):
-    frame = load_iris(as_frame=True).data
-    chart = charts.complexity_region(iris, frame, x="sepal length (cm)", y="petal width (cm)")
-    found = rows_with(chart, "mean", "marked")
-    x, y = frame["sepal length (cm)"].to_numpy(), frame["petal width (cm)"].to_numpy()
-    missed = iris.predicted != iris.labels
-    assert sum(cell["rows"] for cell in found) == 150
-    assert sum(cell["marked"] for cell in found) == missed.sum()
-    right, top = max(cell["to_x"] for cell in found), max(cell["to_y"] for cell in found)
-    for cell in found:
-        inside = (x >= cell["x"]) & ((x < cell["to_x"]) | (cell["to_x"] == right))
-        inside &= (y >= cell["y"]) & ((y < cell["to_y"]) | (cell["to_y"] == top))
-        assert inside.sum() == cell["rows"]
-        assert iris.values[inside].mean() == pytest.approx(cell["mean"])
-    points = rows_with(chart, "outcome", "row")
-    assert sorted(int(point["row"]) for point in points) == list(range(150))
-    assert all((point["outcome"] == "wrong") == missed[int(point["row"])] for point in points)
-    assert all(point["x"] == x[int(point["row"])] for point in points)
-
-
-def test_region_takes_the_columns_that_tell_classes_apart(iris):
-    spec = charts.complexity_region(iris).to_dict(validate=False)
-    axes = {spec["layer"][0]["encoding"][axis]["title"] for axis in "xy"}
-    assert axes == {"petal length (cm)", "petal width (cm)"}
-    chart = charts.complexity_region(iris, y="petal length (cm)").to_dict(validate=False)
-    assert chart["layer"][0]["encoding"]["x"]["title"] == "petal width (cm)"
-    named = charts.complexity_region(iris, load_iris().data, x=0, y=3).to_dict(validate=False)
-    assert named["layer"][0]["encoding"]["x"]["title"] == "sepal length (cm)"
-
-
-def test_region_outlines_slices():
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.uniform(0, 10, (4000, 3)), columns=["a", "b", "c"])
-    table["job"] = rng.choice(["clerk", "student"], 4000)
-    wrong = rng.random(4000) < np.where((table.a > 7) & (table.b < 3), 0.7, 0.05)
-    wrong |= rng.random(4000) < np.where((table.c < 1) & (table.job == "clerk"), 0.7, 0)
-    found = slices(table, wrong)
-    result = complexity(table[["a", "b", "c"]], (table.c > 5).to_numpy(), distance="euclidean")
-    chart = charts.complexity_region(result, table, slices=found)
-    first = next(each for each in found.slices if set(each.features) == {"a", "b"})
-    box = next(row for row in rows_with(chart, "rank", "condition") if row["rank"] == str(first.rank))
-    low, high = (next(part for part in first.conditions if part.feature == name) for name in "ab")
-    assert {box["x"], box["to_y"]} == {low.low, high.high} or {box["y"], box["to_x"]} == {low.low, high.high}
-    assert "Frames: slices where errors concentrate" in reading(chart)
-    assert "on other columns" in reading(chart)
-    assert len(rows_with(chart, "outcome", "row")) == 1000
-    assert "1,000 of 4,000 rows is drawn" in reading(chart)
-    svg(chart)
-    with pytest.raises(InputError, match="`slices` is list"):
-        charts.complexity_region(result, table, slices=[])
-
-
-def test_region_says_what_is_wrong_with_columns(iris):
-    frame = load_iris(as_frame=True).data.assign(kind="flower", empty=np.nan)
-    with pytest.raises(InputError, match="Did you mean petal width"):
-        charts.complexity_region(iris, frame, x="petal_width")
-    with pytest.raises(InputError, match="without numbers"):
-        charts.complexity_region(iris, frame, x="kind")
-    with pytest.raises(InputError, match="without any finite number"):
-        charts.complexity_region(iris, frame, x="empty")
-    with pytest.raises(InputError, match="fewer than 2 columns"):
-        charts.complexity_region(iris, frame[["sepal length (cm)", "kind", "empty"]])
-    with pytest.raises(InputError, match=r"shape \(149, 6\); expected the 150 rows"):
-        charts.complexity_region(iris, frame[1:])
-    halves = pd.DataFrame(
-        {"a": np.where(np.arange(150) < 75, 1.0, np.nan), "b": np.where(np.arange(150) < 75, np.nan, 1)}
-    )
-    with pytest.raises(InputError, match="no row with a number in both"):
-        charts.complexity_region(iris, halves, x="a", y="b")
-
-
-def test_region_of_sparse_rows_and_of_few_values(digits):
-    data = load_digits()
-    result = complexity(sparse.csr_matrix(data.data), data.target, distance="cosine")
-    chart = charts.complexity_region(result, x="x20", y="x21")
-    assert "slightly apart" in reading(chart)
-    for point in rows_with(chart, "outcome", "row"):
-        assert abs(point["x"] - data.data[int(point["row"]), 20]) <= 0.32
-
-
 def test_grid_has_one_cell_a_value_and_leaves_outliers_out():
     rng = np.random.default_rng(0)
     x, y = rng.integers(5, size=400).astype(float), rng.normal(size=400)
@@ -366,10 +280,10 @@ def test_grid_has_one_cell_a_value_and_leaves_outliers_out():
     assert np.diff(whole.across)[0] == round(np.diff(whole.across)[0])
 
 
+@pytest.mark.slow
 def test_hostile_names_and_texts_are_text(hostile):
-    frame = pd.DataFrame(load_digits().data[:600, 18:28], columns=HOSTILE)
     said = [HOSTILE[number % 10] * (1 + number % 3) for number in range(600)]
-    drawings = every_chart(hostile, X=frame) | {"hardest": charts.hardest_table(hostile, n=20, texts=said)}
+    drawings = every_chart(hostile) | {"hardest": charts.hardest_table(hostile, n=20, texts=said)}
     for kind, chart in drawings.items():
         drawing = svg(chart)
         tags = {element.tag.split("}")[1] for element in drawing.iter()}
@@ -390,8 +304,7 @@ def test_labels_never_seen_and_classes_without_rows():
     assert {cell["label"] for cell in cells_drawn} == {"a", "new"}
     lanes = rows_with(charts.complexity_histogram(result), "label", "figure")
     assert lanes[0]["figure"] == "10 rows, 10 wrong"
-    for chart in every_chart(result).values():
-        svg(chart)
+    svg(charts.nearest_classes(result))
 
 
 @pytest.mark.parametrize("labels", [[True, False], [1.0, 2.0], [10, 2]])
@@ -407,11 +320,9 @@ def test_labels_of_any_kind(labels):
 
 def test_kinds_and_options(iris):
     assert isinstance(iris.plot(), alt.HConcatChart)
-    for kind in ("histogram", "confusion", "hardest", "region"):
+    for kind in ("histogram", "confusion", "hardest"):
         assert isinstance(iris.plot(kind=kind), alt.LayerChart)
     with pytest.raises(InputError, match="Did you mean histogram"):
         iris.plot(kind="histogramm")
     with pytest.raises(InputError, match="has no option 'n'"):
         iris.plot(kind="histogram", n=3)
-    with pytest.raises(InputError, match="has no option 'texts'"):
-        iris.plot(kind="region", texts=[])

@@ -1,6 +1,5 @@
-"""Charts of rows and labels. Read in this order:
+"""Charts of rows and labels that look different from figures with intervals.
 
-`baseline` (what the next three share), `complexity` (its distribution by class, confused classes, and the kinds of
-`Complexity.plot`), `hardest` (the hardest rows as a table), `region` (where hard rows lie in the plane of two columns),
-and `slices` (where errors concentrate, as ranked bars).
+`complexity` (its distribution by class, confused classes, and the kinds of `Complexity.plot`), `hardest` (the hardest
+rows as a table) and `slices` (where errors concentrate, as ranked bars).
 """

@@ -15,26 +15,22 @@ from ...data.row_complexity import Complexity
 from ..kinds import Kinds, check_kind
 from ..style import theme
 from ..style.theme import cut
-from .baseline import DEEP, EVEN, PALE, RIGHT, WRONG, baseline_errors, class_labels, counted, full_name
-from .hardest import hardest_table
-from .region import complexity_region
+from .hardest import EVEN, RIGHT, WRONG, class_labels, full_name, hardest_table
 
+PALE, DEEP = "#eef1f4", "#0b3a63"
 KINDS: Kinds = {
     "both": (),
     "histogram": (),
     "confusion": (),
     "hardest": ("n", "texts", "images"),
-    "region": ("X", "x", "y", "slices"),
 }
 
 
 def draw_complexity(complexity: Complexity, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
-    """Kinds: both (histogram, confusion), either alone, hardest (n, texts, images), region (X, x, y, slices)."""
+    """Kinds: both (histogram, confusion), either alone, hardest (n, texts, images)."""
     check_kind(kind, KINDS, options)
     if kind == "hardest":
         return hardest_table(complexity, **options)
-    if kind == "region":
-        return complexity_region(complexity, **options)
     if kind == "confusion":
         return nearest_classes(complexity)
     if kind == "histogram":
@@ -101,7 +97,7 @@ def complexity_histogram(complexity: Complexity) -> alt.LayerChart:
             x=alt.value(WIDTH + 10), y=up("base"), text="figure:N"
         ),
     ]
-    n_wrong, n = int(baseline_errors(complexity).sum()), len(complexity)
+    n_wrong, n = int((complexity.predicted != complexity.labels).sum()), len(complexity)
     last = " The last bar of a line includes all harder rows." if open_end else ""
     return theme.finished(
         layers,
@@ -153,7 +149,7 @@ def _drawn(
 ) -> tuple[list[theme.Row], list[theme.Row]]:
     """Rows of bars and of lanes. Heights are in pixels from the bottom of the chart."""
     bar = np.clip(np.searchsorted(edges, complexity.values, side="right") - 1, 0, edges.size - 2)
-    missed = baseline_errors(complexity)
+    missed = complexity.predicted != complexity.labels
     counts = np.array(
         [
             [np.bincount(bar[lane.rows & (missed == outcome)], minlength=edges.size - 1) for outcome in (False, True)]
@@ -300,7 +296,7 @@ def _pairs(complexity: Complexity, counts: pd.DataFrame) -> alt.LayerChart:
     worst = mistaken.sort_values(["rows", "share"], ascending=False, kind="stable")[:PAIRS]
     names = class_labels(np.unique(np.concatenate([worst["label"].to_numpy(), worst["predicted"].to_numpy()])))
     pairs = [pair | {"place": place} for place, pair in enumerate(_cells(worst, names))]
-    n_wrong = int(baseline_errors(complexity).sum())
+    n_wrong = int((complexity.predicted != complexity.labels).sum())
     most = max((pair["rows"] for pair in pairs), default=1)
     y = alt.Y("place:O", axis=None)
     tooltips = theme.tooltips(full="label", other="nearest class", rows_text="rows")
@@ -356,3 +352,8 @@ def _percent(share: float) -> str:
 
 def _item(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """`1 row`, `1,797 rows`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

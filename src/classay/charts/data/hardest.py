@@ -12,9 +12,12 @@ from ...data.row_complexity import Complexity
 from ...expect import InputError, whole
 from ..style import theme
 from ..style.picture_files import pictures
-from ..style.theme import columns, cut, figure, printable
-from .baseline import EVEN, RIGHT, WRONG, class_labels, full_name
+from ..style.theme import columns, cut, figure, labels, printable
 
+RIGHT, WRONG = "#0072B2", "#D55E00"
+"""Rows that the baseline predicts correctly, and others: blue and vermilion, distinguishable with any colour vision."""
+EVEN = float(np.log(2))
+"""The complexity of a row that is as near to one other class as to its own."""
 BAR, LETTER, SPACE, STEP, PICTURE = 110, 6.2, 22, 26, 52
 LONGEST_TEXT, LONGEST_TIP = 80, 2000
 
@@ -129,3 +132,14 @@ def _width(rows: list[theme.Row], name: str) -> float:
         return 46 + BAR + SPACE
     head = len("looks like") if name == "nearest" else len(name)
     return max(head, *(columns(row[name]) for row in rows)) * LETTER + SPACE
+
+
+def class_labels(values: NDArray[Any]) -> dict[Any, str]:
+    """A short label for each of some classes, all different."""
+    names = values.tolist()
+    return dict(zip(names, labels([str(name) for name in names])))
+
+
+def full_name(value: Any) -> str:
+    """A class as tooltips name it."""
+    return printable(str(value))[:400]
