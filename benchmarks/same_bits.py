@@ -526,11 +526,10 @@ def _() -> Any:
 def _() -> Any:
     values, y = scores()
     chunks = ((values[at : at + 90], y[at : at + 90]) for at in range(0, 400, 90))
-    halves = classay.Ranks.from_scores(values[:200], y[:200]).merge(classay.Ranks.from_scores(values[200:], y[200:]))
     X, labels = digits()
     softmax = LogisticRegression(max_iter=50)
     return {
-        "ranks": [classay.Ranks.from_chunks(chunks, classes=list(range(40))), halves],
+        "ranks": classay.Ranks.from_chunks(chunks, classes=list(range(40))),
         "embeddings": classay.accuracy_curve(classay.Ranks.from_embeddings(X, labels)),
         "learner": classay.accuracy_curve(classay.Ranks.from_learner(GaussianNB(var_smoothing=0.01), X, labels)),
         "retrained": retrained(softmax, X, labels),

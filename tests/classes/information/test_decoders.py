@@ -118,16 +118,12 @@ def test_the_level_is_shared():
     assert all(each.information.implied.level == 0.95 for each in four.decoders)
 
 
-def test_table_and_frame():
+def test_frame():
     found = information({"a": curve(lead=3.0), "b": curve(lead=1.0)})
-    table = found.table()
-    assert table["decoder"].tolist() == ["a", "b"]
-    assert table["accuracy_at_40"].tolist() == [each.accuracy.value for each in found.decoders]
-    assert table["ahead_of_next"].tolist() == [True, None]
     frame = found.to_frame()
     assert set(frame["figure"]) == {*FIGURES.values(), "accuracy", "ahead of the next"}
     implied = frame.query("figure == 'implied information' and unit == 'bits'")
-    assert implied["value"].tolist() == table["implied_bits"].tolist()
+    assert implied["value"].tolist() == [each.information.implied.value for each in found.decoders]
 
 
 def test_bad_input():

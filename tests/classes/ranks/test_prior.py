@@ -49,10 +49,6 @@ def test_a_record_keeps_its_prior(tmp_path):
     ranks = classay.Ranks.from_scores(SCORES, Y).with_prior("zipf")
     again = classay.Ranks.load(ranks.save(tmp_path / "ranks.classay"))
     np.testing.assert_array_equal(again.prior, ranks.prior)
-    both = ranks.merge(again)
-    np.testing.assert_array_equal(both.prior, ranks.prior)
-    with pytest.raises(InputError, match="different priors"):
-        ranks.merge(classay.Ranks.from_scores(SCORES, Y))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,6 @@ class Ensembles(Result, chart="classes.information:ensembles_chart"):
     sizes: tuple[int, ...]
     accuracy: tuple[Estimate, ...]
     bits: tuple[Estimate, ...]
-    values: Floats
     n_responses: int
     n_candidates: int
     rate: float
@@ -95,7 +94,10 @@ def identify_ensembles(
     n_responses = responses.shape[1]
     wanted = _sizes(sizes, n_responses)
     expect.whole(draws, "draws", at_least=1)
-    accuracy, bits, values, notes, last = [], [], [], [], None
+    accuracy: list[Estimate] = []
+    bits: list[Estimate] = []
+    notes: list[str] = []
+    last = None
     for size in wanted:
         by_draw = []
         for draw in range(draws if size < n_responses else 1):
@@ -105,15 +107,15 @@ def identify_ensembles(
         shares, figures = np.array(by_draw).T
         accuracy.append(_over_draws(shares, level, 1.0))
         bits.append(_over_draws(figures[np.isfinite(figures)], level, math.inf))
-        values.append(bits[-1].value)
     assert last is not None
+    values = np.array([each.value for each in bits])
     if not np.isfinite(values).all():
         notes.append("With some sizes every response was identified: their information is not known.")
-    rate, half = saturation(np.array(wanted, dtype=float), np.array(values))
+    rate, half = saturation(np.array(wanted, dtype=float), values)
     notes += [note for note in last.notes if note not in notes]
     return Ensembles(
-        last.model, tuple(wanted), tuple(accuracy), tuple(bits), np.array(values), n_responses, last.n_candidates, rate,
-        half, tuple(notes),
+        last.model, tuple(wanted), tuple(accuracy), tuple(bits), n_responses, last.n_candidates, rate, half,
+        tuple(notes),
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 Two families of curves over the number of classes k, both driven by mutual information ι in nats:
 
 - `mean_top`, π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz: the accuracy of the best classifier in high dimension, with c = √(2ι);
-- `most_accuracy`, C_k(ι): the highest accuracy that *any* channel of information ι has with k random classes.
+- C_k(ι), of which `least_information` is the inverse: the highest accuracy that *any* channel of information ι has with
+  k random classes.
 
 The first is what information looks like if many weak signals add up, the second is what it can never exceed.
 """
@@ -36,7 +37,6 @@ _BOTH = np.stack([DENSITY, NODES * DENSITY], axis=1)
 _BLOCK = 8192
 _SERIES_TO = 100.0
 _ORDERS = np.arange(1.0, 400.0)
-_LARGEST_LOG = 700.0
 
 
 def mean_top(c: ArrayLike, k: ArrayLike) -> Floats:
@@ -93,36 +93,22 @@ def inverse_mean_top(accuracy: ArrayLike, k: ArrayLike) -> Floats:
     return c[()]
 
 
-def most_accuracy(information: ArrayLike, k: ArrayLike) -> Floats:
-    """C_k(ι): the highest average accuracy with k random classes that any channel of information ι (nats) allows.
+def least_information(accuracy: ArrayLike, k: ArrayLike) -> Floats:
+    """C_k⁻¹: the least information (nats) of a channel that allows this average accuracy with k random classes.
 
-    Among all channels the best spreads its density ratio as Q(t) ∝ exp(c·t^(k−1)) over 0 < t < 1, with c such that
-    ∫ Q log Q = ι; then C_k(ι) = ∫ Q(t) t^(k−1) dt. With L = ₁F₁(1; 1 + 1/(k−1); −c) that is C = (1/L − 1)/(c(k−1)) and
-    ι = cC − c − log L, solved for log c. From 1/k at ι = 0 to 1, rising. `information` and `k` broadcast, k ≥ 2.
+    C_k(ι) is the highest average accuracy with k random classes that any channel of information ι allows. The best
+    channel spreads its density ratio as Q(t) ∝ exp(c·t^(k−1)) over 0 < t < 1, with c such that ∫ Q log Q = ι; then
+    C_k(ι) = ∫ Q(t) t^(k−1) dt. With L = ₁F₁(1; 1 + 1/(k−1); −c) that is C = (1/L − 1)/(c(k−1)) and ι = cC − c − log L,
+    solved for log c. 0 at an accuracy of 1/k and below, infinite at 1. It is as exact as the given accuracy: an
+    accuracy of 1 − ε with error δ gives ι with error δ/ε.
 
-    >>> most_accuracy(1.0, [2, 10, 50, 100]).round(3)
-    array([0.865, 0.513, 0.314, 0.263])
+    >>> least_information([0.05, 0.1, 0.5, 0.9], 10).round(3)
+    array([0.   , 0.   , 0.947, 3.398])
 
     References
     ----------
     Zheng (2017), Information, Prediction, and Supervised Learning, Theorem 4.3.1.
 
-    """
-    nats = np.asarray(information, dtype=float)
-    if not (nats >= 0).all():
-        raise InputError(f"`information` is {information!r}; expected numbers from 0 up, in nats.")
-    accuracy: Floats = _most_accuracy(nats, _sizes(k, 2))[()]
-    return accuracy
-
-
-def least_information(accuracy: ArrayLike, k: ArrayLike) -> Floats:
-    """C_k⁻¹: the least information (nats) of a channel that allows this average accuracy with k random classes.
-
-    The inverse of `most_accuracy`. 0 at an accuracy of 1/k and below, infinite at 1. It is as exact as the given
-    accuracy: an accuracy of 1 − ε with error δ gives ι with error δ/ε.
-
-    >>> least_information([0.05, 0.1, 0.5, 0.9], 10).round(3)
-    array([0.   , 0.   , 0.947, 3.398])
     """
     nats: Floats = _least_information(_accuracies(accuracy), _sizes(k, 2))[()]
     return nats
@@ -266,21 +252,6 @@ def _mean_top_and_slope(c: Floats, sizes: Floats) -> tuple[Floats, Floats]:
         power *= (flat_k[part] - 1)[:, None]
         both[part] = np.exp(power, out=power) @ _BOTH
     return both[:, 0].reshape(c.shape), both[:, 1].reshape(c.shape)
-
-
-@np.vectorize
-def _most_accuracy(nats: float, k: float) -> float:
-    if nats == 0:
-        return 1 / k
-    a, goal = 1 / (k - 1), math.log(nats)
-    if nats >= _tilted_channel(_LARGEST_LOG, a)[2]:
-        return 1.0
-    if nats <= _tilted_channel(-40.0, a)[2]:
-        return 1 / k
-    # log ι is close to a straight line in log c at either end.
-    root = brentq(lambda log_c: math.log(_tilted_channel(log_c, a)[2]) - goal, -40.0, _LARGEST_LOG, xtol=1e-15)
-    above, error, _ = _tilted_channel(root, a)
-    return 1 - error if error < 0.5 else 1 / k + above
 
 
 @np.vectorize

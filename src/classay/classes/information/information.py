@@ -105,25 +105,6 @@ class Decoders(Result, chart="classes.information:decoders_chart"):
                 groups.append([])
         return groups
 
-    def table(self) -> pd.DataFrame:
-        """One row per decoder, for reading: information in bits, accuracies, bounds."""
-        rows = [
-            {
-                "decoder": each.name,
-                "implied_bits": each.information.implied.value,
-                "low": each.information.implied.low,
-                "high": each.information.implied.high,
-                "ahead_of_next": each.told_apart if each.ahead is not None else None,
-                f"accuracy_at_{self.k}": each.accuracy_in_common.value,
-                "accuracy": each.accuracy.value,
-                "classes": each.n_classes,
-                "bound_bits": each.information.bound.low,
-                "fano_bits": each.information.fano.low,
-            }
-            for each in self.decoders
-        ]
-        return pd.DataFrame(rows)
-
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: decoder, place, figure, unit, n_classes, value, low, high, level, kind."""
         frames = []
@@ -180,7 +161,7 @@ def information(
     *Implied*: in high dimension the curve of the best classifier depends on the information ι alone, accuracy_k =
     π̄_k(√(2ι)) with π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz. ι is fitted to the whole curve, by least squares over sizes k
     evenly spaced on a log scale. *Bound*: no channel of information ι lets any classifier reach more than C_k(ι) with k
-    random classes (`most_accuracy`), so the information is at least C_k⁻¹ of the lower bound on the average Bayes
+    random classes, so the information is at least C_k⁻¹ of the lower bound on the average Bayes
     accuracy (`Curve.bayes_bound`). *Fano*: what responses say about which of *these* K classes it was is at least
     log K − H(e) − e·log(K − 1), e the error.
 

@@ -27,8 +27,6 @@ DETAIL_ROWS = 20_000
 """Counts by group are stored for about this many rows: the first few of every class, so that memory does not grow."""
 COARSE = 0.2
 """Mean share of classes that tie with the true one, in rows that are not won outright, that makes the curve coarse."""
-OF_COUNTS = ("classes-without-rows", "many-ties", "z-unknown")
-"""Codes of the notes that follow from counts; all others come from how the scores were made."""
 IN_DETAIL = ("lower_in", "tied_in", "sum_in", "square_in")
 """Arrays by group, of the rows in detail."""
 Arrays = dict[str, NDArray[Any]]
@@ -36,7 +34,7 @@ Arrays = dict[str, NDArray[Any]]
 
 def count_chunks(chunks: Iterable[tuple[Any, ArrayLike]], names: NDArray[Any]) -> Arrays:
     """The arrays of a record, from chunks (scores, y) that are read once and discarded."""
-    group, most = class_groups(names.size), rows_in_detail(names.size)
+    group, most = class_groups(names.size), max(2, DETAIL_ROWS // names.size)
     by_row, by_group = RowCounter(names.size), GroupCounter(group)
     rows_of_class = np.zeros(names.size, dtype=np.int64)
     begin = 0
@@ -87,11 +85,6 @@ def class_groups(n_classes: int, most: int = MOST_GROUPS) -> AnyInts:
     group = np.empty(n_classes, dtype=np.int32)
     group[order] = np.arange(n_classes) * min(n_classes, most) // n_classes
     return group
-
-
-def rows_in_detail(n_classes: int) -> int:
-    """For how many rows of each class the counts are stored by group."""
-    return max(2, DETAIL_ROWS // n_classes)
 
 
 def cumulative_count(values: AnyInts) -> AnyInts:

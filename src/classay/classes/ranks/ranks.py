@@ -16,17 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import AnyInts, Floats
 from ...engine import store
-from ...expect import InputError, shown
+from ...expect import InputError
 from ...inputs import class_names, column_names
 from ...notes import Note, notes_from_json, notes_to_json
 from .counts import (
     IN_DETAIL,
-    OF_COUNTS,
     by_column,
     count_chunks,
-    cumulative_count,
     notes_of_counts,
-    rows_in_detail,
     z_from_sums,
 )
 from .evidence import Evidence, class_weights, prior_of
@@ -178,34 +175,6 @@ class Ranks:
         (array([0.5]), array([0.66666667]))
         """
         return replace(self, prior=None if prior is None else prior_of(prior, self.classes, self.truth))
-
-    def merge(self, other: Ranks) -> Ranks:
-        """The record of the rows of both, these first: the same as that of all rows at once."""
-        same_prior = (self.prior is None) == (other.prior is None)
-        if not same_prior or (self.prior is not None and not np.array_equal(self.prior, np.asarray(other.prior))):
-            raise InputError("The two records have different priors. Merge them first, then use `with_prior`.")
-        if not np.array_equal(self.classes, other.classes):
-            raise InputError(
-                f"One record has the classes {shown(self.classes, 4)} and the other {shown(other.classes, 4)}; "
-                "expected the same, in the same order."
-            )
-        counts: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in BY_ROW}
-        detail = np.concatenate([self.detail, other.detail + self.truth.size])
-        first_rows = np.flatnonzero(cumulative_count(counts["truth"][detail]) < rows_in_detail(self.n_classes))
-        for name in IN_DETAIL:
-            counts[name] = np.concatenate([getattr(self, name), getattr(other, name)])[first_rows]
-        of_scores = dict.fromkeys(note for note in (*self.notes, *other.notes) if note.code not in OF_COUNTS)
-        of_counts = notes_of_counts(counts["truth"], counts["lower"], counts["tied"], counts["z"], self.n_classes)
-        return Ranks(
-            classes=self.classes,
-            **by_column(counts),
-            group=self.group,
-            detail=detail[first_rows],
-            marginal=self.marginal if self.marginal == other.marginal else None,
-            notes=(*of_scores, *of_counts),
-            about=self.about,
-            prior=self.prior,
-        )
 
     def marginal_in_words(self) -> str:
         """Whether the scores of a class depend on the others, in a sentence or two."""

@@ -189,15 +189,20 @@ MARGINAL = {
 }
 NEARLY_MARGINAL = {
     "LinearDiscriminantAnalysis": "the covariance is shared",
-    "LinearSVC": "each class is compared with all others together",
-    "OneVsRestClassifier": "each class is compared with all others together",
-    "PassiveAggressiveClassifier": "each class is compared with all others together",
-    "Perceptron": "each class is compared with all others together",
-    "RidgeClassifier": "each class is compared with all others together",
-    "RidgeClassifierCV": "each class is compared with all others together",
-    "SGDClassifier": "each class is compared with all others together",
+    **dict.fromkeys(
+        [
+            "LinearSVC",
+            "OneVsRestClassifier",
+            "PassiveAggressiveClassifier",
+            "Perceptron",
+            "RidgeClassifier",
+            "RidgeClassifierCV",
+            "SGDClassifier",
+        ],
+        "each class is compared with all others together",
+    ),
 }
-NOT_MARGINAL = {
+NOT_MARGINAL = [
     "AdaBoostClassifier",
     "BaggingClassifier",
     "CalibratedClassifierCV",
@@ -222,7 +227,7 @@ NOT_MARGINAL = {
     "StackingClassifier",
     "VotingClassifier",
     "XGBClassifier",
-}
+]
 
 
 def is_marginal(learner: Any) -> tuple[bool | None, str]:
