@@ -143,21 +143,32 @@ BARS = 20
 
 
 def histogram(
-    values: NDArray[np.float64], span: tuple[float, float], unit: str, mean: float, title: str, *sentences: str
+    values: NDArray[np.float64],
+    span: tuple[float, float],
+    unit: str,
+    mean: float,
+    title: str,
+    *sentences: str,
+    times: NDArray[np.integer] | None = None,
+    of: str = "points",
 ) -> alt.LayerChart:
-    """Draw bars for the share of points in each twentieth of `span`, and a line at `mean`; `unit` is the axis."""
+    """Draw bars for the share of points in each twentieth of `span`, and a line at `mean`; `unit` is the axis.
+
+    `times` is how often each value occurs, once by default; `of` is what is counted.
+    """
     low, high = span
     edges = np.linspace(low, high, BARS + 1)
     # The last bar includes everything beyond.
-    counts = np.histogram(values.clip(low, high), edges)[0]
+    counts = np.histogram(values.clip(low, high), edges, weights=times)[0]
+    total = max(int(counts.sum()), 1)
     rows = [
         {
             "from": float(left),
             "to": float(right),
             "none": 0.0,
-            "share": count / values.size,
+            "share": count / total,
             "range": f"{figure(float(left))} to {figure(float(right))}",
-            "count_text": f"{count:,} of {values.size:,} ({count / values.size:.1%})",
+            "count_text": f"{count:,.0f} of {total:,} ({count / total:.1%})",
         }
         for left, right, count in zip(edges, edges[1:], counts.tolist())
         if count
@@ -168,7 +179,7 @@ def histogram(
         return alt.X(f"{field}:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=6))
 
     def up(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title="share of points", axis=alt.Axis(format="%", tickCount=5))
+        return alt.Y(f"{field}:Q", title=f"share of {of}", axis=alt.Axis(format="%", tickCount=5))
 
     line = theme.chart_of([{"mean": float(np.clip(mean, low, high)), "text": f"mean {figure(mean)}"}])
     layers: list[Any] = [
@@ -179,7 +190,7 @@ def histogram(
             x2="to:Q",
             y=up("share"),
             y2="none:Q",
-            tooltip=theme.tooltips(range=unit, count_text="points"),
+            tooltip=theme.tooltips(range=unit, count_text=of),
         ),
         line.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("mean")),
         line.mark_text(style="note", align="center").encode(x=across("mean"), y=alt.value(-7), text="text:N"),

@@ -72,6 +72,13 @@ def beside(*charts: alt.TopLevelMixin) -> alt.HConcatChart:
     return styled(row)
 
 
+def below(*charts: alt.TopLevelMixin) -> alt.VConcatChart:
+    """Finished charts one below the other."""
+    parts: list[Any] = [_with_config(chart, alt.Undefined) for chart in charts]
+    column: alt.VConcatChart = alt.vconcat(*parts, spacing=24)
+    return styled(column)
+
+
 def titled(title: str, *sentences: str, width: int = WIDTH) -> alt.TitleParams:
     """A title that says what the chart shows, and below it, wrapped to the chart's width, how to read it."""
     room = max(int(width / LETTER), 40)
