@@ -17,8 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.naive_bayes import GaussianNB
 
 import classay
-from classay.cli.options import USUAL
-from classay.estimators.spec import learners_from_texts
+from classay.report.default_learners import default_learners
 
 
 def main() -> None:
@@ -31,7 +30,7 @@ def main() -> None:
         options.rows, options.budget = 2000, "10s"
     print(timing.machine())
     X, y = make_classification(options.rows, 20, n_informative=10, n_classes=5, random_state=0)
-    learners = learners_from_texts(USUAL) | {
+    learners = default_learners() | {
         "bayes": GaussianNB(),
         "discriminant": LinearDiscriminantAnalysis(),
         "extra trees": ExtraTreesClassifier(50),

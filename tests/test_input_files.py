@@ -13,7 +13,7 @@ from one_source import read
 
 from classay import InputError, load
 from classay.cli.app import run
-from classay.cli.score_files import read as read_scores
+from classay.cli.inputs import ranks_of
 from classay.engine import archive
 from classay.input_files import MissingFile, expect_file, quoted
 from classay.network.quality.labelled_rows import read_labelled_rows
@@ -41,9 +41,9 @@ READERS = {
     "parquet": (read_table, ".parquet"),
     "arff": (read_table, ".arff"),
     "npz": (read_table, ".npz"),
-    "scores.npz": (lambda path: read_scores(str(path), None), ".npz"),
-    "scores.npy": (lambda path: read_scores(str(path), str(path)), ".npy"),
-    "ranks": (lambda path: read_scores(str(path), None), ".classay"),
+    "scores.npz": (lambda path: ranks_of(str(path), None), ".npz"),
+    "scores.npy": (lambda path: ranks_of(str(path), str(path)), ".npy"),
+    "ranks": (lambda path: ranks_of(str(path), None), ".classay"),
     "check file": (read_check_file, ".toml"),
     "report.json": (load, ".json"),
     "report.html": (load, ".html"),
@@ -109,8 +109,8 @@ LONG = "a" * 5000
         ["slices", f"{LONG}.csv", "--wrong", "y"],
         ["report", "iris", "-o", f"{LONG}.html"],
         ["report", "iris", "--network", f"{LONG}.pt"],
-        ["learner", "iris", "-l", "GaussianNB", "--subsets", "4", "--store", LONG],
-        ["learner", "iris", "-l", "GaussianNB", "--subsets", "4", "--charts", LONG],
+        ["learner", "iris", "-l", "GaussianNB", "--samples", "4", "--store", LONG],
+        ["learner", "iris", "-l", "GaussianNB", "--samples", "4", "--charts", LONG],
         ["check", f"{LONG}.toml"],
         ["network", f"{LONG}.pt"],
         ["network", f"{LONG}.onnx", "--weights-only"],
@@ -215,7 +215,7 @@ def test_archives_that_declare_8_gb(tmp_path):
         read(table)
     scores = archive_that_declares(tmp_path / "scores.npz", (10, 10**8), scores=np.zeros((10, 2)), y=y)
     with pytest.raises(InputError, match=r"'scores.npy' declares 8,000,000,000 bytes") as caught:
-        read_scores(str(scores), None)
+        ranks_of(str(scores), None)
     assert "InputError" not in str(caught.value)
     test_set = archive_that_declares(tmp_path / "test.npz", (10, 10**8), x=np.zeros((10, 2)), y=y)
     with pytest.raises(InputError, match=r"'x.npy' declares 8,000,000,000 bytes"):
@@ -315,14 +315,14 @@ def test_numbers_of_other_sizes_are_read(tmp_path, kind):
     table = read(path)
     assert {dtype.str for dtype in table.X.dtypes} <= {"<f8", "<f4", "<f2"}
     assert table.y.dtype == "int64"
-    assert run(["learner", str(path), "-l", "GaussianNB", "--subsets", "4", "-w", "1", "-q"]) == 0
+    assert run(["learner", str(path), "-l", "GaussianNB", "--samples", "4", "-w", "1", "-q"]) == 0
 
 
 def test_true_classes_of_raw_bytes(tmp_path):
     path = tmp_path / "scores.npz"
     np.savez(path, scores=X, y=np.zeros(60, "V4"))
     with pytest.raises(InputError, match="raw bytes"):
-        read_scores(str(path), None).ranks(None, False)
+        ranks_of(str(path), None)
 
 
 # Check files and options

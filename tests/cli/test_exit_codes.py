@@ -55,7 +55,7 @@ def test_each_reason_has_its_code(monkeypatch, capsys, error, code, message):
     def failing(*_, **__):
         raise error
 
-    monkeypatch.setattr("classay.cli.commands.data.read_table", failing)
+    monkeypatch.setattr("classay.tables.read.read_table", failing)
     assert run(["data", "iris"]) == code
     captured = capsys.readouterr()
     assert message in captured.err
@@ -69,22 +69,22 @@ def test_options_and_commands_that_are_wrong():
 
 def test_handlers_of_signals_are_as_before():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    run(["schema"])
+    run(["report", "--schema"])
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
 @POSIX
 def test_a_signal_that_comes_once_there_are_results(monkeypatch, capsys):
     """Whatever a command does with Ctrl-C, the code is that of the signal."""
-    from classay.cli.commands import data
+    from classay.tables import read
 
-    real = data.read_table
+    real = read.read_table
 
     def then_term(*given, **options):
         os.kill(os.getpid(), signal.SIGTERM)
         return real(*given, **options)
 
-    monkeypatch.setattr(data, "read_table", then_term)
+    monkeypatch.setattr(read, "read_table", then_term)
     assert run(["data", "iris"]) == 143
     assert "Interrupted" in capsys.readouterr().err
 
@@ -95,7 +95,7 @@ def begun(tmp_path):
     (tmp_path / "of_mine.py").write_text(LASTING)
     (tmp_path / "tmp").mkdir()
     learners = ["-l", "GaussianNB", "-l", "of_mine:Lasting", "--allow-import"]
-    few = ["--subsets", "4", "--repeats", "1", "--workers", "2"]
+    few = ["--samples", "4", "--repeats", "1", "--workers", "2"]
     process = subprocess.Popen(
         [sys.executable, "-m", "classay", "learner", "iris", *learners, *few, "--json"],
         stdout=subprocess.PIPE,

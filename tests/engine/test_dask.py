@@ -340,7 +340,7 @@ def test_a_command_on_a_cluster_tells_the_same(two_workers, capsys):
 
     from classay.cli.app import run as classay_command
 
-    arguments = ["learner", "iris", "-l", "tree=DecisionTreeClassifier", "--subsets", "6", "-r", "2", "--json", "-q"]
+    arguments = ["learner", "iris", "-l", "tree=DecisionTreeClassifier", "--samples", "6", "-r", "2", "--json", "-q"]
     content = []
     for where in (["--workers", "1"], ["--scheduler", two_workers.address]):
         assert classay_command([*arguments, *where]) == 0

@@ -25,10 +25,8 @@ learners = {nb = "GaussianNB"}
 BASES = {
     "report": ["rows.csv", *BAYES, "--splits", "2", "--repeats", "1", "--n-probes", "20", "-o", "page.json", "--force"],
     "check": ["check.toml", "--workers", "1"],
-    "learner": ["rows.csv", *BAYES, "--subsets", "4", "--holdouts", "5"],
-    "sweep": ["rows.csv", *BAYES, "--subsets", "4", "--param", "var_smoothing", "--values", "1e-9,1e-3"],
-    "stability": ["rows.csv", *BAYES, "--splits", "2", "--n-probes", "20"],
-    "preference": [*BAYES, "--concept", "x0 > 0.5", "--against", "x1 > 0.5", "--budget", "20", "--rows", "40"],
+    "learner": ["rows.csv", *BAYES, "--samples", "4", "--holdouts", "5"],
+    "sweep": ["rows.csv", *BAYES, "--samples", "4", "--param", "var_smoothing", "--values", "1e-9,1e-3"],
     "drift": [
         "rows.csv",
         "more.csv",
@@ -44,7 +42,6 @@ BASES = {
         "20",
     ],
     "data": ["rows.csv"],
-    "slices": ["rows.csv", "--wrong", "kind == 'no'"],
     "network": ["head.npz", "--weights-only"],
     "classes": ["scores.npz"],
     "identify": ["stimuli.npy", "responses.npy"],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from classay import limits
 from classay.cli.commands.classes import split_sizes
 from classay.cli.commands.drift import natural
-from classay.cli.network_options import read_normalization, read_shape
+from classay.cli.inputs import read_normalization, read_shape
 from classay.estimators.spec import learners_from_texts, regressor_from_text
 from classay.expect import within
 from classay.learner.preference.concepts import attributes, columns_named, concept

@@ -16,8 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import DriftMonitor, Ranks, Subsets, load, record
-from classay.cli.score_files import array, labels
-from classay.cli.score_files import read as read_scores
+from classay.cli.inputs import array, labels, ranks_of
 from classay.engine import archive
 from classay.network.files.head_search import read_head
 from classay.network.quality.labelled_rows import read_labelled_rows
@@ -115,7 +114,7 @@ FILES = {
     "scores": (
         ".npz",
         lambda: content_of(npz(scores=X, y=Y), ".npz"),
-        lambda path: read_scores(str(path), None).ranks(None, False),
+        lambda path: ranks_of(str(path), None),
     ),
     "array": (".npy", lambda: content_of(lambda path: np.save(path, X), ".npy"), array),
     "true classes": (".txt", lambda: "\n".join(map(str, Y)).encode(), labels),

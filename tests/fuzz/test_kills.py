@@ -13,8 +13,8 @@ KILLS = 2 if EFFORT == 1 else 20
 TREE = ["--learner", "tree=DecisionTreeClassifier(max_features=2)", "--workers", "1"]
 KEPT = ["--store", "store", "--json", "--quiet"]
 RUNS = {
-    "sweep": ["sweep", "iris", *TREE, "--param", "min_samples_leaf", "--values", "1,2,4", "--subsets", "12", *KEPT],
-    "record": ["learner", "iris", *TREE, "--subsets", "40", "--repeats", "3", *KEPT],
+    "sweep": ["sweep", "iris", *TREE, "--param", "min_samples_leaf", "--values", "1,2,4", "--samples", "12", *KEPT],
+    "record": ["learner", "iris", *TREE, "--samples", "40", "--repeats", "3", *KEPT],
     "report": [
         *["report", "iris", *TREE, "--splits", "8", "--repeats", "2", "--n-probes", "200", *KEPT],
         *["-o", "page.html", "-o", "page.json", "--force"],

@@ -35,29 +35,20 @@ COMMANDS = {
         "report": "Report on learners and data on one page: findings first, then charts, then tables.",
         "check": "Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate "
         "fails.",
-        "init": "Write a commented check file with gates that a first report passes, to start from.",
         "compare": "Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where it "
         "got worse.",
     },
     "Learners": {
-        "learner": "Measure the bias of learners, and how much their predictions vary with the data and by training "
-        "randomness.",
+        "learner": "Measure the bias of learners, how repeatable they are, their metrics, and what a retraining "
+        "changes.",
         "sweep": "Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and "
         "accuracy.",
-        "stability": "Measure how repeatable learners are: how often two refits on different rows agree, and where "
-        "they do not.",
-        "scores": "Measure metrics and calibration of learners, how far they move over refits, and what a retraining "
-        "changes.",
-        "preference": "Measure which of two concepts learners prefer at equal evidence, and how much evidence changes "
-        "that.",
         "drift": "Detect whether batches of data show a change of the process, or only the usual variation of the "
         "learner.",
     },
     "Data": {
-        "data": "Measure how hard each row is, the accuracy to beat and whether a model beats it, and which labels to "
-        "check.",
-        "slices": "Find where errors concentrate: ranges and categories of one or two columns, tested on held-out "
-        "rows.",
+        "data": "Measure how hard each row is, the accuracy to beat, whether a model beats it, and where errors "
+        "concentrate.",
     },
     "Networks": {
         "network": "Describe networks from architecture and weights alone; with a test set, estimate accuracies and "
@@ -72,7 +63,6 @@ COMMANDS = {
     "Tools": {
         "runs": "List the records in a store, complete or not, with their sizes; or remove files that are no longer "
         "useful.",
-        "schema": "Print the JSON Schema of a report.",
     },
 }
 """Panel of the help page -> command -> summary. The command is in `commands/`, in a module of the same name.
@@ -93,9 +83,11 @@ class LazyGroup(TyperGroup):
 def load(name: str) -> Any:
     """Import a command: its options, its docstring and its examples."""
     console.start_clock()
+    from .runner import runnable  # loads pandas, which the help page does not need
+
     module = importlib.import_module(f".commands.{name}", __package__)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-    single.command(name, epilog=module.EXAMPLES)(console.reserve_stdout(module.command))
+    single.command(name, epilog=module.EXAMPLES)(runnable(module.command, getattr(module, "FIRST", ())))
     return typer.main.get_command(single)
 
 
@@ -204,9 +196,11 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        interrupted = isinstance(error, (typer.Abort, console.NothingDone))
-        console.error("Interrupted before there was any result." if interrupted else _message(error))
-        return INTERRUPTED if interrupted else _code(error)
+        if isinstance(error, typer.Abort):
+            code = INTERRUPTED
+        else:
+            console.error(_message(error))
+            return _code(error)
     if code == INTERRUPTED:
         console.error("Interrupted before there was any result.")
     return code if isinstance(code, int) else DONE

@@ -10,12 +10,11 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO, TypeVar
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -45,10 +44,6 @@ def start_clock() -> None:
 def seconds_passed() -> float:
     """Seconds since the command was called."""
     return time.monotonic() - _begin[0] if _begin else 0.0
-
-
-class NothingDone(Exception):
-    """Ctrl-C was pressed before there was anything to show."""
 
 
 class ClosedPipe(Exception):
@@ -209,29 +204,6 @@ def writable_folder(folder: Path | None, option: str) -> None:
         probe.unlink()
     except OSError as problem:
         _refuse(f"{option} is {folder}, which cannot be written to ({problem.strerror}).")
-
-
-def save_charts(folder: Path, charts: Mapping[str, Any], quiet: bool) -> None:
-    """Save charts under their names, as SVG and PNG."""
-    from .. import charts as drawing
-
-    for name, chart in charts.items():
-        for suffix in ("svg", "png"):
-            say(f"Saved {drawing.save(chart, folder / f'{name}.{suffix}')}", quiet)
-
-
-def report_failures(failed: Mapping[str, str]) -> None:
-    """Print the error of every learner, file or network that has no results."""
-    for name, why in failed.items():
-        error(f"{name}: no results. {why}")
-
-
-def exit_if_partial(failed: Mapping[str, str], interrupted: bool) -> None:
-    """Exit with code 3 if only part of the work was done."""
-    if interrupted:
-        error("Interrupted: the results above cover only what had finished.")
-    if failed or interrupted:
-        raise typer.Exit(PARTIAL)
 
 
 def _refuse(message: str) -> NoReturn:

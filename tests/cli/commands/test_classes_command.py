@@ -301,10 +301,10 @@ def test_more_questions_about_label_sets(classay, folder):
     out = " ".join(out.split())
     for sentence in ("among the first 3", "classes with accuracy 0.5 or more", "76 more like them"):
         assert sentence in out
-    content = json.loads(classay(*words, "--json", "-q")[1])["questions"]
-    assert set(content["top"]["scores"]) == {"100"}
-    assert content["largest"]["scores"]["0.5"]["value"] > 2
-    assert content["nested"]["scores"][0]["k"] == 100
+    content = json.loads(classay(*words, "--json", "-q")[1])["sources"]["scores"]
+    assert set(content["top"]) == {"100"}
+    assert content["largest"]["0.5"]["value"] > 2
+    assert content["nested"][0]["k"] == 100
 
 
 def test_two_sources_may_cross(classay, folder):

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from classay import InputError
 
-QUICK = ["--subsets", "8", "--repeats", "2", "--holdouts", "10", "--workers", "1", "--quiet"]
+QUICK = ["--samples", "8", "--repeats", "2", "--holdouts", "10", "--workers", "1", "--quiet"]
 
 
 @pytest.fixture
@@ -31,15 +32,11 @@ def test_tables_are_printed(classay):
         assert word in out
 
 
-def test_conclusions_come_first_and_bounds_only_if_asked(classay):
-    arguments = ("learner", "breast_cancer", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
-    _, out, _ = classay(*arguments)
+def test_conclusions_come_first(classay):
+    _, out, _ = classay("learner", "breast_cancer", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
     flat = " ".join(out.split())
     assert flat.index("DecisionTreeClassifier is right on") < flat.index("GaussianNB is right on")
     assert flat.index("GaussianNB is right on") < flat.index("Predictions of 2 learners")
-    assert "tight bound" not in flat
-    _, out, _ = classay(*arguments, "--bounds")
-    assert "tight bound" in " ".join(out.split())
 
 
 def test_plain_estimates_if_asked(classay):
@@ -47,30 +44,29 @@ def test_plain_estimates_if_asked(classay):
     _, out, _ = classay(*arguments, "--json")
     content = json.loads(out)
     assert content["settings"]["every_class"] is False
-    figures = content["learners"]["DecisionTreeClassifier"]
+    figures = content["learners"]["DecisionTreeClassifier"]["orientation"]
     code, out, _ = classay(*arguments, "--plugin")
     assert code == 0
     flat = " ".join(out.split())
     assert "Plain estimates of the paper" in flat
-    assert "Plain distances of the paper" in flat
     assert flat.count("Corrected estimates: ") == 2
     for part in ("expressivity", "capacity", "stochasticity"):
-        assert f"{figures['plugin'][part]['value']:.2f}" in flat
+        assert f"{figures['plugin'][part]['value']:.3f}" in flat
 
 
 def test_random_labels_are_built_in(classay):
     _, out, _ = classay("learner", "random", "-l", "DecisionTreeClassifier(max_depth=3)", "--json", *QUICK)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=3)"]
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=3)"]["orientation"]
     assert abs(figures["bias"]["4"]["value"]) < 0.06
     assert figures["accuracy"]["value"] == pytest.approx(0.5, abs=0.06)
 
 
 def test_many_classes_are_counted_on_fewer_points(classay):
     _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--json", *QUICK)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]["orientation"]
     assert figures["holdout_size"] < 5
     _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--holdout-size", "5", "--json", *QUICK)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]["orientation"]
     assert figures["holdout_size"] == 5
     assert figures["expressivity"]["kind"].startswith("at least")
 
@@ -80,10 +76,10 @@ def test_json_is_alone_on_stdout(classay, spam):
     assert code == 0
     content = json.loads(out)
     assert content["data"]["classes"] == ["ham", "spam"]
-    figures = content["learners"]["GaussianNB"]
+    assert content["learners"]["GaussianNB"]["about"]["seed"] == 0
+    figures = content["learners"]["GaussianNB"]["orientation"]
     assert set(figures["bias"]) == {"1", "2", "3", "4", "5"}
     assert {"value", "low", "high", "level", "kind"} == set(figures["capacity"])
-    assert figures["about"]["seed"] == 0
     assert len(figures["bounds"]) == 5
     assert content["kinship"] is None
     assert content["interrupted"] is False
@@ -100,7 +96,7 @@ def test_the_command_gives_what_python_gives(classay):
     table = read_table("iris")
     labelings = library.record(DecisionTreeClassifier(max_depth=2), table.X, table.y, library.Subsets(8), 2, executor=1)
     o = library.orientation(labelings, holdouts=10)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]
+    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]
     assert figures["expressivity"]["value"] == o.expressivity.value
     assert (figures["capacity"]["value"] is None) == (not o.capacity.known)
     assert figures["capacity"]["high"] == o.capacity.high
@@ -162,7 +158,7 @@ def test_one_failing_learner_does_not_stop_the_others(classay, spam):
         (["iris", "-l", "SVC(C=foo)"], "Expressions are not run"),
         (["iris", "-l", "os:system"], "--allow-import"),
         (["iris", "--holdout-size", "31", "-l", "GaussianNB"], "30 test points"),
-        (["iris", "--subsets", "1"], "at least 2"),
+        (["iris", "--samples", "1"], "at least 2"),
         (["iris", "--repeats", "0"], "repeats"),
         (["iris", "--test-size", "2"], "test_size"),
         (["iris", "--size", "0.01"], "3 classes"),
@@ -265,3 +261,129 @@ def test_ctrl_c_shows_what_is_done(tmp_path):
     assert content["interrupted"] is True
     assert "GaussianNB" in content["learners"]
     assert "Traceback" not in err
+
+
+HALVES = ["--scheme", "halves", "--samples", "8", "--n-probes", "300", "--workers", "1", "--quiet"]
+RETRAIN = ["--scheme", "retrain", "--samples", "4", "--workers", "1", "--quiet"]
+NB = ["-l", "GaussianNB"]
+
+
+@pytest.fixture
+def steel(tmp_path):
+    path = tmp_path / "steel.csv"
+    rows = ["heat,speed,line,low_yield"]
+    rows += [f"{(i * 37) % 101},{(i * 13) % 29 / 10},{'ab'[i % 2]},{int((i * 37) % 101 > 60)}" for i in range(240)]
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_halves_of_several_learners(classay, steel):
+    code, out, _ = classay("learner", str(steel), "-l", "DecisionTreeClassifier", "-l", "LogisticRegression", *HALVES)
+    assert code == 0
+    flat = " ".join(out.split())
+    assert "Of 2 learners, compared on 300 uniform" in flat
+    for words in ("disjoint halves", "kappa", "read it together with accuracy", "disagree", "for new data"):
+        assert words in flat
+    assert "same rows" not in flat.split("kappa")[0]  # one refit per half
+
+
+def test_halves_of_one_learner_are_what_python_gives(classay, steel, tmp_path):
+    import classay as library
+    from classay.estimators.spec import learners_from_texts
+    from classay.tables.read import read_table
+
+    text = "DecisionTreeClassifier(max_depth=2)"
+    arguments = ["learner", str(steel), "-l", text, *HALVES, "--store", str(tmp_path / "runs")]
+    code, out, _ = classay(*arguments, "--charts", str(tmp_path / "charts"))
+    assert code == 0
+    assert f"{text}: two refits on disjoint halves of these rows agree on" in " ".join(out.split())
+    names = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert {"stability.png", "agreement_1.svg", "disagreement_1.png"} <= names
+    content = json.loads(classay(*arguments, "--json")[1])  # from the store
+    figures = content["learners"][text]
+    assert content["settings"]["probes"] == "uniform"
+    assert content["comparison"]["unbeaten"] == [text]
+    assert figures["regions"]["q"] == 0.05
+    table = read_table(str(steel))
+    (learner,) = learners_from_texts([text], False).values()
+    labelings = library.record(
+        library.encoded(learner, table.X), table.X, table.y, library.HalfSplits(8), 1, probes="uniform", n_probes=300,
+        executor=1,
+    )  # fmt: skip
+    assert figures["stability"]["stability"]["value"] == library.stability(labelings).stability.value
+
+
+def test_few_splits_give_figures_without_regions(classay, steel):
+    few = [word for word in HALVES if word != "--quiet"]
+    few[few.index("8")] = "4"
+    code, out, err = classay("learner", str(steel), *NB, *few)
+    assert code == 0
+    assert "no regions" in err
+    assert "agree on" in out
+
+
+@pytest.fixture
+def churn(tmp_path):
+    rng = np.random.default_rng(0)
+    age, calls = rng.normal(size=(2, 400))
+    left = rng.random(400) < 1 / (1 + np.exp(1.5 - 1.5 * age - calls))
+    rows = [f"{a:.3f},{c:.3f},{'yes' if b else 'no'},{day}" for day, (a, c, b) in enumerate(zip(age, calls, left))]
+    path = tmp_path / "churn.csv"
+    path.write_text("\n".join(["age,calls,left,day", *rows]))
+    return path
+
+
+def test_a_retraining(classay, churn, tmp_path):
+    import classay as library
+    from classay.tables.read import read_table
+
+    arguments = ["learner", str(churn), "-t", "left", *NB, *RETRAIN, "--store", str(tmp_path / "runs")]
+    code, out, _ = classay(*arguments, "--charts", str(tmp_path / "c"))
+    assert code == 0
+    assert "GaussianNB: a retraining that replaces 10%" in out
+    for word in ("roc auc", "balanced accuracy", "brier", "refits", "predictions", "by another", "points", "chance"):
+        assert word in out
+    names = {path.stem for path in (tmp_path / "c").iterdir()}
+    assert {"metrics_1", "confusion_1", "retraining_1", "calibration_1", "roc_1", "score_variance_1"} <= names
+    figures = json.loads(classay(*arguments, "--metric", "f1_macro", "--json")[1])["learners"]["GaussianNB"]
+    table = read_table(str(churn), "left")
+    from sklearn.naive_bayes import GaussianNB
+
+    labelings = library.record(GaussianNB(), table.X, table.y, library.Retrain(4), repeats=2, executor=1)
+    assert figures["retraining"]["change"]["value"] == pytest.approx(library.retraining(labelings).change.value)
+    expected = library.metrics(labelings, "f1_macro")["f1_macro"].value
+    assert figures["metrics"]["estimates"]["f1_macro"]["value"] == pytest.approx(expected)
+    assert figures["score_variance"]["share_sample"]["value"] == 1
+
+
+def test_costs_thresholds_time_and_learners_without_probabilities(classay, churn):
+    table = ["learner", str(churn), "-t", "left", *RETRAIN]
+    code, out, _ = classay(*table, *NB, "-l", "RidgeClassifier", "--cost", "1,5")
+    assert code == 0
+    assert "cost" in out
+    code, out, _ = classay(*table, *NB, "--threshold", "0.2", "--time", "day")
+    assert code == 0
+    assert "by newer ones" in out
+    assert "decisions at 0.2" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scheme", "thirds"], "expected one of 'subsets', 'halves', 'retrain'"),
+        ([*HALVES, "--probes", "unifrom"], "Did you mean uniform"),
+        ([*HALVES, "--samples", "0"], "at least 1"),
+        ([*HALVES, "--size", "500"], "500 rows"),
+        ([*HALVES, "--n-probes", "1"], "at least 2"),
+        ([*HALVES, "--regions", "-1"], "at least 0"),
+        ([*RETRAIN, "--metric", "accurcy"], "Did you mean accuracy"),
+        ([*RETRAIN, "--cost", "cheap"], "expected a pair"),
+        ([*RETRAIN, "--threshold", "7"], "expected a probability between 0 and 1"),
+        ([*RETRAIN, "--replaced", "2"], "expected a number between 0 and 1"),
+        ([*RETRAIN, "--cost", "1,5", "--threshold", "0.5"], "both given"),
+    ],
+)
+def test_mistakes_in_schemes_and_metrics(classay, churn, options, message):
+    code, out, err = classay("learner", str(churn), "-t", "left", *NB, *options)
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())

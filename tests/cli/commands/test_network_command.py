@@ -163,7 +163,7 @@ def test_the_same_seed_gives_the_same_figures(classay, folder):
 
 def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     torch.save(trained(5).state_dict(), "other.pt")
-    from classay.cli import network_assay as command
+    from classay.cli.commands import network as command
 
     plain, names = command._record, []
 
@@ -308,7 +308,7 @@ def test_a_walk_that_never_arrives_is_reported(classay, folder):
 
 
 def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
-    from classay.cli import network_assay as command
+    from classay.cli.commands import network as command
 
     errors = [
         MemoryError(),

@@ -232,7 +232,7 @@ def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypa
     monkeypatch.setattr(RecordRounds, "grow", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--splits", "12", "--quiet")
     assert code == console.PARTIAL
-    assert "Interrupted: the report covers only what had finished." in err
+    assert "Interrupted: the results above cover only what had finished." in err
     assert "Checks passed" in out
     report = open_report(tmp_path / "ovens.html")
     assert report.settings["splits"] == 5

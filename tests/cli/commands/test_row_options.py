@@ -38,11 +38,11 @@ ROLES = ["--groups", "patient", "--weight", "weight", "--drop", "day"]
 @pytest.mark.parametrize(
     "command",
     [
-        ["learner", "--subsets", "4", "--holdouts", "5"],
-        ["stability", "--splits", "4", "--n-probes", "50", "--regions", "0"],
-        ["sweep", "--subsets", "4", "--holdouts", "5", "--param", "max_depth", "--values", "1,2"],
+        ["learner", "--samples", "4", "--holdouts", "5"],
+        ["learner", "--scheme", "halves", "--samples", "4", "--n-probes", "50", "--regions", "0"],
+        ["sweep", "--samples", "4", "--holdouts", "5", "--param", "max_depth", "--values", "1,2"],
     ],
-    ids=lambda words: words[0],
+    ids=["subsets", "halves", "sweep"],
 )
 def test_roles_of_columns_reach_the_fits(classay, visits, command):
     code, out, err = classay(command[0], str(visits), *command[1:], *TREE, *ROLES, *QUICK)
@@ -55,25 +55,38 @@ def test_roles_of_columns_reach_the_fits(classay, visits, command):
 
 
 def test_groups_of_the_record_are_those_of_the_file(classay, visits):
-    options = ["--subsets", "4", "--holdouts", "5", *TREE, *QUICK, "--drop", "day", "--drop", "weight"]
+    options = ["--samples", "4", "--holdouts", "5", *TREE, *QUICK, "--drop", "day", "--drop", "weight"]
     _, out, _ = classay("learner", str(visits), *options, "--groups", "patient")
-    apart = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["accuracy"]["value"]
+    apart = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]["accuracy"]["value"]
     _, out, _ = classay("learner", str(visits), *options, "--drop", "patient")
-    alike = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["accuracy"]["value"]
+    alike = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]["accuracy"]["value"]
     assert apart != alike
 
 
 def test_time_and_a_test_file(classay, visits, tmp_path):
-    options = ["--splits", "4", "--n-probes", "50", "--regions", "0", *TREE, *QUICK, "--drop", "patient"]
-    code, _, err = classay("stability", str(visits), *options, "--time", "day")
+    options = [
+        "--scheme",
+        "halves",
+        "--samples",
+        "4",
+        "--n-probes",
+        "50",
+        "--regions",
+        "0",
+        *TREE,
+        *QUICK,
+        "--drop",
+        "patient",
+    ]
+    code, _, err = classay("learner", str(visits), *options, "--time", "day")
     assert code == 0, err
     frame = pd.read_csv(visits)
     frame[:180].to_csv(tmp_path / "train.csv", index=False)
     frame[180:].to_csv(tmp_path / "test.csv", index=False)
     more = ["--drop", "day", "--test", str(tmp_path / "test.csv")]
-    code, _, err = classay("stability", str(tmp_path / "train.csv"), *options, *more)
+    code, _, err = classay("learner", str(tmp_path / "train.csv"), *options, *more)
     assert code == 0, err
-    code, _, err = classay("stability", str(tmp_path / "train.csv"), *options, *more[2:], "--time", "day")
+    code, _, err = classay("learner", str(tmp_path / "train.csv"), *options, *more[2:], "--time", "day")
     assert code == 2
     assert "both given" in err
 
@@ -98,7 +111,7 @@ def test_texts_in_every_command_that_fits(classay, tmp_path):
     alarms = [f"wake me up at {i} in the morning,alarm" for i in range(30)]
     path.write_text("\n".join(["text,intent", *songs, *alarms]))
     words = ["-l", "make_pipeline(TfidfVectorizer(), MultinomialNB())", "-l", "GaussianNB"]
-    code, out, err = classay("learner", str(path), "--subsets", "4", "--size", "0.5", "--holdouts", "5", *words, *QUICK)
+    code, out, err = classay("learner", str(path), "--samples", "4", "--size", "0.5", "--holdouts", "5", *words, *QUICK)
     assert code == 0, err
     for figures in json.loads(out)["learners"].values():
-        assert figures["accuracy"]["value"] > 0.9
+        assert figures["orientation"]["accuracy"]["value"] > 0.9

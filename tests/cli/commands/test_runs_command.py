@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-QUICK = ["--subsets", "6", "--size", "0.3", "-r", "2", "--workers", "1", "--quiet"]
+QUICK = ["--samples", "6", "--size", "0.3", "-r", "2", "--workers", "1", "--quiet"]
 
 
 @pytest.fixture

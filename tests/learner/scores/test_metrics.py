@@ -298,3 +298,11 @@ def test_intervals_hold_the_area_under_the_curve():
         area = metrics(labelings, "roc_auc")["roc_auc"]
         hits += area.low <= expected <= area.high
     assert hits >= 53
+
+
+def test_degrees_of_freedom_that_no_integer_holds():
+    """Where subsets hardly differ, Satterthwaite's degrees of freedom grew beyond 64 bits, and SciPy refused them."""
+    from classay.learner.scores.row_blocks import interval
+
+    estimate = interval(0.5, 0.1, 1e300, (-1.0, 1.0), 0.95, "", 0)
+    assert estimate.high - estimate.value == pytest.approx(0.1 * 1.959964)

@@ -139,7 +139,7 @@ def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(own_
 
 
 def test_the_command_tells_the_same(two_workers, capsys):
-    arguments = ["sweep", "iris", "-l", "SVC", "--param", "C", "--values", "0.1,10", "--subsets", "6", "-r", "2"]
+    arguments = ["sweep", "iris", "-l", "SVC", "--param", "C", "--values", "0.1,10", "--samples", "6", "-r", "2"]
     told = []
     for where in (["--workers", "1"], ["--scheduler", two_workers.address]):
         assert classay_command([*arguments, "--json", "-q", *where]) == 0

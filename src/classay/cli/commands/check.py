@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ... import __version__
 from ...estimators.spec import learner_from_text
 from ...expect import InputError
 from ...report.assay import characterize
@@ -20,16 +21,15 @@ from ...report.document.glossary import term_of
 from ...report.document.phrases import printed
 from ...report.export.files import open_report, ready, write
 from ...report.findings.differences import paired_difference
-from ...report.gates.check_file import CheckFile, read_check_file, refuse_unknown_subjects
+from ...report.gates.check_file import CheckFile, first_gates, read_check_file, refuse_unknown_subjects
 from ...report.gates.gates import Paired, Verdict, check_gates, summary
 from ...report.gates.gates import junit as junit_xml
 from ...report.gates.variants import variant_difference
 from ...report.predictions import measured, predictions_report
-from ...result import plain
 from ...tables.read import read_table
-from .. import console, options
-from ..prediction_columns import PredictionColumns
-from ..records import describe
+from .. import options
+from ..inputs import Predictions
+from ..runner import Outcome, rows_table
 
 EXAMPLES = """
 **Examples**
@@ -41,6 +41,8 @@ EXAMPLES = """
     classay check classay.toml --json --quiet
 
     classay check classay.toml --against last.json --min-effect 0.01
+
+    classay check report.json --init -o classay.toml
 
 **The file**
 
@@ -68,15 +70,21 @@ champion is the same learner in the earlier report. For predictions: [prediction
 A gate uses the end of the interval that makes it harder to pass, unless it names .value, .low or .high. Exit codes: 0
 all gates passed, 1 a gate failed, 2 an error in the file, 3 a learner without gates failed, 130 interrupted.
 
+With --init, FILE is a first report of `classay report`. The check file has gates that it passes, each with what was
+measured beside it. Change the bounds to what you need.
+
 Without a budget in the file, numbers of fits are fixed (20 splits, 2 refits, all rows), so that a gate does not depend
 on the speed of the machine.
 """
-COLUMNS = ["subject", "gate", "measured", "end used", "", "margin"]
+COLUMNS = {"of": "subject", "gate": "gate", "measured": "measured", "end": "end used", "passed": "", "margin": "margin"}
 FAILED = 1
 
 
 def command(
-    file: Path = typer.Argument(..., metavar="FILE", help="Check file (TOML): what to assay, and the gates."),
+    output: options.Output,
+    file: Path = typer.Argument(..., metavar="FILE", help="Check file (TOML): what to measure, and the gates."),
+    init: bool = typer.Option(False, "--init", help="Write a commented check file from FILE, a first report."),
+    check_file: Path = typer.Option(Path("classay.toml"), "--output", "-o", help="With --init: check file to write."),
     junit: Path = typer.Option(None, help="File for JUnit XML, one test case per gate."),
     report: Path = typer.Option(None, help="File for the report: .html, .json or .md."),
     against: Path = typer.Option(
@@ -86,38 +94,45 @@ def command(
     force: options.Force = False,
     workers: options.Workers = None,
     store: options.Store = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
     allow_import: options.AllowImport = False,
-    debug: options.Debug = False,
-) -> None:
+) -> Outcome:
     """Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate fails."""
+    if init:
+        return _first_check_file(file, check_file, force, output)
     check = read_check_file(file)
-    target = None if junit is None else ready(junit, force=True, suffixes=(".xml",))
+    junit_file = None if junit is None else ready(junit, force=True, suffixes=(".xml",))
     if report is not None:
         ready(report, force)
     begin = time.perf_counter()
     before = None if against is None else open_report(against)
-    document, learners, paired = _report(check, workers, store, quiet, allow_import)
+    document, learners, paired = _report(check, workers, store, output.quiet, allow_import)
     verdicts = check_gates(document, check.gates, learners, before, paired, min_effect)
-    if as_json:
-        console.write_json(_as_json(check, verdicts, document))
-    else:
-        _show(verdicts)
-    if target is not None:
-        write(target, junit_xml(verdicts, f"classay {file.name}", time.perf_counter() - begin))
-        console.say(f"Saved {target}", quiet)
+    if junit_file is not None:
+        write(junit_file, junit_xml(verdicts, f"classay {file.name}", time.perf_counter() - begin))
+        output.say(f"Saved {junit_file}")
     if report is not None:
-        console.say(f"Saved {document.save(report, force=force)}", quiet)
-    console.report_failures(document.failed)
-    console.say(summary(verdicts), quiet)
-    if document.settings.get("interrupted") and check.report is None:
-        console.error("Interrupted: the gates above were checked only against what had finished.")
-        raise typer.Exit(console.PARTIAL)
-    if not all(each.passed for each in verdicts):
-        raise typer.Exit(FAILED)
-    if document.failed and check.report is None:
-        raise typer.Exit(console.PARTIAL)
+        output.say(f"Saved {document.save(report, force=force)}")
+    output.say(summary(verdicts))
+    passed = all(verdict.passed for verdict in verdicts)
+    new = check.report is None
+    for name, why in document.failed.items() if not new else ():
+        output.say(f"{name}: no results. {why}")
+    return Outcome(
+        {"file": str(check.path), "passed": passed, "gates": verdicts, "report": document.settings},
+        text=_text(verdicts),
+        failed=document.failed if new else {},
+        interrupted=bool(new and document.settings.get("interrupted")),
+        code=0 if passed else FAILED,
+    )
+
+
+def _first_check_file(report: Path, target: Path, force: bool, output: options.Output) -> Outcome:
+    """Write a check file with gates that a first report passes."""
+    path = ready(target, force, (".toml",))
+    beside = os.path.relpath(report.expanduser().resolve(), path.resolve().parent)
+    write(path, first_gates(open_report(report), Path(beside).as_posix()))
+    output.say(f"Saved {path}. Check it: classay check {path}")
+    return Outcome({"file": str(path), "gates": read_check_file(path).gates}, text=())
 
 
 def _report(
@@ -138,59 +153,55 @@ def _report(
     learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
     learners = learners or default_learners(contrast=False)
     table = read_table(str(check.data), check.target)
-    describe(table, quiet)
-    try:
-        assay = characterize(
-            learners,
-            table.X,
-            table.y,
-            executor=workers,
-            store=store,
-            progress=not quiet,
-            name=table.name,
-            target=table.target,
-            notes=table.notes,
-            audit=table.audit,
-            **{"budget": None, **check.settings},
-        )
-    except KeyboardInterrupt:
-        raise console.NothingDone from None
+    options.describe(table, quiet)
+    assay = characterize(
+        learners,
+        table.X,
+        table.y,
+        executor=workers,
+        store=store,
+        progress=not quiet,
+        name=table.name,
+        target=table.target,
+        notes=table.notes,
+        audit=table.audit,
+        **{"budget": None, **check.settings},
+    )
     return assay.report, list(learners), lambda *names: paired_difference(assay.parts, *names)
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
     """The report on a file of predictions."""
     given = dict(check.predictions)
-    file = given.pop("file")
+    file, groups = given.pop("file"), given.pop("groups", None)
     for key in ("prediction", "score"):
-        given[key] = tuple([given[key]] if isinstance(given.get(key), str) else given.get(key, ()))
-    table, _ = PredictionColumns(**given).table(file)
+        given[key] = [given[key]] if isinstance(given.get(key), str) else given.get(key)
+    table = Predictions(**given).table(file, groups)
     name = Path(file).name
     results = measured(table, name, 0)
     return predictions_report(table, name), [], partial(variant_difference, results)
 
 
-def _show(verdicts: list[Verdict]) -> None:
-    out = console.out()
+def _text(verdicts: list[Verdict]) -> Iterator[Any]:
     rows = [
-        [
-            each.of or "report",
-            each.gate,
-            _measured(each),
-            each.end if each.estimate else "",
-            "passed" if each.passed else "FAILED",
-            _margin(each),
-        ]
-        for each in verdicts
+        {
+            "of": verdict.of or "report",
+            "gate": verdict.gate,
+            "measured": _measured(verdict),
+            "end": verdict.end if verdict.estimate else "",
+            "passed": "passed" if verdict.passed else "FAILED",
+            "margin": _margin(verdict),
+        }
+        for verdict in verdicts
     ]
-    table = console.table("Gates", COLUMNS, rows)
+    table = rows_table("Gates", rows, COLUMNS, most=len(rows))
     table.columns[1].justify = "left"
-    for place, each in enumerate(verdicts):
-        table.rows[place].style = "green" if each.passed else "bold red"
-    out.print(table)
-    for each in verdicts:
-        if not each.passed:
-            out.print(f"{each.of or 'report'}: {each.gate}: {each.why.rstrip('.')}.", markup=False)
+    for row, verdict in zip(table.rows, verdicts):
+        row.style = "green" if verdict.passed else "bold red"
+    yield table
+    for verdict in verdicts:
+        if not verdict.passed:
+            yield f"{verdict.of or 'report'}: {verdict.gate}: {verdict.why.rstrip('.')}."
 
 
 def _measured(each: Verdict) -> str:
@@ -206,14 +217,3 @@ def _margin(each: Verdict) -> str:
     if math.isnan(each.margin) or not each.figure:
         return ""
     return f"{each.margin:+.3g}".replace("-", "−")
-
-
-def _as_json(check: CheckFile, verdicts: list[Verdict], document: Report) -> dict[str, Any]:
-    return {
-        "classay": __version__,
-        "file": str(check.path),
-        "passed": all(each.passed for each in verdicts),
-        "gates": plain(verdicts),
-        "failed": document.failed,
-        "settings": plain(document.settings),
-    }

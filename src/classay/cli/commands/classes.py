@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import typer
 
-from ... import __version__, charts, expect
+from ... import charts as drawing
+from ... import expect
 from ...classes.curve.curve import Curve, accuracy_curve
 from ...classes.extrapolate.extrapolate import Extrapolation, extrapolate
 from ...classes.extrapolate.methods import METHODS
-from ...classes.information.information import Decoders, Information
-from ...classes.information.information import information as measure_information
+from ...classes.extrapolate.overtake import Crossing
+from ...classes.extrapolate.u_distribution import UDistribution, count_text
+from ...classes.information.information import Decoders, Information, information
 from ...classes.ranks.evidence import PRIORS, TIES
-from .. import console, options
-from ..class_questions import Questions, reply, show
-from ..class_questions import as_json as as_json_of
-from ..curve_sources import CurveSet, TextOptions, files_and_tables, refuse_stray_options
+from ...data.text import embed
+from ...estimators.spec import learners_from_texts
+from ...estimators.trial import Ready, ready
+from ...tables.data import Data
+from ...tables.read import read_table
+from .. import options
+from ..inputs import holds_scores, ranks_of
+from ..runner import Outcome, cell, each, figures_table, rows_table
 
 EXAMPLES = """
 **Examples**
@@ -42,12 +52,17 @@ number, or a name if `classes` has the column names. Write it with np.savez(path
 are compared.
 """
 SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-
+DEFAULT_LEARNERS = ["LinearDiscriminantAnalysis"]
 MOST_DIGITS = 18
 """Of a number of classes."""
+MOST_PAIRS = 10
+FAR = 10**6
 
 
 def command(
+    columns: options.Columns,
+    learners: options.Learners,
+    output: options.Charts,
     sources: list[str] = typer.Argument(
         ...,
         metavar="SOURCE",
@@ -60,21 +75,6 @@ def command(
     truth: str = typer.Option(
         None, help="True classes, for scores without `y`: an .npy file, or a text file with one per line."
     ),
-    marginal: bool = typer.Option(
-        None,
-        "--marginal/--not-marginal",
-        help="Whether the score of a class is independent of the other classes. Known for most learners.",
-    ),
-    learner: options.Learners = None,
-    target: options.Target = None,
-    text: options.Text = None,
-    model: options.TextModel = "wordllama",
-    cache: options.TextCache = None,
-    drop: options.Drop = None,
-    test_size: float = typer.Option(0.5, help="Share of the rows of each class used for scoring, not for fitting."),
-    retrain: bool = typer.Option(False, "--retrain", help="Also refit learners on fewer classes, and compare."),
-    ties: str = typer.Option("random", help="How a tie with the true class counts: random, wrong or right."),
-    method: str = typer.Option("auto", help="Extrapolation method. auto: the method that did best in our benchmarks."),
     top: int = typer.Option(None, help="Also estimate how often the true class is among the first M, for each --k."),
     at_least: list[float] = typer.Option(
         None, help="Find the largest number of classes with at least this accuracy, such as 0.9. Repeatable."
@@ -85,73 +85,74 @@ def command(
     crossing: bool = typer.Option(
         False, "--crossing", help="Find the numbers of classes at which sources have the same accuracy."
     ),
+    retrain: bool = typer.Option(False, "--retrain", help="Also refit learners on fewer classes, and compare."),
+    method: str = typer.Option("auto", help="Extrapolation method. auto: the method that did best in our benchmarks."),
     prior: str = typer.Option(None, help="How often each class is the true one: rows or zipf. Default: equally often."),
+    ties: str = typer.Option("random", help="How a tie with the true class counts: random, wrong or right."),
+    marginal: bool = typer.Option(
+        None,
+        "--marginal/--not-marginal",
+        help="Whether the score of a class is independent of the other classes. Known for most learners.",
+    ),
+    test_size: float = typer.Option(0.5, help="Share of the rows of each class used for scoring, not for fitting."),
+    model: options.TextModel = "wordllama",
+    cache: options.TextCache = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     workers: options.Workers = None,
-    charts: options.Charts = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    allow_import: options.AllowImport = False,
-    debug: options.Debug = False,
-) -> None:
+) -> Outcome:
     """Estimate accuracy for any number of classes, also more than the data have, and the information in the scores."""
     sources, sizes = split_sizes(sources, k or [])
+    questions = Questions(top, at_least or [], keep, crossing, sizes, method, level, seed)
     expect.one_of(ties, "ties", TIES)
-    expect.one_of(method, "method", ("auto", *METHODS))
-    expect.fraction(level, "level")
     expect.fraction(test_size, "test_size")
     if prior is not None:
         expect.one_of(prior, "prior", PRIORS)
-    questions = Questions(top, at_least or [], keep, crossing, sizes, method, level, seed)
-    console.writable_folder(charts, "--charts")
-    files, tables = files_and_tables(sources)
-    refuse_stray_options(files, tables, truth, learner=learner, target=target, text=text, drop=drop, retrain=retrain)
-    curve_set = CurveSet(ties=ties, level=level, marginal=marginal, seed=seed, quiet=quiet)
-    curve_set.add_files(files, truth)
-    curve_set.add_tables(
-        tables,
-        learner,
-        target,
-        TextOptions(text, model, cache),
-        test_size,
-        drop=drop,
-        retrain=retrain,
-        workers=workers,
-        allow_import=allow_import,
-    )
-    curves, failed, interrupted = curve_set.curves, curve_set.failed, curve_set.interrupted
-    if prior is not None:
-        curves = {name: weighted(curve, prior) for name, curve in curves.items()}
-    if crossing and len(curves) < 2:
+    files = [source for source in sources if holds_scores(source)]
+    tables = [source for source in sources if source not in files]
+    strays = {"learner": learners.learner, "retrain": retrain, **vars(columns)}
+    _refuse_stray_options(files, tables, truth, [f"--{name}" for name, value in strays.items() if value])
+    makers: dict[str, Callable[[], Curve]] = {}
+    for source in files:
+        name = _free(Path(source).stem, makers)
+        makers[name] = partial(_of_scores, source, truth, marginal, ties, level, output)
+    named = learners_from_texts(learners.learner or DEFAULT_LEARNERS, learners.allow_import) if tables else {}
+    settings = {
+        "test_size": test_size, "ties": ties, "retrain": retrain, "marginal": marginal,
+        "level": level, "random_state": seed, "executor": workers, "progress": not output.quiet,
+    }  # fmt: skip
+    # All tables are read before anything is fitted.
+    for table in [read_table(source, columns.target, columns.text, drop=columns.drop or ()) for source in tables]:
+        options.describe(table, output.quiet)
+        for learner_name, learner in named.items():
+            name = _free(learner_name if len(tables) == 1 else f"{table.name}: {learner_name}", makers)
+            makers[name] = partial(_of_learner, learner, table, model, cache, {**settings, "name": name})
+    if crossing and len(makers) < 2:
         raise expect.InputError("--crossing compares sources, and there is one. Name at least two.")
-    replies = reply(questions, curves)
-    extrapolations: dict[str, Extrapolation] = {}
-    if sizes:
-        for name, curve in curves.items():
-            extrapolations[name] = extrapolate(curve, sizes, method, seed)
+    done = each(makers, lambda _, make: make())
+    curves: dict[str, Curve] = done.results
+    if prior is not None:
+        curves = {
+            name: accuracy_curve(curve.ranks.with_prior(prior), ties=curve.ties, level=curve.level)
+            for name, curve in curves.items()
+        }
+    replies = {name: questions.reply(curve) for name, curve in curves.items()}
+    crossings = questions.crossings(replies)
     # Bounds hold for classes of equal weight, so with a prior there is no table of decoders.
-    comparison = measure_information(curves, 1 - level) if len(curves) > 1 and prior is None else None
-    information = {name: measure_information(curve, 1 - level) for name, curve in curves.items()}
-    if as_json:
-        written = _as_json(curves, extrapolations, information, comparison, failed, interrupted)
-        console.write_json(written | ({"questions": as_json_of(replies)} if questions.any else {}))
-    else:
-        show(replies, questions)
-        _show(curves, extrapolations, information, comparison)
-    console.report_failures(failed)
-    if charts is not None:
-        drawn = _draw(curves, extrapolations, information, comparison)
-        shown = enumerate(replies.distributions.values(), start=1)
-        drawn |= {f"distribution {number}": each.plot() for number, each in shown}
-        drawn |= {f"crossing {number}": each.plot() for number, each in enumerate(replies.crossings, start=1)}
-        console.save_charts(charts, drawn, quiet)
-    console.exit_if_partial(failed, interrupted)
-
-
-def weighted(curve: Curve, prior: str) -> Curve:
-    """The curve with classes weighted by a prior."""
-    return accuracy_curve(curve.ranks.with_prior(prior), ties=curve.ties, level=curve.level)
+    comparison = information(curves, 1 - level) if len(curves) > 1 and prior is None else None
+    return Outcome(
+        {
+            "sources": {name: one.as_json() for name, one in replies.items()},
+            "decoders": comparison,
+            "crossings": crossings,
+        },
+        data={"sources": sources},
+        settings={"k": sizes},
+        text=_text(replies, comparison, crossings, top),
+        charts=lambda: _draw(replies, comparison, crossings),
+        failed=done.failed,
+        interrupted=done.interrupted,
+    )
 
 
 def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
@@ -188,120 +189,214 @@ def _is_whole(word: str) -> bool:
     return digits.isdecimal() and len(digits) <= MOST_DIGITS
 
 
-def _show(
-    curves: dict[str, Curve],
-    extrapolations: dict[str, Extrapolation],
-    information: dict[str, Information],
-    comparison: Decoders | None,
-) -> None:
-    out = console.out()
+def _refuse_stray_options(files: list[str], tables: list[str], truth: str | None, strays: list[str]) -> None:
+    """Refuse options that none of the sources can use: they are likely a mistake."""
+    if truth is not None and not files:
+        raise expect.InputError(f"--truth is for files of scores, but {expect.shown(tables)} is a table.")
+    if truth is not None and len(files) > 1:
+        raise expect.InputError(f"--truth is for one file of scores; got {len(files)}. Put `y` into each .npz file.")
+    if strays and not tables:
+        raise expect.InputError(
+            f"{expect.shown(strays)} is for tables, but {expect.shown(files)} has scores already. Drop the option."
+        )
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    """The name, with a number if it is taken."""
+    unique, count = name, 1
+    while unique in taken:
+        count += 1
+        unique = f"{name} ({count})"
+    return unique
+
+
+def _of_scores(
+    source: str, truth: str | None, marginal: bool | None, ties: str, level: float, output: options.Output
+) -> Curve:
+    ranks = ranks_of(source, truth, marginal)
+    output.say(f"{Path(source).stem}: {ranks.truth.size:,} rows, {ranks.n_classes:,} classes.")
+    return accuracy_curve(ranks, ties=ties, level=level)
+
+
+def _of_learner(learner: Any, table: Data, model: str, cache: Path | None, settings: dict[str, Any]) -> Curve:
+    """The curve of a learner on a table: of texts, on the texts if it takes them, else on embedded ones."""
+    seed = settings["random_state"]
+    rows: Any = table.X if table.text is None else table.X[[table.text]]
+    try:
+        tried = ready(learner, rows, table.y, seed)
+    except expect.InputError:
+        if table.text is None:
+            raise
+        tried = Ready(learner)
+    if table.text is not None and not tried.takes_texts:
+        tried, rows = Ready(learner), embed(rows[table.text].fillna("").tolist(), model, cache)
+    curve = accuracy_curve(rows, table.y, learner=tried.learner, **settings)
+    return replace(curve, ranks=replace(curve.ranks, notes=(*curve.ranks.notes, *tried.notes)))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What is known of one source: its curve, and what was asked of it."""
+
+    curve: Curve
+    information: Information
+    extrapolation: Extrapolation | None = None
+    distribution: UDistribution | None = None
+    top: dict[int, Any] = field(default_factory=dict)
+    largest: dict[float, Any] = field(default_factory=dict)
+    nested: list[Any] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """All but the distribution of u."""
+        return {name: part for name, part in vars(self).items() if name != "distribution"}
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What was asked: m of top-m, least accuracies, whether the observed classes are kept, whether to compare pairs."""
+
+    top: int | None
+    at_least: list[float]
+    keep: bool
+    compare: bool
+    sizes: list[int]
+    method: str
+    level: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Refuse questions that cannot be decided, before anything is read."""
+        expect.one_of(self.method, "method", ("auto", *METHODS))
+        expect.fraction(self.level, "level")
+        if self.top is not None:
+            expect.whole(self.top, "--top", at_least=1)
+        for least in self.at_least:
+            expect.fraction(least, "--at-least")
+        if (self.keep or self.top is not None) and not self.sizes:
+            name = "--keep" if self.keep else "--top"
+            raise expect.InputError(f"{name} needs numbers of classes: add --k 1000, for example.")
+
+    @property
+    def of_distribution(self) -> bool:
+        """Whether anything was asked that needs the distribution of u."""
+        return self.top is not None or bool(self.at_least) or self.keep or self.compare
+
+    def reply(self, curve: Curve) -> Reply:
+        """Estimate what was asked of a curve."""
+        beyond = extrapolate(curve, self.sizes, self.method, self.seed) if self.sizes else None
+        reply = Reply(curve, information(curve, 1 - self.level), beyond)
+        if not self.of_distribution:
+            return reply
+        u = curve.u_distribution(self.method, self.seed)
+        return replace(
+            reply,
+            distribution=u,
+            top={} if self.top is None else {k: u.top(self.top, k) for k in self.sizes},
+            largest={least: u.largest(least) for least in self.at_least},
+            nested=[u.nested(k) for k in self.sizes if k > curve.n_classes] if self.keep else [],
+        )
+
+    def crossings(self, replies: dict[str, Reply]) -> list[Crossing]:
+        """The numbers of classes at which each pair of sources has the same accuracy."""
+        if not self.compare:
+            return []
+        distributions = [reply.distribution for reply in replies.values() if reply.distribution is not None]
+        most = max([FAR, *self.sizes])
+        pairs = list(combinations(distributions, 2))[:MOST_PAIRS]
+        return [first.crossing(second, most) for first, second in pairs]
+
+
+def _text(
+    replies: dict[str, Reply], comparison: Decoders | None, crossings: list[Crossing], top: int | None
+) -> Iterator[Any]:
+    for name, reply in replies.items():
+        if reply.top:
+            shares = "; ".join(f"{_share(share)} with {k:,}" for k, share in reply.top.items())
+            yield f"{name}: the true class is among the first {top}: {shares}."
+        if reply.largest:
+            sizes = (f"up to {count_text(size)} classes with accuracy {x:g}" for x, size in reply.largest.items())
+            yield f"{name}: {'; '.join(sizes)} or more."
+        yield from map(str, reply.nested)
+    yield from map(str, crossings)
     if comparison is not None:
-        out.print(str(comparison), markup=False)
-        out.print()
-        out.print(_decoder_table(comparison, extrapolations))
-        out.print()
-    for name, curve in curves.items():
-        out.print(str(curve), markup=False)
-        out.print()
-        if name in extrapolations:
+        yield str(comparison)
+        yield _decoder_table(comparison, replies)
+    for reply in replies.values():
+        yield str(reply.curve)
+        if reply.extrapolation is not None:
             # The curve has printed its own notes already.
-            notes = tuple(note for note in extrapolations[name].notes if note not in curve.ranks.notes)
-            out.print(str(replace(extrapolations[name], notes=notes)), markup=False)
-            out.print()
+            notes = tuple(note for note in reply.extrapolation.notes if note not in reply.curve.ranks.notes)
+            yield str(replace(reply.extrapolation, notes=notes))
         if comparison is None:
-            out.print(str(information[name]), markup=False)
-            out.print()
-            out.print(_size_table(curve, extrapolations.get(name)))
+            yield str(reply.information)
+            yield size_table(
+                f"{reply.curve.ranks.name}: accuracy by number of classes", reply.curve, reply.extrapolation
+            )
 
 
-def _size_table(curve: Curve, beyond: Extrapolation | None) -> Any:
+def _share(estimate: Any) -> str:
+    return str(estimate) if estimate.known else f"not identified [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def size_table(title: str, curve: Curve, beyond: Extrapolation | None) -> Any:
     """Accuracy by number of classes, observed and extrapolated, and the estimate of each method."""
     observed = curve.n_classes
     figures = {k: curve.at(k) for k in {*(k for k in SHOWN if k < observed), observed}}
-    columns, caption = ["classes", "accuracy", "interval", "chance"], ""
-    by_others: dict[int, list[str]] = {}
+    headings, caption = {"k": "classes", "accuracy": "accuracy", "chance": "chance"}, ""
+    by_others: dict[int, dict[str, float]] = {}
     if beyond is not None:
         figures |= dict(zip(beyond.k, beyond.estimates))
         caption = f"Up to {observed:,}: observed, the exact average over all label sets."
         if max(beyond.k) > observed:
             others = [method for method in beyond.by_method if method != beyond.method]
-            columns += [f"by {method.replace('_', ' ')}" for method in others]
+            headings |= {method: f"by {method.replace('_', ' ')}" for method in others}
             caption += f" Above: extrapolated by the method {beyond.method}, with other methods beside it."
             for place, k in enumerate(beyond.k):
-                by_others[k] = [f"{beyond.by_method[method][place]:.3f}" if k > observed else "" for method in others]
-    empty = [""] * (len(columns) - 4)
+                by_others[k] = {method: beyond.by_method[method][place] for method in others} if k > observed else {}
     rows = [
-        [f"{k:,}", *console.figure(each, 3).split("\n"), f"{1 / k:.2g}", *by_others.get(k, empty)]
-        for k, each in sorted(figures.items())
+        {"k": f"{k:,}", "accuracy": cell(estimate).replace("\n", " "), "chance": f"{1 / k:.2g}", **by_others.get(k, {})}
+        for k, estimate in sorted(figures.items())
     ]
-    return console.table(f"{curve.ranks.name}: accuracy by number of classes", columns, rows, caption)
+    return rows_table(title, rows, headings, caption, most=len(rows))
 
 
-def _decoder_table(comparison: Decoders, extrapolations: dict[str, Extrapolation]) -> Any:
-    sizes = sorted({k for each in extrapolations.values() for k in each.k})
-    columns = ["decoder", "implied bits", "at least\nbits", "Fano\nbits", "classes", "accuracy"]
-    in_common = any(each.n_classes != comparison.k for each in comparison.decoders)
-    columns += [f"with\n{comparison.k:,}"] if in_common else []
-    rows = []
-    for each in comparison.decoders:
-        row = [
-            each.name + (" >" if each.told_apart else ""),
-            console.figure(each.information.implied),
-            f"{each.information.bound.low:.2f}",
-            f"{each.information.fano.low:.2f}",
-            f"{each.n_classes:,}",
-            console.figure(each.accuracy, 3),
-        ]
-        row += [console.figure(each.accuracy_in_common, 3)] if in_common else []
-        for k in sizes:
-            beyond = extrapolations[each.name]
-            row.append(console.figure(beyond.estimates[beyond.k.index(k)], 3))
-        rows.append(row)
-    return console.table(
+def _decoder_table(comparison: Decoders, replies: dict[str, Reply]) -> Any:
+    headings: dict[Any, str] = {
+        "implied": "implied bits", "bound": "at least\nbits", "fano": "Fano\nbits", "classes": "classes",
+        "accuracy": "accuracy", "common": f"with\n{comparison.k:,}",
+    }  # fmt: skip
+    rows: dict[str, dict[Any, Any]] = {}
+    for one in comparison.decoders:
+        beyond = replies[one.name].extrapolation
+        forecasts = {} if beyond is None else dict(zip(beyond.k, beyond.estimates))
+        headings |= {k: f"forecast\nfor {k:,}" for k in forecasts}
+        rows[one.name + (" >" if one.told_apart else "")] = {
+            "implied": one.information.implied, "bound": one.information.bound.low, "fano": one.information.fano.low,
+            "classes": f"{one.n_classes:,}", "accuracy": one.accuracy,
+            "common": one.accuracy_in_common if one.n_classes != comparison.k else None, **forecasts,
+        }  # fmt: skip
+    return figures_table(
         "Decoders, most information first",
-        [*columns, *(f"forecast\nfor {k:,}" for k in sizes)],
         rows,
+        headings,
         "A > after a name: clearly ahead of the next. At least: guaranteed, for any classes. Fano: for these classes.",
+        "decoder",
     )
 
 
-def _as_json(
-    curves: dict[str, Curve],
-    extrapolations: dict[str, Extrapolation],
-    information: dict[str, Information],
-    comparison: Decoders | None,
-    failed: dict[str, str],
-    interrupted: bool,
-) -> dict[str, Any]:
-    return {
-        "classay": __version__,
-        "sources": {
-            name: {
-                "curve": curve.to_dict(),
-                "extrapolation": extrapolations[name].to_dict() if name in extrapolations else None,
-                "information": information[name].to_dict(),
-            }
-            for name, curve in curves.items()
-        },
-        "decoders": None if comparison is None else comparison.to_dict(),
-        "failed": failed,
-        "interrupted": interrupted,
-    }
-
-
-def _draw(
-    curves: dict[str, Curve],
-    extrapolations: dict[str, Extrapolation],
-    information: dict[str, Information],
-    comparison: Decoders | None,
-) -> dict[str, Any]:
+def _draw(replies: dict[str, Reply], comparison: Decoders | None, crossings: list[Crossing]) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
-    if len(curves) > 1:
-        paths = {name: list(zip(each.path_k, each.path)) for name, each in extrapolations.items()}
-        drawn = {"curves": charts.curves_chart(curves, paths)}
-        return drawn if comparison is None else drawn | {"decoders": charts.decoders_chart(comparison)}
-    name, curve = next(iter(curves.items()))
-    return {
-        "curve": extrapolations[name].plot() if name in extrapolations else curve.plot(),
-        "information": information[name].plot(),
-    }
+    if len(replies) > 1:
+        beyond = {name: reply.extrapolation for name, reply in replies.items() if reply.extrapolation is not None}
+        paths = {name: list(zip(one.path_k, one.path)) for name, one in beyond.items()}
+        charts: dict[str, Any] = {
+            "curves": drawing.curves_chart({name: reply.curve for name, reply in replies.items()}, paths)
+        }
+        charts |= {} if comparison is None else {"decoders": comparison.plot()}
+    else:
+        (reply,) = replies.values()
+        drawn = reply.curve if reply.extrapolation is None else reply.extrapolation
+        charts = {"curve": drawn.plot(), "information": reply.information.plot()}
+    distributions = [reply.distribution for reply in replies.values() if reply.distribution is not None]
+    charts |= {f"distribution {number}": u.plot() for number, u in enumerate(distributions, start=1)}
+    return charts | {f"crossing {number}": pair.plot() for number, pair in enumerate(crossings, start=1)}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from ... import __version__
 from ...expect import InputError
-from ...learner.versions.compare import Comparison, compare
+from ...learner.versions.compare import compare
 from ...learner.versions.confusion_metrics import METRICS
-from ...regions.region import p_value_text
-from .. import console, options
-from .. import prediction_columns as columns_of
-from ..prediction_columns import MLFLOW, PredictionColumns, is_report, record_of
+from .. import options
+from ..inputs import MLFLOW, Runs, is_report
+from ..runner import Outcome, estimates_table, region_table, rows_table
 
 EXAMPLES = """
 **Examples**
@@ -31,29 +29,19 @@ With --refits, or several runs (--run) in the first file, changes are split into
 beyond. Two reports are compared figure by figure. Exit code 1 with --fail: a regression is shown.
 """
 FAILED = 1
-NAMES = {
-    "old_accuracy": "accuracy, old",
-    "new_accuracy": "accuracy, new",
-    "difference": "difference, paired",
-    "regressions": "turn wrong (regressions)",
-    "gains": "turn right (gains)",
-    "churn": "predictions that change (churn)",
-    "refit_churn": "a mere refit changes",
-    "beyond_refit": "beyond a refit",
-}
+FIGURES = {
+    "old_accuracy": "accuracy, old", "new_accuracy": "accuracy, new", "difference": "difference, paired",
+    "regressions": "turn wrong (regressions)", "gains": "turn right (gains)",
+    "churn": "predictions that change (churn)", "refit_churn": "a mere refit changes", "beyond_refit": "beyond a refit",
+}  # fmt: skip
+REGIONS = {"worse": "worse", "better": "better", "changed": "changed beyond a refit"}
 
 
 def command(
+    predictions: Runs,
+    output: options.Charts,
     old: str = typer.Argument(..., metavar="OLD", help="Predictions, a record or a report of the old version."),
     new: str = typer.Argument(..., metavar="NEW", help="The same for the new version."),
-    truth: columns_of.Truth = None,
-    prediction: columns_of.Prediction = None,
-    item: columns_of.Item = None,
-    run: columns_of.Run = None,
-    variant: columns_of.Variant = None,
-    wide: columns_of.Wide = "run",
-    normalise: columns_of.Normalise = False,
-    missing: columns_of.Missing = "wrong",
     refits: str = typer.Option(None, metavar="FILE", help="More fits of the old version: what a mere refit changes."),
     metric: str = typer.Option("accuracy", help=f"Metric to compare besides accuracy: {', '.join(METRICS)}."),
     min_effect: float = typer.Option(0.0, help="Drop in accuracy that does not matter, such as 0.01."),
@@ -62,68 +50,39 @@ def command(
     fail: bool = typer.Option(False, "--fail", help="Exit with code 1 if a regression is shown."),
     level: options.Level = 0.95,
     seed: options.Seed = 0,
-    charts: options.Charts = None,
     tracking_uri: str = typer.Option(None, metavar="URI", help="MLflow store of mlflow:RUN. Default: as configured."),
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
-) -> None:
+) -> Outcome:
     """Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where it got worse."""
-    console.writable_folder(charts, "--charts")
     if is_report(old) != is_report(new):
         raise InputError(f"'{old}' and '{new}' are a report and something else; expected two reports, or none.")
     if is_report(old):
-        _compare_reports(old, new, tracking_uri, as_json, fail, min_effect)
-        return
-    named = PredictionColumns(
-        truth, tuple(prediction or ()), item, run, variant, wide=wide, normalise=normalise, missing=missing
-    )
-    first, table = record_of(old, named, quiet)
-    second, _ = record_of(new, named, quiet)
-    more = None if refits is None else record_of(refits, named, quiet)[0]
+        return _compare_reports(old, new, tracking_uri, fail, min_effect)
+    first, table = predictions.record(old, output.quiet)
+    second, _ = predictions.record(new, output.quiet)
+    more = None if refits is None else predictions.record(refits, output.quiet)[0]
     wanted = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     result = compare(
         first, second, table, refits=more, metric=metric, min_effect=min_effect, columns=wanted,
         max_features=max_features, level=level, random_state=seed,
     )  # fmt: skip
-    if as_json:
-        console.write_json({"classay": __version__, "shown": result.regression_shown, **result.to_dict()})
-    else:
-        _show(result)
-    if charts is not None:
-        console.save_charts(charts, {"compare": result.plot()}, quiet)
-    if fail and result.regression_shown:
-        raise typer.Exit(FAILED)
-
-
-def _show(result: Comparison) -> None:
-    out = console.out()
-    out.print(result.answer(), markup=False)
-    figures = {text: getattr(result, name) for name, text in NAMES.items()}
+    title = f"{result.old} → {result.new}, {result.n_items:,} items"
+    figures = {text: getattr(result, name) for name, text in FIGURES.items()}
     if result.metric != "accuracy":
         figures[f"{result.metric}, new − old"] = result.metric_difference
-    rows = [[name, console.figure(each, 3)] for name, each in figures.items()]
-    out.print(console.table(f"{result.old} → {result.new}, {result.n_items:,} items", ["", "value"], rows))
-    if result.worse or result.better or result.changed:
-        words = {"worse": "worse", "better": "better", "changed": "changed beyond a refit"}
-        cells = [
-            [
-                each.condition,
-                words[what],
-                str(each.size),
-                f"{each.rate.value:+.3f}\n[{each.rate.low:+.3f}, {each.rate.high:+.3f}]",
-                f"{each.rest_rate:+.3f}",
-                p_value_text(each.q_value).removeprefix("= "),
-            ]
-            for what, regions in (("worse", result.worse), ("better", result.better), ("changed", result.changed))
-            for each in regions
-        ]
-        out.print(console.table("Where", ["where", "", "items", "difference", "elsewhere", "q"], cells))
-    for note in result.notes:
-        out.print(note, markup=False)
+    text = [result.answer(), estimates_table(title, figures)]
+    regions = [(region, REGIONS[what]) for what in REGIONS for region in getattr(result, what)]
+    if regions:
+        text.append(region_table("Where", regions, "difference", what="what"))
+    return Outcome(
+        {"shown": result.regression_shown, **result.to_dict()},
+        data={"old": old, "new": new},
+        text=[*text, *result.notes],
+        charts=lambda: {"compare": result.plot()},
+        code=FAILED if fail and result.regression_shown else 0,
+    )
 
 
-def _compare_reports(old: str, new: str, uri: str | None, as_json: bool, fail: bool, min_effect: float) -> None:
+def _compare_reports(old: str, new: str, uri: str | None, fail: bool, min_effect: float) -> Outcome:
     from ...report.export.files import open_report
     from ...report.export.mlflow_log import report_of_run
     from ...report.gates.report_changes import changes_between
@@ -133,12 +92,11 @@ def _compare_reports(old: str, new: str, uri: str | None, as_json: bool, fail: b
         for each in (old, new)
     ]
     changes = changes_between(documents[0], documents[1], min_effect)
-    if as_json:
-        console.write_json({"classay": __version__, "shown": changes.regression_shown, **changes.to_dict()})
-    else:
-        rows = [list(each.texts) for each in changes.changes]
-        console.out().print(console.table(f"{old} → {new}", ["figure", "old", "new", "change", ""], rows))
-        for note in changes.notes:
-            console.out().print(note, markup=False)
-    if fail and changes.regression_shown:
-        raise typer.Exit(FAILED)
+    rows = [dict(enumerate(change.texts)) for change in changes.changes]
+    headings = dict(enumerate(["figure", "old", "new", "change", ""]))
+    return Outcome(
+        {"shown": changes.regression_shown, **changes.to_dict()},
+        data={"old": old, "new": new},
+        text=[rows_table(f"{old} → {new}", rows, headings, most=len(rows)), *changes.notes],
+        code=FAILED if fail and changes.regression_shown else 0,
+    )

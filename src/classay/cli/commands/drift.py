@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from ... import __version__, charts, expect
+from ... import expect
 from ...estimators.adapters import kind_of
 from ...estimators.spec import learner_from_text
 from ...estimators.trial import ready
@@ -25,7 +26,7 @@ from ...tables.kinds import EMPTY, IDENTIFIER
 from ...tables.labels import NumbersAsLabels
 from ...tables.read import read_table
 from .. import console, options
-from ..records import table_as_json
+from ..runner import Outcome, rows_table
 
 if TYPE_CHECKING:
     import pandas as pd  # pd.Series[Any] exists only in the stubs
@@ -43,27 +44,14 @@ EXAMPLES = """
 
 With --state, the monitor is saved in that file; run the same command with more files to continue after the last batch.
 """
-COLUMNS = [
-    "batch",
-    "rows",
-    "agrees with\nreference",
-    "low\nbelow",
-    "accuracy of\nold concept",
-    "low\nbelow",
-    "p",
-    "p of\nrows",
-    "agrees with\nlast batch",
-    "verdict",
-]
 
 
 def command(
+    columns: options.Columns,
+    output: options.Charts,
     files: list[str] = typer.Argument(
         ..., metavar="FILE", help="Batches, ordered by the numbers in their names; the first is the reference."
     ),
-    target: options.Target = None,
-    text: options.Text = None,
-    drop: options.Drop = None,
     learner: str = typer.Option(
         "DecisionTreeClassifier(max_depth=4)",
         "--learner",
@@ -74,9 +62,9 @@ def command(
     rate: float = typer.Option(0.05, help="False-alarm rate per batch."),
     probes: str = typer.Option(
         "uniform",
-        help="Points on which fitted models (concepts) are compared: uniform, marginal or data (reference rows).",
+        help="Comparison points for fitted models (concepts): uniform, marginal or data (reference rows).",
     ),
-    n_probes: int = typer.Option(2_000, help="Number of probes to draw."),
+    n_probes: int = typer.Option(2_000, help="Number of comparison points to draw."),
     draws: int = typer.Option(
         None, help="Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
     ),
@@ -91,33 +79,28 @@ def command(
     seed: options.Seed = 0,
     workers: options.Workers = None,
     time_limit: options.TimeLimit = None,
-    charts: options.Charts = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
     allow_import: options.AllowImport = False,
-    debug: options.Debug = False,
-) -> None:
+) -> Outcome:
     """Detect whether batches of data show a change of the process, or only the usual variation of the learner."""
     name, unfitted = learner_from_text(learner, allow_import, regressors=True)
-    console.writable_folder(charts, "--charts")
     if state is not None:
         console.writable_folder(state.resolve().parent, "--state")
     ordered = sorted(files, key=natural) if sort else list(files)
     numbers = kind_of(unfitted) == "regressor"
     first = ordered.pop(0) if reference is None else reference
     try:
-        reference_batch = read_reference(first, target, text, drop, numbers)
+        reference_batch = read_reference(first, columns, numbers)
     except NumbersAsLabels as mistake:
         raise expect.InputError(f"{mistake} For numbers, pass a regressor: --learner Ridge.") from mistake
-    rows, columns = reference_batch.X.shape
-    console.say(f"Reference {reference_batch.name}: {rows} rows, {columns} columns.", quiet)
+    n_rows, n_columns = reference_batch.X.shape
+    output.say(f"Reference {reference_batch.name}: {n_rows} rows, {n_columns} columns.")
     for note in reference_batch.table.notes:
-        console.say(note, quiet and note not in reference_batch.table.audit.losses)
+        console.say(note, output.quiet and note not in reference_batch.table.audit.losses)
     # All files are read before anything is fitted, so that a bad one is reported at once.
     batches = [read_batch(file, reference_batch) for file in ordered]
     tried = ready(unfitted, reference_batch.X, reference_batch.y, seed, reference_batch.table.texts)
     for note in tried.notes:
-        console.say(f"{name}: {note}", quiet)
+        output.say(f"{name}: {note}")
     monitor = DriftMonitor(
         tried.learner,
         probes=probes,
@@ -128,17 +111,17 @@ def command(
         draws=draws,
         random_state=seed,
         executor=workers,
-        progress=not quiet,
+        progress=not output.quiet,
         time_limit=time_limit,
         name=name,
     )
     if state is not None:
         packed(reference_batch.X, "rows")  # refuses what cannot be saved, before anything is fitted
     if state is not None and state.exists():
-        saved = DriftMonitor.load(state, tried.learner, executor=workers, progress=not quiet)
+        saved = DriftMonitor.load(state, tried.learner, executor=workers, progress=not output.quiet)
         new = _not_seen(saved, monitor, reference_batch, batches, state)
         if len(new) < len(batches):
-            console.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.", quiet)
+            output.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.")
         monitor, batches = saved, new
     elif not batches:
         raise expect.InputError(
@@ -146,24 +129,13 @@ def command(
         )
     interrupted = _run(monitor, reference_batch, batches, state)
     history = monitor.history
-    if as_json:
-        console.write_json(
-            {
-                "classay": __version__,
-                "reference": reference_batch.name,
-                "wrapped": tried.wrapped,
-                "data": table_as_json(reference_batch.table),
-                **history.to_dict(),
-                "interrupted": interrupted,
-            }
-        )
-    else:
-        _show(history, reference_batch.name)
-    if charts is not None and history.updates:
-        console.save_charts(charts, _draw(history), quiet)
-    if interrupted:
-        console.error("Interrupted: only the batches above are done.")
-        raise typer.Exit(console.PARTIAL)
+    return Outcome(
+        {"reference": reference_batch.name, "wrapped": tried.wrapped, **history.to_dict()},
+        data=reference_batch.table,
+        text=_text(history, reference_batch.name),
+        charts=lambda: {"drift": history.plot()} if history.updates else {},
+        interrupted=interrupted,
+    )
 
 
 @dataclass(frozen=True)
@@ -193,11 +165,9 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
-def read_reference(
-    file: str, target: str | None, text: str | None = None, drop: list[str] | None = None, numbers: bool = False
-) -> Reference:
+def read_reference(file: str, columns: options.Columns, numbers: bool) -> Reference:
     """The reference from a file; `numbers` if its target is a number."""
-    table = read_table(file, target, text, drop=drop or (), numbers=numbers)
+    table = read_table(file, columns.target, columns.text, drop=columns.drop or (), numbers=numbers)
     return Reference(table.name, table.X, table.y, table, numbers)
 
 
@@ -257,48 +227,30 @@ def _run(monitor: DriftMonitor, reference: Batch, batches: list[Batch], state: P
                 monitor.save(state)
     except KeyboardInterrupt:
         if not monitor.fitted or not monitor.history.updates:
-            raise console.NothingDone from None
+            raise
         return True
     return False
 
 
-def _show(history: Drift, reference: str) -> None:
-    out = console.out()
-    out.print(str(history), markup=False)
+def _text(history: Drift, reference: str) -> Iterator[Any]:
+    yield str(history)
     if not history.updates:
         return
-    rows = [
-        [
-            update.name,
-            str(update.n_rows),
-            f"{update.agreement_reference:.3f}",
-            f"{update.low_below_reference:.3f}",
-            *_old_concept(update),
-            f"{update.p_value:.3f}",
-            f"{update.p_rows:.3f}",
-            "" if update.number == 1 else f"{update.agreement_last:.3f}",
-            update.verdict.upper() if update.alarm else update.verdict,
-        ]
-        for update in history.updates
-    ]
     last = history.updates[-1]
-    columns = COLUMNS
+    old = {"accuracy_reference": "accuracy of\nold concept", "low_below_accuracy": "low\nbelow"}
     if isinstance(last, RegressionUpdate):
-        columns = [*COLUMNS[:4], "error of\nold concept", "high\nabove", *COLUMNS[6:]]
-    out.print()
-    out.print(
-        console.table(f"Batches after {reference} ({history.n_reference} rows)", columns, rows, _legend(history, last))
-    )
+        old = {"error_reference": "error of\nold concept", "high_above_error": "high\nabove"}
+    headings = {
+        "name": "batch", "n_rows": "rows", "agreement_reference": "agrees with\nreference",
+        "low_below_reference": "low\nbelow", **old, "p_value": "p", "p_rows": "p of\nrows",
+        "agreement_last": "agrees with\nlast batch", "verdict": "verdict",
+    }  # fmt: skip
+    rows = [{**vars(each), "verdict": each.verdict.upper() if each.alarm else each.verdict} for each in history.updates]
+    title = f"Batches after {reference} ({history.n_reference} rows)"
+    yield rows_table(title, rows, headings, _legend(history, last), most=len(rows))
     for note in dict.fromkeys(note for update in history.updates for note in update.notes):
         names = [update.name for update in history.updates if note in update.notes]
-        out.print(f"{expect.shown(names)}: {note}", markup=False)
-
-
-def _old_concept(update: Update | RegressionUpdate) -> list[str]:
-    """How good the reference's concept is on a batch, and from where that is unusual."""
-    if isinstance(update, RegressionUpdate):
-        return [f"{update.error_reference:.4g}", f"{update.high_above_error:.4g}"]
-    return [f"{update.accuracy_reference:.3f}", f"{update.low_below_accuracy:.3f}"]
+        yield f"{expect.shown(names)}: {note}"
 
 
 def _legend(history: Drift, last: Update | RegressionUpdate) -> str:
@@ -313,11 +265,7 @@ def _legend(history: Drift, last: Update | RegressionUpdate) -> str:
         alike, usual = "predict the same", f"accuracy is {last.usual_accuracy:.3f}"
         old = "Accuracy: of the reference's concept on the batch."
     return (
-        f"Agreement: share of probes ({history.probes}) on which two concepts {alike}. {old} p: of both together, and "
-        f"of the rows alone. Without a change, batches of {last.n_rows} rows agree on {last.stability:.3f}, and "
-        f"{usual}."
+        f"Agreement: share of comparison points ({history.probes}) on which two concepts {alike}. {old} p: of both "
+        f"together, and of the rows alone. Without a change, batches of {last.n_rows} rows agree on "
+        f"{last.stability:.3f}, and {usual}."
     )
-
-
-def _draw(history: Drift) -> dict[str, Any]:
-    return {"drift": charts.drift_chart(history)}

@@ -7,14 +7,15 @@ from typing import Any
 
 import typer
 
-from ... import __version__, expect
-from ...classes.extrapolate.extrapolate import Extrapolation, extrapolate
-from ...classes.identify.identify import Identification, identify, model_name
+from ... import expect
+from ...classes.extrapolate.extrapolate import extrapolate
+from ...classes.identify.identify import identify, model_name
 from ...estimators.spec import regressor_from_text
 from ...tables.read import read_frame
-from .. import console, options
-from ..score_files import array, labels
-from .classes import split_sizes
+from .. import options
+from ..inputs import array, labels
+from ..runner import Outcome
+from .classes import size_table, split_sizes
 
 EXAMPLES = """
 **Examples**
@@ -31,10 +32,10 @@ EXAMPLES = """
 
 Row i of one file belongs to row i of the other. Files are .npy (np.save) or tables of numbers (CSV, TSV, gz, Parquet).
 """
-SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
 
 def command(
+    output: options.Charts,
     stimuli: Path = typer.Argument(..., metavar="STIMULI", help="Features of the stimuli, one row per stimulus."),
     responses: Path = typer.Argument(..., metavar="RESPONSES", help="Responses to the stimuli, one row per stimulus."),
     more: list[str] = typer.Argument(None, metavar="[K]...", help="Further numbers of candidates after --k."),
@@ -67,13 +68,8 @@ def command(
     ),
     level: options.Level = 0.95,
     seed: options.Seed = 0,
-    charts: options.Charts = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
-) -> None:
+) -> Outcome:
     """Measure how often a response identifies the right stimulus among k, and the information that this takes."""
-    console.writable_folder(charts, "--charts")
     sizes = split_sizes(["identify", *(more or [])], k or [])[1] if k or more else []
     strays = [word for word in more or [] if not word.replace(",", "").replace("_", "").strip().isdecimal()]
     if strays or (more and not k):
@@ -85,55 +81,30 @@ def command(
     features, measurements = _table(stimuli), _table(responses)
     is_count = test_size is not None and test_size > 1 and float(test_size).is_integer()
     shapes = [" × ".join(map(str, table.shape)) for table in (features, measurements)]
-    console.say(f"{stimuli.name}: {shapes[0]}. {responses.name}: {shapes[1]}.", quiet)
-    try:
-        identification = identify(
-            features,
-            measurements,
-            test_size=int(test_size) if is_count else test_size,
-            progress=not quiet,
-            **shared,
-        )
-        by_size = None
-        if ensembles:
-            by_size = identify(
-                features, measurements, ensembles=True, test_size=int(test_size) if is_count else test_size, **shared
-            )
-    except KeyboardInterrupt:
-        raise console.NothingDone from None
+    output.say(f"{stimuli.name}: {shapes[0]}. {responses.name}: {shapes[1]}.")
+    shared["test_size"] = int(test_size) if is_count and test_size is not None else test_size
+    identification = identify(features, measurements, progress=not output.quiet, **shared)
+    by_size = identify(features, measurements, ensembles=True, **shared) if ensembles else None
     ahead = extrapolate(identification.curve, sizes, random_state=seed) if sizes else None
-    if as_json:
-        about = {"stimuli": str(stimuli), "responses": str(responses)}
-        results = {"identification": identification.to_dict()}
-        results |= {} if ahead is None else {"extrapolation": ahead.to_dict()}
-        results |= {} if by_size is None else {"ensembles": by_size.to_dict()}
-        console.write_json({"classay": __version__, "data": about, **results})
-    else:
-        _show(identification, ahead)
-        if by_size is not None:
-            console.out().print(str(by_size), markup=False)
-    if charts is not None:
-        pictures = {"identification": identification.plot(), "information": identification.information.plot()}
-        pictures |= {} if ahead is None else {"extrapolation": ahead.plot()}
-        pictures |= {} if by_size is None else {"ensembles": by_size.plot()}
-        console.save_charts(charts, pictures, quiet)
+    results = {"identification": identification, "extrapolation": ahead, "ensembles": by_size}
+
+    def draw() -> dict[str, Any]:
+        drawn = {name: one.plot() for name, one in results.items() if one is not None}
+        return {**drawn, "information": identification.information.plot()}
+
+    return Outcome(
+        results,
+        data={"stimuli": str(stimuli), "responses": str(responses)},
+        text=[
+            *(str(one) for one in (identification, ahead) if one is not None),
+            size_table("Picking the right stimulus", identification.curve, ahead),
+            "" if by_size is None else str(by_size),
+        ],
+        charts=draw,
+    )
 
 
 def _table(path: Path) -> Any:
     """A table of numbers: a memory-mapped .npy file, or a file read as a table."""
     path = path.expanduser()
     return array(path) if path.suffix.lower() in (".npy", ".npz") else read_frame(path)
-
-
-def _show(identification: Identification, ahead: Extrapolation | None) -> None:
-    out = console.out()
-    out.print(str(identification), markup=False)
-    out.print()
-    curve = identification.curve
-    figures = {k: curve.at(k) for k in {*(k for k in SHOWN if k < curve.n_classes), curve.n_classes}}
-    if ahead is not None:
-        out.print(str(ahead), markup=False)
-        out.print()
-        figures |= dict(zip(ahead.k, ahead.estimates))
-    rows = [[f"{k:,}", *console.figure(each, 3).split("\n"), f"{1 / k:.3g}"] for k, each in sorted(figures.items())]
-    out.print(console.table("Picking the right stimulus", ["among", "accuracy", "interval", "chance"], rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from ... import expect
 from ...engine.store import Inventory, StoreEntry, inventory, remove, size_of
 from ...learner.fitting.checkpoints import FORMAT
 from ...learner.fitting.provenance import DRAWING
-from ...result import plain
-from .. import console, options
+from .. import options
+from ..runner import Outcome, rows_table
 
 EXAMPLES = """
 **Examples**
@@ -26,20 +27,18 @@ EXAMPLES = """
 
     classay runs prune runs/
 """
-COLUMNS = ["what", "of", "data", "done", "size", "age"]
+COLUMNS = {name: name for name in ("what", "of", "data", "done", "size", "age")}
 
 
 def command(
+    output: options.Output,
     words: list[str] = typer.Argument(
         ..., metavar="[prune] FOLDER", help="Folder that was given to --store. Put prune before it to clean it up."
     ),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="With prune: show what would be removed, but remove nothing."
     ),
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
-) -> None:
+) -> Outcome:
     """List the records in a store, complete or not, with their sizes; or remove files that are no longer useful."""
     prune = words[0] == "prune" and len(words) > 1
     if len(words) > 1 + prune:
@@ -48,15 +47,13 @@ def command(
         raise expect.InputError("--dry-run works only with prune: classay runs prune FOLDER --dry-run.")
     folder = words[-1]
     if prune:
-        _prune(folder, dry_run, as_json, quiet)
-        return
+        return _prune(folder, dry_run, output)
     contents = inventory(folder)
     runs = [*_finished(contents), *(_unfinished(contents, entry) for entry in contents.unfinished)]
-    if as_json:
-        paths = {name: plain(list(map(str, getattr(contents, name)))) for name in ("damaged", "left_over", "others")}
-        console.write_json({"folder": str(folder), "runs": runs, **paths, "unreadable": plain(contents.unreadable)})
-    else:
-        _show(contents, runs)
+    lists = {name: list(map(str, getattr(contents, name))) for name in ("damaged", "left_over", "others")}
+    return Outcome(
+        {"runs": runs, **lists, "unreadable": contents.unreadable}, {"folder": folder}, text=_text(contents, runs)
+    )
 
 
 def _finished(contents: Inventory) -> list[dict[str, Any]]:
@@ -112,44 +109,39 @@ def _run(entry: StoreEntry, of: str) -> dict[str, Any]:
     }
 
 
-def _show(contents: Inventory, runs: list[dict[str, Any]]) -> None:
-    out = console.out()
+def _text(contents: Inventory, runs: list[dict[str, Any]]) -> Iterator[Any]:
     if runs:
-        rows = [[*(str(run[name]) for name in COLUMNS[:4]), _bytes(run["size"]), _age(run["age"])] for run in runs]
+        rows = [{**run, "size": _bytes(run["size"]), "age": _age(run["age"])} for run in runs]
         total = _bytes(sum(run["size"] for run in runs))
-        out.print(console.table(f"{contents.folder}: {total}", COLUMNS, rows))
+        yield rows_table(f"{contents.folder}: {total}", rows, COLUMNS, most=len(rows))
     else:
-        out.print(f"{contents.folder} has no records.", markup=False)
+        yield f"{contents.folder} has no records."
     useless = len(contents.damaged) + len(contents.left_over)
     if useless:
-        files = expect.counted(useless, "file")
-        out.print(f"{files} damaged or left over: classay runs prune {contents.folder}", markup=False)
-    for why in contents.unreadable.values():
-        out.print(why, markup=False)
+        yield f"{expect.counted(useless, 'file')} damaged or left over: classay runs prune {contents.folder}"
+    yield from contents.unreadable.values()
     if contents.others:
-        out.print(f"{expect.counted(len(contents.others), 'other file')}, not from classay.", markup=False)
+        yield f"{expect.counted(len(contents.others), 'other file')}, not from classay."
 
 
-def _prune(folder: str | Path, dry_run: bool, as_json: bool, quiet: bool) -> None:
+def _prune(folder: str, dry_run: bool, output: options.Output) -> Outcome:
     contents = inventory(folder, thorough=True)
-    removals = [
+    files: list[dict[str, Any]] = [
         {"path": str(path), "why": why, "size": size_of(path)}
         for path, why in contents.removable({"drawing": DRAWING, "chunks": FORMAT})
     ]
     if not dry_run:
-        for each in removals:
-            remove(Path(str(each["path"])))
-    if as_json:
-        console.write_json({"folder": str(folder), "removed": not dry_run, "files": removals})
-        return
-    out = console.out()
-    for each in removals:
-        out.print(f"{each['path']}: {each['why']} ({_bytes(int(str(each['size'])))})", markup=False, soft_wrap=True)
-    verb = "would be freed" if dry_run else "freed"
-    total = _bytes(sum(int(str(each["size"])) for each in removals))
-    out.print(f"{total} {verb}." if removals else "Nothing to clean up.", markup=False)
+        for file in files:
+            remove(Path(file["path"]))
     for why in contents.unreadable.values():
-        console.say(why, quiet)
+        output.say(why)
+    total = f"{_bytes(sum(file['size'] for file in files))} {'would be freed' if dry_run else 'freed'}."
+    text = [f"{file['path']}: {file['why']} ({_bytes(file['size'])})" for file in files]
+    return Outcome(
+        {"removed": not dry_run, "files": files},
+        {"folder": folder},
+        text=[*text, total if files else "Nothing to clean up."],
+    )
 
 
 def _bytes(number: int) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+import dataclasses
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import typer
 
-from ... import __version__, expect
+from ... import expect
 from ...engine.dask import executor_of
-from ...engine.store import StoreFull
 from ...estimators.plain_parameters import expect_plain_setting
 from ...estimators.spec import learners_from_texts
 from ...estimators.trial import ready
-from ...intervals import Estimate
 from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
 from ...learner.orientation.orientation import usual_threshold
@@ -24,11 +22,10 @@ from ...learner.sweep.best_value import expect_weights
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
-from ...result import plain
-from ...tables.data import Data
-from ...tables.read import read_table
-from .. import console, options
-from ..records import describe, of_rows, table_as_json
+from .. import options
+from ..inputs import roles_of
+from ..runner import Outcome, cell, each, figures_table
+from .learner import VARIATION
 
 EXAMPLES = """
 **Examples**
@@ -47,25 +44,12 @@ EXAMPLES = """
 """  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
 ENTROPIES = ("expressivity", "capacity", "stochasticity")
-UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
-COLUMNS = [
-    "test\naccuracy",
-    "train\naccuracy",
-    "expressivity\n(bits)",
-    "= capacity\n(data)",
-    "+ stochasticity\n(randomness)",
-]
 
 
 def command(
-    data: options.Data,
-    target: options.Target = None,
-    text: options.Text = None,
-    groups: options.Groups = None,
-    time: options.Time = None,
-    weight: options.Weight = None,
-    test: options.TestFile = None,
-    drop: options.Drop = None,
+    rows: options.Rows,
+    effort: options.Effort,
+    output: options.Charts,
     learner: list[str] = typer.Option(
         None,
         "--learner",
@@ -81,7 +65,7 @@ def command(
         "-v",
         help="Values of the parameter: start:stop:step, start:stop:logN, or a comma-separated list.",
     ),
-    utility: str | None = typer.Option(
+    utility: str = typer.Option(
         None,
         help="What to compare values by, as weights: accuracy=1,stability=0.5,cost=-0.01. Cost is seconds of a fit; "
         "with it, values are fitted one by one. Default: accuracy.",
@@ -89,95 +73,76 @@ def command(
     prefer: str = typer.Option(
         "smallest", help="Which of the values as good as the best is the simplest: smallest, largest or first."
     ),
-    subsets: int = typer.Option(100, help="Number of random training subsets."),
+    metric: str = typer.Option(
+        None,
+        help="Metric beside accuracy: roc_auc, brier, balanced_accuracy, or any scikit-learn scorer of classifiers.",
+    ),
+    samples: int = typer.Option(100, help="Number of random training subsets."),
     size: float = typer.Option(0.15, help="Share of the training part in each subset; above 1: number of rows."),
-    replace: bool = typer.Option(True, help="Draw subsets with replacement, or without."),
-    every_class: options.EveryClass = True,
     repeats: int = typer.Option(
         5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
     ),
     test_size: options.TestSize = 0.2,
-    holdout_size: int | None = typer.Option(
-        None,
-        help="Number of test points per holdout; their predictions are counted together. Default: 5, or as many as can "
-        "be counted at every value.",
-    ),
-    holdouts: int = typer.Option(100, help="Number of random holdouts to average over."),
-    metric: str | None = typer.Option(
-        None,
-        help="Metric beside accuracy: roc_auc, brier, balanced_accuracy, or any scikit-learn scorer of classifiers.",
-    ),
-    share_paths: bool = typer.Option(
-        True, help="Reuse fits across values where results stay the same, exactly or in distribution."
-    ),
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    scheduler: options.Scheduler = None,
-    time_limit: options.TimeLimit = None,
-    store: options.Store = None,
-    charts: options.Charts = None,
-    plugin: options.Plugin = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
     allow_import: options.AllowImport = False,
-    debug: options.Debug = False,
-) -> None:
+    holdout_size: options.HoldoutSize = None,
+    holdouts: options.Holdouts = 100,
+    replace: options.Replace = True,
+    every_class: options.EveryClass = True,
+    share_paths: bool = typer.Option(
+        True,
+        help="Reuse fits across values where results stay the same, exactly or in distribution.",
+        rich_help_panel=options.ADVANCED,
+    ),
+    plugin: options.Plugin = False,
+) -> Outcome:
     """Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and accuracy."""
     weights = _weights(utility)
     if weights and weights.get("cost") and share_paths:
         share_paths = False  # what a value of a shared fit costs is not measured
-        console.say("--utility has a cost, so values are fitted one by one (as with --no-share-paths).", quiet)
+        output.say("--utility has a cost, so values are fitted one by one (as with --no-share-paths).")
     expect.one_of(prefer, "--prefer", ("smallest", "largest", "first"))
     if not (learner and param and values):
         raise expect.InputError("--learner, --param and --values are needed.")
     plans = _plans(learners_from_texts(learner, allow_import), param, values)
-    scheme = Subsets(subsets, int(size) if size > 1 and size.is_integer() else size, replace, every_class)
-    console.writable_folder(charts, "--charts")
-    table = read_table(data, target, text, groups=groups, time=time, weight=weight, test=test, drop=drop or ())
-    settings: dict[str, Any] = {
-        "scheme": scheme,
-        "repeats": repeats,
-        "test_size": test_size,
-        "holdout_size": holdout_size,
-        "holdouts": holdouts,
-        "random_state": seed,
-        "store": store,
-        "progress": not quiet,
-        "time_limit": time_limit,
-        "share_paths": share_paths,
-        "metric": metric,
-    }
+    scheme = Subsets(samples, int(size) if size > 1 and size.is_integer() else size, replace, every_class)
     if metric is not None:
         needs_of(metric)  # refuses an unknown name before the data are read
     for plan in plans.values():
         checked = grid(plan.learner, *plan.arguments)  # refuses an unknown parameter before any fit
-        for name, each in zip(checked.parameters, checked.values) if not allow_import else ():
-            for value in each:
+        for name, each_values in zip(checked.parameters, checked.values) if not allow_import else ():
+            for value in each_values:
                 expect_plain_setting(plan.learner, name, value)
-    describe(table, quiet)
-    with executor_of(scheduler, workers) as executor:
-        sweeps, failed, interrupted, full = _sweep_all(plans, table, {**settings, "executor": executor})
-    if interrupted and not sweeps:
-        if store is not None:
-            console.say(f"Finished fits are kept in {store}; run the same command to continue.", quiet)
-        raise console.NothingDone
-    if not sweeps and not full:
-        raise expect.InputError(" ".join(dict.fromkeys(failed.values())))
-    if as_json and sweeps:
-        console.write_json(_as_json(table, settings, sweeps, failed, interrupted, weights, prefer))
-    else:
-        _show(sweeps, weights, prefer, plugin)
-    console.report_failures(failed)
-    if charts is not None and sweeps:
-        console.save_charts(charts, _draw(sweeps, plugin), quiet)
-    if interrupted:
-        kept = f" Finished fits are kept in {store}; run the same command to continue." if store is not None else ""
-        console.error(f"Interrupted: the results above cover only what had finished.{kept}")
-    refused = [f"{name}, {value}: {why}" for name, one in sweeps.items() for value, why in one.failed.items()]
-    for text in refused:
-        console.error(text if interrupted else f"{text.rstrip('.')}. The other values are complete.")
-    if failed or interrupted or refused:
-        raise typer.Exit(console.PARTIAL)
+    table = rows.read(output.quiet)
+    kept = f" Finished fits are kept in {effort.store}; run the same command to continue." if effort.store else ""
+
+    def measure(name: str, plan: Plan) -> Sweep:
+        tried = ready(plan.learner, table.X, table.y, effort.seed, table.texts)
+        one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **settings)
+        return dataclasses.replace(one, notes=(*one.notes, *tried.notes))
+
+    with executor_of(effort.scheduler, effort.workers) as executor:
+        settings: dict[str, Any] = {
+            "scheme": scheme, "repeats": repeats, "test_size": test_size, "holdout_size": holdout_size,
+            "holdouts": holdouts, "share_paths": share_paths, "metric": metric,
+            **effort.settings(executor, output.quiet), **roles_of(table),
+        }  # fmt: skip
+        try:
+            done = each(plans, measure)
+        except KeyboardInterrupt:
+            output.say(kept.strip())
+            raise
+    sweeps: dict[str, Sweep] = done.results
+    refused = {f"{name}, {value}": why for name, one in sweeps.items() for value, why in one.failed.items()}
+    return Outcome(
+        lambda: {"sweeps": {name: _as_json(one, weights, prefer) for name, one in sweeps.items()}},
+        data=table,
+        settings={"share_paths": share_paths},
+        text=_text(sweeps, weights, prefer, plugin),
+        charts=lambda: _draw(sweeps, plugin),
+        failed={**done.failed, **refused},
+        interrupted=done.interrupted,
+        kept=kept,
+    )
 
 
 class Plan(NamedTuple):
@@ -231,71 +196,36 @@ def _weights(text: str | None) -> dict[str, float] | None:
     return expect_weights(weights)
 
 
-def _sweep_all(
-    plans: dict[str, Plan], table: Data, settings: dict[str, Any]
-) -> tuple[dict[str, Sweep], dict[str, str], bool, bool]:
-    """Sweep every learner; one that fails does not stop the others. Also: was it interrupted, is the disk full."""
-    sweeps: dict[str, Sweep] = {}
-    failed: dict[str, str] = {}
-    for name, plan in plans.items():
-        try:
-            tried = ready(plan.learner, table.X, table.y, settings["random_state"], table.texts)
-            one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **{**settings, **of_rows(table)})
-            sweeps[name] = replace(one, notes=(*one.notes, *tried.notes))
-        except StoreFull as problem:
-            return sweeps, {**failed, name: str(problem)}, False, True
-        except expect.InputError as mistake:
-            failed[name] = str(mistake)
-        except KeyboardInterrupt:
-            return sweeps, failed, True, False
-        if name in sweeps and sweeps[name].interrupted:
-            return sweeps, failed, True, False
-    return sweeps, failed, False, False
-
-
-def _show(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str, plugin: bool) -> None:
-    """Print text and a table for each learner."""
-    out = console.out()
-    for place, one in enumerate(sweeps.values()):
-        if place:
-            out.print()
+def _text(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str, plugin: bool) -> Iterator[Any]:
+    """A paragraph and a table for each learner."""
+    for one in sweeps.values():
         # The table has plain estimates then; the text always has the corrected ones.
-        out.print(f"Corrected estimates: {one}" if plugin else str(one), markup=False)
+        yield f"Corrected estimates: {one}" if plugin else str(one)
         if (weights is not None or prefer != "smallest") and len(one.values) > 1:
-            out.print(str(one.compare(weights, prefer)), markup=False)
-        out.print()
-        out.print(_value_table(one, plugin))
-
-
-def _value_table(one: Sweep, plugin: bool) -> Any:
-    holdout_size = next(iter(one.orientations.values())).holdout_size
-    threshold = usual_threshold(holdout_size)
-    rows = []
-    for value in _few(list(one.values)):
-        o = one.orientations[value]
-        shown = o.plugin if plugin else o
-        entropies = (shown.expressivity, shown.capacity, shown.stochasticity)
-        rows.append(
-            [
-                ", ".join(map(_as_text, value)) if len(one.parameters) > 1 else _as_text(value),
-                console.figure(o.accuracy, 3),
-                *([console.figure(one.metric_estimates.get(value, UNKNOWN), 3)] if one.metric else []),
-                console.figure(o.train_accuracy, 3),
-                *(console.figure(entropy) for entropy in entropies),
-                console.figure(o.bias[threshold], 3),
-            ]
+            yield str(one.compare(weights, prefer))
+        holdout_size = next(iter(one.orientations.values())).holdout_size
+        threshold = usual_threshold(holdout_size)
+        rows = {}
+        for value in _few(list(one.values)):
+            o = one.orientations[value]
+            shown = o.plugin if plugin else o
+            rows[", ".join(map(cell, value)) if len(one.parameters) > 1 else cell(value)] = {
+                "accuracy": o.accuracy,
+                "metric": one.metric_estimates.get(value),
+                "train_accuracy": o.train_accuracy,
+                **{part: getattr(shown, part) for part in ENTROPIES},
+                "bias": o.bias[threshold],
+            }
+        headings = {"accuracy": "test\naccuracy", "metric": "test\n" + one.metric.replace("_", " "), **VARIATION}
+        hidden = len(one.values) - len(rows)
+        yield figures_table(
+            f"{one.learner} along {' x '.join(one.parameters)}",
+            rows,
+            {**headings, "bias": f"bias at\n{threshold} of {holdout_size}"},
+            f"{hidden} more values are in --json and --charts. " * bool(hidden)
+            + "Plain estimates of the paper, biased with few refits." * plugin,
+            ", ".join(one.parameters),
         )
-    hidden = len(one.values) - len(rows)
-    metric = ["test\n" + one.metric.replace("_", " ")] if one.metric else []
-    return console.table(
-        f"{one.learner} along {' x '.join(one.parameters)}",
-        [", ".join(one.parameters), COLUMNS[0], *metric, *COLUMNS[1:], f"bias at\n{threshold} of {holdout_size}"],
-        rows,
-        " ".join(
-            [f"{hidden} more values are in --json and --charts."] * bool(hidden)
-            + ["Plain estimates of the paper, biased with few refits."] * plugin
-        ),
-    )
 
 
 def _few(values: list[Any]) -> list[Any]:
@@ -304,52 +234,18 @@ def _few(values: list[Any]) -> list[Any]:
     return [values[place] for place in places]
 
 
-def _as_text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _as_json(
-    table: Data,
-    settings: dict[str, Any],
-    sweeps: dict[str, Sweep],
-    failed: dict[str, str],
-    interrupted: bool,
-    weights: dict[str, float] | None,
-    prefer: str,
-) -> dict[str, Any]:
-    """Everything, as JSON; the figures of each learner as the rows of its tidy frame."""
-    scheme = settings["scheme"]
-    kept = ("repeats", "test_size", "holdout_size", "holdouts", "time_limit", "share_paths", "metric")
+def _as_json(one: Sweep, weights: dict[str, float] | None, prefer: str) -> dict[str, Any]:
+    """The sweep: its figures as the rows of its tidy frame, and its values compared."""
+    frame = one.to_frame()
+    try:
+        comparison = one.compare(weights, prefer)
+    except expect.InputError:  # after Ctrl-C, values may have no subsets in common
+        comparison = None
     return {
-        "classay": __version__,
-        "data": table_as_json(table),
-        "settings": {
-            "subsets": scheme.n,
-            "size": scheme.size,
-            "replace": scheme.replace,
-            "every_class": scheme.every_class,
-            "seed": settings["random_state"],
-            **{name: settings[name] for name in kept},
-        },
-        "sweeps": {
-            name: {
-                "parameters": list(one.parameters),
-                "values": plain(one.values),
-                "figures": plain(one.to_frame().astype(object).where(lambda frame: frame.notna(), None)),
-                "comparison": one.compare(weights, prefer).to_dict(),
-                "gap_correlation": plain(one.gap_correlation),
-                "plugin_gap_correlation": plain(one.plugin_gap_correlation),
-                "metric": one.metric or None,
-                "metric_spread": {str(value): plain(each) for value, each in one.metric_spread.items()},
-                "paths": plain(one.paths),
-                "failed": plain(one.failed),
-                "seconds": plain(sum(float(np.nansum(each.seconds)) for each in one.records.values())),
-                "notes": list(one.notes),
-            }
-            for name, one in sweeps.items()
-        },
-        "failed": failed,
-        "interrupted": interrupted,
+        **{name: part for name, part in one.to_dict().items() if name not in ("orientations", "records")},
+        "figures": frame.astype(object).where(frame.notna(), None),
+        "comparison": comparison,
+        "seconds": sum(float(np.nansum(each.seconds)) for each in one.records.values()),
     }
 
 

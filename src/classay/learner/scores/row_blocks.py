@@ -95,7 +95,7 @@ def interval(
         return Estimate(math.nan, low, high, level, "undefined here")
     if math.isnan(error):
         return Estimate(value, low, high, level, "unknown: too few test points")
-    draws = round(freedom) + 1
+    draws = round(min(freedom, 2.0**53)) + 1  # an integer that NumPy can take
     if (low, high) == (0.0, 1.0):
         if error == 0 and value in (0.0, 1.0) and events:
             rare = of_proportion(round(value * events), events, level)

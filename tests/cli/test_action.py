@@ -1,4 +1,4 @@
-"""`classay init` and the GitHub Action: a first check file, and the steps of action.yml run as they are."""
+"""`classay check --init` and the GitHub Action: a first check file, and the steps of action.yml run as they are."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ import pytest
 from gate_reports import small_report
 
 yaml = pytest.importorskip("yaml")
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_first_file_passes_on_its_report(classay, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small_report().save("report.json")
-    code, _, err = classay("init", "report.json")
+    code, _, err = classay("check", "report.json", "--init")
     assert code == 0, err
     text = Path("classay.toml").read_text()
     assert "# measured: " in text
     assert 'report = "report.json"' in text
     code, out, err = classay("check", "classay.toml")
     assert code == 0, out + err
-    assert classay("init", "report.json")[0] == 2  # it is there already
-    assert classay("init", "report.json", "--force")[0] == 0
-    code, _, err = classay("init", "report.json", "-o", "gates.txt")
+    assert classay("check", "report.json", "--init")[0] == 2  # it is there already
+    assert classay("check", "report.json", "--init", "--force")[0] == 0
+    code, _, err = classay("check", "report.json", "--init", "-o", "gates.txt")
     assert code == 2
     assert "expected one of .toml" in err
 
@@ -44,7 +44,7 @@ def test_a_first_file_of_predictions(classay, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     predictions(tmp_path / "now.csv")
     assert classay("report", "now.csv", "--truth", "label", "-o", "last.json", "--quiet")[0] == 0
-    assert classay("init", "last.json", "--quiet")[0] == 0
+    assert classay("check", "last.json", "--init", "--quiet")[0] == 0
     assert 'file = "now.csv"' in Path("classay.toml").read_text()
     code, out, err = classay("check", "classay.toml", "--quiet")
     assert code == 0, out + err
@@ -71,7 +71,7 @@ def test_the_steps_of_the_action(classay, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     predictions(tmp_path / "now.csv")
     classay("report", "now.csv", "--truth", "label", "-o", "last.json", "--quiet")
-    classay("init", "last.json", "--quiet")
+    classay("check", "last.json", "--init", "--quiet")
     done = step(action, 1, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed=true" in (tmp_path / "output").read_text()

@@ -1,0 +1,304 @@
+"""What commands read: roles of rows for fits, files of predictions, records, and files of scores."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import typer
+
+from .. import expect
+from ..classes.ranks.ranks import Ranks
+from ..expect import InputError, nearest, shown
+from ..input_files import expect_file, quoted
+from ..learner.records.labelings import Labelings
+from ..learner.records.prediction_table import PredictionTable, prediction_table
+from ..learner.records.predictions import load
+from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
+from ..tables.read import read_frame
+from . import console
+from .options import Group
+
+if TYPE_CHECKING:
+    from ..tables.data import Data
+
+
+def roles_of(table: Data) -> dict[str, Any]:
+    """The keywords of verbs for what the options name: groups, times and weights of the rows, and the test rows."""
+    roles: dict[str, Any] = {"groups": table.groups, "time": table.time, "sample_weight": table.weights}
+    if table.test is not None:
+        roles |= {"X_test": table.test.X, "y_test": table.test.y}
+        if table.groups is not None and table.test.groups is not None:
+            roles["groups"] = np.concatenate([table.groups, table.test.groups])
+    return {name: values for name, values in roles.items() if values is not None}
+
+
+# Files of predictions, records and reports.
+
+
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".gz", ".bz2", ".xz", ".arff")
+REPORTS = (".json", ".html")
+MLFLOW = "mlflow:"
+"""Before the id of a run of MLflow that has a report."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predictions(Group):
+    """The columns of a file of predictions."""
+
+    panel: ClassVar[str] = "Predictions"
+    truth: Annotated[
+        str | None, typer.Option("--truth", metavar="COLUMN", help="Column with the true class: DATA has predictions.")
+    ] = None
+    prediction: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prediction", metavar="COLUMN", help="Column of predictions, or a pattern: run_*. Repeat for more."
+        ),
+    ] = None
+    item: Annotated[str | None, typer.Option("--item", metavar="COLUMN", help="Column that names the item.")] = None
+    run: Annotated[str | None, typer.Option("--run", metavar="COLUMN", help="Column that names the repetition.")] = None
+    variant: Annotated[
+        str | None, typer.Option("--variant", metavar="COLUMN", help="Column that names the model or prompt.")
+    ] = None
+    score: Annotated[
+        list[str] | None,
+        typer.Option("--score", metavar="COLUMN", help="Score of the prediction, or of every class, such as p_*."),
+    ] = None
+    wide: Annotated[str, typer.Option("--wide", help="What several prediction columns are: variant or run.")] = (
+        "variant"
+    )
+    normalise: Annotated[
+        bool,
+        typer.Option("--normalise", help="Ignore case, spaces, and quotes or punctuation at the ends of predictions."),
+    ] = False
+    missing: Annotated[
+        str, typer.Option("--missing", help="Missing predictions: wrong (count as such) or drop (without these items).")
+    ] = "wrong"
+
+    def named(self) -> dict[str, Any]:
+        """The columns that were named, by role, as a check file has them."""
+        usual = type(self)()
+        return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
+
+    def table(self, source: str | Path, groups: str | None = None) -> PredictionTable:
+        """The predictions in a file."""
+        frame = read_frame(source)
+        if self.truth is None:
+            raise InputError(
+                f"'{source}' is a table; --truth must name the column of the true class. There are "
+                f"{shown(frame.columns, 12)}."
+            )
+        for role in ("truth", "item", "run", "variant"):
+            name = getattr(self, role)
+            if name is not None and name not in frame:
+                raise InputError(
+                    f"--{role} is {name!r}, which is not a column of '{source}'.{nearest(name, frame.columns)} There "
+                    f"are {shown(frame.columns, 12)}."
+                )
+        roles = {**vars(self), "prediction": self.prediction or None, "score": self.score or None}
+        return prediction_table(frame, groups=groups, **roles)
+
+    def record(self, source: str, quiet: bool) -> tuple[Labelings, pd.DataFrame | None]:
+        """The record of a file of predictions or a saved record, and the other columns of its items."""
+        if Path(source).suffix.lower() in TABLES:
+            table = self.table(source)
+            for note in table.notes:
+                console.say(f"{source}: {note}", quiet)
+            others = table.columns if table.columns.shape[1] else None
+            return Labelings.from_predictions(table, Path(source).stem), others
+        if not Path(source).expanduser().is_file():
+            raise InputError(
+                f"There is no file '{source}'; expected predictions ({', '.join(TABLES[:4])}), a record or a report."
+            )
+        record = load(source)
+        if not isinstance(record, Labelings):
+            raise InputError(f"'{source}' is the record of a regressor; expected one of a classifier.")
+        return record, None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs(Predictions):
+    """The same, where several columns of predictions are repetitions."""
+
+    wide: Annotated[str, typer.Option("--wide", help="What several prediction columns are: variant or run.")] = "run"
+
+
+def is_report(source: str) -> bool:
+    """Whether a name is that of a report."""
+    return source.startswith(MLFLOW) or Path(source).suffix.lower() in REPORTS
+
+
+# Files of scores: .npz, .npy with a file of true classes, or saved ranks.
+
+
+SUFFIXES = (".npz", ".npy", ".classay")
+
+
+def holds_scores(source: str) -> bool:
+    """Whether a source is a file of scores; otherwise it is a table."""
+    path = Path(source).expanduser()
+    suffix = path.suffix.lower()
+    if suffix == ".npz" and os.path.isfile(path):
+        names = {name.lower() for name in _names(path)}
+        return "scores" in names or not ({"x", "y"} <= names or {"x_train", "y_train"} <= names)
+    return suffix in SUFFIXES
+
+
+def ranks_of(source: str, truth: str | None, marginal: bool | None = None) -> Ranks:
+    """The ranks of the true classes in a file of scores. `truth` is the file of true classes, which an .npy needs."""
+    path = expect_file(Path(source).expanduser(), "a file of scores")
+    if path.suffix.lower() == ".classay":
+        return Ranks.load(path)
+    if path.suffix.lower() == ".npy":
+        if truth is None:
+            raise InputError(
+                f"'{path}' has only scores; the true class of every row is also needed. Give a file with --truth."
+            )
+        arrays = {"scores": array(path)}
+    else:
+        arrays = _arrays(path)
+    if "scores" not in arrays or ("y" not in arrays and truth is None):
+        raise InputError(
+            f"'{path}' has the arrays {expect.shown(arrays) or 'none'}; expected `scores` (rows, classes) and `y`, "
+            "and `classes` if `y` has names: np.savez(path, scores=scores, y=y, classes=classes)."
+        )
+    y = arrays["y"] if truth is None else labels(Path(truth).expanduser())
+    try:
+        return Ranks.from_scores(arrays["scores"], y, arrays.get("classes"), marginal, path.stem)
+    except InputError as mistake:
+        raise InputError(f"{path.stem}: {mistake}") from None
+
+
+def array(path: Path) -> Any:
+    """The array of an .npy file, memory-mapped."""
+    expect_file(path, "a file written by np.save")
+    try:
+        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+    if isinstance(loaded, np.lib.npyio.NpzFile):
+        loaded.close()
+        raise InputError(f"'{path}' has several arrays; expected a file written by np.save.")
+    return loaded
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    try:
+        expect_honest_sizes(path)
+        with np.load(path, allow_pickle=False) as file:
+            wanted = [name for name in file.files if name.lower() in ("scores", "y", "classes")]
+            arrays = {name.lower(): file[name] for name in wanted}
+            for name, each in arrays.items():
+                expect_numbers_or_text(each, name)
+            return arrays or dict.fromkeys(file.files)
+    except InputError:
+        raise
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def _names(path: Path) -> list[str]:
+    """The names of the arrays in an .npz file, without reading them."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return [name.removesuffix(".npy") for name in file.namelist()]
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def labels(path: Path) -> Any:
+    """Labels from an .npy file, or from a text file with one per line."""
+    if path.suffix.lower() == ".npy":
+        return np.asarray(array(path))
+    expect_file(path, "one label per line, or an .npy file")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"'{path}' cannot be read as text ({error}); expected one label per line, or an .npy file."
+        ) from None
+    values = [line.strip() for line in lines if line.strip()]
+    whole = bool(values) and all(value.isdecimal() for value in values)
+    return np.array([int(value) for value in values] if whole else values)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    if "pickle" in str(error):
+        return InputError(
+            f"'{path}' has pickled Python objects, or is not an array. Reading such objects could run code, so classay "
+            "refuses to. Save numbers, and names as text: labels.astype(str)."
+        )
+    return InputError(f"'{path}' cannot be read ({type(error).__name__}: {error}). Is it complete?")
+
+
+# What describes networks, as written on the command line.
+
+
+Normalization = tuple[tuple[float, ...], tuple[float, ...]]
+"""Mean and standard deviation of each channel."""
+
+
+def named_paths(files: list[str]) -> dict[str, Path]:
+    """Paths by a short name: that of the file, or the whole path where two files have the same name."""
+    paths = list(dict.fromkeys(Path(file) for file in files))
+    stems = [path.stem for path in paths]
+    if len(set(stems)) == len(stems):
+        names = short_names(stems)
+    else:
+        names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
+    missing = [quoted(path) for path in paths if not os.path.exists(path)]
+    if missing:
+        raise InputError(f"File not found: {expect.shown(missing)}. Is the path right?")
+    return dict(zip(names, paths))
+
+
+def short_names(stems: list[str]) -> list[str]:
+    """Names of checkpoints without the beginning that they share: what differs is at the end.
+
+    >>> short_names(["net_lr1_epoch9", "net_lr1_epoch10"]), short_names(["a", "b"])
+    (['epoch9', 'epoch10'], ['a', 'b'])
+    """
+    if len(stems) < 2:
+        return stems
+    first = stems[0]
+    same = next((place for place, letters in enumerate(zip(*stems)) if len(set(letters)) > 1), min(map(len, stems)))
+    begin = max(first[:same].rfind(sign) for sign in "_-. ") + 1
+    return [stem[begin:] for stem in stems] if all(stem[begin:] for stem in stems) else stems
+
+
+def read_shape(text: str) -> tuple[int, ...]:
+    """The shape of one input, as written on the command line.
+
+    >>> read_shape("3x32x32"), read_shape("128")
+    ((3, 32, 32), (128,))
+    """
+    if not re.fullmatch(r"\s*\d{1,9}(\s*[x×X,]\s*\d{1,9})*\s*", text):
+        raise InputError(f"--input is {text[:80]!r}; expected the shape of one input, such as 3x32x32.")
+    shape = tuple(int(side) for side in re.findall(r"\d+", text))
+    if 0 in shape:
+        raise InputError(f"--input is {text[:80]!r}; expected sides of at least 1.")
+    expect.within(4 * math.prod(shape), "array_bytes", "The size of one input (--input) in bytes")
+    return shape
+
+
+def read_normalization(mean: str | None, std: str | None) -> Normalization | None:
+    """Mean and standard deviation of each channel, as written on the command line."""
+    if mean is None and std is None:
+        return None
+    if mean is None or std is None:
+        raise InputError("Only one of --mean and --std is given; expected both or neither.")
+    try:
+        means, deviations = (tuple(float(part) for part in text.split(",")) for text in (mean, std))
+    except ValueError:
+        raise InputError(
+            f"--mean is {mean!r} and --std is {std!r}; expected comma-separated numbers, such as .49,.48,.45."
+        ) from None
+    return means, deviations

@@ -1,0 +1,274 @@
+"""The one runner of all commands: it shows, saves and draws what a command returns, and sets the exit code.
+
+A command returns an `Outcome`: results, and what else there is to show. The same results are text, JSON and charts.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+
+import pandas as pd
+import typer
+from rich.table import Table as Printed
+
+from .. import __version__
+from ..engine.store import StoreFull
+from ..expect import InputError
+from ..intervals import Estimate
+from ..regions.region import p_value_text
+from ..result import Result, plain
+from ..tables.data import Data
+from . import console
+from .options import Charts, Group, Output
+
+T = TypeVar("T")
+R = TypeVar("R")
+NOT_SETTINGS = {"as_json", "quiet", "debug", "charts", "workers", "scheduler", "store", "force", "output", "data"}
+"""Options that change no figure, and the data, which are described by themselves."""
+MOST = 30
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command found.
+
+    results : what --json prints by name: results or dicts of them, or a function that makes these; data : the table, or
+    its description; settings : what was chosen where options were left out;
+    text : paragraphs and tables, if not those of the results; charts : makes the charts by name; failed : why others
+    have no results; kept : what an interrupted user may want to know; code : the exit code, if all was done;
+    document : JSON with a schema of its own.
+    """
+
+    results: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+    data: Any = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    text: Iterable[Any] | None = None
+    charts: Callable[[], Mapping[str, Any]] | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    kept: str = ""
+    code: int = 0
+    document: Any = None
+
+
+class Done(NamedTuple):
+    """Results by name, why others failed, and whether Ctrl-C was pressed."""
+
+    results: dict[str, Any]
+    failed: dict[str, str]
+    interrupted: bool
+
+
+def each(named: Mapping[str, T], measure: Callable[[str, T], R]) -> Done:
+    """Measure each of several: one that fails does not stop the others; if all fail, that is an error."""
+    done: dict[str, Any] = {}
+    failed: dict[str, str] = {}
+    interrupted = False
+    for name, subject in named.items():
+        try:
+            done[name] = measure(name, subject)
+            interrupted = bool(getattr(done[name], "interrupted", False))
+        except StoreFull as full:
+            if not done:
+                raise
+            failed[name] = str(full)
+            break
+        except InputError as mistake:
+            failed[name] = str(mistake)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            interrupted = True
+        if interrupted:
+            break
+    if not done:
+        raise InputError(" ".join(dict.fromkeys(failed.values())))
+    return Done(done, failed, interrupted)
+
+
+def runnable(command: Callable[..., Outcome | None], first: Iterable[str] = ()) -> Callable[..., None]:
+    """The command as Typer takes it: the options of its groups as its own parameters, its outcome delivered.
+
+    The options named `first` come first on the help page; other options of a group are under its heading.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Group)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name in groups:
+            parameters += _parameters(groups[parameter.name], set(first))
+        else:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(kind=kind, annotation=hints[parameter.name]))
+
+    def call(**values: Any) -> None:
+        options = dict(values)
+        for name, group in groups.items():
+            options[name] = group(**{each.name: options.pop(each.name) for each in fields(group)})
+        outcome = command(**options)
+        if outcome is not None:
+            output = next(option for option in options.values() if isinstance(option, Output))
+            deliver(outcome, output, {name: each for name, each in values.items() if name not in NOT_SETTINGS})
+
+    functools.update_wrapper(call, command)
+    del call.__wrapped__  # type: ignore[attr-defined]  # its parameters are not those of the command
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return console.reserve_stdout(call)
+
+
+def _parameters(group: type[Group], first: set[str]) -> list[inspect.Parameter]:
+    """The options of a group as parameters, under its heading."""
+    hints = get_type_hints(group, include_extras=True)
+    parameters = []
+    for each in fields(group):
+        kind, option = hints[each.name].__origin__, copy.copy(hints[each.name].__metadata__[0])
+        if isinstance(option, typer.models.OptionInfo) and each.name not in first:
+            option.rich_help_panel = option.rich_help_panel or group.panel
+        default = inspect.Parameter.empty if each.default is MISSING else each.default
+        annotation = Annotated[kind, option]  # type: ignore[valid-type]  # built at run time
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(each.name, keyword, default=default, annotation=annotation))
+    return parameters
+
+
+def deliver(outcome: Outcome, output: Output, settings: Mapping[str, Any]) -> None:
+    """Print the results as text or JSON, draw their charts, and exit with the code of the outcome."""
+    if output.as_json:
+        console.write_json(document(outcome, settings) if outcome.document is None else outcome.document)
+    else:
+        out = console.out()
+        for block in text_of(_made(outcome.results)) if outcome.text is None else outcome.text:
+            if isinstance(block, Printed):
+                out.print()
+            out.print(block, markup=False)
+    for name, why in outcome.failed.items():
+        console.error(f"{name}: no results. {why}")
+    if isinstance(output, Charts) and output.charts is not None and outcome.charts is not None:
+        save_charts(output.charts, outcome.charts(), output.quiet)
+    if outcome.interrupted:
+        console.error(f"Interrupted: the results above cover only what had finished.{outcome.kept}")
+    code = console.PARTIAL if outcome.interrupted else outcome.code or (console.PARTIAL if outcome.failed else 0)
+    if code:
+        raise typer.Exit(code)
+
+
+def document(outcome: Outcome, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON of every command."""
+    return {
+        "classay": __version__,
+        "data": about(outcome.data) if isinstance(outcome.data, Data) else plain(outcome.data),
+        "settings": plain({**settings, **outcome.settings}),
+        **plain(dict(_made(outcome.results))),
+        "failed": plain(dict(outcome.failed)),
+        "interrupted": outcome.interrupted,
+    }
+
+
+def _made(results: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    return results() if callable(results) else results
+
+
+def about(table: Data) -> dict[str, Any]:
+    """The description of a table."""
+    return {
+        "name": table.name,
+        "rows": len(table.y),
+        "columns": table.X.shape[1],
+        "target": table.target,
+        "classes": plain(table.classes),
+        "notes": list(table.notes),
+        "audit": table.audit.to_dict(),
+    }
+
+
+def save_charts(folder: Path, charts: Mapping[str, Any], quiet: bool) -> None:
+    """Save charts under their names, as SVG and PNG."""
+    from .. import charts as drawing
+
+    for name, chart in charts.items():
+        for suffix in ("svg", "png"):
+            console.say(f"Saved {drawing.save(chart, folder / f'{name}.{suffix}')}", quiet)
+
+
+# Text and tables from results.
+
+
+def text_of(results: Mapping[str, Any]) -> Iterable[Any]:
+    """Each result as its paragraph and the table of its figures."""
+    for result in results.values():
+        if isinstance(result, Result):
+            yield str(result)
+            if figures := result.summary():
+                yield estimates_table("", figures)
+
+
+def estimates_table(title: str, figures: Mapping[str, Estimate], caption: str = "") -> Printed:
+    """A table of the figures of one result, each with its interval."""
+    rows = {name.replace("_", " "): {"value": figure} for name, figure in figures.items()}
+    return figures_table(title, rows, {"value": "value"}, caption, "figure")
+
+
+def figures_table(
+    title: str, rows: Mapping[str, Any], headings: Mapping[Any, str], caption: str = "", first: str = "learner"
+) -> Printed:
+    """A table of figures side by side: a row per name, a column per figure under its heading, if any is known.
+
+    Rows are results with the figures as attributes, or dicts; a figure is an Estimate, a number or a text.
+    """
+    figures = {name: {each: _part(row, each) for each in headings} for name, row in rows.items()}
+    known = [
+        each
+        for each in headings
+        if any(row[each] is not None and getattr(row[each], "known", True) for row in figures.values())
+    ]
+    cells = [[name, *(cell(row[each]) for each in known)] for name, row in figures.items()]
+    return console.table(title, [first, *(headings[each] for each in known)], cells, caption)
+
+
+def rows_table(
+    title: str, rows: pd.DataFrame | Iterable[Any], headings: Mapping[Any, str], caption: str = "", most: int = MOST
+) -> Printed:
+    """A table with the columns that have a heading, from the first rows of a frame, or from results or dicts."""
+    listed = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else list(rows)
+    if len(listed) > most:
+        caption = f"{caption} {len(listed) - most:,} more: --json.".strip()
+    cells = [[cell(_part(row, each)) for each in headings] for row in listed[:most]]
+    return console.table(title, list(headings.values()), cells, caption)
+
+
+def _part(row: Any, name: Any) -> Any:
+    return row.get(name) if isinstance(row, Mapping) else getattr(row, name)
+
+
+def region_table(title: str, regions: Iterable[Any], rate: str, caption: str = "", what: str = "") -> Printed:
+    """A table of regions or slices: where, how many rows, the rate there and elsewhere, and the q-value.
+
+    rate : what the rate is; what : of regions in pairs with a text, the heading of that text.
+    """
+    rows = []
+    for each in regions:
+        region, kind = each if what else (each, "")
+        where = f"{region.rank}. {region.condition}"
+        if region.complement:
+            where += f" (lower where {region.complement})"
+        figures = [region.rate, region.rest_rate, region.lift]
+        q_value = p_value_text(region.q_value).removeprefix("= ")
+        rows.append([where, *([kind] if what else []), region.size, f"{region.share:.1%}", *figures, q_value])
+    headings = ["where", *([what] if what else []), "rows", "share", rate, "elsewhere", "lift", "q"]
+    return console.table(title, headings, [list(map(cell, row)) for row in rows], caption)
+
+
+def cell(value: Any) -> str:
+    """A figure above its interval, a number, or a text."""
+    if isinstance(value, Estimate):
+        return console.figure(value, 3)
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)[:100]
