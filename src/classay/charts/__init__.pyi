@@ -15,7 +15,6 @@ from .data.hardest import hardest_table as hardest_table
 from .data.slices import slices_chart as slices_chart
 from .kinds import draw as draw
 from .learner.drift import drift_chart as drift_chart
-from .learner.importance import importance_chart as importance_chart
 from .learner.kinship import kinship_dendrogram as kinship_dendrogram
 from .learner.kinship import kinship_heatmap as kinship_heatmap
 from .learner.kinship import kinship_map as kinship_map

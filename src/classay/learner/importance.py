@@ -28,10 +28,11 @@ TEST_SIZE, MOST_POINTS = 0.3, 500
 LEAST_ROWS = 40
 FIRST = 3
 """The leading columns, which are compared between refits."""
+MOST_DRAWN = 15
 
 
 @dataclass(frozen=True)
-class Importance(Result, chart="learner.importance:importance_chart"):
+class Importance(Result, unit="rise of the Brier score if the column is shuffled"):
     """Result of `importance`: `per_refit[r, j]` is how much worse refit r predicts when column j is shuffled.
 
     `columns` are the names, in the order of the table. `overlap` is the share of the leading columns that two refits
@@ -59,6 +60,14 @@ class Importance(Result, chart="learner.importance:importance_chart"):
         ranks = np.empty_like(order)
         np.put_along_axis(ranks, order, np.arange(1, len(self.columns) + 1)[None, :], axis=1)
         return ranks
+
+    def summary(self) -> dict[str, Estimate]:
+        """The leading columns: mean, lowest and highest over refits."""
+        leading = self.per_refit.mean(axis=0).argsort(kind="stable")[::-1][:MOST_DRAWN]
+        return {
+            self.columns[place]: Estimate(float(one.mean()), float(one.min()), float(one.max()), kind="over refits")
+            for place, one in zip(leading, self.per_refit.T[leading])
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """One row per column, most important first: column, value (mean), sd over refits, lowest and highest rank."""

@@ -74,7 +74,8 @@ def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *senten
 @without_options
 def default_chart(result: Result) -> alt.LayerChart:
     """Draw the figures of any result with their intervals, under the first sentence of its text."""
-    return figures_chart(result.summary(), result._unit, headline(str(result))[0])
+    figures = {printable(name): estimate for name, estimate in result.summary().items()}
+    return figures_chart(figures, result._unit, printable(headline(str(result))[0]))
 
 
 # Figures along an axis: lines with bands.

@@ -36,7 +36,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Comparison(Result, chart="learner.versions:comparison_chart"):
+class Comparison(Result, unit="share of items"):
     """The result of `compare`: two versions on the same items.
 
     `difference` is the accuracy of new minus that of old, paired by item; `metric_difference` the same for `metric`.
@@ -89,6 +89,17 @@ class Comparison(Result, chart="learner.versions:comparison_chart"):
     def regression_shown(self) -> bool:
         """Whether new is shown to be worse by more than `min_effect`: in all items, or in a region."""
         return self.difference.high < -self.min_effect or bool(self.worse)
+
+    def summary(self) -> dict[str, Estimate]:
+        """What changed from one version to the next, and the part that a mere refit changes."""
+        return {
+            "predictions that change": self.churn,
+            "of these by a mere refit": self.refit_churn,
+            "beyond a refit": self.beyond_refit,
+            "turn wrong": self.regressions,
+            "turn right": self.gains,
+            "accuracy, new − old": self.difference,
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, on, figure, value, low, high, level, kind."""

@@ -23,6 +23,8 @@ from ..records.labelings import Labelings
 from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, PredictionTable, prediction_table
 
 OVER = "over items"
+MOST_PAIRS = 12
+"""Pairs of raters that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class SystemPair:
 
 
 @dataclass(frozen=True)
-class Judges(Result, chart="learner.versions:judges_chart"):
+class Judges(Result, unit="share of items rated the same"):
     """The result of `judges`: `raters` alone, `pairs` of them, and the `systems` they rate.
 
     `agreement` and `kappa` are the means over pairs of raters, unknown for one rater.
@@ -102,6 +104,11 @@ class Judges(Result, chart="learner.versions:judges_chart"):
         """One row per item and rater: how often two of its ratings differ, those that change most first."""
         frame: pd.DataFrame = self._per_item  # type: ignore[attr-defined]
         return frame
+
+    def summary(self) -> dict[str, Estimate]:
+        """How often each rater agrees with itself, and the first pairs of raters with each other."""
+        alone = {f"{rater.name} asked again": rater.self_agreement for rater in self.raters}
+        return alone | {f"{pair.one} and {pair.other}": pair.agreement for pair in self.pairs[:MOST_PAIRS]}
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: rater, other, figure, value, low, high, level, kind."""

@@ -39,7 +39,7 @@ class Variances:
 
 
 @dataclass(frozen=True)
-class Repeats(Result, chart="learner.versions:repeats_chart"):
+class Repeats(Result, unit="half-width of the interval of accuracy"):
     """The result of `repeats_needed`: `repeats` runs, with the range that other items of the same kind would give.
 
     With that many, asking again gives at most `share` of the variance of accuracy, or moves it by at most `precision`;
@@ -60,6 +60,11 @@ class Repeats(Result, chart="learner.versions:repeats_chart"):
     half_width: float | None
     items_for_half_width: int | None
     notes: tuple[str, ...]
+
+    def summary(self) -> dict[str, Estimate]:
+        """The half-width of the interval of accuracy by number of runs."""
+        widths = self.half_widths.items()
+        return {expect.counted(runs, "run"): Estimate(width, width, width, kind="half-width") for runs, width in widths}
 
     def to_frame(self) -> pd.DataFrame:
         """One row per number of runs: runs, value (half-width of the interval of accuracy), share by runs."""
