@@ -803,7 +803,7 @@ def all_kept() -> dict[str, Kept]:
     }
     if TORCH:
         found["store: prototypes"] = asked(lambda folder: classay.prototypes(network(), SHAPE, starts=2, store=folder))
-        found["file: Prototypes"] = saved(walked, classay.results.Prototypes.load)
+        found["file: Prototypes"] = saved(walked, getattr(classay, "results", classay).Prototypes.load)
     return found
 
 
