@@ -3,11 +3,15 @@
 from types import SimpleNamespace
 
 from classay.intervals import Estimate
-from classay.report.findings.fits import disagreement_regions
+from classay.report.findings import RULES
 
 
 def region(condition, rate, share=0.2):
     return SimpleNamespace(condition=condition, rate=Estimate(rate, rate - 0.1, rate + 0.1), rest_rate=0.1, share=share)
+
+
+def worded(results, judge):
+    return RULES["L110"].worded(RULES["L110"].check(results, judge))
 
 
 def results(**regions):
@@ -16,21 +20,19 @@ def results(**regions):
 
 
 def test_the_clearest_region_is_reported_and_others_are_named():
-    finding = disagreement_regions(
-        results(tree=[region("a < 1", 0.3), region("b < 2", 0.4)], forest=[region("c < 3", 0.2)]), None
-    )
+    finding = worded(results(tree=[region("a < 1", 0.3), region("b < 2", 0.4)], forest=[region("c < 3", 0.2)]), None)
     assert (finding.of, finding.level) == ("tree", "note")
     assert finding.sentence.startswith("Where b < 2 (20.0\u00a0% of the test points), two refits differ on 40.0")
     assert "forest also has such regions." in finding.sentence
 
 
 def test_of_two_equally_clear_regions_the_first_is_reported():
-    finding = disagreement_regions(results(tree=[region("a < 1", 0.3), region("b < 2", 0.3)]), None)
+    finding = worded(results(tree=[region("a < 1", 0.3), region("b < 2", 0.3)]), None)
     assert "a < 1" in finding.sentence
 
 
 def test_a_region_of_most_points_is_stated_by_the_rest():
-    finding = disagreement_regions(results(tree=[region("a < 1", 0.3, share=0.67)]), None)
+    finding = worded(results(tree=[region("a < 1", 0.3, share=0.67)]), None)
     assert finding.sentence.startswith(
         "Outside of a < 1 (33.0\u00a0% of the test points), two refits differ on only 10.0"
     )

@@ -1,20 +1,22 @@
 """Every rule is whole: documented, on the page of findings, under its own code, and tested on planted data."""
 
+import ast
 import importlib
 import inspect
 import re
 import sys
 from pathlib import Path
+from string import Formatter
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from classay.intervals import exact
+from classay.intervals import Estimate
 from classay.report.document import Finding
 from classay.report.findings import RULES, findings_of
-from classay.report.findings.rules import Judge, Rule, note
+from classay.report.findings.rules import WORDING, Judge, Rule, say
 from classay.report.results import DataResults, Results
 
 ROOT = Path(__file__).parents[3]
@@ -39,6 +41,28 @@ def test_a_rule_says_what_it_asks_and_when_the_answer_is_a_warning_or_a_note(rul
     assert re.match(r"- \*A (warning|note)( when| always):\* [A-Z]", rest)
     assert re.search(r"^- \*(Fine|Not reported) when:\* [A-Z]|^- \*A note always", rest, flags=re.MULTILINE)
     assert f"### {rule.code} {rule.title} {{ #{rule.code} }}\n\n{question}\n" in page
+    assert inspect.getdoc(rule.check) == question
+    levels = {outcome["level"] for outcome in WORDING[rule.code].values() if isinstance(outcome, dict)}
+    named = {"warning": "*A warning ", "note": "*A note ", "fine": "*Fine "}
+    assert levels == {level for level, text in named.items() if text in rest}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_what_the_words_of_a_rule_need_its_file_gives(rule):
+    """Every outcome is reached by its name, and every part of its sentences is passed by its name."""
+    tree = ast.parse(Path(inspect.getfile(rule.check)).read_text(encoding="utf-8"))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    passed = texts | {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)} | {"of", "value"}
+    for name, outcome in WORDING[rule.code].items():
+        if isinstance(outcome, dict):
+            words = WORDING[rule.code] | outcome
+            assert name in texts
+            sentences = [words.get(key, "") for key in ("title", "sentence", "reference", "action")]
+            assert {part for text in sentences for _, part, _, _ in Formatter().parse(text) if part} <= passed
+            assert words["sentence"]
+            assert words["reference"]
+            assert words["level"] != "fine" or not words.get("action")
+            assert words["level"] != "warning" or words["action"]
 
 
 @pytest.mark.parametrize("code", RULES)
@@ -52,13 +76,24 @@ def test_findings_are_made_by_keyword_only():
         Finding("L101", "note", "tree", "title", "sentence", None, "reference")
 
 
-def test_a_rule_adds_its_code_and_its_title_and_says_what_it_lacks():
-    def check(results, judge):
-        return note("data", "It is so.", exact(1), "0", title=results.why.get("title", ""))
+def test_a_rule_speaks_in_its_words_and_says_what_it_lacks(monkeypatch):
+    words = {
+        "title": "Usual",
+        "sentence": "{of} has {value:percent}, {count:,} rows.",
+        "bad": {"level": "warning", "title": "Other", "action": "Drop {name:quoted}."},
+        "good": {"level": "fine"},
+    }
+    monkeypatch.setitem(WORDING, "D999", words)
+    value = Estimate(0.5, 0.4, 0.6)
 
-    rule = Rule(code="D999", title="Usual", docs="", check=check, needs=(lambda results: results.why.get("lacks", ""),))
-    outcomes = [rule.outcome(SimpleNamespace(why=why), None) for why in ({}, {"title": "Other"})]
-    assert [(each.code, each.title) for (each,) in outcomes] == [("D999", "Usual"), ("D999", "Other")]
+    def check(results, judge):
+        return [say(outcome, "data", value, count=1234, name="{of}") for outcome in ("bad", "good")]
+
+    rule = Rule("D999", check, (lambda results: results.why.get("lacks", ""),))
+    bad, good = rule.outcome(SimpleNamespace(why={}), None)
+    assert (bad.code, bad.level, bad.title, bad.action) == ("D999", "warning", "Other", "Drop {of}.")
+    assert (good.level, good.title, good.action) == ("fine", "Usual", "")
+    assert bad.sentence == good.sentence == "data has 50.0\u00a0% (40.0 to 60.0), 1,234 rows."
     assert rule.outcome(SimpleNamespace(why={"lacks": "no rows"}), None) == "no rows"
 
 
@@ -70,7 +105,7 @@ def test_without_learners_every_rule_on_them_says_what_it_lacks():
     findings, unasked = findings_of(Results(data, {}))
     assert {each.code for each in findings} == {"D203"}
     assert {each.code for each in unasked} == set(RULES) - {"D203", "D204", "L107", "N502"}
-    assert all(each.why for each in unasked if each.code != "S301")
+    assert all(each.why for each in unasked)
 
 
 def test_the_level_of_a_warning_is_shared_by_all_comparisons():

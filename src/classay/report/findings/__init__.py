@@ -1,8 +1,9 @@
 """Findings: conclusions from the figures. Rules of one subject share a file.
 
 Read `rules` first: how a rule is declared, what rules share, and when a difference is a finding (`differences`). Then
-any rule, such as L103 in `refits`: its code, title and needs; the docstring, which is its entry in the docs; when it is
-a warning, a note or fine; the wording and what to do. A new finding is a new function and a test on planted data.
+any rule, such as L103 in `refits`: its code and needs, thresholds, and when it has which outcome. `findings.toml` has
+the words: title, entry in the docs, and what each outcome says. A new finding is a new function, its words, and a test
+on planted data.
 """
 
 from __future__ import annotations

@@ -8,30 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Floats
-from ...data.labels.wrong_labels import WrongLabels
 from ...intervals import Estimate, exact
 from ..cross_validated import HeldOut
-from ..document import Finding
-from ..document.phrases import distance_in_words, joined, percent, points, quoted, share, signed
+from ..document.phrases import distance_in_words, joined, points, quoted, share, signed
 from ..label_quality import best_learner, labels_of
 from ..results import Results
 from ..score_ranks import EVENTS, nearly_constant, placements, ranks_by_row
 from .differences import difference_over_rows
-from .rules import (
-    EVERYONE,
-    Judge,
-    Outcome,
-    complexity,
-    every_learner,
-    finding,
-    fine,
-    fit_size,
-    full_fits,
-    full_folds,
-    note,
-    rule,
-    warning,
-)
+from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
 """Confidence level at which a learner is ahead; that of being below is the page's."""
@@ -57,18 +41,9 @@ class _Lead:
         return f"{share(self.own)} correct compared with {share(self.baseline)}"
 
 
-@rule("D201", "Better than the geometric baseline", complexity)
+@rule("D201", complexity)
 def geometric_baseline(results: Results, judge: Judge) -> Outcome:
-    """Is a learner better than the geometric baseline, which takes the nearest class?
-
-    - *A warning when:* The learner is below the baseline: the whole interval of the difference, paired over rows, at
-      the level of the page.
-    - *A note when:* The 95 % interval of the difference lies below 0, or reaches it.
-    - *Fine when:* The 95 % interval is above 0, for every learner.
-    - *Not checked when:* There is no baseline, or fits had fewer than 90 % of the rows.
-    - *Judged by:* Both are cross-validated. Where the predictions of a learner are nearly constant, as with a rare
-      class, how well scores rank rows (AUC) is compared instead of accuracy.
-    """
+    """Is a learner better than the geometric baseline, which takes the nearest class?"""
     assert results.complexity is not None
     if results.data.per_row.time is not None:
         return "the baseline uses all rows, learners only those before"
@@ -78,25 +53,20 @@ def geometric_baseline(results: Results, judge: Judge) -> Outcome:
     leads = [lead for name, each in held.items() if (lead := _lead(name, each, results, judge)) is not None]
     if not leads:
         return "predictions are nearly constant, and there are no scores to compare"
-    nearest = f"taking the nearest class by {distance_in_words(results.complexity)}"
-    reference = f"accuracy of the baseline {percent(results.complexity.baseline_accuracy)}"
+    nearest = f"aking the nearest class by {distance_in_words(results.complexity)}"
+    common = {"nearest": f"t{nearest}", "baseline": results.complexity.baseline_accuracy}
     clearly = [each for each in leads if each.at_page_level.high < 0]
     below = [each for each in leads if each.lead.high < 0 and each not in clearly]
     doubtful = [each for each in leads if each.lead.low <= 0 <= each.lead.high]
     findings = []
     if clearly or below:
-        findings.append(_below(clearly or below, "warning" if clearly else "note", nearest, reference))
+        findings.append(_below("clearly_below" if clearly else "below", clearly or below, common))
     if doubtful:
         of = EVERYONE if len(doubtful) == len(held) else "data"
-        findings.append(_doubtful(of, doubtful, nearest, reference))
+        findings.append(_doubtful(of, doubtful, {**common, "nearest_rule": nearest}))
     least = min(leads, key=lambda each: each.lead.value)
-    return findings or fine(
-        EVERYONE,
-        f"{every_learner(held, results)} is better than {nearest}; the smallest lead is that of "
-        f"{quoted(least.learner)}, {points(least.lead)} ({least.in_words}).",
-        least.lead,
-        reference,
-    )
+    parts = {"learners": every_learner(held, results), "name": least.learner, "both": least.in_words}
+    return findings or say("fine", EVERYONE, least.lead, **parts, **common)
 
 
 def _lead(name: str, held: HeldOut, results: Results, judge: Judge) -> _Lead | None:
@@ -120,160 +90,86 @@ def _lead(name: str, held: HeldOut, results: Results, judge: Judge) -> _Lead | N
     return _Lead(name, held, float(own.mean()), float(baseline.mean()), lead, wider, ranked)
 
 
-def _below(leads: list[_Lead], level: str, nearest: str, reference: str) -> Finding:
+def _below(outcome: str, leads: list[_Lead], common: dict[str, object]) -> Said:
     first = min(leads, key=lambda each: each.lead.value)
     others = [f"{quoted(each.learner)} ({each.in_words})" for each in leads if each is not first]
-    return finding(
-        level,
-        first.learner,
-        f"It is below {nearest}, without any learner: {first.in_words}, {points(first.lead)} ({fit_size(first.held)})."
-        f"{f' Also below that: {joined(others)}.' if others else ''}",
-        first.lead,
-        reference,
-        "A rule without any settings is more accurate: check the settings of this learner, and how columns are scaled "
-        "or encoded for it."
-        if level == "warning"
-        else "It is behind by a little; check its settings, and how columns are scaled or encoded for it.",
-        "Below the geometric baseline",
-    )
+    too = f" Also below that: {joined(others)}." if others else ""
+    return say(outcome, first.learner, first.lead, both=first.in_words, rows=first.held.rows, too=too, **common)
 
 
-def _doubtful(of: str, leads: list[_Lead], nearest: str, reference: str) -> Finding:
+def _doubtful(of: str, leads: list[_Lead], common: dict[str, object]) -> Said:
     names = joined([f"{quoted(each.learner)} ({signed(each.lead)})" for each in leads])
+    names += " is" if len(leads) == 1 else " are"
     unit = "points of AUC" if any(each.ranked for each in leads) else "points"
-    return note(
-        of,
-        f"T{nearest[1:]} needs no learner. These rows do not show that {names} {'is' if len(leads) == 1 else 'are'} "
-        f"better (in parentheses: {unit} ahead; {fit_size(leads[0].held)}).",
-        leads[0].lead,
-        reference,
-        "Compare it as one more learner (classay.BaselineClassifier): it has nothing to tune.",
-        "Not shown to beat the baseline",
-    )
+    return say("doubtful", of, leads[0].lead, names=names, unit=unit, rows=leads[0].held.rows, **common)
 
 
 LEAST_SHARE = 0.01
 """Share of wrong labels, at least, that is worth a warning."""
 
 
-@rule("D202", "Suspected labels", basis="folds")
+@rule("D202", basis="folds")
 def suspected_labels(results: Results, judge: Judge) -> Outcome:
-    """Are labels wrong, and do they limit the accuracy?
-
-    - *A warning when:* At least 1 % of the labels are wrong, by the lower end of the estimate (from distances and the
-      best learner's cross-validated probabilities), and at least that many rows can be named. Rows that equal a row
-      with another label do not count (D203).
-    - *A note when:* Some labels are suspected, but fewer, or wrong labels are indistinguishable from overlap.
-    - *Fine when:* No label is suspected.
-    - *Not checked when:* There is no baseline, there are no cross-validated predictions, or a column predicts the label
-      alone (D205).
-    """
+    """Are labels wrong, and do they limit the accuracy?"""
     if results.suspicions.leak:
         return "one column predicts the label (D205): labels that it contradicts are no surprise"
     if results.complexity is None or best_learner(results) is None:
         return results.why.get("complexity", "there are no cross-validated predictions")
     labels, rows = labels_of(results), results.measured.size
-    count, reference = exact(labels.listed.size, "count"), "0 if all labels are right"
-    sentence = f"{_in_numbers(labels, rows)} {labels.answer}" if labels.share.known else labels.answer
     # Rows that equal a row with another label are reported as such: nobody can know which label is wrong.
     named = int((~results.data.contradicted_rows[results.measured[labels.listed]]).sum())
-    wrong = judge.widened(labels.share) if labels.share.known else labels.share
-    if wrong.known and wrong.low >= LEAST_SHARE and named >= max(3, math.ceil(LEAST_SHARE * rows)):
-        action = "Check the rows below, likeliest first, and correct wrong labels before you tune anything."
-        return warning("data", sentence, count, reference, action)
-    if labels.listed.size or not labels.share.known:
-        action = "Check the first of them." if labels.listed.size else "Have some rows labelled twice to find out."
-        return note("data", sentence, count, reference, action)
-    return fine(
-        "data",
-        f"No row is clearly labelled wrongly. {labels.answer}",
-        exact(0, "count"),
-        f"at most {labels.number.high:,.0f} wrong labels",
-        "No label is suspected",
-    )
-
-
-def _in_numbers(labels: WrongLabels, rows: int) -> str:
-    number = labels.number
-    return (
+    listed, number = labels.listed.size, labels.number
+    if not labels.share.known:
+        outcome = "unknown_some" if listed else "unknown"
+        return say(outcome, "data", exact(listed, "count"), answer=labels.answer)
+    if not listed:
+        return say("none", "data", exact(0, "count"), answer=labels.answer, most=number.high)
+    many = judge.widened(labels.share).low >= LEAST_SHARE and named >= max(3, math.ceil(LEAST_SHARE * rows))
+    count = (
         f"About {number.value:,.0f} [{number.low:,.0f}, {number.high:,.0f}] of {rows:,} labels are wrong, by "
-        f"{labels.used}; {labels.listed.size:,} of them can be named, about {labels.false_alarms:.0%} wrongly."
+        f"{labels.used}; {listed:,} of them can be named, about {labels.false_alarms:.0%} wrongly."
     )
+    return say("many" if many else "some", "data", exact(listed, "count"), count=count, answer=labels.answer)
 
 
-@rule("D203", "Contradictory rows")
+@rule("D203")
 def contradictory_rows(results: Results, judge: Judge) -> Outcome:
-    """Do rows contradict each other?
-
-    - *A note when:* Rows that are equal in every column have different labels.
-    - *Fine when:* No row repeats another, with the same label or another. With duplicates alone, only D204 is reported.
-    """
+    """Do rows contradict each other?"""
     data = results.data
-    contradictory, rows, reference = int(data.contradicted_rows.sum()), data.codes.size, "0: no contradictions"
+    contradictory, rows = int(data.contradicted_rows.sum()), data.codes.size
     if contradictory:
-        wrong = data.surely_wrong
-        return note(
-            "data",
-            f"{contradictory:,} of {rows:,} rows are equal in every column to a row with another label. Any classifier "
-            f"predicts at least {wrong:,} of them wrongly: none can be right on more than {share(1 - wrong / rows)} of "
-            "the rows.",
-            exact(contradictory, "count"),
-            reference,
-            "Is a column missing that separates them, or are labels wrong?",
-        )
-    if data.duplicates:
-        return []
-    title = "No row repeats or contradicts another"
-    return fine("data", f"All {rows:,} rows differ in some column.", exact(0, "count"), reference, title)
+        parts = {"contradictory": contradictory, "rows": rows, "wrong": data.surely_wrong}
+        return say("contradictory", "data", exact(contradictory, "count"), most=1 - data.surely_wrong / rows, **parts)
+    return [] if data.duplicates else say("fine", "data", exact(0, "count"), rows=rows)
 
 
 SHIFT = 0.01
 """Smallest difference in accuracy that matters."""
 
 
-@rule("D204", "Duplicate rows")
+@rule("D204")
 def duplicate_rows(results: Results, judge: Judge) -> Outcome:
-    """Do copies of rows make accuracy look better than it is?
-
-    - *A warning when:* With copies on both sides it is more accurate by more than 1 point, and the whole interval of
-      the difference, paired over rows, is above 0.
-    - *A note when:* Rows occur more than once with the same label, but that was not shown.
-    - *Not reported when:* There are none; D203 then says whether rows contradict each other.
-    - *Judged by:* Rows count as copies if there are more than twice as many equal ones as shuffled columns would give.
-      Copies are then kept on one side of every split, for every other finding. The most accurate learner is
-      cross-validated a second time, without that.
-    """
+    """Do copies of rows make accuracy look better than it is?"""
     data = results.data
     if not data.duplicates:
         return []
     count = exact(data.duplicates, "count")
-    sentence = f"{data.duplicates:,} of {data.codes.size:,} rows repeat an earlier one, including the label."
+    common = {"copies": data.duplicates, "rows": data.codes.size}
     if not data.copies_together:
         chance = data.chance_duplicates
-        why = (
+        effect = (
             f"With shuffled columns there would be {chance:,}, so equal cases are simply frequent."
             if data.duplicates <= 2 * chance
             else "If a copy is among the training rows, a test row is easier to predict than a new one."
         )
-        action = "Drop the rows if they are copies; keep them if equal cases really are frequent."
-        return note("data", f"{sentence} {why}", count, f"shuffled columns: {chance:,}", action)
-    action = "Find out where they come from, and drop them if they are copies of the same case."
+        return say("frequent", "data", count, effect=effect, chance=chance, **common)
     measured = _with_copies(results, judge)
     if measured is None:
-        sentence += " Copies are kept on one side of every split."
-        return note("data", sentence, count, "0: no duplicates", action)
+        return say("copies", "data", count, effect="Copies are kept on one side of every split.", **common)
     gain, without, effect = measured
-    if gain.low > 0 and gain.value > SHIFT:
-        return warning(
-            "data",
-            f"{sentence} {effect}",
-            gain,
-            f"accuracy with copies on one side: {share(without)}",
-            "Drop the copies before you split, or keep them together (groups). Do not quote the accuracy of a random "
-            "split.",
-            "Copies of rows inflate accuracy",
-        )
-    return note("data", f"{sentence} {effect}", count, "0: no duplicates", action)
+    inflated = gain.low > 0 and gain.value > SHIFT
+    outcome, value = ("inflated", gain) if inflated else ("copies", count)
+    return say(outcome, "data", value, effect=effect, without=without, **common)
 
 
 def _with_copies(results: Results, judge: Judge) -> tuple[Estimate, float, str] | None:
@@ -290,7 +186,7 @@ def _with_copies(results: Results, judge: Judge) -> tuple[Estimate, float, str] 
     gain = difference_over_rows(with_copies, without, judge.level, data.groups_of(tested))
     has_copy = np.bincount(groups)[groups[tested]] > 1
     effect = (
-        f"With copies in both training and test rows, {quoted(name)} ({fit_size(together)}) predicts "
+        f"With copies in both training and test rows, {quoted(name)} (fits on {together.rows:,} rows) predicts "
         f"{share(float(with_copies.mean()))} of the rows correctly: {share(float(with_copies[has_copy].mean()))} of "
         f"those that have a copy, {share(float(with_copies[~has_copy].mean()))} of the others. With copies on one side "
         f"only it is {share(float(without.mean()))}, a difference of {points(gain)}. All other figures of this page "

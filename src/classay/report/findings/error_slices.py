@@ -17,11 +17,10 @@ from ...data.model.error_slices import Slices
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ...regions.region import Region
 from ..cross_validated import HeldOut
-from ..document import Finding
-from ..document.phrases import joined, percent, quoted, share
+from ..document.phrases import joined, quoted, share
 from ..results import Results
 from ..score_ranks import EVENTS, nearly_constant
-from .rules import EVERYONE, Judge, Outcome, finding, fine, fit_size, full_fits, full_folds, most_accurate, rule
+from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, rule, say
 
 ALWAYS = 0.99
 """A learner that is equally certain of this share of its predictions is always certain."""
@@ -40,25 +39,13 @@ class _LearnerSlice(NamedTuple):
         return self.excess.rate < (self.slice.rate.value + self.slice.rest_rate) / 2
 
 
-@rule("S301", "Errors concentrate in a slice", full_fits, basis="folds")
+@rule("S301", full_fits, basis="folds")
 def error_slices(results: Results, judge: Judge) -> Outcome:
-    """Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?
-
-    - *A warning when:* A slice was found in one part of the rows and confirmed in the others (q ≤ .05). It has more
-      errors than the learner's own scores predict (p at most .02, shared by all learners and the slices tested), and
-      the scores predict less than half of the difference to the other rows. How errors depend on scores is learnt from
-      the rows searched.
-    - *A note when:* A slice was found and confirmed, and the scores predict most of it: these rows are hard and the
-      scores reflect it; or they are the same everywhere, so that they cannot predict anything.
-    - *Fine when:* No slice was found, or none was confirmed, for any learner.
-    - *Not checked when:* Fits had fewer than 90 % of the rows, or there are too few rows or errors to search slices.
-    - *Not reported when:* A slice has fewer than 20 errors; or the scores predict most of it and predictions are nearly
-      constant, as errors are then the rows of a rare class.
-    """
+    """Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?"""
     held_out = full_folds(results)
     searched = {name: results.slices[name] for name in held_out if name in results.slices}
     if not searched:
-        return results.why.get("slices", "")
+        return results.why.get("slices", "no slices were searched")
     unpredicted: dict[str, _LearnerSlice] = {}
     predicted: dict[str, _LearnerSlice] = {}
     for name, slices in searched.items():
@@ -73,50 +60,41 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
             predicted[name] = max(large, key=lambda each: each.slice.rate.low - each.slice.rest_rate)
     # At most one warning and one note, for the most accurate learner concerned; the section has the others.
     findings = [
-        _concentrated(level, slices, held_out, results)
-        for level, slices in (("warning", unpredicted), ("note", predicted))
+        _concentrated(slices, held_out, results, shown)
+        for slices, shown in ((unpredicted, False), (predicted, True))
         if slices
     ]
-    return findings or _nowhere(list(searched.values()))
+    tested = sum(len(slices.tested) for slices in searched.values())
+    overall = max((slices.error_rate for slices in searched.values()), key=lambda rate: rate.value)
+    outcome = "unconfirmed" if tested else "fine"
+    return findings or say(outcome, EVERYONE, overall, tested=tested, overall=overall.value)
 
 
 def _concentrated(
-    level: str, slices: dict[str, _LearnerSlice], held_out: dict[str, HeldOut], results: Results
-) -> Finding:
+    slices: dict[str, _LearnerSlice], held_out: dict[str, HeldOut], results: Results, shown: bool
+) -> Said:
+    """The slice of the most accurate learner; `shown` is whether its scores show it, as far as they can."""
     name = most_accurate({name: held_out[name] for name in slices}, results)
     first, held = slices[name], held_out[name]
     here, certain = first.slice, _certain(held)
     scores = certain or f"Its own scores predict {share(first.excess.rate)} there"
-    if level == "warning":
-        title = "Errors concentrate where its scores do not show it"
-        action = (
-            "Check these rows and their labels: add more of them, or a column that separates the classes. Do not trust "
-            "its scores there."
-        )
-    elif certain:
-        title, action = "", "Check these rows, and add a column that separates the classes."
-    else:
+    if shown and not certain:
         scores += ", which these rows do not contradict" if first.mostly_unpredicted else ", most of the difference"
-        title, action = (
-            "",
-            (
-                "These rows are hard and its scores reflect it; review low-score predictions, or add a column that "
-                "separates the classes."
-            ),
-        )
-    elsewhere = f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere"
     more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
     others = [quoted(other) for other in slices if other != name]
     too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
-    return finding(
-        level,
+    return say(
+        "unpredicted" if not shown else "certain" if certain else "predicted",
         name,
-        f"Where {here.condition} ({here.size:,} of {held.tested.size:,} rows), {percent(here.rate)} of its "
-        f"predictions are wrong ({fit_size(held)}), {elsewhere}. {scores}.{more}{too}",
         here.rate,
-        f"elsewhere {share(here.rest_rate)}",
-        action,
-        title,
+        condition=here.condition,
+        size=here.size,
+        tested=held.tested.size,
+        rows=held.rows,
+        rest=here.rest_rate,
+        elsewhere=f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere",
+        scores=scores,
+        more=more + too,
     )
 
 
@@ -128,20 +106,6 @@ def _certain(held: HeldOut) -> str:
     if (certain >= certain.max() - 1e-9).mean() >= ALWAYS:
         return "It is always certain, so its scores cannot warn you"
     return ""
-
-
-def _nowhere(searched: list[Slices]) -> Finding:
-    tested = sum(len(slices.tested) for slices in searched)
-    overall = max(searched, key=lambda slices: slices.error_rate.value).error_rate
-    return fine(
-        EVERYONE,
-        f"Of {tested} slices that looked suspicious in one part of the rows, the others confirmed none."
-        if tested
-        else "No range or category of one or two columns stands out by its errors.",
-        overall,
-        f"error rate of all rows {share(overall.value)}",
-        "Errors concentrate nowhere",
-    )
 
 
 # How many errors a learner's own scores predict in some rows, and whether there are more.

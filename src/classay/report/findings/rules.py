@@ -1,18 +1,22 @@
-"""What rules share: how one is declared, what it returns, and when a difference between figures is a finding.
+"""What rules share: how one is declared, what it says, and when a difference between figures is a finding.
 
 A difference is a finding if its interval supports it, at a level at which all warnings of a page together are rarely
-wrong: `Judge` has that level.
+wrong: `Judge` has that level. The words of every finding are in `findings.toml`.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib.resources import files
+from string import Formatter
+from typing import Any, NamedTuple
 
 from ...intervals import Estimate, normal_quantile
 from ..cross_validated import MOSTLY, HeldOut
 from ..document import Finding
+from ..document.phrases import bits, percent, points, quoted, share
 from ..results import Results
 
 EVERYONE = "all learners"
@@ -21,11 +25,46 @@ ERROR = 0.03
 """Probability of any wrong warning from the comparisons of a page (Bonferroni)."""
 SLICE_ERROR = 0.02
 """The same for slices, over all learners and their slices."""
+WORDING: dict[str, dict[str, Any]] = tomllib.loads(
+    files(__package__).joinpath("findings.toml").read_text(encoding="utf-8")
+)
+"""By code: the title, the text of the docs, and what is said of each outcome; of the code itself, what they share."""
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "bits": bits,
+    "percent": percent,
+    "points": points,
+    "quoted": quoted,
+    "share": share,
+}
 
-Outcome = list[Finding] | Finding | str
+
+class Said(NamedTuple):
+    """What a rule found: the name of the outcome, whose it is, the figure, and the parts of its sentences."""
+
+    outcome: str
+    of: str
+    value: Estimate
+    parts: dict[str, Any]
+
+
+Outcome = list[Said] | Said | str
 """What a rule returns: its findings, if any, or the reason why it could not be checked."""
+Check = Callable[[Results, "Judge"], Outcome]
 Need = Callable[[Results], str]
 """What a rule needs of the results: the reason why it is not there, or ""."""
+
+
+def say(outcome: str, of: str, value: Estimate, **parts: Any) -> Said:
+    """A finding, in the words of its outcome."""
+    return Said(outcome, of, value, parts)
+
+
+class _Words(Formatter):
+    """Fills in a sentence; figures of a report have formats of their own, as in {accuracy:percent}."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        form = FORMATS.get(format_spec)
+        return form(value) if form is not None else str(super().format_field(value, format_spec))
 
 
 @dataclass(frozen=True)
@@ -61,22 +100,30 @@ class Judge:
         return replace(estimate, low=low, high=high, level=self.level)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Rule:
-    """A finding that a report can have: the stable code, the heading, the text of the docs, and the check itself.
+    """A finding that a report can have: the stable code, the check itself, and what it needs.
 
     `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that the budget limits.
     """
 
     code: str
-    title: str
-    docs: str
-    check: Callable[[Results, Judge], Outcome]
+    check: Check
     needs: tuple[Need, ...] = ()
     basis: str = ""
 
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return str(WORDING[self.code]["title"])
+
+    @property
+    def docs(self) -> str:
+        """The question, and when the answer is a warning, a note, or neither."""
+        return str(WORDING[self.code]["docs"])
+
     def outcome(self, results: Results, judge: Judge) -> list[Finding] | str:
-        """Its findings under its code, or why it could not be checked."""
+        """Its findings, or why it could not be checked."""
         for need in self.needs:
             why = need(results)
             if why:
@@ -84,47 +131,31 @@ class Rule:
         outcome = self.check(results, judge)
         if isinstance(outcome, str):
             return outcome
-        findings = [outcome] if isinstance(outcome, Finding) else outcome
-        named = [replace(each, code=self.code, title=each.title or self.title) for each in findings]
-        return [limited(each, self.basis, results) for each in named]
+        said = [outcome] if isinstance(outcome, Said) else outcome
+        return [limited(self.worded(each), self.basis, results) for each in said]
+
+    def worded(self, said: Said) -> Finding:
+        """The finding in words."""
+        words = WORDING[self.code] | WORDING[self.code][said.outcome]
+        texts = {
+            name: _Words().format(words.get(name, ""), **{"of": said.of, "value": said.value, **said.parts})
+            for name in ("title", "sentence", "reference", "action")
+        }
+        return Finding(code=self.code, level=words["level"], of=said.of, value=said.value, **texts)
 
 
 RULES: dict[str, Rule] = {}
 """Every finding that a report can have, by code, as the files of this folder declare them."""
 
 
-def rule(
-    code: str, title: str, *needs: Need, basis: str = ""
-) -> Callable[[Callable[[Results, Judge], Outcome]], Callable[[Results, Judge], Outcome]]:
-    """Declare a function as the rule of a code; its docstring is its entry in the docs."""
+def rule(code: str, *needs: Need, basis: str = "") -> Callable[[Check], Check]:
+    """Declare a function as the rule of a code; its words are in `findings.toml`."""
 
-    def declare(check: Callable[[Results, Judge], Outcome]) -> Callable[[Results, Judge], Outcome]:
-        RULES[code] = Rule(code=code, title=title, docs=check.__doc__ or "", check=check, needs=needs, basis=basis)
+    def declare(check: Check) -> Check:
+        RULES[code] = Rule(code, check, needs, basis)
         return check
 
     return declare
-
-
-def finding(level: str, of: str, sentence: str, value: Estimate, reference: str, action: str, title: str) -> Finding:
-    """A finding of any level; the rule adds its code, and its title if this one is empty."""
-    return Finding(
-        code="", level=level, of=of, title=title, sentence=sentence, value=value, reference=reference, action=action
-    )
-
-
-def warning(of: str, sentence: str, value: Estimate, reference: str, action: str, title: str = "") -> Finding:
-    """Act on it."""
-    return finding("warning", of, sentence, value, reference, action, title)
-
-
-def note(of: str, sentence: str, value: Estimate, reference: str, action: str = "", title: str = "") -> Finding:
-    """Good to know."""
-    return finding("note", of, sentence, value, reference, action, title)
-
-
-def fine(of: str, sentence: str, value: Estimate, reference: str, title: str = "") -> Finding:
-    """Checked, no problem."""
-    return finding("fine", of, sentence, value, reference, "", title)
 
 
 def refits(results: Results) -> str:
@@ -160,11 +191,6 @@ def full_folds(results: Results) -> dict[str, HeldOut]:
 def most_accurate(held: Mapping[str, HeldOut], results: Results) -> str:
     """The learner whose cross-validated predictions are right most often."""
     return max(held, key=lambda name: float(held[name].right(results.data.codes).mean()))
-
-
-def fit_size(held: HeldOut) -> str:
-    """How many rows the fits of a figure had, such as fits on 2,088 rows."""
-    return f"fits on {held.rows:,} rows"
 
 
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:

@@ -12,91 +12,50 @@ from ...arrays import Floats, Ints, Mask
 from ...intervals import Estimate, exact, of_proportion_by_group
 from ...splits import PerRow, fold_of_rows
 from ..cross_validated import HeldOut
-from ..document import Finding
-from ..document.phrases import joined, percent, points, quoted, share
+from ..document.phrases import joined, points, quoted
 from ..results import Results
 from ..score_ranks import EVENTS, classes_with_rows, ranks_by_row, ranks_of_class
 from .differences import difference_over_rows, mean_over_rows
-from .rules import (
-    EVERYONE,
-    Judge,
-    Outcome,
-    every_learner,
-    finding,
-    fine,
-    fit_size,
-    full_fits,
-    full_folds,
-    note,
-    rule,
-)
+from .rules import EVERYONE, Judge, Outcome, Said, every_learner, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
 """Confidence level of differences that are not shared by all warnings of a page."""
 
 
-@rule("L101", "Better than the largest class", full_fits)
+@rule("L101", full_fits)
 def largest_class(results: Results, judge: Judge) -> Outcome:
-    """Is a learner better than always predicting the largest class?
-
-    - *A warning when:* Its accuracy is not above the share of the largest class, and its scores are not shown to rank
-      rows better than chance.
-    - *A note when:* Its accuracy is not shown to be above that share (the 95 % interval of the difference, paired over
-      rows, reaches 0), but its scores rank rows better than chance, or its accuracy is higher.
-    - *Fine when:* The whole interval is above 0, for every learner.
-    - *Not checked when:* Fits had fewer than 90 % of the rows, or fewer than 20 rows are of other classes.
-    - *Judged by:* Cross-validated predictions; where accuracy cannot show it, by how well the scores rank rows
-      (AUC).
-    """
+    """Is a learner better than always predicting the largest class?"""
     data, held = results.data, full_folds(results)
     largest = int(np.argmax(np.bincount(data.codes)))
     always = data.codes == largest
     if int((~always).sum()) < EVENTS:
         return f"fewer than {EVENTS} rows are not of the largest class"
-    label, chance = quoted(data.classes[largest]), share(float(always.mean()))
+    common = {"label": quoted(data.classes[largest]), "chance": float(always.mean())}
     leads = {
         name: difference_over_rows(each.right(data.codes), always[each.tested], LEVEL, data.groups_of(each.tested))
         for name, each in held.items()
     }
-    findings = [
-        _no_better(name, held[name], lead, results, label, chance) for name, lead in leads.items() if lead.low <= 0
-    ]
     least = min(leads, key=lambda name: leads[name].value)
-    return findings or fine(
-        EVERYONE,
-        f"{every_learner(held, results)} beats always predicting class {label}, which reaches {chance}; the smallest "
-        f"lead is that of {quoted(least)}, {points(leads[least])}.",
-        leads[least],
-        f"always class {label}: {chance}",
-    )
+    return [
+        _no_better(name, held[name], lead, results, common) for name, lead in leads.items() if lead.low <= 0
+    ] or say("better", EVERYONE, leads[least], learners=every_learner(held, results), name=least, **common)
 
 
-def _no_better(name: str, held: HeldOut, lead: Estimate, results: Results, label: str, chance: str) -> Finding:
+def _no_better(name: str, held: HeldOut, lead: Estimate, results: Results, common: dict[str, object]) -> Said:
     codes, groups = results.data.codes, results.data.groups_of(held.tested)
-    accuracy, ranks = of_proportion_by_group(held.right(codes), groups), ranks_by_row(held, codes)
+    ranks = ranks_by_row(held, codes)
     auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
     ranked, clearly = auc is not None and auc.low > 0.5, lead.value <= 0
-    scores = ""
-    if auc is not None:
-        scores = f" Its scores rank rows {'better than chance' if ranked else 'no better than chance'} (AUC {auc:.2f})."
-    if ranked:
-        title = "Accuracy does not show what it has learnt"
-        action = "Judge it by its scores (metric roc_auc or average_precision), and set the threshold by your costs."
-    elif clearly:
-        title = "No better than the largest class"
-        action = "Do not use it as it is: check whether the columns are informative, and the recall of each class."
-    else:
-        title = "Not shown to beat the largest class"
-        action = "More rows would show whether it is better. Until then, check the recall of each class."
-    return finding(
-        "warning" if clearly and not ranked else "note",
+    return say(
+        "ranked" if ranked else "no_better" if clearly else "unclear",
         name,
-        f"It predicts {percent(accuracy)} of the rows correctly ({fit_size(held)}); always predicting class {label} "
-        f"would reach {chance}{'' if clearly else f', which is lower by {points(lead)}'}.{scores}",
-        accuracy,
-        f"always class {label}: {chance}",
-        action,
-        title,
+        of_proportion_by_group(held.right(codes), groups),
+        rows=held.rows,
+        lead="" if clearly else f", which is lower by {points(lead)}",
+        scores=""
+        if auc is None
+        else f" Its scores rank rows {'better' if ranked else 'no better'} than chance (AUC {auc:.2f}).",
+        **common,
     )
 
 
@@ -122,18 +81,9 @@ class _Missed(NamedTuple):
         return self.auc is not None and self.auc.low > 0.5 and self.share < RARE and self.of_two
 
 
-@rule("L105", "A class is hardly ever found", full_fits, basis="folds")
+@rule("L105", full_fits, basis="folds")
 def missed_class(results: Results, judge: Judge) -> Outcome:
-    """Is there a class that a learner hardly ever finds?
-
-    - *A warning when:* The upper end of the recall of a class (90 %, one-sided) is below half its share: naming rows at
-      random would find more than twice as many of them.
-    - *A note when:* The same of the rarer of two classes, with less than 5 % of the rows, and scores rank it better
-      than chance: labels at the usual threshold hide what the learner knows.
-    - *Fine when:* This holds for no learner and no class.
-    - *Not checked when:* There are no cross-validated predictions, or no class has 20 rows.
-    - *Judged by:* Cross-validated predictions, for classes with at least 20 rows.
-    """
+    """Is there a class that a learner hardly ever finds?"""
     judged = len(classes_with_rows(results.data.codes))
     if not judged:
         return f"no class has {EVENTS} rows"
@@ -145,14 +95,8 @@ def missed_class(results: Results, judge: Judge) -> Outcome:
             if classes:
                 findings.append(_hardly_found(name, held, classes, ranked))
     few = results.data.classes.size - judged
-    return findings or fine(
-        EVERYONE,
-        f"No learner is shown to find fewer rows of a class than random naming would"
-        f"{f'; {few} of {few + judged} classes have fewer than {EVENTS} rows and were not judged' if few else ''}.",
-        exact(0, "count"),
-        f"{judged} classes",
-        "No class is missed",
-    )
+    unjudged = f"; {few} of {few + judged} classes have fewer than {EVENTS} rows and were not judged" if few else ""
+    return findings or say("fine", EVERYONE, exact(0, "count"), few=unjudged, judged=judged)
 
 
 def _missed(held: HeldOut, results: Results) -> list[_Missed]:
@@ -171,22 +115,18 @@ def _missed(held: HeldOut, results: Results) -> list[_Missed]:
     return missed
 
 
-def _hardly_found(name: str, held: HeldOut, missed: list[_Missed], ranked: bool) -> Finding:
+def _hardly_found(name: str, held: HeldOut, missed: list[_Missed], ranked: bool) -> Said:
     named = joined([f"{each.label} ({each.found:,} of {each.rows:,} rows)" for each in missed[:3]])
     more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
     label, auc = missed[0].label, missed[0].auc
-    scores = "" if auc is None else f" Its scores rank rows of class {label} with an AUC of {auc:.2f}."
-    return finding(
-        "note" if ranked else "warning",
+    return say(
+        "ranked" if ranked else "missed",
         name,
-        f"Of {'class' if len(missed) == 1 else 'classes'} {named}{more} it finds fewer than random naming would "
-        f"({fit_size(held)}); together they are {share(sum(each.share for each in missed))} of the rows.{scores}",
         exact(len(missed), "count"),
-        "half the share of the class",
-        "Use its scores, with a threshold set by your costs, instead of its labels."
-        if ranked
-        else "Weight the classes (class_weight='balanced'), change the threshold, or add rows of these classes.",
-        "A rare class needs a threshold" if ranked else "",
+        classes=f"{'class' if len(missed) == 1 else 'classes'} {named}{more}",
+        rows=held.rows,
+        share=sum(each.share for each in missed),
+        scores="" if auc is None else f" Its scores rank rows of class {label} with an AUC of {auc:.2f}.",
     )
 
 
@@ -224,20 +164,9 @@ class _Gap:
         return self.gap.low > MATTERS or self.gap.high < -MATTERS
 
 
-@rule("L111", "Probabilities do not match how often it is right", full_fits)
+@rule("L111", full_fits)
 def calibration(results: Results, judge: Judge) -> Outcome:
-    """Are the probabilities of a learner as high as its predictions are right?
-
-    - *A note when:* On average over cross-validated predictions, a learner is surer than it is right, or less sure, by
-      3 points or more; or the probability that it gives to a class differs so much from the share of the class. The
-      99 % interval, shared by all learners, must be beyond 3 points.
-    - *Fine when:* No learner's 95 % interval reaches beyond 3 points.
-    - *Not checked when:* No learner gives probabilities, fits had fewer than 90 % of the rows, or rows belong together
-      (D206).
-    - *Not reported when:* It cannot be said; or the learner is there for contrast only.
-    - *Judged by:* This is calibration on average: probabilities that are too high in one place and too low in another
-      may still cancel.
-    """
+    """Are the probabilities of a learner as high as its predictions are right?"""
     able = {name: held for name, held in full_folds(results).items() if held.probabilities is not None}
     if not able:
         return "no learner gives probabilities"
@@ -251,14 +180,7 @@ def calibration(results: Results, judge: Judge) -> Outcome:
     if any(each.gap.low < -MATTERS or each.gap.high > MATTERS for each in usual):
         return []
     worst = max(usual, key=lambda each: abs(each.gap.value))
-    return fine(
-        EVERYONE,
-        "On average no learner is surer than it is right, or less sure, by more than 3 points; the largest difference "
-        f"is that of {quoted(worst.learner)}, {points(worst.gap)}.",
-        worst.gap,
-        "0: as sure as it is right",
-        "Probabilities are right on average",
-    )
+    return say("fine", EVERYONE, worst.gap, name=worst.learner)
 
 
 def _gap(name: str, held: HeldOut, results: Results, level: float) -> _Gap:
@@ -277,31 +199,22 @@ def _gap(name: str, held: HeldOut, results: Results, level: float) -> _Gap:
     return clear[0] if clear else max(gaps, key=lambda each: max(each.gap.high, -each.gap.low))
 
 
-def _off(off: list[_Gap], held_out: dict[str, HeldOut]) -> Finding:
+def _off(off: list[_Gap], held_out: dict[str, HeldOut]) -> Said:
     first, held = off[0], held_out[off[0].learner]
     others = [f"{quoted(each.learner)} ({each.direction} by {points(each.size)})" for each in off[1:]]
-    if first.of is None:
-        title = f"Its probabilities are {'too high' if first.gap.value > 0 else 'too low'}"
-        sentence = (
-            f"It is {share(first.mean)} sure of its predictions on average, but {share(first.real)} of them are right "
-            f"({fit_size(held)}): it is {first.direction} by {points(first.size)}."
-        )
-    else:
-        title = "Its probabilities do not match the shares of the classes"
-        sentence = (
-            f"It gives class {quoted(first.of)} a probability of {share(first.mean)} on average, but "
-            f"{share(first.real)} of the rows are of that class ({fit_size(held)}), a difference of "
-            f"{points(first.size)}."
-        )
-    return note(
+    return say(
+        "sure" if first.of is None else "classes",
         first.learner,
-        f"{sentence}{f' Also off: {joined(others)}.' if others else ''}",
         first.gap,
-        "0: as sure as it is right",
-        "Use its labels and its ranking, but not its probabilities as they are: calibrate them with "
-        f"CalibratedClassifierCV(method='{'isotonic' if held.rows >= ENOUGH else 'sigmoid'}', cv=5), or undo class "
-        "weights and resampling.",
-        title,
+        high="high" if first.gap.value > 0 else "low",
+        mean=first.mean,
+        real=first.real,
+        rows=held.rows,
+        direction=first.direction,
+        size=first.size,
+        label=first.of,
+        method="isotonic" if held.rows >= ENOUGH else "sigmoid",
+        too=f" Also off: {joined(others)}." if others else "",
     )
 
 
@@ -319,18 +232,9 @@ class _Threshold:
     better: tuple[float, float]
 
 
-@rule("L112", "Another threshold would cost less")
+@rule("L112")
 def threshold(results: Results, judge: Judge) -> Outcome:
-    """Would another threshold cost less?
-
-    - *A note when:* Of two classes one has less than a third of the rows, and another threshold on its probability
-      raises balanced accuracy by 3 points or more (the 99 % interval above 0). Balanced accuracy is the cost in which a
-      missed row of the rarer class weighs as much as the classes are unequal: with 2 % of the rows, as much as 49 false
-      alarms. The threshold is chosen on one half of the rows and judged on the other.
-    - *Not reported when:* No threshold is better by so much.
-    - *Not checked when:* There are not two unequal classes, fewer than 20 rows of the rarer one, no probabilities, or
-      fits on fewer than 90 % of the rows.
-    """
+    """Would another threshold cost less?"""
     data = results.data
     counts = np.bincount(data.codes, minlength=data.classes.size)
     rarer = int(counts.argmin())
@@ -347,18 +251,20 @@ def threshold(results: Results, judge: Judge) -> Outcome:
     if not clear:
         return []
     most, others = max(clear, key=lambda each: each.gain.value), len(clear) - 1
-    too = f" {others} other {'learner also gains' if others == 1 else 'learners also gain'} by this." if others else ""
-    return note(
+    return say(
+        "better",
         most.learner,
-        f"As it is, it finds {share(most.own[0])} of the rows of class {quoted(data.classes[rarer])}, with false "
-        f"alarms for {share(most.own[1])} of the others. If a probability of {most.threshold:.2g} were enough, it "
-        f"would find {share(most.better[0])}, with false alarms for {share(most.better[1])}: balanced accuracy rises "
-        f"by {points(most.gain)}. That costs less if missing one costs as much as {counts.max() / counts.min():.2g} "
-        f"false alarms.{too}",
         most.gain,
-        "0: its own threshold is as good",
-        "Decide what a missed row and a false alarm cost you, and set the threshold for that: "
-        "TunedThresholdClassifierCV of scikit-learn does. Do not resample the rows for it.",
+        label=data.classes[rarer],
+        found=most.own[0],
+        alarms=most.own[1],
+        threshold=most.threshold,
+        more_found=most.better[0],
+        more_alarms=most.better[1],
+        ratio=counts.max() / counts.min(),
+        too=f" {others} other {'learner also gains' if others == 1 else 'learners also gain'} by this."
+        if others
+        else "",
     )
 
 
