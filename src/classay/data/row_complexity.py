@@ -11,17 +11,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
-from ..arrays import Floats, Mask
-from ..inputs import class_labels, encode
+from ..arrays import Floats, Ints, Mask
+from ..inputs import class_labels, encode, finite, take
 from ..intervals import Estimate
 from ..result import Result, plain
-from .geometry.cross_fit import CrossFit
-from .geometry.distances import BY_CLASS
+from .geometry.cross_fit import CrossFit, detail_needed
+from .geometry.distances import BY_CLASS, CLASS_OFFSET, DistanceMetric
 from .geometry.moments import Geometry
 from .labels.wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
 from .model.baseline import BINS, ComplexityAgainst, VersusBaseline, against, versus
 from .model.new_rows import UnlikeKnown, score, unlike_known
-from .row_tables import explain, row_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +66,24 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """Where the classes lie: the record behind these figures."""
         return self.evidence.geometry
 
+    def table(self, rows: Ints) -> pd.DataFrame:
+        """Some of the rows, one line each."""
+        gap = self.own_distance - self.nearest_distance
+        # Softmax of −δ/τ at the nearest other class.
+        probability = np.exp(np.minimum(gap / self.temperature - self.values, 0.0))
+        columns = {
+            "row": np.arange(len(self)),
+            "label": self.labels,
+            "predicted": self.predicted,
+            "nearest": self.nearest,
+            "complexity": self.values,
+            "own_distance": self.own_distance,
+            "nearest_distance": self.nearest_distance,
+            "gap": gap,
+            "nearest_probability": probability,
+        }
+        return pd.DataFrame({name: values[rows] for name, values in columns.items()})
+
     def hardest(self, n: int = 20, suspects: bool = True) -> pd.DataFrame:
         """The n rows of highest complexity; with `suspects=False`, of those whose label is not suspected.
 
@@ -76,7 +93,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         if not suspects:
             rows = np.setdiff1d(rows, self.wrong_labels().listed)
         order = rows[np.argsort(-self.values[rows], kind="stable")]
-        return row_table(self, order[: expect.whole(n, "n", at_least=1)])
+        return self.table(order[: expect.whole(n, "n", at_least=1)])
 
     def wrong_labels(
         self, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS, level: float = 0.95
@@ -138,7 +155,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         """
         labels = self.wrong_labels(probabilities, false_alarms)
         rows = labels.listed if n is None else labels.listed[: expect.whole(n, "n", at_least=1)]
-        table = row_table(self, rows)
+        table = self.table(rows)
         table["likely"], table["wrong"] = labels.likely[rows], labels.probability[rows]
         return table
 
@@ -224,7 +241,35 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         One line per row and feature, largest first; `top` of each row, None for all, whose contributions add up to
         `gap`. Above 0: the feature favours the other class.
         """
-        return explain(self, np.atleast_1d(np.asarray(rows)), top)
+        chosen = np.atleast_1d(np.asarray(rows))
+        if chosen.dtype.kind not in "iu" or chosen.ndim != 1 or not ((chosen >= 0) & (chosen < len(self))).all():
+            raise expect.InputError(f"`rows` is {chosen!r}; expected row numbers from 0 to {len(self) - 1}.")
+        if top is not None:
+            expect.whole(top, "top", at_least=1)
+        evidence, names = self.evidence, np.array([*self.geometry.feature_names, CLASS_OFFSET])
+        codes, rivals = encode(self.labels, self.classes), encode(self.nearest, self.classes)
+        unknown = chosen[~self.known[chosen]]
+        if unknown.size:
+            raise expect.InputError(
+                f"Rows {expect.shown(unknown, 3)} cannot be explained: they are the only rows of their class."
+            )
+        detail, tables = detail_needed((self.distance,), self.covariance), []
+        for row in chosen:
+            geometry = evidence.geometry_without(int(row), detail)
+            metric = DistanceMetric(geometry, (self.distance,), self.covariance)
+            part = take(evidence.table, slice(row, row + 1))
+            values = finite(part.toarray() if hasattr(part, "toarray") else part, evidence.name, int(row))
+            contributions = metric.contributions(values[0], int(codes[row]), int(rivals[row]))
+            order = np.argsort(-np.abs(contributions), kind="stable")
+            order = order[(order < values.shape[1]) | (contributions[order] != 0)][:top]
+            table = pd.DataFrame({"feature": names[order], "contribution": contributions[order]})
+            table.insert(0, "row", row)
+            table["value"] = np.append(values[0], np.nan)[order]
+            table["own_mean"] = np.append(geometry.means[codes[row]], np.nan)[order]
+            table["nearest_mean"] = np.append(geometry.means[rivals[row]], np.nan)[order]
+            table["gap"] = contributions.sum()
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def score(self, X: Any, y: ArrayLike | None = None) -> pd.DataFrame:
         """Compare new rows with the data, one line each: are they like anything in it?
@@ -265,7 +310,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
-        return row_table(self, np.arange(len(self))).rename(columns={"complexity": "value"})
+        return self.table(np.arange(len(self))).rename(columns={"complexity": "value"})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values. For distances and geometry, which may be huge, only their size."""

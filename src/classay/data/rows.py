@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .. import expect
-from ..arrays import Floats, Ints
+from ..arrays import Floats, Ints, Mask
 from ..inputs import aligned, at_least_two, class_labels, encode, matrix
 from ..intervals import Estimate, of_proportion_by_group
 from ..seeds import generator, settle
@@ -30,7 +31,6 @@ from .geometry.distances import DISTANCES
 from .geometry.moments import Geometry
 from .model.new_rows import BY_OTHERS, WITH_ROW
 from .row_complexity import Complexity
-from .row_tables import class_table, notes_on_unknown
 from .text import as_vectors
 
 PAPER_DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation")
@@ -134,7 +134,7 @@ def complexity(
     rows, distances, row_notes = measured_rows(evidence, choice)
     right = rows.predicted == codes
     baseline = of_proportion_by_group(right, evidence.row_groups, level)
-    notes += [*row_notes, *notes_on_unknown(geometry, codes, labels, rows.known)]
+    notes += [*row_notes, *_notes_on_unknown(geometry, codes, labels, rows.known)]
     counts = geometry.counts[geometry.counts > 0]
     share = counts / counts.sum()
     return Complexity(
@@ -147,7 +147,7 @@ def complexity(
         known=rows.known,
         distances=distances,
         classes=geometry.classes,
-        by_class=class_table(geometry.classes, codes, rows),
+        by_class=_class_table(geometry.classes, codes, rows),
         baseline_accuracy=baseline,
         resubstitution_accuracy=baseline
         if folds == 0 and not other_rows
@@ -282,3 +282,68 @@ def _resubstitution(own: CrossFit | None, choice: DistanceChoice, seed: int, lev
     distances = own.whole_metric(choice.distance, choice.covariance).measure(own.table[rows])[choice.distance]
     groups = None if own.row_groups is None else own.row_groups[rows]
     return of_proportion_by_group(distances.argmin(axis=1) == own.codes[rows], groups, level)
+
+
+def _notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
+    """Notes on rows whose class has no geometry, and on classes that have a single row."""
+    unseen = np.unique(labels[codes < 0])
+    notes = []
+    if unseen.size:
+        notes.append(
+            f"{int((codes < 0).sum())} rows have labels that are not in `y` ({expect.shown(unseen, 3)}); they count as "
+            "wrong, and as far from their class as from the farthest."
+        )
+    unknown = np.unique(codes[(codes >= 0) & ~known])
+    lone = np.flatnonzero(geometry.counts == 1)
+    count_as_wrong = "Such rows count as wrong; their complexity is a convention and not among the hardest."
+    for group, what in (
+        (np.intersect1d(lone, unknown), f"a single row ({{}}): without it the class is unknown. {count_as_wrong}"),
+        (
+            np.setdiff1d(lone, unknown),
+            "a single row ({}): a place without a spread of its own. What is near to it, or confused with it, rests on "
+            "that row alone.",
+        ),
+        (
+            np.setdiff1d(unknown, lone),
+            f"all rows in one group ({{}}): without it the class is unknown. {count_as_wrong}",
+        ),
+    ):
+        if group.size:
+            named = what.format(expect.shown(geometry.classes[group], 3))
+            notes.append(f"{group.size} {'class has' if group.size == 1 else 'classes have'} {named}")
+    return notes
+
+
+def _class_table(classes: NDArray[Any], codes: Ints, measured: RowComplexities) -> pd.DataFrame:
+    """One line per class. A class without a row that can be measured has no complexity.
+
+    `confused_with` is what its rows are most often predicted as when that is wrong, with its share of the rows;
+    `neighbour` is the class that is most often the nearest other one.
+    """
+    labelled, size = codes >= 0, classes.size
+    known = labelled & measured.known
+    rows, usable = (np.bincount(codes[mask], minlength=size) for mask in (labelled, known))
+    wrong = labelled & (measured.predicted != codes)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a class without rows here has no mean
+        mean = np.bincount(codes[known], measured.values[known], minlength=size) / usable
+        recall = 1 - np.bincount(codes[wrong], minlength=size) / rows
+    frame = pd.DataFrame({"class": classes, "rows": rows, "complexity": mean, "recall": recall})
+    for name, mask, other in (
+        ("confused_with", wrong, measured.predicted),
+        ("neighbour", labelled, measured.rival),
+    ):
+        label, most, count = _most_frequent(codes[mask], other[mask], size)
+        names, share = np.full(size, None, dtype=object), np.where(rows > 0, 0.0, np.nan)
+        names[label] = [classes[code].item() for code in most]
+        share[label] = count / rows[label]
+        frame[name], frame["confused_share" if name == "confused_with" else "neighbour_share"] = names, share
+    return frame
+
+
+def _most_frequent(codes: Ints, others: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """Classes, the other class that occurs most often with each, and how often."""
+    pairs, counts = np.unique(codes * size + others, return_counts=True)
+    # Sorted by class, then by count, the last of each class.
+    order = np.lexsort((-pairs, counts, pairs // size))
+    last = np.append(np.diff(pairs[order] // size) != 0, True)[: order.size]
+    return (pairs[order] // size)[last], (pairs[order] % size)[last], counts[order][last]

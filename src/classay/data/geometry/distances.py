@@ -139,19 +139,15 @@ class DistanceMetric:
         away: Floats = np.subtract(1.0, np.clip(cosine, -1.0, 1.0, out=cosine), out=cosine)
         return away
 
-    def contributions(self, rows: Floats, codes: Ints, rivals: Ints) -> Floats:
-        """(rows, d + 1) what each feature adds to δ(x, code) − δ(x, rival); the last column is `CLASS_OFFSET`."""
+    def contributions(self, row: Floats, code: int, rival: int) -> Floats:
+        """(d + 1,) what each feature of a row adds to δ(x, code) − δ(x, rival); the last is `CLASS_OFFSET`."""
         (distance,) = self.distances
-        terms = np.zeros((rows.shape[0], rows.shape[1] + 1))
-        for at, (row, pair) in enumerate(zip(rows, zip(codes, rivals))):
-            (own, own_rest), (other, other_rest) = (self._feature_terms(distance, row, int(code)) for code in pair)
-            if distance in ("euclidean", "mahalanobis", "correlation"):
-                # Squares add up over features, roots do not: a − b = (a² − b²) / (a + b).
-                total = np.sqrt(max(own.sum(), 0.0)) + np.sqrt(max(other.sum(), 0.0))
-                terms[at, :-1] = (own - other) / total if total > 0 else 0.0
-            else:
-                terms[at, :-1], terms[at, -1] = own - other, own_rest - other_rest
-        return terms
+        (own, own_rest), (other, other_rest) = (self._feature_terms(distance, row, label) for label in (code, rival))
+        if distance not in ("euclidean", "mahalanobis", "correlation"):
+            return np.append(own - other, own_rest - other_rest)
+        # Squares add up over features, roots do not: a − b = (a² − b²) / (a + b).
+        total = np.sqrt(max(own.sum(), 0.0)) + np.sqrt(max(other.sum(), 0.0))
+        return np.append((own - other) / total if total > 0 else np.zeros(row.size), 0.0)
 
     def _feature_terms(self, distance: str, row: Floats, code: int) -> tuple[Floats, float]:
         """What each feature adds to the distance, or to its square, and what belongs to none."""

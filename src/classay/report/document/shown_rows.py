@@ -13,7 +13,6 @@ from ...arrays import Ints
 from ...data.labels.wrong_labels import WrongLabels
 from ...data.model.new_rows import UnlikeKnown
 from ...data.row_complexity import Complexity
-from ...data.row_tables import row_table
 from .document import Cell, Sheet
 
 MOST_ROWS = 20
@@ -64,7 +63,7 @@ def suspects_sheet(complexity: Complexity, labels: WrongLabels, rows: ShownRows,
         f"right label. By {labels.used}, about {number.value:,.0f} [{number.low:,.0f}, {number.high:,.0f}] labels are "
         "wrong."
     )
-    chosen = row_table(complexity, listed).assign(nearest=labels.likely[listed])
+    chosen = complexity.table(listed).assign(nearest=labels.likely[listed])
     return _evidence_sheet("suspects", "Labels to check", note, complexity, chosen, rows)
 
 
