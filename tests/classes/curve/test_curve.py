@@ -40,13 +40,6 @@ def test_ties_are_ordered():
     assert (random[1:] < right[1:]).all()
 
 
-def test_a_record_gives_the_same_curve():
-    scores, y = made()
-    direct, by_record = classay.accuracy_curve(scores, y), classay.accuracy_curve(classay.Ranks.from_scores(scores, y))
-    for name in ("accuracy", "low", "high"):
-        np.testing.assert_array_equal(getattr(direct, name), getattr(by_record, name))
-
-
 def test_the_band_holds_the_curve_and_stays_within_limits():
     for lead in (0.0, 1.0, 3.0, 9.0):
         curve = classay.accuracy_curve(*made(lead=lead))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 import classay
-from classay.classes.extrapolate.methods import METHODS, BeatenShare, combine, normal_family
+from classay.classes.extrapolate.methods import METHODS, BeatenShare, normal_family
 from classay.expect import InputError
 
 
@@ -65,11 +65,6 @@ def test_far_out_nothing_is_lost():
     share = BeatenShare(np.array([norm.isf(1e-12)]), np.ones(1))
     assert share.accuracy(10**12) == pytest.approx(math.exp(-1), rel=1e-6)
     assert share.top(2, 10**12) == pytest.approx(2 * math.exp(-1), rel=1e-6)
-
-
-def test_a_single_member_is_itself():
-    assert combine([np.array([0.3])]).tolist() == [0.3]
-    assert combine([np.array([0.2]), np.array([0.8])]) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("method", METHODS)

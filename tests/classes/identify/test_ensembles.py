@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsRegressor
 import classay
 from classay.classes.identify.ensembles import saturation
 from classay.classes.identify.responses import dependent_splits, trials_of
-from classay.classes.information.channel import mean_top
 from classay.expect import InputError
 
 
@@ -89,13 +88,6 @@ def test_what_only_adds_up_does_not_saturate():
     rate, half = saturation(np.array([5.0, 10, 20]), np.array([1.0, 2.0, 4.0]))
     assert (rate, half) == (pytest.approx(0.2), math.inf)
     assert saturation(np.array([5.0, 10]), np.array([0.0, 0.0])) == (0.0, math.inf)
-
-
-def test_accuracy_is_that_of_the_information():
-    x, y = data(q=8)
-    found = classay.identify(x, y, ensembles=[4, 8], draws=1)
-    nats = found.bits_with(8) * math.log(2)
-    assert found.accuracy_with(8) == pytest.approx(float(mean_top(math.sqrt(2 * nats), found.n_candidates)))
 
 
 @pytest.mark.parametrize(

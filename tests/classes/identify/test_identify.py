@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import classay
-from classay.classes.identify.encoders import ridge
 from classay.classes.identify.identify import candidate_scores
 from classay.classes.identify.responses import candidate_splits, distinct_rows, shrink_covariance
 from classay.classes.information.channel import mean_top
@@ -70,26 +69,6 @@ def test_units_of_responses_make_no_difference(q):
     np.testing.assert_array_equal(other.curve.ranks.lower, plain.curve.ranks.lower)
     np.testing.assert_allclose(other.per_response, plain.per_response, rtol=1e-6)
     assert other.shrinkage == plain.shrinkage
-
-
-def test_rotations_of_responses_make_no_difference_without_shrinkage():
-    rng = np.random.default_rng(1)
-    stimuli = rng.normal(size=(80, 4))
-    responses = stimuli @ rng.normal(size=(4, 5)) + rng.normal(size=(80, 5))
-    turn = np.linalg.qr(rng.normal(size=(5, 5)))[0]
-
-    def scores(responses):
-        # One penalty for all, because each response chooses its own, and a rotation mixes responses.
-        fitted = ridge(stimuli, responses)
-        residuals = (
-            responses
-            - fitted.offset
-            - (stimuli - stimuli.mean(axis=0))
-            @ np.linalg.lstsq(stimuli - stimuli.mean(axis=0), responses - fitted.offset, rcond=None)[0]
-        )
-        return candidate_scores(shrink_covariance(residuals, np.ones(5), 0.0), responses, responses - residuals)
-
-    np.testing.assert_allclose(scores(responses @ turn), scores(responses), rtol=1e-7)
 
 
 def test_more_responses_than_rows():

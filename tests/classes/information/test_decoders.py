@@ -6,7 +6,7 @@ import pytest
 
 from classay import InputError, accuracy_curve, information
 from classay.classes.information.channel import fit_channel
-from classay.classes.information.information import FIGURES, _correlation, _difference, in_bits
+from classay.classes.information.information import _correlation, _difference, in_bits
 from classay.intervals import difference
 
 
@@ -75,15 +75,6 @@ def test_all_at_chance():
     assert all(each.information.bound.low == 0 for each in found.decoders)
 
 
-def test_near_chance_the_interval_goes_on_below():
-    # A decoder below chance by accident must not seem surely behind one that is above by accident. See also tests/long.
-    apart = 0
-    for seed in range(8):
-        one, other = (fit_channel(curve(20, 3, lead=0.0, seed=2 * seed + place)) for place in (0, 1))
-        apart += _difference(one, other, 0.95).low > 0 or _difference(other, one, 0.95).low > 0
-    assert apart <= 2
-
-
 def test_all_right_stands_first():
     perfect, y = np.eye(40), np.arange(40)
     more = accuracy_curve(np.eye(80), np.arange(80))
@@ -104,7 +95,7 @@ def test_different_numbers_of_classes():
     assert many.accuracy_in_common.value > many.accuracy.value
     assert "same classes" in str(found)
     frame = found.to_frame().query("decoder == 'many' and figure == 'accuracy'")
-    assert frame["n_classes"].tolist() == [60, 10]
+    assert frame["n_classes"].tolist() == [10, 60]
 
 
 def test_the_level_is_shared():
@@ -121,8 +112,8 @@ def test_the_level_is_shared():
 def test_frame():
     found = information({"a": curve(lead=3.0), "b": curve(lead=1.0)})
     frame = found.to_frame()
-    assert set(frame["figure"]) == {*FIGURES.values(), "accuracy", "ahead of the next"}
-    implied = frame.query("figure == 'implied information' and unit == 'bits'")
+    assert frame.query("decoder == 'b'")["figure"].tolist() == ["accuracy", *found.decoders[0].information.summary()]
+    implied = frame.query("figure == 'implied information, bits'")
     assert implied["value"].tolist() == [each.information.implied.value for each in found.decoders]
 
 

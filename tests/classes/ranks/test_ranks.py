@@ -124,15 +124,6 @@ def test_leaving_groups_out_is_scoring_fewer_classes(seed, K):
     assert part.ties == "wrong"
 
 
-def test_keeping_all_groups_is_the_whole():
-    scores, y = made()
-    found = classay.Ranks.from_scores(scores, y)
-    whole, part = found.evidence(), found.among(np.ones(40, dtype=bool))
-    for name in ("lower", "tied", "weights", "z"):
-        np.testing.assert_allclose(getattr(part, name), getattr(whole, name), rtol=1e-8, err_msg=name)
-    assert found.among(np.ones(40, dtype=bool), statistics=False).z is None
-
-
 @pytest.mark.parametrize("kept", [np.zeros(40, dtype=bool), np.ones(39, dtype=bool)])
 def test_a_mask_that_keeps_nothing_or_does_not_fit(kept):
     with pytest.raises(InputError, match="mask over 40 groups"):

@@ -266,12 +266,6 @@ def test_retraining_a_marginal_learner_follows_the_curve():
     assert (curve.to_frame()["figure"] == "retrained accuracy").sum() == 3
 
 
-def test_retraining_a_tree_shows_that_its_curve_is_a_guess():
-    X, y = load_digits(return_X_y=True)
-    curve = curve_of(DecisionTreeClassifier(), X, y, retrain=[2], draws=8, executor=1)
-    assert curve.retrained[0].accuracy.low > curve.accuracy[1] + 0.01
-
-
 @pytest.mark.parametrize("workers", [lambda: ThreadPoolExecutor(3), pytest.param(lambda: 2, marks=pytest.mark.slow)])
 def test_retraining_is_the_same_on_any_number_of_workers(workers):
     X, y = blobs()

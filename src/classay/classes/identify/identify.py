@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ... import expect, seeds
@@ -20,7 +19,7 @@ from ...arrays import Floats
 from ...engine.progress import Progress
 from ...estimators.adapters import kind_of, short_name
 from ...intervals import Estimate
-from ...result import Result, parts_of
+from ...result import Result
 from ..curve.curve import Curve, accuracy_curve
 from ..information.information import Information, information
 from ..ranks.ranks import Ranks
@@ -71,22 +70,9 @@ class Identification(Result, chart="classes.information:identification_chart"):
         """How often the right one of all K candidates is chosen."""
         return self.curve.at(self.n_candidates)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: figure, response, value, low, high, level, kind. The curve is in `curve.to_frame()`."""
-        estimates = {
-            "accuracy": self.accuracy,
-            "implied information, bits": self.information.implied,
-            "information bound, bits": self.information.bound,
-            "Fano's bound, bits": self.information.fano,
-        }
-        rows: list[dict[str, Any]] = [
-            {"figure": name, "response": None, **parts_of(each)} for name, each in estimates.items()
-        ]
-        rows += [
-            {"figure": "R²", "response": place, "value": value, "kind": ""}
-            for place, value in enumerate(self.per_response.tolist())
-        ]
-        return pd.DataFrame(rows)
+    def summary(self) -> dict[str, Estimate]:
+        """Accuracy with all candidates, and information; R² is in `per_response`, the curve in `curve.to_frame()`."""
+        return {"accuracy": self.accuracy, **self.information.summary()}
 
     def __str__(self) -> str:
         varying = self.per_response[~np.isnan(self.per_response)]

@@ -18,8 +18,6 @@ from ..curve.curve import Curve, expect_curve
 from .bayes import FIXED, lower_bound_fixed_classes, measure_accuracy, unbounded
 from .channel import ChannelFit, fano, fit_channel, least_information
 
-FIGURES = {"implied": "implied information", "bound": "information bound", "fano": "Fano's bound"}
-
 
 @dataclass(frozen=True)
 class Information(Result, chart="classes.information:information_chart"):
@@ -37,15 +35,10 @@ class Information(Result, chart="classes.information:information_chart"):
     n_classes: int
     bound_classes: int
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure and unit: figure, unit, n_classes, value, low, high, level, kind."""
-        rows = [
-            {"figure": name, "unit": unit, "n_classes": self.bound_classes if field == "bound" else self.n_classes}
-            | parts_of(estimate)
-            for field, name in FIGURES.items()
-            for unit, estimate in (("bits", getattr(self, field)), ("nats", self.nats[field]))
-        ]
-        return pd.DataFrame(rows)
+    def summary(self) -> dict[str, Estimate]:
+        """The three figures, in bits."""
+        figures = (self.implied, self.bound, self.fano)
+        return dict(zip(("implied information, bits", "information bound, bits", "Fano's bound, bits"), figures))
 
     def __str__(self) -> str:
         text = (
@@ -106,23 +99,17 @@ class Decoders(Result, chart="classes.information:decoders_chart"):
         return groups
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per figure: decoder, place, figure, unit, n_classes, value, low, high, level, kind."""
-        frames = []
+        """One row per figure: decoder, place, n_classes, figure, value, low, high, level, kind."""
+        rows = []
         for place, each in enumerate(self.decoders, start=1):
-            sizes = {each.n_classes: each.accuracy, self.k: each.accuracy_in_common}
-            rows = [("accuracy", "", k, accuracy) for k, accuracy in sizes.items()]
-            rows += [] if each.ahead is None else [("ahead of the next", "bits", each.n_classes, each.ahead)]
-            frame = pd.DataFrame(
-                [
-                    {"figure": name, "unit": unit, "n_classes": k, **parts_of(estimate)}
-                    for name, unit, k, estimate in rows
-                ]
-            )
-            both = pd.concat([frame, each.information.to_frame()], ignore_index=True)
-            both.insert(0, "decoder", each.name)
-            both.insert(1, "place", place)
-            frames.append(both)
-        return pd.concat(frames, ignore_index=True)
+            figures = [(self.k, "accuracy", each.accuracy_in_common), (each.n_classes, "accuracy", each.accuracy)]
+            figures += [(each.n_classes, name, bits) for name, bits in each.information.summary().items()]
+            figures += [] if each.ahead is None else [(each.n_classes, "ahead of the next, bits", each.ahead)]
+            rows += [
+                {"decoder": each.name, "place": place, "n_classes": k, "figure": name, **parts_of(estimate)}
+                for k, name, estimate in figures[1 if each.n_classes == self.k else 0 :]
+            ]
+        return pd.DataFrame(rows)
 
     def __str__(self) -> str:
         ordered = ", ".join(f"{each.name} {each.information.implied}" for each in self.decoders)
