@@ -700,20 +700,32 @@ def command(*arguments: str) -> Any:
     return json.loads(run.stdout)
 
 
+SAMPLES = "--samples" if importlib.util.find_spec("classay.cli.runner") else "--subsets"
+"""What the number of training samples is called in this checkout."""
+
+
 @call("command: classay learner")
 def _() -> Any:
-    return command("learner", "iris", "--subsets", "10", "--repeats", "2", "--workers", "1")
+    names = ("tree=DecisionTreeClassifier", "bayes=GaussianNB")
+    learners = [word for name in names for word in ("--learner", name)]
+    content = command("learner", "iris", *learners, SAMPLES, "10", "--repeats", "2", "--workers", "1")
+    # The figures of bias are a section of a learner's, which were all that there was.
+    figures = {name: each.get("orientation", each) for name, each in content["learners"].items()}
+    made = ("about", "seconds_per_fit", "failures")
+    return [{name: each for name, each in one.items() if name not in made} for one in figures.values()]
 
 
 @call("command: classay data")
 def _() -> Any:
-    return command("data", "iris")
+    content = command("data", "iris")
+    return {name: content[name] for name in ("complexity", "wrong_labels", "confused", "hardest", "suspects")}
 
 
 @call("command: classay sweep")
 def _() -> Any:
     learner = ("--learner", "DecisionTreeClassifier", "--param", "max_depth", "--values", "1,3")
-    return command("sweep", "iris", *learner, "--subsets", "6", "--repeats", "2", "--workers", "1")
+    (one,) = command("sweep", "iris", *learner, SAMPLES, "6", "--repeats", "2", "--workers", "1")["sweeps"].values()
+    return {name: one[name] for name in ("parameters", "values", "figures", "comparison", "gap_correlation")}
 
 
 # --- what the old checkout keeps and the new one opens ---

@@ -198,8 +198,8 @@ def test_the_page_is_written_with_its_verdict_on_the_terminal(classay, split):
     assert "job = pilot" in out
     assert "D205" in out
     assert f"Saved {page}" in err
-    report = library.open_report(page)
-    assert report == library.open_report(figures)
+    report = library.load(page)
+    assert report == library.load(figures)
     assert report.figure("the model", "accuracy").value == pytest.approx((predicted == frame["kind"][600:]).mean())
     assert "--force" in report.settings["command"]
     # It is not overwritten unless asked, and nothing is left beside it.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from classay import open_report
+from classay import load
 from classay.cli import console
 from classay.learner.rounds import RecordRounds
 from classay.report import groundwork
@@ -51,7 +51,7 @@ def test_findings_are_printed_and_the_page_is_saved_under_the_name_of_the_data(t
     assert "Pilot fits" not in err  # nothing was left to the budget
     assert "bayes does not take this table as it is. Changed inside each fit: one-hot" in err
     assert f"Saved {tmp_path / 'ovens.html'}" in err
-    report = open_report(tmp_path / "ovens.html")
+    report = load(tmp_path / "ovens.html")
     assert report.learners == ("bayes",)
     assert report.about["target"] == "good"
 
@@ -70,13 +70,13 @@ def test_every_kind_of_file_and_json_alone_on_stdout(typed, ovens, tmp_path):
 def test_the_command_on_the_page_gives_the_same_figures(typed, ovens, tmp_path):
     code, _, _ = typed("report", ovens, *BAYES, "-w", "1", "--budget", "1s", "-o", "first.json", "--quiet")
     assert code == 0
-    first = open_report(tmp_path / "first.json")
+    first = load(tmp_path / "first.json")
     words = shlex.split(first.settings["command"])
     assert words[:2] == ["classay", "report"]
     assert "--fold-rows" in words
     again = [word.replace("first", "second") for word in words[1:]]
     assert typed(*again)[0] == 0
-    second = open_report(tmp_path / "second.json")
+    second = load(tmp_path / "second.json")
     assert _figures(second) == _figures(first)
     # What was typed is named once, also when it was typed before.
     assert shlex.split(second.settings["command"]).count("--splits") == 1
@@ -87,7 +87,7 @@ def test_the_command_on_the_page_names_no_store(typed, ovens, tmp_path):
     for store in (["--store", "runs"], ["--store=runs"]):
         code, _, _ = typed("report", ovens, *BAYES, *QUICK, *store, "-o", "a.json", "--quiet", "--force")
         assert code == 0
-        words = shlex.split(open_report(tmp_path / "a.json").settings["command"])
+        words = shlex.split(load(tmp_path / "a.json").settings["command"])
         assert not any("store" in word or word == "runs" for word in words)
 
 
@@ -96,7 +96,7 @@ def test_a_learner_can_have_fewer_splits(typed, ovens, tmp_path):
     more = ["--splits", "tree=5", "--splits", "6", "--fold-rows", "tree=40"]
     code, _, _ = typed("report", ovens, *learners, *QUICK, *more, "-o", "a.json", "--quiet")
     assert code == 0
-    settings = open_report(tmp_path / "a.json").settings
+    settings = load(tmp_path / "a.json").settings
     assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (6, {"tree": 5}, {"tree": 40})
     assert "--splits tree=5" in settings["command"]
     assert "--fold-rows tree=40" in settings["command"]
@@ -126,7 +126,7 @@ def test_losses_are_shown_even_if_quiet(typed, tmp_path):
     code, _, err = typed("report", "dirty.csv", *BAYES, *QUICK, "--quiet")
     assert code == 0
     assert "'oops'" in err
-    assert any("'oops'" in note for note in open_report(tmp_path / "dirty.html").about["notes"])
+    assert any("'oops'" in note for note in load(tmp_path / "dirty.html").about["notes"])
 
 
 def test_groups_time_and_a_test_file(typed, tmp_path):
@@ -138,11 +138,11 @@ def test_groups_time_and_a_test_file(typed, tmp_path):
     table.head(40).to_csv(tmp_path / "later.csv", index=False)
     files = [*BAYES, *QUICK, "--quiet", "--target", "y"]
     assert typed("report", "visits.csv", *files, "--groups", "patient", "--drop", "day", "-o", "a.json")[0] == 0
-    assert open_report(tmp_path / "a.json").about["columns"] == 2
+    assert load(tmp_path / "a.json").about["columns"] == 2
     assert typed("report", "visits.csv", *files, "--time", "day", "--drop", "patient", "-o", "b.json")[0] == 0
-    assert open_report(tmp_path / "b.json").settings["tested_rows"] < 160
+    assert load(tmp_path / "b.json").settings["tested_rows"] < 160
     assert typed("report", "visits.csv", *files, "--test", "later.csv", "-o", "c.json")[0] == 0
-    assert "40 test points" in open_report(tmp_path / "c.json").settings["bought"]
+    assert "40 test points" in load(tmp_path / "c.json").settings["bought"]
 
 
 def _figures(report):
@@ -207,7 +207,7 @@ def test_a_learner_that_fails_is_named_and_the_others_stand(typed, ovens, tmp_pa
     assert code == console.PARTIAL
     assert "far: no results. " in err
     assert "L106 warning  far: No results" in out
-    report = open_report(tmp_path / "ovens.html")
+    report = load(tmp_path / "ovens.html")
     assert report.learners == ("bayes",)
     assert "n_neighbors" in report.failed["far"]
 
@@ -234,7 +234,7 @@ def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypa
     assert code == console.PARTIAL
     assert "Interrupted: the results above cover only what had finished." in err
     assert "Checks passed" in out
-    report = open_report(tmp_path / "ovens.html")
+    report = load(tmp_path / "ovens.html")
     assert report.settings["splits"] == 5
     assert report.settings["interrupted"] is True
     assert not report.settings["preliminary"]

@@ -63,4 +63,4 @@ def test_null_stands_for_unknown_and_no_limit(validator):
 
 
 def test_the_published_file_is_this_schema():
-    assert json.loads(PUBLISHED.read_text()) == schema(), f"run `classay schema > {PUBLISHED}`"
+    assert json.loads(PUBLISHED.read_text()) == schema(), f"run `classay report --schema > {PUBLISHED}`"

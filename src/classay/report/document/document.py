@@ -163,7 +163,7 @@ class Report(Result):
         return pd.DataFrame(rows, columns=["subject", "of", "figure", "value", "low", "high", "level", "kind"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values, as `classay schema` describes them."""
+        """Plain JSON values, as `classay report --schema` describes them."""
         return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def plot(self, **options: Any) -> alt.TopLevelMixin:
