@@ -15,7 +15,7 @@ from classay import InputError, load
 from classay.cli.app import run
 from classay.cli.inputs import ranks_of
 from classay.engine import archive
-from classay.input_files import MissingFile, expect_file, quoted
+from classay.files import MissingFile, expect_file, quoted
 from classay.network.quality.labelled_rows import read_labelled_rows
 from classay.report.gates.check_file import read_check_file
 from classay.tables.read import read_table
@@ -135,7 +135,7 @@ def test_very_long_paths(words, capsys, tmp_path, monkeypatch):
 @pytest.fixture
 def standard_input(monkeypatch):
     """Put bytes on standard input."""
-    from classay.tables import standard_input
+    from classay.tables import sources as standard_input
 
     monkeypatch.setattr(standard_input, "_folders", [])
 

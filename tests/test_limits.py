@@ -7,9 +7,9 @@ import pytest
 
 from classay import InputError, Subsets, expect
 from classay.cli.app import run
-from classay.limits import LIMITS, OF_PARAMETERS, limit_of
+from classay.expect import LIMITS, OF_PARAMETERS, limit_of
+from classay.files import expect_honest_sizes
 from classay.network.files.head_search import read_head
-from classay.npz_files import expect_honest_sizes
 
 FEW = ["--learner", "GaussianNB", "--workers", "1"]
 

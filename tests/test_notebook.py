@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from nbclient import NotebookClient
 
 import classay
-from classay import notebook
-from classay.notebook import headline, safe
+from classay import printable
+from classay.printable import headline, safe
 from classay.result import Result
 from classay.tables.audit import audit_frame
 
@@ -133,7 +133,7 @@ def test_a_large_chart_is_left_to_plot(monkeypatch):
     result = stability()
     for limit in ("MOST_SPEC", "MOST_PICTURE"):
         with monkeypatch.context() as patch:
-            patch.setattr(notebook, limit, 10)
+            patch.setattr(printable, limit, 10)
             assert "<img" not in result._repr_html_()
 
 
@@ -151,7 +151,7 @@ def test_a_large_table_is_cut_and_says_so():
 
     page = Long()._repr_html_()
     assert "92 more rows and 8 more columns in <code>to_frame()</code>." in page
-    assert page.count("<tr>") == 1 + notebook.ROWS
+    assert page.count("<tr>") == 1 + printable.ROWS
 
 
 def test_an_audit_is_shown_too():

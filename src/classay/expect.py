@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from . import limits
 
 T = TypeVar("T")
 
@@ -24,20 +24,20 @@ def whole(value: Any, name: str, *, at_least: int, why: str = "") -> int:
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not is_whole or value < at_least:
         raise _wrong(value, name, f"a whole number of at least {at_least}", why)
-    if name in limits.OF_PARAMETERS:
-        within(int(value), limits.OF_PARAMETERS[name], f"`{name}`")
+    if name in OF_PARAMETERS:
+        within(int(value), OF_PARAMETERS[name], f"`{name}`")
     return int(value)
 
 
 def within(number: int, limit: str, what: str) -> int:
     """Return the number if it does not exceed the limit of this name; `what` begins the message: "`splits`"."""
     try:
-        most = limits.limit_of(limit)
+        most = limit_of(limit)
     except ValueError as error:
         raise InputError(str(error)) from None
     if number > most:
         shown_number = f"{number:,}" if number < 10**30 else f"a number of {len(str(number))} digits"
-        raise InputError(f"{what} is {shown_number}; the limit is {most:,}. {limits.advice(limit)}")
+        raise InputError(f"{what} is {shown_number}; the limit is {most:,}. {advice(limit)}")
     return number
 
 
@@ -155,3 +155,97 @@ def need(library: str, purpose: str) -> None:
         raise InputError(
             f'{purpose} needs {library}, which is not installed: pip install "classay[{EXTRAS[library]}]".'
         )
+
+
+# Limits of what is read and computed, so that a typo or a hostile file is refused and nothing hangs
+#
+# Each has a name, and an environment variable raises it: CLASSAY_LIMITS="subsets=1000000,holdouts=5000000".
+
+
+VARIABLE = "CLASSAY_LIMITS"
+LIMITS = {
+    # Numbers that are asked for
+    "subsets": 100_000,
+    "repeats": 10_000,
+    "holdouts": 1_000_000,
+    "probes": 10_000_000,
+    "attributes": 10_000,
+    "draws": 1_000_000,
+    "fits": 10_000_000,
+    "training_rows": 100_000_000,
+    "workers": 10_000,
+    "walks": 100_000,
+    "score_bytes": 2**30,
+    # Files
+    "file_bytes": 2**36,
+    "rows": 100_000_000,
+    "columns": 100_000,
+    "cell_characters": 1_000_000,
+    "label_characters": 1_000,
+    "array_bytes": 2**36,
+    "graph_nodes": 1_000_000,
+}
+"""Name -> the largest value that is accepted."""
+OF_MEMORY = {"array_bytes"}
+"""Limits that are never above the memory of this machine, unless the environment raises them."""
+OF_PARAMETERS = {
+    "Subsets(n)": "subsets",
+    "HalfSplits(m)": "subsets",
+    "Retrain(n)": "subsets",
+    "splits": "subsets",
+    "repeats": "repeats",
+    "holdouts": "holdouts",
+    "n_probes": "probes",
+    "attributes": "attributes",
+    "draws": "draws",
+    "budget": "fits",
+    "n_samples": "training_rows",
+    "executor": "workers",
+    "starts": "walks",
+    "origins": "walks",
+    "max_steps": "fits",
+}
+"""Parameter, as messages name it -> the limit that holds for it."""
+
+
+def limit_of(name: str) -> int:
+    """The limit of this name, as raised or lowered by the environment.
+
+    >>> limit_of("subsets")
+    100000
+    """
+    usual = min(LIMITS[name], _memory()) if name in OF_MEMORY else LIMITS[name]
+    return _raised(os.environ.get(VARIABLE, "")).get(name, usual)
+
+
+def advice(name: str) -> str:
+    """How to raise a limit.
+
+    >>> advice("rows")
+    'If you need more, set the environment variable CLASSAY_LIMITS=rows=NUMBER.'
+    """
+    return f"If you need more, set the environment variable {VARIABLE}={name}=NUMBER."
+
+
+@cache
+def _memory() -> int:
+    """Bytes of memory of this machine; where that is unknown, more than any."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**63
+
+
+@cache
+def _raised(text: str) -> dict[str, int]:
+    """The limits in the variable. What is not a known name and a whole number is an error: it would limit nothing."""
+    raised = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, number = part.partition("=")
+        if name.strip() not in LIMITS or not number.strip().isdecimal() or len(number) > 18:
+            raise ValueError(
+                f"{VARIABLE} has {part[:80]!r}; expected NAME=NUMBER, separated by commas, with names from "
+                f"{', '.join(LIMITS)}."
+            )
+        raised[name.strip()] = int(number)
+    return raised

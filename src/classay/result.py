@@ -71,9 +71,10 @@ class Result:
         return self.to_frame(), "to_frame()"
 
     def _repr_html_(self) -> str:
-        from .notebook import html_of
+        from .printable import html_of
 
-        return html_of(str(self), self._notebook_table, self.plot)
+        drawn = bool(self._chart or self.summary())
+        return html_of(str(self), self._notebook_table, self.plot if drawn else None)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows, and `str(result)` where there is no HTML: the fields of a result are long."""

@@ -9,7 +9,7 @@ from fuzzing import accepts_or_refuses, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classay import limits
+from classay import expect
 from classay.cli.commands.classes import split_sizes
 from classay.cli.commands.drift import natural
 from classay.cli.inputs import read_normalization, read_shape
@@ -34,11 +34,11 @@ FRAME = pd.DataFrame(
 
 def limit_in(text):
     """A limit, as raised by a text in the environment."""
-    os.environ[limits.VARIABLE] = text.replace("\0", "").encode("utf-8", "replace").decode()
+    os.environ[expect.VARIABLE] = text.replace("\0", "").encode("utf-8", "replace").decode()
     try:
         return within(3, "subsets", "It")
     finally:
-        del os.environ[limits.VARIABLE]
+        del os.environ[expect.VARIABLE]
 
 
 LANGUAGES = {

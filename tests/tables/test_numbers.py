@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classay.tables.cells import cells
+from classay.tables.cells import NumberFormat, cells, number_format, numbers_of
 from classay.tables.kinds import read_column
-from classay.tables.numbers import NumberFormat, number_format, numbers_of
 
 
 def read(texts, **options):

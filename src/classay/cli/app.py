@@ -257,7 +257,7 @@ def _message(error: Exception) -> str:
     if _is_lack(error):
         return f"{error}. Free some space or close files, and run the same again."
     if isinstance(error, OSError) and _is_of_path(error):
-        from ..input_files import quoted
+        from ..files import quoted
 
         return f"{quoted(str(error.filename))} cannot be used: {error.strerror}. Choose another path."
     explain = getattr(error, "format_message", None)

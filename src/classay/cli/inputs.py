@@ -17,11 +17,11 @@ import typer
 from .. import expect
 from ..classes.ranks.ranks import Ranks
 from ..expect import InputError, nearest, shown
-from ..input_files import expect_file, quoted
+from ..files import expect_file, quoted
 from ..learner.records.labelings import Labelings
 from ..learner.records.prediction_table import PredictionTable, prediction_table
 from ..learner.records.predictions import load
-from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
+from ..files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
 from ..tables.read import read_frame
 from . import console
 from .options import Group

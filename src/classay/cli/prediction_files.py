@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Ints
 from ..expect import InputError, shown
-from ..input_files import expect_file
-from ..npz_files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
+from ..files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text
 from ..report.model_check import ModelPredictions
 from ..tables.read import read_frame
 

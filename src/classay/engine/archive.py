@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, shown
-from ..input_files import MissingFile, expect_file
+from ..files import MissingFile, expect_file
 from .machine import machine, versions
 
 SCHEMA = 1

@@ -13,7 +13,7 @@ from scipy import sparse
 from ..expect import InputError, counted, shown
 from ..frames import pandas_of
 from ..inputs import names_of_columns
-from ..notebook import html_of
+from ..printable import html_of
 from ..result import plain
 from . import kinds
 

@@ -249,26 +249,21 @@ def _part_name(node: ast.AST) -> str:
     return names.get(kind, kind.lower())
 
 
-# Comparisons of two sides: which rows of a table meet them, and in which rows that is known.
-#
-# Sides are columns or fixed values of the same kind. A comparison that would be false in every row, because it compares
-# a number with text, is refused.
+# Comparisons of two sides: columns or fixed values of the same kind
 
 
-TEXT, NUMBER, DATE, DURATION, MIXED = "text", "number", "date", "duration", "mixed"
+TEXT, NUMBER, DATE, MIXED = "text", "number", "date", "mixed"
 KIND_OF_INFERRED = {
+    **dict.fromkeys(("boolean", "integer", "floating", "mixed-integer-float", "decimal"), NUMBER),
     "string": TEXT,
-    "boolean": NUMBER,
-    "integer": NUMBER,
-    "floating": NUMBER,
-    "mixed-integer-float": NUMBER,
-    "decimal": NUMBER,
 }
-EXAMPLES = {DATE: "'2024-01-31'", DURATION: "'2 days' or '01:30:00'"}
 
 
 def compare_sides(text: str, compare: Callable[[Any, Any], Any], left: Any, right: Any) -> tuple[Mask, Mask]:
     """Which rows meet `left compare right`, and where it is known; at least one side is a column. `text` is for errors.
+
+    A comparison that would be false in every row, because it compares a number with text, is refused. Text compared
+    with dates is read as a date, both in UTC.
 
     >>> meets, known = compare_sides("size > 1", operator.gt, pd.Series([1.0, 2.0, None]), 1)
     >>> meets.tolist(), known.tolist()
@@ -276,8 +271,18 @@ def compare_sides(text: str, compare: Callable[[Any, Any], Any], left: Any, righ
     """
     series = [side for side in (left, right) if isinstance(side, pd.Series)]
     known = np.logical_and.reduce([side.notna().to_numpy(dtype=bool) for side in series])
-    left, right = _same_kind(text, left, right)
-    if compare not in (operator.eq, operator.ne) and TEXT in (_kind(left), _kind(right)):
+    if {_kind(left), _kind(right)} == {DATE, TEXT}:
+        try:
+            left, right = (_dates(side) if _kind(side) == TEXT else side for side in (left, right))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{text!r} compares dates with a text that is not one. Write '2024-01-31'.") from error
+    kinds = {_kind(left), _kind(right)}
+    if len(kinds) > 1 and MIXED not in kinds:
+        raise InputError(
+            f"{text!r} compares {_kind(left)} with {_kind(right)}, which are never equal. Put text in quotes ('1'), "
+            "but not numbers, True or False."
+        )
+    if compare not in (operator.eq, operator.ne) and TEXT in kinds:
         raise InputError(f"{text!r} compares text by order; expected == or !=, or numbers or dates.")
     values = [side.to_numpy()[known] if isinstance(side, pd.Series) else side for side in (left, right)]
     meets = np.zeros(len(known), dtype=bool)
@@ -289,78 +294,33 @@ def compare_sides(text: str, compare: Callable[[Any, Any], Any], left: Any, righ
 
 
 def plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
-    """The column with plain values: categories as what they stand for, days as dates, all in one time zone."""
+    """The column with plain values: categories as what they stand for, days as dates, times with a zone in UTC."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         # Whole numbers and booleans cannot represent a missing value.
         gaps = bool(column.isna().any())
         column = column.astype(object).infer_objects() if gaps else column.astype(column.cat.categories.dtype)
     if types.is_object_dtype(column.dtype) and types.infer_dtype(column, skipna=True) == "date":
         return pd.to_datetime(column)
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     return column
 
 
-def _same_kind(text: str, left: Any, right: Any) -> tuple[Any, Any]:
-    """Both sides, if they are of the same kind; text compared with dates or durations is read as such."""
-    kinds = _kind(left), _kind(right)
-    for kind, read in ((DATE, _dates), (DURATION, _durations)):
-        if kind in kinds and TEXT in kinds:
-            try:
-                left, right = (read(side) if _kind(side) == TEXT else side for side in (left, right))
-            except (ValueError, TypeError) as error:
-                raise InputError(
-                    f"{text!r} compares {kind}s with a text that is not one. Write {EXAMPLES[kind]}."
-                ) from error
-            kinds = kind, kind
-    if kinds[0] != kinds[1] and MIXED not in kinds:
-        hint = f" Write {EXAMPLES[DURATION]}." if DURATION in kinds else ""
-        raise InputError(
-            f"{text!r} compares {kinds[0]} with {kinds[1]}, which are never equal. Put text in quotes ('1'), but not "
-            f"numbers, True or False.{hint}"
-        )
-    return _without_zones(left, right) if kinds[0] == DATE else (left, right)
+def _dates(texts: Any) -> Any:
+    dates = pd.to_datetime(texts, utc=True)
+    return dates.dt.tz_localize(None) if isinstance(dates, pd.Series) else dates.tz_localize(None)
 
 
 def _kind(side: Any) -> str:
     """The kind of a side of a comparison: text, number (booleans too, as 0 and 1), date, duration or mixed."""
     if isinstance(side, str):
         return TEXT
-    if isinstance(side, (pd.Timestamp, pd.Timedelta)):
-        return DATE if isinstance(side, pd.Timestamp) else DURATION
     if not isinstance(side, pd.Series):
-        return NUMBER
+        return DATE if isinstance(side, pd.Timestamp) else NUMBER
     if types.is_datetime64_any_dtype(side.dtype):
         return DATE
     if types.is_timedelta64_dtype(side.dtype):
-        return DURATION
+        return "duration"
     if types.is_numeric_dtype(side.dtype) or types.is_bool_dtype(side.dtype):
         return NUMBER
     return KIND_OF_INFERRED.get(types.infer_dtype(side, skipna=True), MIXED)
-
-
-def _dates(side: Any) -> Any:
-    return pd.to_datetime(side, format="ISO8601") if isinstance(side, pd.Series) else pd.Timestamp(side)
-
-
-def _durations(side: Any) -> Any:
-    return pd.to_timedelta(side)
-
-
-def _without_zones(left: Any, right: Any) -> tuple[Any, Any]:
-    """Dates as times without a time zone, which numpy compares: if one side has a zone, both in UTC."""
-    zones = [_time_accessor(side).tz for side in (left, right)]
-    if zones != [None, None]:
-        # A side without a zone is read in that of the other side.
-        left, right = _in_utc(left, zones[0], zones[1]), _in_utc(right, zones[1], zones[0])
-    left, right = (side if isinstance(side, pd.Series) else side.to_datetime64() for side in (left, right))
-    return left, right
-
-
-def _in_utc(side: Any, own: Any, other: Any) -> Any:
-    if own is None:
-        # An hour that the clock repeats is ambiguous; one that it skips starts after it.
-        side = _time_accessor(side).tz_localize(other, ambiguous="NaT", nonexistent="shift_forward")
-    return _time_accessor(_time_accessor(side).tz_convert("UTC")).tz_localize(None)
-
-
-def _time_accessor(side: Any) -> Any:
-    return side.dt if isinstance(side, pd.Series) else side

@@ -25,11 +25,20 @@ from .audit import (
     class_counts,
     column_audit,
 )
-from .cells import cells, refuse_odd
+from .cells import NumberFormat, cells, number_format, numbers_of, refuse_odd
 from .data import Data
-from .kinds import Column, Format, is_identifier, read_column, read_column_as, with_thousands
-from .labels import differ_in_spelling, labels, rows_without, spelled
-from .numbers import NumberFormat, number_format, numbers_of
+from .kinds import (
+    Column,
+    Format,
+    differ_in_spelling,
+    is_identifier,
+    labels,
+    read_column,
+    read_column_as,
+    rows_without,
+    spelled,
+    with_thousands,
+)
 from .sources import load_source
 from .text_files import LoadedTable, Wanted
 
@@ -111,7 +120,7 @@ def read_table(
     numbers. `Data.audit` says what was decided for each column.
 
     >>> table = read_table("breast_cancer")
-    >>> table.X.shape, sorted(set(table.y))
+    >>> table.X.shape, table.classes.tolist()
     ((569, 30), ['benign', 'malignant'])
     """
     roles = Roles(target, text, groups, time, weight, tuple([drop] if isinstance(drop, str) else drop), numbers)

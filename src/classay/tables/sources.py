@@ -5,21 +5,23 @@ Columns come as the source has them; what they mean is decided in `kinds`. Text 
 
 from __future__ import annotations
 
+import atexit
 import csv
 import json
+import shutil
+import sys
+import tempfile
 import warnings
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 from urllib.error import HTTPError
 
 import numpy as np
 import pandas as pd
 
 from ..expect import InputError, nearest, shown, within
-from ..input_files import expect_file
-from ..npz_files import expect_honest_sizes, expect_numbers_or_text
-from .standard_input import NAME, STANDARD_INPUT, copied
+from ..files import expect_file, expect_honest_sizes, expect_numbers_or_text
 from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
 
 BUILT_IN = ("iris", "wine", "breast_cancer", "digits", "random")
@@ -34,7 +36,7 @@ def load_source(source: str | Path, wanted: Wanted) -> tuple[str, LoadedTable]:
     if text in BUILT_IN:
         return text, _built_in(text)
     if text == STANDARD_INPUT:
-        return NAME, _from_file(copied(), wanted)
+        return STDIN, _from_file(copied(), wanted)
     path = Path(source).expanduser()
     return path.name, _from_file(path, wanted)
 
@@ -231,3 +233,52 @@ def _from_npz(path: Path) -> LoadedTable:
     if y.dtype.kind == "S":
         y = np.char.decode(y, "utf-8")
     return LoadedTable(pd.DataFrame(X.reshape(len(X), -1)).rename(columns=str).assign(y=y), "y")
+
+
+# A table from standard input, written `-`: it is copied to a temporary file, as tables are read several times
+
+
+STANDARD_INPUT = "-"
+STDIN = "stdin"
+SUFFIXES = {
+    b"PAR1": ".parquet",
+    b"PK\x03\x04": ".npz",
+    b"\x1f\x8b": ".csv.gz",
+    b"BZh": ".csv.bz2",
+    b"\xfd7zXZ": ".csv.xz",
+}
+"""How files begin -> the suffix of their kind; all else is CSV, TSV or ARFF."""
+COPIED_AT_ONCE = 1 << 20
+_folders: list[Path] = []
+"""The folder of what was copied; it is removed when the process ends. Standard input can be read once."""
+
+
+def copied() -> Path:
+    """The content of standard input as a file, of the kind that its first bytes show."""
+    source = getattr(sys.stdin, "buffer", None)
+    if source is None or sys.stdin.isatty():
+        raise InputError(
+            "The table is -, standard input, which is not connected to a file. Write: classay data - < table.csv."
+        )
+    if _folders:
+        raise InputError("Standard input (-) was named twice, but it can be read only once. Save it to a file.")
+    _folders.append(Path(tempfile.mkdtemp(prefix="classay-stdin-")))
+    atexit.register(shutil.rmtree, _folders[0], ignore_errors=True)
+    raw = _folders[0] / STDIN
+    with open(raw, "wb") as target:
+        _copy(source, target)
+    return raw.rename(raw.with_name(STDIN + _suffix(raw)))
+
+
+def _copy(source: IO[bytes], target: IO[bytes]) -> None:
+    total = 0
+    while part := source.read(COPIED_AT_ONCE):
+        total = within(total + len(part), "file_bytes", "The size of standard input in bytes")
+        target.write(part)
+
+
+def _suffix(path: Path) -> str:
+    with open(path, "rb") as file:
+        begin = file.read(4096)
+    known = next((suffix for magic, suffix in SUFFIXES.items() if begin.startswith(magic)), "")
+    return known or (".arff" if b"@relation" in begin.lower() else ".csv")

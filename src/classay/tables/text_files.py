@@ -18,8 +18,7 @@ import pandas as pd
 from pandas.api import types
 
 from ..expect import InputError, shown, within
-from .cells import cells
-from .numbers import are_codes
+from .cells import are_codes, cells
 
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 UNNAMED = "Unnamed: {}"

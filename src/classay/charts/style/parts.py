@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...intervals import Estimate
-from ...notebook import headline
+from ...printable import headline
 from ...result import Result
 from ..kinds import without_options
 from . import theme

@@ -22,8 +22,7 @@ from ...learner.drift.state import packed
 from ...learner.drift.verdict import Drift, RegressionUpdate, Update
 from ...tables.audit import LEFT_OUT
 from ...tables.data import Data
-from ...tables.kinds import EMPTY, IDENTIFIER
-from ...tables.labels import NumbersAsLabels
+from ...tables.kinds import EMPTY, IDENTIFIER, NumbersAsLabels
 from ...tables.read import read_table
 from .. import console, options
 from ..runner import Outcome, rows_table

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ... import expect, limits, seeds
+from ... import expect, seeds
 from ...arrays import Ints
 from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.fit import expect_weights
@@ -243,7 +243,7 @@ def _score_form(
                 "a classifier that has one (such as SVC(probability=True)), or scores=False."
             )
         expect.within(size, "score_bytes", "The size of all scores, in bytes,")
-    elif size > (most := limits.limit_of("score_bytes")):
+    elif size > (most := expect.limit_of("score_bytes")):
         return None, [Note("scores-not-kept", bytes=size, limit=most)]
     return form, []
 

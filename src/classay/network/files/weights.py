@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown, within
-from ...input_files import expect_file
-from ...npz_files import UNREADABLE, expect_honest_sizes
+from ...files import UNREADABLE, expect_file, expect_honest_sizes
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

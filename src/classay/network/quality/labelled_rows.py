@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...expect import InputError, shown
-from ...input_files import expect_file
+from ...files import UNREADABLE, expect_file, expect_honest_sizes
 from ...intervals import Estimate, of_proportion
-from ...npz_files import UNREADABLE, expect_honest_sizes
 from ..prototypes.walks import normalize_of
 from ..split.trace import frozen
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from ...expect import InputError, nearest
-from ...input_files import expect_file
+from ...files import expect_file
 from ...learner.records.labelings import Labelings
 from ...learner.records.predictions import Predictions
 from ...learner.records.predictions import load as load_record

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...expect import InputError, nearest, shown
-from ...input_files import expect_file
+from ...files import expect_file
 from ...intervals import Estimate
 from ...tables.sources import BUILT_IN
 from ..budget import seconds_of
