@@ -17,11 +17,10 @@ import typer
 from .. import expect
 from ..classes.ranks.ranks import Ranks
 from ..expect import InputError, nearest, shown
-from ..files import expect_file, quoted
+from ..files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text, quoted
 from ..learner.records.labelings import Labelings
 from ..learner.records.prediction_table import PredictionTable, prediction_table
 from ..learner.records.predictions import load
-from ..files import UNREADABLE, expect_honest_sizes, expect_numbers_or_text
 from ..tables.read import read_frame
 from . import console
 from .options import Group
