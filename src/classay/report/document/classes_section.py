@@ -16,7 +16,7 @@ from ..results import Results
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import bits, joined, percent, quoted, share
-from .shown_rows import cell
+from .shown_rows import cell, frame_sheet
 
 MOST_PAIRS = 20
 TITLE = "How accurate with more classes?"
@@ -128,5 +128,5 @@ def _figures(name: str, net: NetworkQuality) -> Sheet:
 
 def _pairs(name: str, pairs: pd.DataFrame) -> Sheet:
     closest = pairs.sort_values("rows", ascending=False).head(MOST_PAIRS)
-    rows = tuple((cell(row.first), cell(row.second), cell(row.rows)) for row in closest.itertuples())
-    return Sheet(f"pairs/{name}", f"Closest classes of {name}", ("class", "other class", "cosine of rows"), rows)
+    columns = {"first": "class", "second": "other class", "rows": "cosine of rows"}
+    return frame_sheet(f"pairs/{name}", f"Closest classes of {name}", closest, columns)

@@ -15,7 +15,7 @@ from ..model_check import ModelCheck
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import counted_rows, percent, points, quoted, share
-from .shown_rows import MOST_ROWS, ShownRows, unlike_sheet
+from .shown_rows import MOST_ROWS, ShownRows, frame_sheet, unlike_sheet
 
 GEOMETRY, ERRORS, UNLIKE = "geometry", "complexity_errors", "unlike"
 Checks = Mapping[str, ModelCheck]
@@ -124,20 +124,15 @@ def _ranking(name: str, against: ComplexityAgainst) -> str:
 
 
 def _errors_picture(name: str, against: ComplexityAgainst) -> Picture:
-    columns = ("complexity from", "to", "rows", "errors", "error rate", "low end", "high end")
-    curve = tuple(
-        (float(low), float(high), int(rows), int(errors), float(rate), float(least), float(most))
-        for low, high, rows, errors, rate, least, most in against.curve[
-            ["low", "high", "rows", "errors", "error_rate", "rate_low", "rate_high"]
-        ].to_numpy(dtype=float)
-    )
+    key, columns = f"{ERRORS}/{name}", {"low": "complexity from", "high": "to", "rows": "rows", "errors": "errors"}
+    columns |= {"error_rate": "error rate", "rate_low": "low end", "rate_high": "high end"}
     title = f"Errors of {quoted(name)} by complexity"
     return Picture(
-        f"{ERRORS}/{name}",
+        key,
         title,
         "Error rate in ranges of complexity with about equally many rows, the easiest first, with intervals.",
         spec_of(against.plot()),
-        Sheet(f"{ERRORS}/{name}", title, columns, curve, sort=False),
+        frame_sheet(key, title, against.curve, columns, sort=False),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +117,20 @@ def value_of(frame: pd.DataFrame, row: int, column: str) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.4g}"
     return str(value)
+
+
+def frame_sheet(
+    key: str,
+    title: str,
+    frame: pd.DataFrame,
+    columns: Mapping[str, str],
+    note: str = "",
+    of: str = "",
+    sort: bool = True,
+) -> Sheet:
+    """Columns of a frame as a sheet, under other names."""
+    rows = tuple(tuple(map(cell, row)) for row in frame[list(columns)].itertuples(index=False, name=None))
+    return Sheet(key, title, tuple(columns.values()), rows, note, (of,) * len(rows) if of else (), sort=sort)
 
 
 def cell(value: Any) -> Cell:

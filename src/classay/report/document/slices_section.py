@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ... import charts
@@ -19,7 +18,7 @@ from .document import Picture, Section, Sheet
 from .geometry_section import sentence_name
 from .learners_section import spec_of
 from .phrases import joined, quoted, share
-from .shown_rows import cell, columns_first
+from .shown_rows import ShownRows, cell, columns_first, frame_sheet
 
 TITLE = "Where do errors concentrate? (slices)"
 MOST_IN_SLICE, MOST_COLUMNS = 15, 30
@@ -58,17 +57,20 @@ def model_slices_section(check: ModelCheck | None, labels: NDArray[Any], numbers
     if check is None or check.slices is None:
         return Section("slices", TITLE, "", absent=absent if check is None else check.why)
     found, name = check.slices, check.name
-    inside = tuple(
-        _inside(name, place, each, np.flatnonzero(found.rows(place)), check, labels, numbers)
-        for place, each in enumerate(found.slices)
-    )
-    sheets = (_sheet(f"slices/{name}", f"Where {quoted(name)} is wrong", found, found.slices, inside),)
+    shown = ShownRows(check.searched, np.arange(labels.size), numbers)
+    own = _with_rows(name, f"Where {quoted(name)} is wrong", found, shown, labels, check.predictions.predicted)
     none = "" if found.slices else " No slice stands out."
     also = " A second list searches complexity and, if it is known, the model's confidence like columns."
     lead = FOUND.format(quoted(name)) + none + also
     pictures = (_picture(name, found),) if found.slices else ()
-    kept = tuple(sheet for sheet in (*sheets, _of_added(check), by_column_sheet(check)) if sheet.rows)
+    kept = tuple(sheet for sheet in (own, _of_added(check), by_column_sheet(check)) if sheet.rows)
     return Section("slices", TITLE, lead, pictures, kept)
+
+
+def _of_learner(results: Results, name: str) -> Sheet:
+    data, held = results.data, results.predicted[name]
+    shown, labels = ShownRows(data.X, held.tested, held.tested), data.classes[data.codes[held.tested]]
+    return _with_rows(name, f"Where {name} is wrong", results.slices[name], shown, labels, data.classes[held.labels])
 
 
 def concentrated(check: ModelCheck) -> str:
@@ -89,19 +91,15 @@ def concentrated(check: ModelCheck) -> str:
 
 def by_column_sheet(check: ModelCheck) -> Sheet:
     """The most significant slice of each column alone (the table of FreaAI), complexity and confidence among them."""
-    table = pd.DataFrame() if check.by_column is None else check.by_column.head(MOST_COLUMNS)
-    columns = ("column", "condition", "size", "error_rate", "rest_rate", "q_value", "stands_out")
-    rows = tuple(zip(*(table[name].tolist() for name in columns))) if len(table) else ()
-    cut = 0 if check.by_column is None else len(check.by_column) - len(rows)
-    return Sheet(
-        f"slices_by_column/{check.name}",
-        f"{sentence_name(check.name)}: each column alone",
-        ("column", "where it is worst", "size", "error_rate", "rest_rate", "q_value", "stands out"),
-        rows,
+    key, title = f"slices_by_column/{check.name}", f"{sentence_name(check.name)}: each column alone"
+    if check.by_column is None or not len(check.by_column):
+        return Sheet(key, title, tuple(BY_COLUMN.values()), ())
+    cut = len(check.by_column) - MOST_COLUMNS
+    note = (
         "The most significant slice of each column, complexity and confidence among them; q corrects over the columns."
-        + (f" {cut} more columns are less significant." if cut > 0 else ""),
-        (check.name,) * len(rows),
     )
+    note += f" {cut} more columns are less significant." if cut > 0 else ""
+    return frame_sheet(key, title, check.by_column.head(MOST_COLUMNS), BY_COLUMN, note, check.name)
 
 
 def _of_added(check: ModelCheck) -> Sheet:
@@ -118,6 +116,8 @@ def _added_slices(check: ModelCheck) -> tuple[Region, ...]:
     return tuple(each for each in found if set(each.features) & set(check.added))
 
 
+BY_COLUMN = {name: name for name in ("column", "condition", "size", "error_rate", "rest_rate", "q_value", "stands_out")}
+BY_COLUMN |= {"condition": "where it is worst", "stands_out": "stands out"}
 COLUMNS = ("where", "size", "error_rate", "rest_rate", "lift", "q_value")
 
 
@@ -141,58 +141,32 @@ def _picture(name: str, found: Slices) -> Picture:
     )
 
 
-def _of_learner(results: Results, name: str) -> Sheet:
-    data, held, found = results.data, results.predicted[name], results.slices[name]
-    details = tuple(
-        _rows_inside(
-            f"slice/{name}/{place}",
-            each,
-            np.flatnonzero(found.rows(place)),
-            data.X,
-            held.tested,
-            data.classes[data.codes[held.tested]],
-            data.classes[held.labels],
-            held.tested,
-        )
-        for place, each in enumerate(found.slices)
-    )
-    return _sheet(f"slices/{name}", f"Where {name} is wrong", found, found.slices, details)
-
-
-def _inside(
-    name: str, place: int, each: Region, rows: Ints, check: ModelCheck, labels: NDArray[Any], numbers: Ints
+def _with_rows(
+    name: str, title: str, found: Slices, shown: ShownRows, labels: NDArray[Any], predicted: NDArray[Any]
 ) -> Sheet:
-    every = np.arange(labels.size)
-    predicted = check.predictions.predicted
-    return _rows_inside(f"slice/{name}/{place}", each, rows, check.searched, every, labels, predicted, numbers)
+    """The slices of a model, each with rows that it holds: row i of a result has label and prediction i."""
+    inside = tuple(
+        _rows_inside(f"slice/{name}/{place}", region, np.flatnonzero(found.rows(place)), shown, labels, predicted)
+        for place, region in enumerate(found.slices)
+    )
+    return _sheet(f"slices/{name}", title, found, found.slices, inside)
 
 
 def _rows_inside(
-    key: str,
-    each: Region,
-    rows: Ints,
-    frame: pd.DataFrame,
-    places: Ints,
-    labels: NDArray[Any],
-    predicted: NDArray[Any],
-    numbers: Ints,
+    key: str, region: Region, rows: Ints, shown: ShownRows, labels: NDArray[Any], predicted: NDArray[Any]
 ) -> Sheet:
-    """Rows of a slice, errors first; row i is row `places[i]` of the frame, and `numbers[i]` of its source."""
-    wrong = predicted[rows] != labels[rows]
-    shown = np.concatenate([rows[wrong], rows[~wrong]])[:MOST_IN_SLICE]
-    names = columns_first(frame, each.features)
+    """Rows of a slice, errors first."""
+    wrong, names = predicted[rows] != labels[rows], columns_first(shown.frame, region.features)
+    first = np.concatenate([rows[wrong], rows[~wrong]])[:MOST_IN_SLICE]
+    frame = shown.frame[names].iloc[shown.place[first]].reset_index(drop=True)
+    cells = [tuple(map(cell, row)) for row in zip(*(frame[name] for name in names))] if names else [()] * first.size
     return Sheet(
         key,
-        f"Rows where {each.condition}",
+        f"Rows where {region.condition}",
         ("row", "label", "prediction", *names),
         tuple(
-            (
-                int(numbers[row]),
-                cell(labels[row]),
-                cell(predicted[row]),
-                *(cell(frame[name].iloc[int(places[row])]) for name in names),
-            )
-            for row in shown
+            (int(shown.number[row]), cell(labels[row]), cell(predicted[row]), *values)
+            for row, values in zip(first, cells)
         ),
-        f"{shown.size} of {rows.size:,} rows, errors first. Rows are counted from 0.",
+        f"{first.size} of {rows.size:,} rows, errors first. Rows are counted from 0.",
     )
