@@ -19,7 +19,7 @@ from suspect_worlds import (
 )
 
 import classay
-from classay.data.checks.labelled_table import labelled_table
+from classay.data.checks.labelled_rows import labelled_rows
 from classay.data.checks.near_rows import continuous_columns, distances, even_sample, near_groups, nearest_ranks, scaled
 from classay.data.checks.row_dependence import (
     _excess,
@@ -80,7 +80,7 @@ def test_the_screen_is_blind_to_the_order_of_classes():
     excesses = []
     for seed in range(12):
         made = sorted_by_class(seed)
-        table = labelled_table(made["X"], made["y"])
+        table = labelled_rows(made["X"], made["y"])
         points = scaled(table.X.to_numpy(), 0)
         excesses.append(_excess(points, table, np.arange(table.codes.size), 10, seed)[0])
     assert abs(np.mean(excesses)) < 0.005
@@ -91,7 +91,7 @@ def test_the_screen_by_hand():
     """Pairs at 0, 10, 20, …: the nearest row is the twin, the next one has the other label."""
     x = np.repeat(10.0 * np.arange(40), 2) + np.tile([0, 0.1], 40)
     y = np.repeat(np.arange(40) % 2, 2)
-    table = labelled_table(x[:, None], y)
+    table = labelled_rows(x[:, None], y)
     excess, _, above = _excess(scaled(x[:, None], 0), table, np.arange(80) // 2, 0, 0)
     assert excess > 0.9  # with the twin always the same label, without it never
     assert above == pytest.approx(0.5, abs=0.05)

@@ -8,12 +8,12 @@ from sklearn.datasets import load_iris
 from suspect_worlds import leak, leak_category, mixed_categories, plain
 
 import classay
-from classay.data.checks.labelled_table import labelled_table
+from classay.data.checks.labelled_rows import labelled_rows
 from classay.data.checks.target_leaks import _Search, looks_like, predicted_by_column
 
 
 def test_skill_by_hand():
-    table = labelled_table(pd.DataFrame({"x": np.arange(40)}), [0] * 20 + [1] * 20)
+    table = labelled_rows(pd.DataFrame({"x": np.arange(40)}), [0] * 20 + [1] * 20)
     search = _Search(table, None, "label", 0)
     assert search.skill(table.codes).value == pytest.approx(1)
     half = np.array([0] * 20 + [0, 1] * 10)  # recalls 1 and 1/2: balanced accuracy 3/4
@@ -106,14 +106,15 @@ def test_very_many_columns():
 @pytest.mark.parametrize(
     ("X", "y", "match"),
     [
-        (np.ones((30, 2)), [0] * 30, "1 class"),
+        (np.eye(30), [0] * 30, "1 class"),
         (sparse.eye(30), [0, 1] * 15, "sparse"),
-        (np.ones((10, 2)), [0, 1] * 5, "at least 20"),
+        (np.eye(10), [0, 1] * 5, "at least 20"),
         (np.ones(30), [0, 1] * 15, "shape"),
         (np.ones((30, 0)), [0, 1] * 15, "at least one"),
         (pd.DataFrame([[1, 2]] * 30, columns=["a", "a"]), [0, 1] * 15, "same name"),
         (np.full((30, 2), np.inf), [0, 1] * 15, "contains infinity"),
-        (np.ones((30, 2)), range(30), "30 rows has its own class"),
+        (np.eye(30), range(30), "30 rows has its own class"),
+        (np.ones((30, 2)), [0, 1] * 15, "constant"),
     ],
 )
 def test_mistakes_are_refused(X, y, match):

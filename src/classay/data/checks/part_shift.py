@@ -19,7 +19,7 @@ from ...expect import InputError, shown
 from ...intervals import Estimate, exact, of_proportion
 from ...result import PARTS, Result, parts_of
 from ...splits import PerRow, by_other_folds, fold_of_rows, per_row
-from .labelled_table import FOLDS, as_points, row_hashes, table_of_rows
+from .labelled_rows import FOLDS, as_points, table_of_rows
 
 MOST_ROWS = 2_500
 """Rows of each part that are told apart; of a larger one, a sample."""
@@ -152,7 +152,7 @@ def shift(
             raise InputError(f"`{name}` has {len(part)} rows; at least {2 * FOLDS} are needed.")
     seed = seeds.settle(random_state)
     codes = per_row(groups, rows=len(train) + len(test)).groups
-    hashes = row_hashes(pd.concat([train, test], ignore_index=True))
+    hashes = _row_hashes(pd.concat([train, test], ignore_index=True))
     copies, usual = _copies(hashes, len(train))
     causes = tuple(
         sorted((each for each in _compared(train, test) if each.p_value < COLUMN_P), key=lambda each: -each.distance)
@@ -166,6 +166,18 @@ def shift(
         n_test=len(test),
         seed=seed,
     )
+
+
+def _row_hashes(X: pd.DataFrame) -> Ints:
+    """A number for each row, the same for rows that are equal in every column."""
+    # Objects of any kind are hashed as text, numbers as floats: 1 and 1.0 are equal.
+    columns = {}
+    for place, name in enumerate(X.columns):
+        values = X[name]
+        plain = values.dtype.kind in "iufb" if isinstance(values.dtype, np.dtype) else False
+        columns[place] = values.astype(float) if plain else values.map(str)
+    hashes = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False)
+    return np.asarray(hashes).view(np.int64)
 
 
 def _copies(hashes: Ints, n_train: int) -> tuple[Estimate, float]:

@@ -25,7 +25,8 @@ from ...expect import InputError, counted, nearest
 from ...intervals import Estimate, around, by_group, crossed_standard_error, of_proportion_by_group
 from ...result import Result, parts_of
 from ...splits import PerRow, fold_of_rows
-from .labelled_table import FOLDS, LabelledTable, as_points, class_weights, labelled_table, predicted, row_hashes
+from ...tables.data import Data
+from .labelled_rows import FOLDS, as_points, class_weights, labelled_rows, predicted, without
 from .near_rows import Points, continuous_columns, distances, even_sample, near_groups, nearest_is_alike, scaled
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
@@ -196,7 +197,7 @@ def dependence(
     ('near rows', True, True)
 
     """
-    table = labelled_table(X, y, groups)
+    table = labelled_rows(X, y, groups)
     seed = seeds.settle(random_state)
     search = _Search(table, learner, seed, progress)
     if order:
@@ -207,7 +208,7 @@ def dependence(
         search.near()
     ties = tuple(sorted(search.ties, key=lambda tie: -tie.fall.value))
     shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
-    return Dependence(ties, pd.DataFrame(search.screened, columns=list(SCREENED)), shown_learner, len(table.X), seed)
+    return Dependence(ties, pd.DataFrame(search.screened, columns=list(SCREENED)), shown_learner, len(table), seed)
 
 
 SCREENED = ("kind", "name", "excess", "error", "measured")
@@ -238,14 +239,14 @@ def _can_name_groups(column: pd.Series[Any]) -> bool:
 class _Search:
     """Screens candidates one by one, and measures those that the screen lets through."""
 
-    def __init__(self, table: LabelledTable, learner: Any, seed: int, progress: bool) -> None:
+    def __init__(self, table: Data, learner: Any, seed: int, progress: bool) -> None:
         self.table, self.learner, self.seed, self.progress = table, learner, seed, progress
         self.ties: list[Tie] = []
         self.screened: list[dict[str, Any]] = []
 
     def order(self) -> None:
         """Consecutive rows of the file."""
-        rows = _stretches(len(self.table.X), MOST_ROWS)
+        rows = _stretches(len(self.table), MOST_ROWS)
         table = self.table.take(rows)
         reach = max(rows.size // (2 * BLOCKS), 2)
         points = scaled(as_points(table.X), self.seed)
@@ -266,7 +267,7 @@ class _Search:
         codes = as_levels(self.table.X[name])[0].astype(np.int64)
         rows = _whole_groups(codes, MOST_ROWS, self.seed)
         table = self.table.take(rows)
-        rest = table.without([name])
+        rest = without(table, [name])
         if rest.X.shape[1] == 0:
             return
         points = scaled(as_points(rest.X), self.seed)
@@ -275,10 +276,10 @@ class _Search:
 
     def near(self) -> None:
         """Rows that are nearly the same. Copies are left out: they are another matter."""
-        rows = np.arange(len(self.table.X))
+        rows = np.arange(len(self.table))
         if rows.size > MOST_NEAR:
             rows = np.sort(seeds.generator(self.seed, "near").choice(rows.size, MOST_NEAR, replace=False))
-        _, first = np.unique(row_hashes(self.table.X.iloc[rows]), return_index=True)
+        _, first = np.unique(self.table.row_hashes[rows], return_index=True)
         rows = rows[np.sort(first)]
         values = as_points(self.table.X.iloc[rows])
         columns = continuous_columns(values)
@@ -292,13 +293,13 @@ class _Search:
             kept = _whole_groups(found, MOST_ROWS, self.seed)
             self._measure(NEAR, NEAR, self.table.take(rows[kept]), found[kept])
 
-    def _passes(self, kind: str, name: str, points: Points, table: LabelledTable, key: Ints, reach: int) -> bool:
+    def _passes(self, kind: str, name: str, points: Points, table: Data, key: Ints, reach: int) -> bool:
         excess, error, above = _excess(points, table, key, reach, self.seed)
         passes = bool(excess >= max(SCREEN, ERRORS * error, ABOVE * above))
         self.screened.append(dict(zip(SCREENED, (kind, name, excess, error, passes))))
         return passes
 
-    def _measure(self, kind: str, name: str, table: LabelledTable, tied: Ints) -> None:
+    def _measure(self, kind: str, name: str, table: Data, tied: Ints) -> None:
         given = table.groups
         groups = tied if given is None else _united(tied, given)
         if np.unique(groups).size < FOLDS or np.bincount(groups).max() > 0.5 * groups.size:
@@ -330,13 +331,13 @@ class _Search:
             )
         )
 
-    def _right(self, table: LabelledTable, folds: Ints, name: str) -> Mask:
+    def _right(self, table: Data, folds: Ints, name: str) -> Mask:
         """Which rows are predicted correctly by fits without their fold."""
         with Progress(FOLDS, f"rows that belong together: {name}", self.progress) as bar:
             return np.asarray(predicted(table, self.learner, folds, self.seed, bar.advance) == table.codes)
 
 
-def _excess(points: Points, table: LabelledTable, key: Ints, reach: int, seed: int) -> tuple[float, float, float]:
+def _excess(points: Points, table: Data, key: Ints, reach: int, seed: int) -> tuple[float, float, float]:
     """How much more often nearest neighbours share labels with tied rows than without, its standard error, and how much
     more often they do than by chance.
 

@@ -20,7 +20,8 @@ from ...expect import counted
 from ...intervals import Estimate, around
 from ...result import PARTS, Result, parts_of
 from ...splits import PerRow, by_other_folds, fold_of_rows
-from .labelled_table import FOLDS, LabelledTable, class_weights, labelled_table, predicted
+from ...tables.data import Data
+from .labelled_rows import FOLDS, class_weights, labelled_rows, predicted, without
 from .near_rows import even_sample
 
 MOST_ROWS = 3_000
@@ -156,7 +157,7 @@ def leaks(
 
     """
     seed = seeds.settle(random_state)
-    table = labelled_table(X, y, groups)
+    table = labelled_rows(X, y, groups)
     if table.codes.size > MOST_ROWS:
         table = table.take(even_sample(table.codes, MOST_ROWS, seed))
     search = _Search(table, learner, str(target), seed)
@@ -169,7 +170,7 @@ def leaks(
 class _Search:
     """Skills of columns alone, of all together and of all others, on the same folds."""
 
-    def __init__(self, table: LabelledTable, learner: Any, target: str, seed: int) -> None:
+    def __init__(self, table: Data, learner: Any, target: str, seed: int) -> None:
         self.table, self.learner, self.target, self.seed = table, learner, target, seed
         self.size = table.classes.size
         self.folds = fold_of_rows(table.codes, FOLDS, seed, PerRow(groups=table.groups))
@@ -241,7 +242,7 @@ class _Search:
         return errors > 0 and farther >= GRADED * errors
 
     def _without(self, columns: list[str]) -> Ints:
-        return predicted(self.table.without(columns), self.learner, self.folds, self.seed)
+        return predicted(without(self.table, columns), self.learner, self.folds, self.seed)
 
     def skill(self, codes: Ints) -> Estimate:
         """The skill of predictions, with its interval over rows of each class."""

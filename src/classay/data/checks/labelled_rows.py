@@ -1,5 +1,4 @@
-"""A table and its labels as the checks of a data set take them, and predictions for rows by fits that have not seen
-them.
+"""Labelled rows as the checks of a data set take them, and predictions for rows by fits that have not seen them.
 
 The checks (`leaks`, `dependence`, `shift`) compare one learner with itself on other columns, other folds or other
 labels. So any learner will do: by default a forest, which needs no scaling and finds rules of every shape.
@@ -8,43 +7,24 @@ labels. So any learner will do: by default a forest, which needs no scaling and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...arrays import Floats, Ints
 from ...estimators.encoder import encoded, kind_of_column, numbers
 from ...estimators.scores import fit_scorer
 from ...expect import InputError, shown
 from ...frames import pandas_of
-from ...inputs import at_least_two, encode, is_sparse, names_of_columns
-from ...inputs import labels as labels_of
-from ...splits import by_other_folds, per_row
+from ...inputs import encode, is_sparse, names_of_columns
+from ...splits import by_other_folds
+from ...tables.data import Data
 
 TREES = 30
 FOLDS = 5
-
-
-@dataclass(frozen=True)
-class LabelledTable:
-    """The columns as given, the code of each row's class, the classes, and groups as codes or None."""
-
-    X: pd.DataFrame
-    codes: Ints
-    classes: NDArray[Any]
-    groups: Ints | None = None
-
-    def take(self, rows: Ints) -> LabelledTable:
-        """Some of the rows, in this order."""
-        groups = None if self.groups is None else self.groups[rows]
-        return LabelledTable(self.X.iloc[rows].reset_index(drop=True), self.codes[rows], self.classes, groups)
-
-    def without(self, columns: list[Any]) -> LabelledTable:
-        """The table without some columns."""
-        return LabelledTable(self.X.drop(columns=columns), self.codes, self.classes, self.groups)
 
 
 def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
@@ -75,36 +55,34 @@ def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
     return rows.drop(columns=texts)
 
 
-def labelled_table(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) -> LabelledTable:
+def labelled_rows(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) -> Data:
     """Checked rows, labels and groups; at least `least` rows and two classes."""
-    rows = table_of_rows(X)
-    values = labels_of(y, "y", len(rows))
-    classes = np.unique(values)
-    at_least_two(classes)
-    if classes.size == len(rows):
-        raise InputError(f"Each of the {len(rows)} rows has its own class. Is the target column right?")
-    if len(rows) < least:
-        raise InputError(f"`X` has {len(rows)} rows; at least {least} are needed. Add rows.")
-    return LabelledTable(rows, encode(values, classes), classes, per_row(groups, rows=len(rows)).groups)
+    data = Data.of(table_of_rows(X), y, groups=groups)
+    if len(data) < least:
+        raise InputError(f"`X` has {len(data)} rows; at least {least} are needed. Add rows.")
+    return data
 
 
-def predicted(
-    table: LabelledTable, learner: Any, fold_of_row: Ints, seed: int, tick: Callable[[], None] = lambda: None
-) -> Ints:
+def without(data: Data, columns: list[str]) -> Data:
+    """The rows without some columns."""
+    return replace(data, X=data.X.drop(columns=columns))
+
+
+def predicted(data: Data, learner: Any, fold_of_row: Ints, seed: int, tick: Callable[[], None] = lambda: None) -> Ints:
     """The code that a fit without the fold of a row predicts for it. A fold that leaves one class predicts that."""
     if learner is None:
         from sklearn.ensemble import RandomForestClassifier
 
         learner = RandomForestClassifier(TREES)
-    ready = encoded(learner, table.X)
+    ready = encoded(learner, data.X)
 
     def of_fold(fold: int, rest: Ints, here: Ints) -> Ints:
-        known = np.unique(table.codes[rest])
+        known = np.unique(data.codes[rest])
         if known.size < 2:
             return np.full(here.size, known[0] if known.size else 0, dtype=np.int64)
-        fitted = fit_scorer(ready, table.X.iloc[rest], table.classes[table.codes[rest]], seed, fold)
+        fitted = fit_scorer(ready, data.X.iloc[rest], data.classes[data.codes[rest]], seed, fold)
         tick()
-        return encode(fitted.predict(table.X.iloc[here]), table.classes)
+        return encode(fitted.predict(data.X.iloc[here]), data.classes)
 
     return by_other_folds(fold_of_row, of_fold)
 
@@ -118,15 +96,3 @@ def class_weights(codes: Ints, size: int) -> Floats:
     """A weight for each row with which every class that is present counts the same; their mean is 1."""
     counts = np.bincount(codes, minlength=size)
     return np.asarray(codes.size / (np.count_nonzero(counts) * counts[codes]), dtype=float)
-
-
-def row_hashes(X: pd.DataFrame) -> Ints:
-    """A number for each row, the same for rows that are equal in every column."""
-    # Objects of any kind are hashed as text, numbers as floats: 1 and 1.0 are equal.
-    columns = {}
-    for place, name in enumerate(X.columns):
-        values = X[name]
-        plain = values.dtype.kind in "iufb" if isinstance(values.dtype, np.dtype) else False
-        columns[place] = values.astype(float) if plain else values.map(str)
-    hashes = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False)
-    return np.asarray(hashes).view(np.int64)
