@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from classay.report.budget import seconds_of
+from classay.report.run.clock import seconds_of
 
 FITS = ("Trial fits", "Pilot fits", "Cross-validated predictions", "Refits")
 GOAL_TIME, GOAL_MEMORY = 1.2, 3.0
@@ -90,7 +90,7 @@ def show(path: Path, rows: int, form: str, budget: str, small: int, folder: Path
         f"{' MISSED' if ratio > GOAL_TIME else ''}; fits {fits / seconds:.0%}; peak {peak / 1e6:.0f} MB, "
         f"{times:.1f} x the table of {memory / 1e6:.0f} MB{' MISSED' if times > GOAL_MEMORY else ''}"
     )
-    print(f"          {settings['bought']}; without: {', '.join(report['failed']) or 'none'}")
+    print(f"          {settings['fitted']}; without: {', '.join(report['failed']) or 'none'}")
     print("          " + ", ".join(f"{name} {value:.1f}" for name, value in settings["stages"].items()), flush=True)
     return [(each["code"], each["level"], each["of"]) for each in report["findings"]]
 

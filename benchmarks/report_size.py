@@ -17,7 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.naive_bayes import GaussianNB
 
 import classay
-from classay.report.default_learners import default_learners
+from classay.report.run.learners import default_learners
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
         f"{options.rows} x 20, {len(learners)} learners, budget {options.budget}: {measured:.0f} s, page {saved:.1f} s"
     )
     print(f"{page}: {page.stat().st_size / 1e6:.1f} MB (goal: under 5)")
-    print(assay.report.settings["bought"])
+    print(assay.report.settings["fitted"])
     for name, seconds in sorted(assay.report.settings["stages"].items(), key=lambda item: -item[1])[:6]:
         print(f"  {seconds:6.1f} s  {name}")
 

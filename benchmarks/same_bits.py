@@ -53,7 +53,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import classay
 
 TEXTS = {"notes", "note", "title", "sentence", "reference", "action", "why", "text", "lead", "absent", "error"}
-TEXTS |= {"failed", "remarks", "command", "bought"}
+TEXTS |= {"failed", "remarks", "command", "bought", "fitted"}
 CHANGING = {"stages", "foreseen", "machine", "versions", "classay", "spec", "version", "evidence"}  # and seconds
 NAMED = {"verdict", "favoured", "learner", "f1", "f2"}  # names that may have a blank
 TORCH = importlib.util.find_spec("torch") is not None
@@ -667,9 +667,8 @@ def assayed(store: str | Path | None = None) -> Any:
     X, y = load_iris(return_X_y=True, as_frame=True)
     learners = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB(), "forest": small_forest()}
     return classay.characterize(
-        learners, X, y, splits=10, repeats=2, size="all", n_probes=300, fold_rows="all", executor=1, store=store,
-        name="iris",
-    )  # fmt: skip
+        learners, X, y, splits=10, repeats=2, n_probes=300, executor=1, store=store, name="iris", budget=None
+    )
 
 
 @call("report: characterize, saved as JSON")
@@ -683,11 +682,11 @@ def _() -> Any:
 
 @call("report: ten classes, categories")
 def _() -> Any:
-    options: Any = {"splits": 4, "repeats": 2, "size": 100, "n_probes": 100, "fold_rows": 200, "executor": 1}
+    options: Any = {"splits": 4, "repeats": 2, "n_probes": 100, "retrains": 0, "executor": 1, "budget": None}
     X, y = mixed()
     return [
         classay.characterize({"bayes": GaussianNB(var_smoothing=0.01)}, *digits(), **options),
-        classay.characterize({"tree": DecisionTreeClassifier()}, X, y, **{**options, "size": 50}),
+        classay.characterize({"tree": DecisionTreeClassifier()}, X, y, **options),
     ]
 
 

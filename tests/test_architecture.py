@@ -349,7 +349,7 @@ def watched() -> tuple[classay.results.Update, classay.results.Drift]:
 def assayed() -> classay.Assay:
     X, y = load_iris(return_X_y=True, as_frame=True)
     return classay.characterize(
-        {"<b>tree</b>": DecisionTreeClassifier()}, X, y, splits=4, repeats=1, size="all", fold_rows="all", n_probes=20,
+        {"<b>tree</b>": DecisionTreeClassifier()}, X, y, splits=4, repeats=1, retrains=0, n_probes=20,
         executor=1,
     )  # fmt: skip
 

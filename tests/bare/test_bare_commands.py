@@ -22,7 +22,7 @@ bayes = "GaussianNB"
 BAYES = "--learner bayes=GaussianNB --workers 1"
 FEW = "--samples 6 --repeats 2 --holdouts 10"
 RUNS = {
-    "report": f"ovens.csv {BAYES} --splits 4 --repeats 2 --size all --n-probes 50 --fold-rows all -o ovens.html",
+    "report": f"ovens.csv {BAYES} --splits 4 --repeats 2 --n-probes 50 --retrains 0 -o ovens.html",
     "check": "check.toml --workers 1",
     "compare": "old.csv new.csv --truth good --item id",
     "learner": f"ovens.csv {BAYES} {FEW} --store runs --charts charts",

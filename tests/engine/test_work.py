@@ -121,22 +121,6 @@ def test_a_task_that_raises_is_listed_and_the_rest_go_on(name):
     assert outcome.failures[3].error == "SystemExit"
 
 
-@pytest.mark.parametrize("executor", [1, 2])
-def test_a_clock_may_end_it_and_what_is_done_is_kept(executor):
-    done = []
-    outcome = run(
-        lambda shared, task: task,
-        range(200),
-        executor=executor,
-        on_result=lambda index, result: done.append(index),
-        stop=lambda: len(done) >= 3,
-    )
-    assert outcome.stopped
-    assert not outcome.interrupted
-    assert sorted(outcome.results) == sorted(done)
-    assert 3 <= len(done) < 200
-
-
 def test_no_tasks():
     for executor in (1, 2, None):
         assert run(draw_function(), [], executor=executor) == work.Outcome()
@@ -368,12 +352,15 @@ def test_a_deadline_keeps_what_is_done_and_ends_what_runs(name):
 
     begin = time.monotonic()
     with every_executor(name) as executor:
-        outcome = run(sleep, [0.01, 4.0, 4.0], executor=executor, deadline=begin + 2.0)
+        with work.deadline(begin + 2.0):
+            outcome = run(sleep, [0.01, 4.0, 4.0], executor=executor)
+            assert run(sleep, [0.01], executor=executor).interrupted
         seconds = time.monotonic() - begin
     assert outcome.results == {0: 0.01}
     assert outcome.failures == {}
-    assert outcome.stopped
+    assert outcome.interrupted
     assert seconds < 3.9
+    assert run(sleep, [0.01], executor=1).results == {0: 0.01}
 
 
 @pytest.mark.parametrize("name", ["1", "2", "threads", "loky"])

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from classay import characterize
 
-QUICK = {"splits": 12, "repeats": 3, "size": "all", "fold_rows": "all", "n_probes": 100, "retrains": 0, "executor": 1}
+QUICK = {"budget": None, "splits": 12, "repeats": 3, "n_probes": 100, "retrains": 0, "executor": 1}
 
 
 class Rule(ClassifierMixin, BaseEstimator):

@@ -196,7 +196,7 @@ def _made(names: tuple[str, ...], columns: tuple[str, ...], labels: tuple[str, .
         ),
         settings={
             "budget": 60.0,
-            "bought": "8 subsets of half the rows, 3 repeats",
+            "fitted": "8 subsets of half the rows, 3 repeats",
             "seed": 0,
             "command": "classay report synthetic --seed 0",
             "versions": {"numpy": "2.0", "scikit-learn": "1.6"},

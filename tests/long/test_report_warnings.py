@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from classay import characterize
 
 RUNS, SEEDS = 25, 10
-SMALL = {"splits": 10, "repeats": 2, "size": "all", "fold_rows": "all", "n_probes": 100, "executor": 1}
+SMALL = {"splits": 10, "repeats": 2, "n_probes": 100, "executor": 1}
 WORLDS = [(200, 2, 2.0), (200, 2, 4.0), (300, 3, 1.0), (600, 3, 3.0), (600, 6, 4.0), (1200, 2, 3.0)]
 """Rows, classes, and how far their centres are from each other, in standard deviations."""
 

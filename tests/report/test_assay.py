@@ -1,9 +1,9 @@
 """`characterize`: one call, one document, the same bits, and mistakes told before any fit."""
 
-import ast
 import json
 import re
 from html.parser import HTMLParser
+from time import sleep
 from unittest.mock import patch
 
 import numpy as np
@@ -21,10 +21,9 @@ from sklearn.tree import DecisionTreeClassifier
 import classay
 from classay import InputError, characterize, complexity
 from classay.learner.rounds import RecordRounds
-from classay.report.budget import SPLITS
-from classay.report.cross_validated import HeldOut
 from classay.report.document.glossary import TERMS
 from classay.report.model_check import check_held_out
+from classay.report.run.folds import HeldOut
 from classay.tables.audit import Audit
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(3)}
@@ -94,17 +93,42 @@ def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_sh
     # Not what to do about them: which of two learners is faster is measured.
     findings = [[(each.code, each.level, each.of, each.sentence) for each in made.findings] for made in (assay, again)]
     assert findings[0] == findings[1]
-    shown = "splits=5, repeats=2, size='all', n_probes=100, fold_rows='all', test_points=20000, retrains=0, random_sta"
+    shown = "budget=None, splits=5, repeats=2, rows=50000, n_probes=100, retrains=0, random_state=0"
     assert shown in assay.report.settings["command"]
 
 
-def test_a_budget_decides_where_nothing_is_given():
+class Slow(GaussianNB):
+    """Fits for ever on halves of the training part of 200 rows: its folds are done, its splits are not."""
+
+    def fit(self, X, y):
+        if len(y) == 70:
+            sleep(60)
+        return super().fit(X, y)
+
+
+def test_at_the_deadline_the_last_complete_round_counts():
     X, y = gaussians(200)
-    made = characterize({"bayes": GaussianNB()}, X, y, budget="20s", n_probes=50, executor=1)
-    assert made.report.settings["splits"] in SPLITS
-    assert made.report.settings["size"] == "all"
-    assert made.report.settings["fold_rows"] == "all"
-    assert "budget of 20 s allowed" in made.report.sections[-1].lead
+    learners = {"bayes": GaussianNB(), "slow": Slow()}
+    made, findings = found(learners, X, y, budget="6s", splits=None)
+    whole, _ = found({"bayes": GaussianNB()}, X, y, splits=5)
+    assert set(made.learners) == {"bayes"}
+    assert made.report.settings["splits"] == 5
+    assert made.report.figure("bayes", "stability") == whole.report.figure("bayes", "stability")
+    assert "0 of 5 splits were done when time was up (6.0 s)" in made.report.failed["slow"]
+    assert findings["L106", "slow"].level == "note"
+    assert made.report.figure("slow", "accuracy") == made.report.figure("bayes", "accuracy")
+    assert not made.report.settings["interrupted"]
+    assert "budget of 6.0 s allowed" in made.report.sections[-1].lead
+
+
+def test_without_time_for_any_fit_the_page_is_about_the_data():
+    X, y = gaussians(200)
+    made, findings = found({"bayes": GaussianNB(), "rule": Rule()}, X, y, budget="0.001s")
+    assert not made.report.learners
+    assert set(made.report.failed) == {"bayes", "rule"}
+    assert made.report.figure("data", "baseline_accuracy").value > 0.8
+    assert findings["L106", "rule"].title == "Not finished"
+    assert "No learner can be recommended" in made.report.verdict.sentences[0]
 
 
 def test_one_learner_that_fails_does_not_stop_the_others():
@@ -128,10 +152,10 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     whole, _ = found(learners, X, y, splits=5)
     grow, rounds = RecordRounds.grow, []
 
-    def interrupted(self, names, splits, stop=None, label="", in_turn=False):
+    def interrupted(self, names, splits, label="", in_turn=False):
         rounds.append(splits)
         if splits <= 5:
-            return grow(self, names, splits, stop, label, in_turn)
+            return grow(self, names, splits, label, in_turn)
         self.interrupted = True
         return False
 
@@ -147,8 +171,9 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
 def test_ctrl_c_during_a_page_keeps_the_last_round():
     X = table(120)
 
-    def pressed(_):
-        raise KeyboardInterrupt
+    def pressed(made):
+        if made.report.settings["splits"]:
+            raise KeyboardInterrupt
 
     made, _ = found({"rule": Rule()}, X, X["x0"] > 0, splits=12, on_round=pressed)
     assert made.report.settings["splits"] == 5
@@ -158,7 +183,7 @@ def test_ctrl_c_during_a_page_keeps_the_last_round():
 
 def test_ctrl_c_before_anything_is_done(monkeypatch):
     X = table(120)
-    monkeypatch.setattr("classay.report.groundwork.cross_validate", not_done)
+    monkeypatch.setattr("classay.report.run.rounds.cross_validate", not_done)
     with pytest.raises(KeyboardInterrupt):
         found({"rule": Rule()}, X, X["x0"] > 0)
 
@@ -172,14 +197,16 @@ def test_rounds_arrive_one_by_one_and_the_last_is_that_of_one_go():
     seen = []
     learners = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB()}
     made, _ = found(learners, X, y, splits=12, on_round=seen.append)
-    assert [each.report.settings["splits"] for each in seen] == [5, 10]
+    assert [each.report.settings["splits"] for each in seen] == [0, 5, 10]
+    assert set(seen[0].parts.predicted) == set(learners)
+    assert not seen[0].learners
     assert all(each.report.settings["preliminary"].startswith("round") for each in seen)
     assert any(note.startswith("Preliminary: ") for note in seen[0].report.about["notes"])
     assert not any(note.startswith("Preliminary: ") for note in made.report.about["notes"])
     alone, _ = found(learners, X, y, splits=12)
     first, _ = found(learners, X, y, splits=5)
     assert_same_figures(made, alone)
-    assert_same_figures(seen[0], first)
+    assert_same_figures(seen[1], first)
 
 
 def assert_same_figures(one, other):
@@ -189,41 +216,6 @@ def assert_same_figures(one, other):
     assert [(each.code, each.level, each.of, each.sentence) for each in one.findings] == [
         (each.code, each.level, each.of, each.sentence) for each in other.findings
     ]
-
-
-def test_learners_can_have_fewer_splits_and_fewer_rows():
-    X, y = gaussians(300, apart=2.0)
-    learners = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB(), "rule": Rule()}
-    made, _ = found(
-        learners, X, y, splits={"tree": 8, "bayes": 5, "rule": 0}, fold_rows={"tree": "all", "bayes": 60, "rule": "all"}
-    )
-    assert [len(each.labelings.labels) for each in made.learners.values()] == [16, 10]
-    assert made.parts.predicted["bayes"].rows == 60
-    assert made.parts.predicted["tree"].rows == 240
-    settings = made.report.settings
-    assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (
-        8,
-        {"bayes": 5, "rule": 0},
-        {"bayes": 60},
-    )
-    assert "left out" in made.report.failed["rule"]
-    assert "bayes (5 splits)" in made.report.sections[-1].lead
-    again, _ = found(
-        {"tree": learners["tree"], "bayes": learners["bayes"]}, X, y, **call_of(settings["command"], "rule")
-    )
-    assert [each.estimate for each in made.report.figures if each.name != "seconds_per_fit"] == [
-        each.estimate for each in again.report.figures if each.name != "seconds_per_fit"
-    ]
-
-
-def call_of(command, without):
-    """The keywords of a printed call, without those of a learner."""
-    call = ast.parse(command).body[0].value
-    given = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
-    return {
-        name: {each: number for each, number in value.items() if each != without} if isinstance(value, dict) else value
-        for name, value in given.items()
-    }
 
 
 def test_one_learner_a_list_and_fitted_ones():
@@ -238,10 +230,10 @@ def test_one_learner_a_list_and_fitted_ones():
 
 def test_a_large_table_is_sampled_and_that_is_said():
     X, y = gaussians(400, apart=1.5)
-    with patch("classay.report.groundwork.MEASURED_ROWS", 200):
-        made, _ = found({"bayes": GaussianNB()}, X, y, splits=5, test_points=90)
+    with patch("classay.report.run.settings.TEST_POINTS", 90):
+        made, _ = found({"bayes": GaussianNB()}, X, y, splits=5, rows=200)
     settings = made.report.settings
-    assert (settings["test_points"], settings["tested_rows"], settings["measured_rows"]) == (90, 90, 200)
+    assert (settings["rows"], settings["tested_rows"], settings["measured_rows"]) == (200, 90, 200)
     held, labelings = made.parts.predicted["bayes"], made.learners["bayes"].labelings
     assert held.tested.size == labelings.truth.size == 90
     assert "sample of 200 of them" in next(each.lead for each in made.report.sections if each.key == "data")
@@ -256,12 +248,12 @@ def test_findings_from_few_rows_are_notes_that_say_so():
     learners, y = {"steady": Rule(), "fickle": Rule(fickle=True)}, X["x0"] > 0
     full, findings = found(learners, X, y)
     assert findings["L102", "fickle"].level == "warning"
-    few, limited = found(learners, X, y, size=100, fold_rows=100)
+    few, limited = found(learners, X, y, rows=100)
     assert limited["L102", "fickle"].level == "note"
-    assert "Fits used 100 of 210 rows to stay within the budget." in limited["L102", "fickle"].sentence
+    assert "Fits used 100 of 250 rows (--rows)." in limited["L102", "fickle"].sentence
     # The label is a rule on one column, which all rows show.
     assert {each.code for each in few.report.warnings} == {"D205"}
-    assert not any("to stay within the budget" in each.sentence for each in full.findings)
+    assert not any("--rows" in each.sentence for each in full.findings)
 
 
 def test_groups_times_weights_and_a_test_part_reach_every_fit():
@@ -380,11 +372,9 @@ def test_many_classes():
         ({"budget": "soon"}, "90s"),
         ({"splits": 1}, "splits"),
         ({"repeats": 0}, "repeats"),
-        ({"size": "most"}, "size"),
+        ({"rows": "most"}, "rows"),
         ({"test_size": 2}, "test_size"),
-        ({"test_points": 2}, "test_points"),
-        ({"splits": {"tree": 5}}, "not a learner"),
-        ({"fold_rows": {"bays": 5}}, "Did you mean bayes"),
+        ({"retrains": 1}, "retrains"),
         ({"X_test": np.eye(4)}, "belong together"),
     ],
 )

@@ -56,7 +56,7 @@ def test_with_time_the_baseline_is_not_compared(patients):
     assert "D201" in [each.code for each in made.report.unasked]
 
 
-@pytest.mark.parametrize("wrong", [{"fold_rows": {"a": "x", "b": 40}}, {"splits": {"a": "x", "b": 4}}, {"y_test": 3}])
+@pytest.mark.parametrize("wrong", [{"rows": "x"}, {"splits": "x"}, {"y_test": 3}])
 def test_odd_numbers_are_refused(patients, wrong):
     X, y, groups = patients
     learners = {"a": GaussianNB(), "b": GaussianNB()}
@@ -64,12 +64,3 @@ def test_odd_numbers_are_refused(patients, wrong):
         classay.characterize(
             learners, X, y, **{**FEW, "groups": groups, "X_test": X[:60] if "y_test" in wrong else None, **wrong}
         )
-
-
-def test_a_learner_without_splits_stays_out(patients):
-    X, y, _ = patients
-    learners = {"a": GaussianNB(), "b": GaussianNB()}
-    made = classay.characterize(learners, X, y, **{**FEW, "splits": {"a": 4, "b": 0}})
-    assert made.report.learners == ("a",)
-    assert "'b': 0" in made.report.settings["command"]
-    assert [each.level for each in made.findings if each.of == "b"] == ["note"]

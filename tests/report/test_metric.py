@@ -6,11 +6,11 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from classay import InputError
-from classay.report.cross_validated import HeldOut
 from classay.report.findings.differences import difference_over_rows, mean_over_rows
 from classay.report.metric import check_metric, metric_for, scored
+from classay.report.run.folds import HeldOut
+from classay.report.run.rows import data_from
 from classay.report.score_ranks import nearly_constant, placements, ranks_by_row
-from classay.report.subjects import data_from
 
 
 def held(probability):

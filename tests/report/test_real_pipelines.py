@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import classay
 
-SMALL: dict[str, Any] = {"splits": 4, "repeats": 1, "size": "all", "fold_rows": "all", "n_probes": 20, "executor": 1}
+SMALL: dict[str, Any] = {"splits": 4, "repeats": 1, "retrains": 0, "n_probes": 20, "executor": 1}
 
 
 def mixed(n: int = 200) -> tuple[pd.DataFrame, np.ndarray]:

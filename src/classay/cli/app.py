@@ -82,7 +82,6 @@ class LazyGroup(TyperGroup):
 
 def load(name: str) -> Any:
     """Import a command: its options, its docstring and its examples."""
-    console.start_clock()
     from .runner import runnable  # loads pandas, which the help page does not need
 
     module = importlib.import_module(f".commands.{name}", __package__)

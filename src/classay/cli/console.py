@@ -9,7 +9,6 @@ import json
 import math
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
@@ -30,20 +29,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 _stdout: list[TextIO] = []
 """The stream for results while a command runs."""
-
-
-_begin: list[float] = []
-"""When the command was called, before its modules were imported."""
-
-
-def start_clock() -> None:
-    """Note that a command was called."""
-    _begin[:] = [time.monotonic()]
-
-
-def seconds_passed() -> float:
-    """Seconds since the command was called."""
-    return time.monotonic() - _begin[0] if _begin else 0.0
 
 
 class ClosedPipe(Exception):

@@ -176,7 +176,7 @@ class Learners(Group):
     def named(self) -> dict[str, Any]:
         """The learners by name; the default ones if there are none."""
         from ..estimators.spec import learners_from_texts
-        from ..report.default_learners import default_learners
+        from ..report.run.learners import default_learners
 
         return learners_from_texts(self.learner, self.allow_import) if self.learner else default_learners()
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -33,10 +34,23 @@ from .pool import (
 from .progress import Progress
 from .transport import FolderTransport, ThreadTransport, Transport, transport_for
 
-__all__ = ["Failure", "LostTask", "Outcome", "TimeLimitExceeded", "run", "time_limit"]
+__all__ = ["Failure", "LostTask", "Outcome", "TimeLimitExceeded", "deadline", "run", "time_limit"]
 PATIENCE = 2.0  # seconds of work that are done here rather than starting workers for it
 PATIENCE_WARM = 0.2  # the same when workers are waiting from an earlier run
 KILLED = "killed its worker twice: out of memory, or a crash in compiled code?"
+
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=inf)
+
+
+@contextmanager
+def deadline(end: float) -> Iterator[None]:
+    """Inside, every `run` ends at this time of `time.monotonic` as if someone pressed Ctrl-C: what is done is kept."""
+    token = _deadline.set(min(end, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
 
 
 @dataclass
@@ -45,8 +59,8 @@ class Outcome:
 
     results: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
-    interrupted: bool = False  # by Ctrl-C
-    stopped: bool = False  # by `on_result`, `stop` or the deadline
+    interrupted: bool = False  # by Ctrl-C, or by a deadline
+    stopped: bool = False  # by `on_result`
     broken: str = ""  # why an executor of yours gave up, if it did
 
 
@@ -62,14 +76,13 @@ def run(
     label: str = "",
     isolate: bool = False,
     window: int | None = None,
-    stop: Callable[[], bool] | None = None,
-    deadline: float = inf,
 ) -> Outcome:
     """Call ``function(shared, task)`` for every task and collect the results.
 
     A task that raises is listed in `failures` and the rest go on. A task whose worker dies is tried again
     alone; if it kills that worker too, it is listed. If an executor of yours breaks, what is done is kept, and
-    the rest is listed. On Ctrl-C what is done is returned, with `interrupted` set; a second Ctrl-C raises.
+    the rest is listed. On Ctrl-C what is done is returned, with `interrupted` set; a second Ctrl-C raises. A `deadline`
+    is an automatic Ctrl-C: tasks that run in local workers are ended, and one that runs here as soon as it can be.
 
     - `function` is called in the workers, on one BLAS thread; it must not change `shared`.
     - `tasks`: small picklable objects.
@@ -83,10 +96,6 @@ def run(
     - `isolate`: never run a task in this process, so that a crash or a hang in compiled code cannot take it
       down. Without it, None runs the first task or two here.
     - `window`: most tasks in flight at once; by default a little more than two per worker.
-    - `stop` is called here several times per second while workers run, and before each task that runs here. If it
-      returns True the rest is skipped; tasks that run in local workers are ended.
-    - `deadline`: the `time.monotonic()` at which the run ends, as by Ctrl-C: what is done is kept, and tasks that run
-      are ended, in this process too. Those of an executor of yours go on, but are no longer waited for.
 
     >>> run(lambda shared, task: shared + task, [1, 2, 3], shared=10, executor=1).results
     {0: 11, 1: 12, 2: 13}
@@ -95,7 +104,7 @@ def run(
     outcome = Outcome()
     workers = None if isinstance(executor, Executor) else _workers(executor)
     with Progress(len(task_list), label, progress) as bar:
-        job = Job(function, task_list, shared, on_result, wanted, bar, outcome, stop, deadline)
+        job = Job(function, task_list, shared, on_result, wanted, bar, outcome)
         waiting = deque(range(len(task_list)))
         try:
             if isinstance(executor, Executor):
@@ -133,15 +142,15 @@ def _run_here(job: Job, waiting: deque[int], patience: float) -> None:
     """Work in this process until what remains would take longer than `patience`."""
     seconds: list[float] = []
     while job.has_wanted(waiting):
-        job.stop_if_wanted()
+        left = job.time_left()
         begin = time.perf_counter()
         index = waiting.popleft()
-        left = None if job.deadline == inf else max(job.deadline - time.monotonic(), 1e-3)
-        reply = None
-        with suppress(TimeLimitExceeded), time_limit(left):
-            reply = perform_task(job.function, job.shared, job.tasks[index])
-        if reply is None or (time.monotonic() >= job.deadline and not reply[0]):
-            raise Deadline  # what was ended is no failure of the task
+        try:
+            with time_limit(None if left == inf else left):
+                reply = perform_task(job.function, job.shared, job.tasks[index])
+        except TimeLimitExceeded:
+            raise KeyboardInterrupt from None
+        job.time_left()  # a task that was ended may have called that its own failure
         job.add_reply(index, reply)
         seconds.append(time.perf_counter() - begin)
         if len(seconds) == 1 and seconds[0] < patience / 2:
@@ -213,7 +222,7 @@ def _run_in_flight(
     cause: BaseException | None = None
     try:
         while in_flight or (cause is None and job.has_wanted(waiting)):
-            job.stop_if_wanted()
+            job.time_left()
             while cause is None and len(in_flight) < (window or transport.window(executor)) and job.has_wanted(waiting):
                 with interrupts_deferred():
                     try:
@@ -252,7 +261,7 @@ def _run_in_flight(
                     waiting.appendleft(index)
                 else:
                     job.add_reply(index, reply)
-    except (KeyboardInterrupt, Deadline):
+    except KeyboardInterrupt:
         with suppress(StopRun):
             for future, index in in_flight.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
@@ -267,11 +276,7 @@ def _run_in_flight(
 
 
 class StopRun(Exception):
-    """`on_result` has seen enough, or `stop` says that it is enough."""
-
-
-class Deadline(StopRun):
-    """The time is up."""
+    """`on_result` has seen enough."""
 
 
 @dataclass
@@ -285,15 +290,13 @@ class Job:
     wanted: Callable[[int], bool] | None
     bar: Progress
     outcome: Outcome
-    stop: Callable[[], bool] | None = None
-    deadline: float = inf
 
-    def stop_if_wanted(self) -> None:
-        """End the run if the time is up or `stop` says so."""
-        if time.monotonic() >= self.deadline:
-            raise Deadline
-        if self.stop is not None and self.stop():
-            raise StopRun
+    def time_left(self) -> float:
+        """Seconds until the deadline; after it, the run is interrupted."""
+        left = _deadline.get() - time.monotonic()
+        if left <= 0:
+            raise KeyboardInterrupt
+        return left
 
     def has_wanted(self, waiting: deque[int]) -> bool:
         """Whether anything is waiting, after skipping tasks at its head that are no longer wanted."""

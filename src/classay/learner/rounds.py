@@ -6,7 +6,7 @@ drawn from the seed and its own number, so the splits of a small record are the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -58,20 +58,12 @@ class RecordRounds:
     _states: dict[str, GroupProgress] = field(default_factory=dict)
     _stored: dict[tuple[str, int], Labelings] = field(default_factory=dict)
     _about: dict[str, Any] = field(default_factory=dict)
-    _running: FitRunner | None = None
 
-    def grow(
-        self,
-        names: list[str],
-        splits: int | None = None,
-        stop: Callable[[], bool] | None = None,
-        label: str = "",
-        in_turn: bool = False,
-    ) -> bool:
+    def grow(self, names: list[str], splits: int | None = None, label: str = "", in_turn: bool = False) -> bool:
         """Fit the learners of these names on the first `splits` splits, as far as this is not done.
 
-        By split, so that all get equally far, or `in_turn`. Return whether all of it is done. If `stop` ends it, or
-        Ctrl-C, a learner keeps the splits of the last round; if that was its first round, those that are complete.
+        By split, so that all get equally far, or `in_turn`. Return whether all of it is done. If Ctrl-C or a
+        deadline ends it, a learner keeps the splits of the last round; in its first round, those that are complete.
         """
         splits = self.setup.scheme.n if splits is None else splits
         names = [name for name in names if name not in self.failed and self.splits.get(name, 0) < splits]
@@ -89,29 +81,21 @@ class RecordRounds:
             self.progress,
             label,
             lambda group: self._chunks(group, splits),
-            stop=stop,
             isolate=self.isolate,
             in_turn=in_turn,
         )
         groups = [_group(name, self.learners[name]) for name in missing]
-        self._running = runner
         states = runner.run(groups, [self._states.get(name, _nothing(group)) for name, group in zip(missing, groups)])
-        cut = runner.interrupted or runner.stopped
         for name, state in zip(missing, states):
             self._states[name] = state
             if state.hopeless():
                 self.failed[name] = self._why(name)
-            elif not cut:
+            elif not runner.interrupted:
                 self._finish(name, splits, lost=bool(runner.lost))
             elif name not in self.splits:
                 self.splits[name] = self._complete(state)
         self.interrupted |= runner.interrupted
-        return not cut
-
-    def most_complete(self) -> int:
-        """During a round: the number of complete splits of the learner that has most of them."""
-        states = [] if self._running is None else self._running.states
-        return max((self._complete(state) for state in states), default=0)
+        return not runner.interrupted
 
     def record(self, name: str) -> Labelings:
         """The record of a learner, as `classay.record` gives it."""
@@ -136,15 +120,6 @@ class RecordRounds:
         )
         assert isinstance(labelings, Labelings)  # regressors were refused
         return labelings
-
-    def seconds(self, name: str) -> float:
-        """Time of one split of a learner in a single process, on average over those that are done."""
-        stored = [labelings.seconds for (stored, _), labelings in self._stored.items() if stored == name]
-        if stored:
-            return float(np.nanmean(stored[-1])) * 2 * int(stored[-1].shape[1])
-        state = self._states[name]
-        fits = np.concatenate([answers.by_value[0].seconds for answers in state.done.values()])
-        return float(np.nanmean(fits)) * 2 * state.refits
 
     def about(self, name: str, splits: int) -> dict[str, Any]:
         """The provenance of a record. Only one learner's is made in full: data are the same for all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import expect, seeds
-from ..expect import InputError, counted, nearest
+from ..expect import counted
 from ..result import Result, plain
 from ..tables.audit import Audit, audit_frame
-from .budget import CHECK_SPLITS, BudgetSettings, seconds_of
-from .default_learners import CONTRAST, default_learners
 from .document import Finding, Report, Section
 from .document.classes_section import classes_section, networks_section
 from .document.figures import figures_of
@@ -30,11 +28,13 @@ from .document.shown_rows import ShownRows
 from .document.slices_section import slices_section
 from .document.verdict import verdict_of
 from .findings import findings_of
-from .groundwork import FitSettings
-from .measure import Wanted, measure
 from .metric import check_metric
 from .results import LearnerResults, Results
-from .subjects import copies_together, data_from, learners_from
+from .run.clock import seconds_of
+from .run.learners import CONTRAST, default_learners, learners_from
+from .run.rounds import Wanted, rounds_of
+from .run.rows import copies_together, data_from
+from .run.settings import ROWS, Effort
 
 if TYPE_CHECKING:
     import altair as alt
@@ -46,30 +46,26 @@ if TYPE_CHECKING:
 class Assay(Result):
     """Result of `characterize`: `report` is the document, `parts` has the result objects behind it.
 
-    Use `parts.learners["tree"].stability` and the like for further analysis; they are not saved with the report.
+    Use `learners["tree"].stability`, `parts.complexity` and the like for further analysis; they are not saved with the
+    report.
     """
 
     report: Report
-    results: InitVar[Results]
-
-    def __post_init__(self, results: Results) -> None:
-        object.__setattr__(self, "_parts", results)
-
-    @property
-    def parts(self) -> Results:
-        """The result objects: `learners`, `complexity`, `kinship`, `classes`, `networks`."""
-        parts: Results = self._parts  # type: ignore[attr-defined]
-        return parts
+    parts: Results = field(repr=False)
 
     @property
     def learners(self) -> dict[str, LearnerResults]:
-        """The results of each learner."""
+        """The results of the refits of each learner."""
         return self.parts.learners
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings, most important first."""
         return self.report.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        return self.report.to_dict()
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: subject, of, figure, value, low, high, level, kind."""
@@ -103,13 +99,11 @@ def characterize(
     sample_weight: Any = None,
     networks: Mapping[str, NetworkQuality] | None = None,
     budget: float | str | None = 120.0,
-    splits: int | Mapping[str, int] | None = None,
-    repeats: int | None = None,
-    size: int | str | None = None,
-    n_probes: int | None = None,
-    fold_rows: int | str | Mapping[str, int | str] | None = None,
-    test_points: int | None = None,
-    retrains: int | None = None,
+    splits: int | None = None,
+    repeats: int = 2,
+    rows: int | str = ROWS,
+    n_probes: int = 2000,
+    retrains: int = 10,
     test_size: float = 0.3,
     more_classes: bool | None = None,
     random_state: int | None = 0,
@@ -118,7 +112,6 @@ def characterize(
     progress: bool = False,
     time_limit: float | None = None,
     on_round: Callable[[Assay], None] | None = None,
-    spent: float = 0.0,
     name: str = "data",
     target: str = "label",
     notes: Sequence[str] = (),
@@ -136,11 +129,12 @@ def characterize(
     A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
 
-    The budget is a deadline: a round of refits starts only if it should end in time. So what is fitted depends on the
-    machine, in large steps, and the seed alone does not repeat a report. `report.settings` has the numbers that were
-    chosen: with these and the same seed, the figures are the same to the last bit on the same machine and versions, and
-    elsewhere up to last digits. A finding from fits on fewer rows than there are says so, and is at most a
-    note.
+    The budget is a deadline, like an automatic Ctrl-C. The order of work is fixed: data and folds, then 5 splits and
+    retraining, then 10, 20 and 50 splits. At the deadline, fits that run are ended, and the last complete round counts;
+    figures and the page then take a few seconds more. A learner that is not through its first round is listed as not
+    finished. So the speed of the machine decides how many rounds are done, and nothing else: without a budget, or with
+    enough of it, the same seed gives the same report, to the last bit on the same machine and versions. Fits on fewer
+    rows than there are (`rows`) give at most notes, which say so.
 
     Parameters
     ----------
@@ -155,16 +149,14 @@ def characterize(
     time : a date or number per row; fits use earlier rows than those that they are tested on
     sample_weight : a weight per row, for fits
     networks : name -> result of `network_quality`, for a section on networks
-    budget : time in seconds, or as in "2m"; it sets the next five parameters unless you do. None: no limit of time, all
-        rows, 20 splits
-    splits, repeats : number of splits of the training part into halves, and refits on each half; `splits` can be a
-        dict of names and numbers, and 0 leaves a learner out
-    size : number of rows to use from each half, or "all"
+    budget : the deadline in seconds, or as in "2m"; None: none
+    splits : number of splits of the training part into halves; default: 50, or 20 without a budget
+    repeats : refits on each half
+    rows : most rows of a fit, and most rows with figures of their own, drawn by class; "all": no limit. At most 20,000
+        rows are predicted
     n_probes : number of points spread over the columns' ranges, on which refits are compared besides the test part
-    fold_rows : number of rows for each of the five cross-validated fits, or "all"; or a dict of names and numbers
-    test_points : most test points, and most rows with cross-validated predictions, drawn by class; default 20,000
     retrains : number of training samples of nearly full size that share 90 % of their rows, to see what a retraining
-        changes; default: 10, or fewer if time is short; 0: none
+        changes; 0: none
     test_size : share of the rows held out from every refit
     more_classes : whether to forecast the accuracy for more classes; default: from 20 classes on, True: from 5
     random_state : the seed of all random numbers
@@ -172,8 +164,7 @@ def characterize(
     store : a folder of records; fits found there are reused
     progress : show stages and progress bars on stderr
     time_limit : time limit for one refit, in seconds
-    on_round : called with a preliminary result after each round of refits that is not the last
-    spent : seconds of the budget that passed before this call, such as for reading
+    on_round : called with a preliminary result after each round that is not the last
     name, target : names of the data and of the labels, for display
     notes : remarks on the data, for display
     audit : how the data were read, for display; default: a description of `X` and `y`
@@ -184,7 +175,7 @@ def characterize(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> a = characterize(GaussianNB(), X, y, splits=10, repeats=1, n_probes=200, executor=1, name="iris")
+    >>> a = characterize(GaussianNB(), X, y, splits=10, repeats=1, retrains=0, n_probes=200, executor=1, name="iris")
     >>> a.report.figure("GaussianNB", "accuracy").value > 0.9
     True
 
@@ -194,17 +185,19 @@ def characterize(
     metrics = tuple([metric] if isinstance(metric, str) else metric or ())
     for each in metrics:
         check_metric(each)
-    budget_settings = _budget_settings(
-        budget, splits, repeats, size, n_probes, fold_rows, test_points, retrains, list(checked)
-    )
-    fit_settings = FitSettings(
-        test_size=expect.fraction(test_size, "test_size"),
+    effort = Effort(
         seed=seed,
+        seconds=None if budget is None else seconds_of(budget),
+        splits=None if splits is None else expect.whole(splits, "splits", at_least=4),
+        repeats=expect.whole(repeats, "repeats", at_least=1),
+        rows=None if rows == "all" else expect.whole(rows, "rows", at_least=40, why='Or "all".'),
+        n_probes=expect.whole(n_probes, "n_probes", at_least=1),
+        retrains=0 if retrains == 0 else expect.whole(retrains, "retrains", at_least=2),
+        test_size=expect.fraction(test_size, "test_size"),
         executor=executor,
         store=store,
         progress=progress,
         time_limit=time_limit,
-        spent=spent,
     )
     data = data_from(
         X,
@@ -226,9 +219,7 @@ def characterize(
     )
     last: Results | None = None
     try:
-        for results in measure(
-            data, checked, networks or {}, budget_settings, fit_settings, command, on_round is not None, wanted
-        ):
+        for results in rounds_of(data, checked, networks or {}, effort, wanted, command, on_round is not None):
             last = results
             if on_round is not None and results.settings["preliminary"]:
                 on_round(Assay(report_of(results), results))
@@ -237,66 +228,8 @@ def characterize(
             raise
         # The last complete round stands.
         last = replace(last, settings={**last.settings, "interrupted": True, "preliminary": ""})
-    assert last is not None  # `measure` gives results or raises
+    assert last is not None  # `rounds_of` gives results or raises
     return Assay(report_of(last), last)
-
-
-def _budget_settings(
-    budget: float | str | None,
-    splits: Any,
-    repeats: int | None,
-    size: int | str | None,
-    n_probes: int | None,
-    fold_rows: Any,
-    test_points: int | None,
-    retrains: int | None,
-    names: list[str],
-) -> BudgetSettings:
-    """Numbers that the budget decides or the user gives, checked."""
-    fixed = budget is None
-    splits_of = {
-        name: expect.whole(number, "splits", at_least=4) if number != 0 else 0
-        for name, number in _by_learner(splits, "splits", names).items()
-    }
-    rows_of = {
-        name: (_rows(rows, "fold_rows") or "all") if rows != 0 else 0
-        for name, rows in _by_learner(fold_rows, "fold_rows", names).items()
-    }
-    # Of those in a dict, the largest is the usual one: others are exceptions.
-    usual = max(splits_of.values()) if splits_of else splits
-    some_rows: Any = fold_rows
-    if rows_of:
-        some_rows = "all" if "all" in rows_of.values() or len(rows_of) < len(names) else max(rows_of.values())
-    if usual is None and fixed:
-        usual = CHECK_SPLITS
-    return BudgetSettings(
-        seconds=None if budget is None else seconds_of(budget),
-        splits=None if usual is None else expect.whole(usual, "splits", at_least=4),
-        repeats=None if repeats is None else expect.whole(repeats, "repeats", at_least=1),
-        size="all" if size is None and fixed else _rows(size, "size"),
-        n_probes=None if n_probes is None else expect.whole(n_probes, "n_probes", at_least=1),
-        fold_rows="all" if some_rows is None and fixed else _rows(some_rows, "fold_rows"),
-        test_points=None if test_points is None else expect.whole(test_points, "test_points", at_least=10),
-        retrains=retrains if retrains is None or retrains == 0 else expect.whole(retrains, "retrains", at_least=2),
-        splits_of=splits_of,
-        fold_rows_of=rows_of,
-    )
-
-
-def _by_learner(numbers: Any, argument: str, names: list[str]) -> dict[str, Any]:
-    """Numbers by learner, if they are given so."""
-    if not isinstance(numbers, Mapping):
-        return {}
-    for name in numbers:
-        if name not in names:
-            raise InputError(f"`{argument}` names {name!r}, which is not a learner.{nearest(str(name), names)}")
-    return dict(numbers)
-
-
-def _rows(rows: int | str | None, name: str) -> int | str | None:
-    if rows is None or rows == "all":
-        return rows
-    return expect.whole(rows, name, at_least=4, why='Or "all".')
 
 
 # From the results to the document: title, findings, figures, sections, settings.
@@ -310,18 +243,18 @@ def report_of(results: Results) -> Report:
         learners_section(results),
         variation_section(results),
         disagreement_section(results),
-        _once(data_section, results),
-        _once(_geometry, results),
-        _once(_errors, results),
-        _once(slices_section, results),
-        _once(_unlike, results),
+        data_section(results),
+        geometry_section(results.checks, folded=True, absent=NO_PREDICTIONS),
+        errors_section(results.checks, folded=True, absent=NO_PREDICTIONS),
+        slices_section(results),
+        _unlike(results),
         classes_section(results),
         networks_section(results),
         reading_section(results),
         methods_section(results),
     )
     return Report(
-        title=f"{data.name}: {counted(len(results.learners), 'learner')} assayed",
+        title=f"{data.name}: {counted(len(results.names), 'learner')} compared",
         about={
             "name": data.name,
             "rows": int(data.codes.size),
@@ -341,23 +274,7 @@ def report_of(results: Results) -> Report:
     )
 
 
-def _once(section: Callable[[Results], Section], results: Results) -> Section:
-    """A section that does not depend on refits: it is the same after every round."""
-    key = (section.__name__, *results.learners)
-    if key not in results.kept:
-        results.kept[key] = section(results)
-    return results.kept[key]  # type: ignore[no-any-return]
-
-
 NO_PREDICTIONS = "there are no cross-validated predictions, or no complexity of the rows"
-
-
-def _geometry(results: Results) -> Section:
-    return geometry_section(results.checks, folded=True, absent=NO_PREDICTIONS)
-
-
-def _errors(results: Results) -> Section:
-    return errors_section(results.checks, folded=True, absent=NO_PREDICTIONS)
 
 
 def _unlike(results: Results) -> Section:

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 from ..arrays import Floats, Ints, Mask
-from .cross_validated import HeldOut
 from .results import DataResults, Results
+from .run.folds import HeldOut
 
 BINS, STEPS = 10, 21
 INSIDE = (5, 95)

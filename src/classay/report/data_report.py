@@ -31,8 +31,8 @@ from .document import Finding, Report, Unasked
 from .document.shown_rows import ShownRows
 from .findings import RULES, findings_of
 from .model_check import Given, ModelCheck, ModelPredictions, check_model, predictions_of
-from .results import DataResults, Results, TestPart
-from .suspicions import Suspicions, suspicions_of
+from .results import DataResults, Results, Suspicions, TestPart
+from .run.suspicions import suspicions_of
 
 if TYPE_CHECKING:
     import altair as alt

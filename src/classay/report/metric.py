@@ -18,7 +18,7 @@ from ..arrays import Floats, Ints
 from ..expect import InputError, nearest
 from ..intervals import Estimate, of_mean, of_proportion_by_group, within_limits
 from ..learner.scores.scorers import Answers, metric_named, quiet, scorer_names
-from .cross_validated import HeldOut
+from .run.folds import HeldOut
 from .score_ranks import nearly_constant, ranks_by_row
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ..estimators.trial import ready
 from ..expect import InputError, counted, nearest, shown
 from ..inputs import class_labels, encode
 from ..splits import per_row
-from .cross_validated import Folds, HeldOut, cross_validate, probabilities_of
+from .run.folds import Folds, HeldOut, cross_validate, probabilities_of
 
 ADDED = ("complexity", "confidence")
 """What is known of a row besides its columns, and searched for slices like a column."""

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from ..arrays import Ints
 from ..classes.extrapolate.extrapolate import Extrapolation
 from ..classes.information.information import Information
+from ..data.checks.part_shift import Shift
+from ..data.checks.row_dependence import Dependence
+from ..data.checks.target_leaks import Leaks
+from ..data.labels.wrong_labels import WrongLabels
 from ..data.model.error_slices import Slices
 from ..data.model.new_rows import UnlikeKnown
 from ..data.row_complexity import Complexity
@@ -26,13 +30,13 @@ from ..learner.stability.disagreement import DisagreementRegions
 from ..learner.stability.stability import Stability
 from ..network.quality.quality import NetworkQuality
 from ..splits import NOTHING, PerRow
-from .cross_validated import HeldOut
-from .model_check import ModelCheck
-from .suspicions import Suspicions
 
 if TYPE_CHECKING:
+    from ..learner.importance import Importance
     from ..tables.audit import Audit
     from .metric import Scored
+    from .model_check import ModelCheck
+    from .run.folds import HeldOut
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,32 @@ class DataResults:
 
 
 @dataclass(frozen=True)
+class Suspicions:
+    """The checks of the data; what could not be checked is None, and `why` says why.
+
+    `importance` has the most accurate learner and which columns it relies on. `test_rows` are the rows that every
+    refit was tested on, if they are rows of the data.
+    """
+
+    leaks: Leaks | None = None
+    dependence: Dependence | None = None
+    shift: Shift | None = None
+    importance: tuple[str, Importance] | None = None
+    test_rows: Ints | None = None
+    why: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def leak(self) -> bool:
+        """Whether a column gives the label away: then labels that contradict it are no surprise."""
+        return self.leaks is not None and bool(self.leaks.found)
+
+    @property
+    def rows_belong_together(self) -> bool:
+        """Whether accuracy on shuffled rows promises too much."""
+        return self.dependence is not None and bool(self.dependence.found)
+
+
+@dataclass(frozen=True)
 class LearnerResults:
     """The results of the refits of one learner. What could not be measured is None, `why` has the reason by name.
 
@@ -181,10 +211,10 @@ class Results:
 
     `predicted` has predictions for rows that a learner was not fitted on, such as cross-validated ones, and `slices`
     where they are wrong; `learners` what refits of it show: each as far as there was time for them.
-    `slow` has the learners among `failed` that only lacked time. `complexity` is that of `measured_rows`: all rows, or
-    a sample of a large table; `test_table` has the test points; `kept` what all rounds of an assay share. `scored` has
+    `unfinished` has the learners among `failed` that only lacked time. `complexity` and `labels`, which may be wrong,
+    are those of `measured_rows`: all rows, or a sample of a large table; `test_table` has the test points. `scored` has
     the `metric` of each learner, from cross-validated fits on all rows, and `more_metrics` others by name; `contrast`
-    are the learners that nobody asked for. `with_copies` has a learner and its predictions from folds that ignore which
+    are default learners for comparison. `with_copies` has a learner and its predictions from folds that ignore which
     rows are copies. `suspicions` are the checks of the data; `checks` those of cross-validated predictions against the
     geometry, by learner; `unlike` the test rows that are unlike anything known, if a test part was given.
     """
@@ -195,15 +225,15 @@ class Results:
     slices: dict[str, Slices] = field(default_factory=dict)
     kinship: Kinship | None = None
     complexity: Complexity | None = None
+    labels: WrongLabels | None = None
     classes: ClassesResults | None = None
     networks: dict[str, NetworkQuality] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    slow: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
     measured_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     test_table: pd.DataFrame = field(default_factory=pd.DataFrame)
-    kept: dict[tuple[str, ...], Any] = field(default_factory=dict)
     with_copies: tuple[str, HeldOut] | None = None
     metric: str = "accuracy"
     scored: dict[str, Scored] = field(default_factory=dict)
@@ -217,6 +247,12 @@ class Results:
     def names(self) -> tuple[str, ...]:
         """The learners of which anything is known."""
         return tuple(dict.fromkeys((*self.learners, *self.predicted)))
+
+    @property
+    def most_accurate(self) -> str | None:
+        """The learner with the highest cross-validated accuracy."""
+        right = {name: float(held.right(self.data.codes).mean()) for name, held in self.predicted.items()}
+        return max(right, key=lambda name: right[name], default=None)
 
     @property
     def measured(self) -> Ints:

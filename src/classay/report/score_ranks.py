@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from ..arrays import AnyInts, Floats, Ints, Mask
-from .cross_validated import HeldOut
+from .run.folds import HeldOut
 
 EVENTS = 20
 """Fewest rows of a class, or errors, from which anything is concluded."""

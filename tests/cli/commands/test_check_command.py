@@ -237,7 +237,7 @@ def test_a_real_assay_has_every_figure_that_gates_know(classay, written, tmp_pat
     from classay.report.gates.gate import FIGURES
 
     file = written(
-        'data = "digits"\nsplits = 10\nrepeats = 2\nsize = 100\nn_probes = 100\nretrains = 2\n'
+        'data = "digits"\nsplits = 10\nrepeats = 2\nn_probes = 100\nretrains = 2\n'
         'gates = ["accuracy >= 0.3", "data.rows == 1797", "classes.accuracy_now >= 0"]\n[learners]\n'
         'bayes = "GaussianNB"\n'
         'tree = "DecisionTreeClassifier"\n[learners.near]\nlearner = "KNeighborsClassifier(n_neighbors=5)"\n'

@@ -12,11 +12,10 @@ import pytest
 from classay import load
 from classay.cli import console
 from classay.learner.rounds import RecordRounds
-from classay.report import groundwork
 from classay.report.document import Report
 
-BOUGHT = ["--splits", "4", "--repeats", "2", "--size", "all", "--n-probes", "50", "--fold-rows", "all"]
-QUICK = ["--workers", "1", *BOUGHT]
+FITTED = ["--splits", "4", "--repeats", "2", "--n-probes", "50", "--retrains", "0"]
+QUICK = ["--workers", "1", *FITTED]
 BAYES = ["--learner", "bayes=GaussianNB"]
 
 
@@ -48,7 +47,6 @@ def test_findings_are_printed_and_the_page_is_saved_under_the_name_of_the_data(t
     assert code == 0
     assert "Checks passed: " in out
     assert "Trial fits" in err
-    assert "Pilot fits" not in err  # nothing was left to the budget
     assert "bayes does not take this table as it is. Changed inside each fit: one-hot" in err
     assert f"Saved {tmp_path / 'ovens.html'}" in err
     report = load(tmp_path / "ovens.html")
@@ -68,19 +66,20 @@ def test_every_kind_of_file_and_json_alone_on_stdout(typed, ovens, tmp_path):
 
 
 def test_the_command_on_the_page_gives_the_same_figures(typed, ovens, tmp_path):
-    code, _, _ = typed("report", ovens, *BAYES, "-w", "1", "--budget", "1s", "-o", "first.json", "--quiet")
+    few = ["--budget", "60s", "--splits", "6", "-r", "1", "--retrains", "2", "-w", "1"]
+    code, _, _ = typed("report", ovens, *BAYES, *few, "-o", "first.json", "--quiet")
     assert code == 0
     first = load(tmp_path / "first.json")
     words = shlex.split(first.settings["command"])
     assert words[:2] == ["classay", "report"]
-    assert "--fold-rows" in words
+    assert words[words.index("--budget") + 1] == "none"
     again = [word.replace("first", "second") for word in words[1:]]
     assert typed(*again)[0] == 0
     second = load(tmp_path / "second.json")
     assert _figures(second) == _figures(first)
     # What was typed is named once, also when it was typed before.
     assert shlex.split(second.settings["command"]).count("--splits") == 1
-    assert shlex.split(second.settings["command"]).count("--test-points") == 1
+    assert shlex.split(second.settings["command"]).count("--budget") == 1
 
 
 def test_the_command_on_the_page_names_no_store(typed, ovens, tmp_path):
@@ -89,17 +88,6 @@ def test_the_command_on_the_page_names_no_store(typed, ovens, tmp_path):
         assert code == 0
         words = shlex.split(load(tmp_path / "a.json").settings["command"])
         assert not any("store" in word or word == "runs" for word in words)
-
-
-def test_a_learner_can_have_fewer_splits(typed, ovens, tmp_path):
-    learners = [*BAYES, "--learner", "tree=DecisionTreeClassifier"]
-    more = ["--splits", "tree=5", "--splits", "6", "--fold-rows", "tree=40"]
-    code, _, _ = typed("report", ovens, *learners, *QUICK, *more, "-o", "a.json", "--quiet")
-    assert code == 0
-    settings = load(tmp_path / "a.json").settings
-    assert (settings["splits"], settings["fewer_splits"], settings["fewer_fold_rows"]) == (6, {"tree": 5}, {"tree": 40})
-    assert "--splits tree=5" in settings["command"]
-    assert "--fold-rows tree=40" in settings["command"]
 
 
 def test_the_page_is_rewritten_as_rounds_arrive(typed, ovens, tmp_path, monkeypatch):
@@ -113,8 +101,8 @@ def test_the_page_is_rewritten_as_rounds_arrive(typed, ovens, tmp_path, monkeypa
     monkeypatch.setattr(Report, "save", seen)
     code, _, err = typed("report", ovens, *BAYES, *QUICK, "--splits", "8")
     assert code == 0
-    assert saved == [(5, "round 1 of at most 2"), (8, "")]
-    assert "ovens.html: preliminary, after round 1 of at most 2; it will be rewritten." in err
+    assert saved == [(0, "round 1 of at most 3"), (5, "round 2 of at most 3"), (8, "")]
+    assert "ovens.html: preliminary, after round 2 of at most 3; it will be rewritten." in err
 
 
 def test_losses_are_shown_even_if_quiet(typed, tmp_path):
@@ -142,7 +130,7 @@ def test_groups_time_and_a_test_file(typed, tmp_path):
     assert typed("report", "visits.csv", *files, "--time", "day", "--drop", "patient", "-o", "b.json")[0] == 0
     assert load(tmp_path / "b.json").settings["tested_rows"] < 160
     assert typed("report", "visits.csv", *files, "--test", "later.csv", "-o", "c.json")[0] == 0
-    assert "40 test points" in load(tmp_path / "c.json").settings["bought"]
+    assert "40 test points" in load(tmp_path / "c.json").settings["fitted"]
 
 
 def _figures(report):
@@ -157,10 +145,7 @@ def _figures(report):
         (["-o", "taken.html"], "already exists. Choose another name, or overwrite it: --force"),
         (["--budget", "soon"], "The budget is 'soon'"),
         (["--budget", "-5"], "expected a positive time"),
-        (["--size", "many"], "--size is 'many'"),
-        (["--fold-rows", "-3"], "--fold-rows is '-3'"),
-        (["--splits", "oak=6"], "there is no learner 'oak'"),
-        (["--splits", "tree=6"], "for the others too"),
+        (["--rows", "many"], "--rows is 'many'"),
         (["--target", "nope"], "has no column 'nope'"),
         (["--learner", "GausianNB"], "GaussianNB"),
         (["--learner", "data=GaussianNB"], "Rename it"),
@@ -173,7 +158,7 @@ def test_mistakes_are_reported_before_any_fit(typed, ovens, tmp_path, monkeypatc
         raise AssertionError("something was fitted")
 
     monkeypatch.setattr("classay.estimators.fit.fit_once", fitted)
-    monkeypatch.setattr(groundwork, "ready", fitted)
+    monkeypatch.setattr("classay.report.run.learners.ready", fitted)
     (tmp_path / "taken.html").write_text("mine")
     code, out, err = typed("report", ovens, "--quiet", *more)
     assert code == 2
@@ -223,11 +208,11 @@ def test_if_none_can_be_fitted_that_is_a_mistake(typed, ovens, tmp_path):
 def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypatch):
     grow = RecordRounds.grow
 
-    def stopped(self, names, splits, stop=None, label="", in_turn=False):
+    def stopped(self, names, splits, label="", in_turn=False):
         if splits > 5:
             self.interrupted = True
             return False
-        return grow(self, names, splits, stop, label, in_turn)
+        return grow(self, names, splits, label, in_turn)
 
     monkeypatch.setattr(RecordRounds, "grow", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--splits", "12", "--quiet")
@@ -244,7 +229,7 @@ def test_ctrl_c_before_anything_is_done(typed, ovens, tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(groundwork, "cross_validate", stopped)
+    monkeypatch.setattr("classay.report.run.rounds.cross_validate", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--quiet")
     assert code == 130
     assert out == ""

@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from classay import characterize
 from classay.intervals import Estimate
-from classay.report.default_learners import CONTRAST
 from classay.report.metric import rows_to_decide
+from classay.report.run.learners import CONTRAST
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +30,7 @@ def test_a_learner_that_is_shown_to_be_better_is_named():
     assert assay.report.verdict.learner == "bayes"
     assert "Use bayes. It is shown to be more accurate than every other learner (than nearest by " in words(assay)
     assert "cannot be decided" not in words(assay)
-    assert str(assay).startswith("data: 2 learners assayed. Use bayes.")
+    assert str(assay).startswith("data: 2 learners compared. Use bayes.")
 
 
 def test_of_equally_accurate_ones_the_steadier_is_used_and_that_it_is_not_decided_is_said():
@@ -71,9 +71,7 @@ def test_one_learner_alone_has_its_figure_and_the_rows_of_its_fits():
 
 def test_what_nobody_asked_for_is_only_a_contrast():
     X, y = gaussians(200, apart=2)
-    assay = characterize(
-        None, X, y, splits=4, repeats=1, size="all", fold_rows="all", retrains=0, n_probes=50, executor=1
-    )
+    assay = characterize(None, X, y, splits=4, repeats=1, retrains=0, n_probes=50, executor=1)
     assert {"boosting", "forest", "logistic regression", *CONTRAST} <= set(assay.learners)
     assert not {each.of for each in assay.findings if each.level != "fine"} & set(CONTRAST)
     assert assay.report.verdict.learner not in CONTRAST

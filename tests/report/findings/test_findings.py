@@ -191,7 +191,7 @@ def test_fits_on_few_rows_are_not_asked_what_only_full_fits_can_answer():
     X, y = gaussians(2000, classes=5, apart=4)
     X["noise"] = 1000 * np.random.default_rng(1).normal(size=2000)
     learners = {"nearest": KNeighborsClassifier(1), "always": DummyClassifier()}
-    assay, _ = found(learners, X, y, fold_rows=300, more_classes=True)
+    assay, _ = found(learners, X, y, rows=300, more_classes=True)
     asked = {each.code for each in assay.findings}
     unasked = {each.code: each.why for each in assay.report.unasked}
     assert not asked & {"L101", "L105", "D201", "S301", "C401"}

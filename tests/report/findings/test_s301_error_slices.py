@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from classay.data.model.error_slices import slices
-from classay.report.cross_validated import HeldOut
 from classay.report.findings.error_slices import ExcessErrors, certainty, excess_errors
+from classay.report.run.folds import HeldOut
 
 
 def held(error_rate):

@@ -17,7 +17,7 @@ target = "default"
 budget = "2m"
 seed = 7
 splits = 10
-fold_rows = "all"
+rows = "all"
 gates = ["stability >= 0.9", "data.suspects <= 10"]
 forbid = ["L102"]
 [learners]
@@ -45,7 +45,7 @@ def test_the_whole_file(check, tmp_path):
     found = check(WHOLE)
     assert found.data == str(tmp_path / "credit.csv")
     assert found.target == "default"
-    assert found.settings == {"budget": 120.0, "random_state": 7, "splits": 10, "fold_rows": "all"}
+    assert found.settings == {"budget": 120.0, "random_state": 7, "splits": 10, "rows": "all"}
     assert found.learners == {
         "tree": "DecisionTreeClassifier(max_depth=4)",
         "forest": "RandomForestClassifier(n_estimators=50)",

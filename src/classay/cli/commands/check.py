@@ -15,7 +15,6 @@ import typer
 from ...estimators.spec import learner_from_text
 from ...expect import InputError
 from ...report.assay import characterize
-from ...report.default_learners import default_learners
 from ...report.document import Report
 from ...report.document.glossary import term_of
 from ...report.document.phrases import printed
@@ -26,6 +25,7 @@ from ...report.gates.gates import Paired, Verdict, check_gates, summary
 from ...report.gates.gates import junit as junit_xml
 from ...report.gates.variants import variant_difference
 from ...report.predictions import measured, predictions_report
+from ...report.run.learners import default_learners
 from ...tables.read import read_table
 from .. import options
 from ..inputs import Predictions
@@ -48,7 +48,7 @@ EXAMPLES = """
 
     data = "credit.csv"    # or report = "report.json", to check an existing report
     target = "default"
-    splits = 20            # as is; with budget = "2m", the number of fits depends on the machine
+    splits = 20            # with budget = "2m", at most so many
     seed = 0
     metric = "roc_auc"     # what learners are compared by; accuracy by default
     gates = ["retrain_change <= 0.05", "roc_auc >= 0.8", "data.suspects <= 10"]

@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.text import Text
@@ -14,13 +13,14 @@ from rich.text import Text
 from ... import expect
 from ...charts.style.picture_files import prepared_library
 from ...report.assay import characterize
-from ...report.budget import seconds_of
 from ...report.document.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready
 from ...report.export.json_format import document, schema
 from ...report.metric import check_metric
 from ...report.predictions import predictions_report
+from ...report.run.clock import seconds_of
+from ...report.run.settings import ROWS
 from .. import console, options
 from ..inputs import Predictions, roles_of
 from ..runner import Outcome
@@ -45,12 +45,11 @@ EXAMPLES = """
 
     classay report --schema > classay-report.schema.json
 
-The budget is a deadline. Cross-validated fits on all rows come first, then rounds of 5, 10, 20 and 50 splits; a round
-starts only if it should end in time. The page is written after the first round and again after every other one. It
-shows the command that reproduces its figures. With a budget, the seed alone does not: what is fitted depends on the
-speed of the machine.
+The budget is a deadline, like an automatic Ctrl-C. Data and cross-validated fits come first, then rounds of 5, 10, 20
+and 50 splits. The page is written after every round; at the deadline, the last complete one counts. It shows the
+command that reproduces its figures.
 """
-SET_BY_BUDGET = ("--splits", "--repeats", "--size", "--n-probes", "--fold-rows", "--test-points", "--retrains")
+NUMBERS = ("--budget", "--splits", "--repeats", "--rows", "--n-probes", "--retrains")
 NOT_REPEATED = ("--store",)
 """Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
 
@@ -80,7 +79,7 @@ def command(
     ),
     files: options.Files = None,
     budget: str = typer.Option(
-        "2m", help="Time for everything, such as 90s, 2m or 1h. It sets the number of fits, unless given."
+        "2m", help="Deadline for fits, such as 90s, 2m or 1h, or none. At the deadline, the last complete round counts."
     ),
     network: list[Path] = typer.Option(
         None, help="Network weights to include. Repeat for more.", rich_help_panel=Architecture.panel
@@ -101,24 +100,18 @@ def command(
         help="Print the JSON Schema of a report, and nothing else.",
         rich_help_panel=options.OUTPUT,
     ),
-    splits: list[str] = options.advanced(
-        None,
-        "Number of random splits of the training part into two halves to fit on. For one learner: NAME=NUMBER; 0 "
-        "leaves it out.",
+    splits: int = options.advanced(
+        None, "Most random splits of the training part into two halves to fit on. Default: 50; 20 without a budget."
     ),
     repeats: int = options.advanced(
-        None, "Refits on each half. Use 2 or more to separate training randomness from data.", "--repeats", "-r"
+        2, "Refits on each half. Use 2 or more to separate training randomness from data.", "--repeats", "-r"
     ),
-    size: str = options.advanced(None, "Number of rows to use from each half, or all."),
-    n_probes: int = options.advanced(None, "Number of comparison points for refits."),
-    fold_rows: list[str] = options.advanced(
-        None, "Number of rows for each of the five cross-validated fits, or all. For one learner: NAME=NUMBER."
+    most_rows: str = options.advanced(
+        str(ROWS), "Most rows of a fit, and most rows with figures of their own, or all.", "--rows"
     ),
-    test_points: int = options.advanced(
-        None, "Most test points, and most rows with cross-validated predictions. Default: 20000."
-    ),
+    n_probes: int = options.advanced(2000, "Number of comparison points for refits."),
     retrains: int = options.advanced(
-        None, "Number of samples of nearly full size to retrain on: what a retraining changes. 0: none."
+        10, "Number of samples of nearly full size to retrain on: what a retraining changes. 0: none."
     ),
     test_size: options.TestSize = 0.3,
     more_classes: bool = typer.Option(
@@ -139,8 +132,7 @@ def command(
     if metric is not None:
         check_metric(metric)
     seconds = seconds_of(budget)
-    all_splits = _by_learner(splits, "--splits", named)
-    all_fold_rows = _by_learner(fold_rows, "--fold-rows", named)
+    limit = _rows(most_rows, "--rows")
     table = rows.read(output.quiet)
     # By number of walks and not by time, so that the same seed gives the same figures on any load.
     walks = {"starts": 3, "walks": 300, "random_state": effort.seed}
@@ -156,12 +148,10 @@ def command(
         more_classes=more_classes or None,
         networks=measured,
         budget=seconds,
-        splits=all_splits,
+        splits=splits,
         repeats=repeats,
-        size=_rows(size, "--size"),
+        rows=limit,
         n_probes=n_probes,
-        fold_rows=all_fold_rows,
-        test_points=test_points,
         retrains=retrains,
         test_size=test_size,
         random_state=effort.seed,
@@ -174,7 +164,6 @@ def command(
         notes=table.notes,
         audit=table.audit,
         command=_typed(),
-        spent=console.seconds_passed(),
         on_round=lambda preliminary: _save_preliminary(preliminary.report, paths, output),
     )
     by_way: dict[str, list[str]] = {}
@@ -239,30 +228,8 @@ def _save_preliminary(report: Report, paths: list[Path], output: options.Output)
     output.say(f"Saved {names}: preliminary, after {report.settings['preliminary']}; it will be rewritten.")
 
 
-def _by_learner(texts: list[str] | None, option: str, learners: dict[str, Any]) -> Any:
-    """A number for all learners, or numbers by name, from texts such as 20 or svm=6."""
-    usual: int | str | None = None
-    named: dict[str, int | str | None] = {}
-    for text in texts or []:
-        name, equals, number = text.rpartition("=")
-        if not equals:
-            usual = _rows(text, option)
-        elif name in learners:
-            named[name] = _rows(number, option)
-        else:
-            raise expect.InputError(
-                f"{option} is {text!r}, but there is no learner {name!r}.{expect.nearest(name, learners)} Learners: "
-                f"{expect.shown(learners)}."
-            )
-    if not named:
-        return usual
-    if usual is None:
-        raise expect.InputError(f"{option} is given for single learners; expected {option} NUMBER for the others too.")
-    return dict.fromkeys(learners, usual) | named
-
-
-def _rows(text: str | None, option: str) -> int | str | None:
-    if text is None or text == "all":
+def _rows(text: str, option: str) -> int | str:
+    if text == "all":
         return text
     if not text.isdigit():
         raise expect.InputError(f"{option} is {text!r}; expected a number of rows, or all.")
@@ -276,14 +243,14 @@ def _stem(data: str) -> str:
 
 
 def _typed() -> str:
-    """The command as typed, without its store, and without what the budget sets, which is added again later."""
+    """The command as typed, without its store, budget and numbers of fits, which are added again later."""
     kept: list[str] = []
     skip = False
     for part in sys.argv[1:]:
         if skip:
             skip = False
-        elif part in (*SET_BY_BUDGET, *NOT_REPEATED, "-r"):
+        elif part in (*NUMBERS, *NOT_REPEATED, "-r"):
             skip = True
-        elif not part.startswith(tuple(f"{option}=" for option in (*SET_BY_BUDGET, *NOT_REPEATED))):
+        elif not part.startswith(tuple(f"{option}=" for option in (*NUMBERS, *NOT_REPEATED))):
             kept.append(part)
     return shlex.join(["classay", *kept, *([] if "--force" in kept else ["--force"])])

@@ -35,11 +35,8 @@ class FitRunner:
     opened: Callable[[FitGroup], Opened]
     interrupted: bool = False
     lost: str = ""
-    stop: Callable[[], bool] | None = None
-    stopped: bool = False
     isolate: bool = False
     in_turn: bool = False
-    states: list[GroupProgress] = field(default_factory=list)
 
     def run(self, groups: list[FitGroup], earlier: Iterable[GroupProgress] = ()) -> list[GroupProgress]:
         """Run everything that is not done. A group is split in two if only some of its values are deterministic.
@@ -53,10 +50,10 @@ class FitRunner:
             state.broken |= known.broken
         going = True
         while True:
-            self.states = states = [part for state in states for part in self._by_determinism(state)]
+            states = [part for state in states for part in self._by_determinism(state)]
             if not going:
                 return states
-            going = self._go(states) and not (self.interrupted or self.stopped or self.lost)
+            going = self._go(states) and not (self.interrupted or self.lost)
 
     def _state(self, group: FitGroup, refits: int, **more: Any) -> GroupProgress:
         chunks, about = self.opened(group)
@@ -84,7 +81,7 @@ class FitRunner:
     def _go(self, states: list[GroupProgress]) -> bool:
         """Run what is waiting; False if nothing was.
 
-        By subset, so that all groups get equally far if it is stopped, or `in_turn`, so that the first are complete.
+        By subset, so that all groups get equally far if time ends, or `in_turn`, so that the first are complete.
         """
         tasks: list[GroupTask] = [(number, *place) for number, state in enumerate(states) for place in state.waiting()]
         tasks.sort(key=lambda task: task if self.in_turn else (task[1], task[0], task[2]))
@@ -114,7 +111,6 @@ class FitRunner:
             progress=self.progress,
             label=self.label,
             isolate=self.isolate or (self.setup.time_limit is not None and self.executor is None),
-            stop=self.stop,
         )
         for index, failure in outcome.failures.items():
             number, subset, refits = tasks[index]
@@ -123,7 +119,7 @@ class FitRunner:
                 self.lost = failure.message
             else:
                 states[number].fail((subset, refits), str(failure))
-        self.interrupted, self.stopped = outcome.interrupted, outcome.stopped
+        self.interrupted = outcome.interrupted
         return bool(outcome.results or outcome.failures)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from ...arrays import Floats
 from ...intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ...learner.orientation.orientation import usual_threshold
-from ..label_quality import labels_of
 from ..model_check import ModelCheck
 from ..results import LearnerResults, Results
 from .document import Figure
@@ -151,10 +150,10 @@ def data_figures(results: Results) -> dict[str, Estimate]:
         "contradictions": exact(data.contradicted_rows.sum(), "count"),
         "duplicates": exact(data.duplicates, "count"),
     }
-    if results.complexity is not None:
+    if results.complexity is not None and results.labels is not None:
         values["baseline_accuracy"] = results.complexity.baseline_accuracy
-        values["suspects"] = exact(labels_of(results).listed.size, "count")
-        values["wrong_share"] = labels_of(results).share
+        values["suspects"] = exact(results.labels.listed.size, "count")
+        values["wrong_share"] = results.labels.share
         values["evenness"] = exact(results.complexity.normalised_entropy, "of these rows")
     if results.unlike is not None:
         values["unlike_share"] = results.unlike.share

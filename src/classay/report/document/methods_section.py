@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..budget import time_text
 from ..results import Results
+from ..run.clock import time_text
 from .document import Cell, Section, Sheet
-from .phrases import joined, quoted
 
-HIDDEN = ("command", "bought", "stages", "versions", "preliminary", "wrapped")
+HIDDEN = ("command", "fitted", "stages", "versions", "preliminary", "wrapped")
 """Settings that have rows of their own, or none."""
 
 
@@ -20,7 +19,7 @@ def methods_section(results: Results) -> Section:
         "Fixed numbers of fits" if settings["budget"] is None else f"The budget of {time_text(settings['budget'])}"
     )
     lead = (
-        f"{allowed} allowed {settings['bought']}. It took {time_text(settings['seconds'])}.{_slow(results)} "
+        f"{allowed} allowed: {settings['fitted']}. It took {time_text(settings['seconds'])}. "
         f"{_precision(results)}Warnings use wider intervals than the 95 % intervals shown: at "
         "their level, all warnings of a page together should be wrong in at most 5 % of pages."
     )
@@ -49,15 +48,6 @@ def _precision(results: Results) -> str:
         f"Stabilities are known to within {100 * half:.1f} points and accuracies to within {100 * accuracy:.1f} "
         "(half the width of the widest 95 % interval). "
     )
-
-
-def _slow(results: Results) -> str:
-    """A sentence on learners that got fewer splits than others."""
-    fewer = {name: number for name, number in results.settings.get("fewer_splits", {}).items() if number}
-    if not fewer:
-        return ""
-    names = joined([f"{quoted(name)} ({number} splits)" for name, number in fewer.items()])
-    return f" Too slow for as many splits as the others: {names}."
 
 
 def _cell(value: Any) -> Cell:

@@ -7,9 +7,8 @@ import numpy as np
 from ... import charts
 from ...arrays import Floats
 from ...expect import counted
-from ..cross_validated import HeldOut
-from ..label_quality import labels_of
 from ..results import DataResults, Results
+from ..run.folds import HeldOut
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import distance_in_words, percent
@@ -21,12 +20,11 @@ TITLE = "How hard are the rows? (complexity)"
 
 def data_section(results: Results) -> Section:
     """Classes, hardest rows with their content, suspected labels."""
-    data, complexity = results.data, results.complexity
-    if complexity is None:
+    data, complexity, labels = results.data, results.complexity, results.labels
+    if complexity is None or labels is None:
         return Section(
             "data", TITLE, "", (), (_classes(results),), absent=results.why.get("complexity", ""), folded=True
         )
-    labels = labels_of(results)
     rows = ShownRows(data.X, results.measured, results.measured)
     lead = (
         f"{data.codes.size:,} rows, {counted(data.X.shape[1], 'column')}, {data.classes.size} classes."

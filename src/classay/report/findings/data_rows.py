@@ -9,10 +9,9 @@ import numpy as np
 
 from ...arrays import Floats
 from ...intervals import Estimate, exact
-from ..cross_validated import HeldOut
 from ..document.phrases import distance_in_words, joined, points, quoted, share, signed
-from ..label_quality import best_learner, labels_of
 from ..results import Results
+from ..run.folds import HeldOut
 from ..score_ranks import EVENTS, nearly_constant, placements, ranks_by_row
 from .differences import difference_over_rows
 from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, full_fits, full_folds, rule, say
@@ -113,9 +112,9 @@ def suspected_labels(results: Results, judge: Judge) -> Outcome:
     """Are labels wrong, and do they limit the accuracy?"""
     if results.suspicions.leak:
         return "one column predicts the label (D205): labels that it contradicts are no surprise"
-    if results.complexity is None or best_learner(results) is None:
+    if results.labels is None or not results.predicted:
         return results.why.get("complexity", "there are no cross-validated predictions")
-    labels, rows = labels_of(results), results.measured.size
+    labels, rows = results.labels, results.measured.size
     # Rows that equal a row with another label are reported as such: nobody can know which label is wrong.
     named = int((~results.data.contradicted_rows[results.measured[labels.listed]]).sum())
     listed, number = labels.listed.size, labels.number

@@ -16,9 +16,9 @@ from ...arrays import Floats, Ints, Mask
 from ...data.model.error_slices import Slices
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ...regions.region import Region
-from ..cross_validated import HeldOut
 from ..document.phrases import joined, quoted, share
 from ..results import Results
+from ..run.folds import HeldOut
 from ..score_ranks import EVENTS, nearly_constant
 from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, rule, say
 

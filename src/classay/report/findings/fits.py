@@ -33,7 +33,7 @@ def _failures(learner: LearnerResults) -> Said:
 
 def _no_results(name: str, results: Results) -> Said:
     unknown, others = Estimate(math.nan, math.nan, math.nan, kind="unknown"), len(results.names)
-    if name in results.slow:
+    if name in results.unfinished:
         return say("slow", name, unknown, error=one_line(results.failed[name], 400), others=others)
     action = "Run it again to include it." if results.settings.get("interrupted") else "Fix it or drop it."
     return say("all", name, unknown, error=one_line(results.failed[name]), others=others, action=action)

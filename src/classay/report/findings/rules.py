@@ -14,10 +14,10 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from ...intervals import Estimate, normal_quantile
-from ..cross_validated import MOSTLY, HeldOut
 from ..document import Finding
 from ..document.phrases import bits, percent, points, quoted, share
 from ..results import Results
+from ..run.folds import MOSTLY, HeldOut
 
 EVERYONE = "all learners"
 """The subject of a finding that is not about a single learner."""
@@ -104,7 +104,7 @@ class Judge:
 class Rule:
     """A finding that a report can have: the stable code, the check itself, and what it needs.
 
-    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that the budget limits.
+    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that is fitted.
     """
 
     code: str
@@ -180,7 +180,7 @@ def full_fits(results: Results) -> str:
     if not results.predicted:
         return "there are no cross-validated predictions"
     most = max(results.predicted.values(), key=lambda held: held.rows)
-    return f"cross-validated fits had {most.rows:,} of {most.available:,} rows; use a larger budget or --fold-rows all"
+    return f"cross-validated fits had {most.rows:,} of {most.available:,} rows; use --rows all"
 
 
 def full_folds(results: Results) -> dict[str, HeldOut]:
@@ -206,7 +206,7 @@ def limited(finding: Finding, basis: str, results: Results) -> Finding:
     return replace(
         finding,
         level="note" if finding.level == "warning" else finding.level,
-        sentence=f"{finding.sentence} Fits used {rows:,} of {available:,} rows to stay within the budget.",
+        sentence=f"{finding.sentence} Fits used {rows:,} of {available:,} rows (--rows).",
     )
 
 

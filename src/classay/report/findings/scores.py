@@ -11,9 +11,9 @@ from ... import seeds
 from ...arrays import Floats, Ints, Mask
 from ...intervals import Estimate, exact, of_proportion_by_group
 from ...splits import PerRow, fold_of_rows
-from ..cross_validated import HeldOut
 from ..document.phrases import joined, points, quoted
 from ..results import Results
+from ..run.folds import HeldOut
 from ..score_ranks import EVENTS, classes_with_rows, ranks_by_row, ranks_of_class
 from .differences import difference_over_rows, mean_over_rows
 from .rules import EVERYONE, Judge, Outcome, Said, every_learner, full_fits, full_folds, rule, say

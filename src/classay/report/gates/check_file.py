@@ -14,25 +14,23 @@ from ...expect import InputError, nearest, shown
 from ...files import expect_file
 from ...intervals import Estimate
 from ...tables.sources import BUILT_IN
-from ..budget import seconds_of
 from ..document import Report
 from ..document.glossary import TERMS
 from ..document.phrases import printed
 from ..metric import check_metric
+from ..run.clock import seconds_of
 from .gate import FIGURES, AnyGate, ban_from, gate_from
 
 SETTINGS: dict[str, tuple[type, ...]] = {
     "splits": (int,),
     "repeats": (int,),
-    "size": (int, str),
+    "rows": (int, str),
     "n_probes": (int,),
-    "fold_rows": (int, str),
-    "test_points": (int,),
     "retrains": (int,),
     "test_size": (float,),
     "time_limit": (int, float),
 }
-"""Settings with fixed numbers by default, the same on any machine; a budget chooses them by its speed."""
+"""Numbers of fits and rows, the same on any machine; a budget may end before all of them are done."""
 MEASURING = ("data", "target", "budget", "seed", "metric", *SETTINGS)
 """Keys of a new report."""
 PREDICTIONS: dict[str, tuple[type, ...]] = {

@@ -12,14 +12,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import InputError
-from classay.report.cross_validated import Folds, cross_validate
+from classay.report.run.folds import Folds, cross_validate
 from classay.splits import per_row
 
 
 def held_out(learner, X, codes, rows=None, seed=0, executor=1, classes=None, **more):
     """The predictions of one learner."""
     folds = Folds.of(X, codes, classes, seed, **more)
-    done = cross_validate({"it": learner}, folds, {"it": rows}, executor)
+    done = cross_validate({"it": learner}, folds, rows, executor)
     if done.failed:
         raise InputError(done.failed["it"])
     return done.held_out["it"]
@@ -128,11 +128,24 @@ def test_folds_in_time_are_trained_on_the_past():
     assert answers.tested.min() == 20
 
 
-def test_time_that_is_up_keeps_learners_that_are_done():
+def test_one_fold_of_all_learners_comes_before_the_next_and_complete_ones_are_kept():
     X, codes = gaussians(100)
-    folds = Folds.of(X, codes)
-    learners = {"first": GaussianNB(), "second": GaussianNB()}
-    done = cross_validate(learners, folds, executor=1, stop=lambda complete: complete == 1)
+    seen = []
+
+    class Pressed(GaussianNB):
+        def fit(self, X, y):
+            seen.append("second")
+            if len(seen) == 10:
+                raise KeyboardInterrupt
+            return super().fit(X, y)
+
+    class First(GaussianNB):
+        def fit(self, X, y):
+            seen.append("first")
+            return super().fit(X, y)
+
+    done = cross_validate({"first": First(), "second": Pressed()}, Folds.of(X, codes), executor=1)
+    assert seen == ["first", "second"] * 5
     assert set(done.held_out) == {"first"}
-    assert done.stopped
+    assert done.interrupted
     assert not done.failed

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import seeds
-from ..arrays import Floats, Ints, Mask
-from ..engine import work
-from ..estimators.adapters import short_name
-from ..estimators.fit import guard, turn
-from ..estimators.scores import Scorer, fit_scorer
-from ..expect import InputError
-from ..inputs import take
-from ..splits import NOTHING, PerRow, at_even_steps, fold_of_rows, sorted_by_class, train_rows_of_fold
+from ... import seeds
+from ...arrays import Floats, Ints, Mask
+from ...engine import work
+from ...estimators.adapters import short_name
+from ...estimators.fit import guard, turn
+from ...estimators.scores import Scorer, fit_scorer
+from ...expect import InputError
+from ...inputs import take
+from ...splits import NOTHING, PerRow, at_even_steps, fold_of_rows, sorted_by_class, train_rows_of_fold
 
 FOLDS = 5
 MOSTLY = 0.9
@@ -30,8 +29,7 @@ MOSTLY = 0.9
 class HeldOut:
     """`labels[i]`: the class code that a fit without the fold of row `tested[i]` predicts; `scores` (n, c), if any.
 
-    `rows` is the smallest number of rows of a fit, `available` what it could have been; `fit_seconds` and
-    `predict_seconds` are the times of a fit, and of the predictions for one row, on average. `probabilities` (n, c) are
+    `rows` is the smallest number of rows of a fit, `available` what it could have been. `probabilities` (n, c) are
     those of `predict_proba`, if the learner has it.
     """
 
@@ -40,8 +38,6 @@ class HeldOut:
     rows: int
     tested: Ints
     available: int
-    fit_seconds: float = 0.0
-    predict_seconds: float = 0.0
     probabilities: Floats | None = None
 
     @property
@@ -99,7 +95,8 @@ class Folds:
 @dataclass(frozen=True)
 class _FoldJob:
     folds: Folds
-    learners: tuple[tuple[Any, int | None], ...]
+    learners: tuple[Any, ...]
+    rows: int | None
 
 
 @dataclass(frozen=True)
@@ -108,52 +105,39 @@ class _FoldAnswers:
     scores: Floats | None
     probabilities: Floats | None
     rows: int
-    fit_seconds: float
-    predict_seconds: float
 
 
-@dataclass
+@dataclass(frozen=True)
 class CrossValidation:
     """The predictions by learner, why others have none, and whether it was ended before all had theirs."""
 
     held_out: dict[str, HeldOut]
     failed: dict[str, str]
     interrupted: bool = False
-    stopped: bool = False
 
 
 def cross_validate(
     learners: Mapping[str, Any],
     folds: Folds,
-    rows: Mapping[str, int | None] | None = None,
+    rows: int | None = None,
     executor: Executor | int | None = None,
     progress: bool = False,
     isolate: bool = False,
-    stop: Callable[[int], bool] | None = None,
 ) -> CrossValidation:
-    """For each fold, fit each learner on the other folds and predict this one.
+    """For each fold, fit each learner on the other folds and predict this one: one fold of all learners, then the next.
 
-    `rows` limits the number of rows of the fits of a learner, drawn by class; None: all. `stop` is called with the
-    number of learners whose folds are done, and ends the work if it returns True.
+    `rows` limits the number of rows of a fit, drawn by class; None: all.
     """
     names, numbers = list(learners), folds.numbers
-    job = _FoldJob(folds, tuple((learners[name], (rows or {}).get(name)) for name in names))
-    tasks = [(place, fold) for place in range(len(names)) for fold in numbers]
-    counts = [0] * len(names)
-
-    def count(index: int, _: Any) -> None:
-        counts[tasks[index][0]] += 1
-
+    tasks = [(place, fold) for fold in numbers for place in range(len(names))]
     outcome = work.run(
         _predict_fold,
         tasks,
-        shared=job,
+        shared=_FoldJob(folds, tuple(learners.values()), rows),
         executor=executor,
         progress=progress,
         label="cross-validation",
         isolate=isolate,
-        on_result=count,
-        stop=None if stop is None else lambda: stop(sum(each == len(numbers) for each in counts)),
     )
     done: dict[int, dict[int, _FoldAnswers]] = {}
     for index, answers in outcome.results.items():
@@ -165,7 +149,7 @@ def cross_validate(
     held = {
         names[place]: _joined(folds, by_fold) for place, by_fold in sorted(done.items()) if len(by_fold) == len(numbers)
     }
-    return CrossValidation(held, failed, outcome.interrupted, outcome.stopped)
+    return CrossValidation(held, failed, outcome.interrupted)
 
 
 def _joined(folds: Folds, by_fold: dict[int, _FoldAnswers]) -> HeldOut:
@@ -179,8 +163,6 @@ def _joined(folds: Folds, by_fold: dict[int, _FoldAnswers]) -> HeldOut:
         min(each.rows for each in by_fold.values()),
         folds.tested,
         folds.available,
-        float(np.mean([each.fit_seconds for each in by_fold.values()])),
-        sum(each.predict_seconds for each in by_fold.values()) / folds.tested.size,
         _by_class(folds, {number: each.probabilities for number, each in by_fold.items()}),
     )
 
@@ -198,12 +180,11 @@ def _by_class(folds: Folds, by_fold: dict[int, Floats | None]) -> Floats | None:
 
 def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
     """Labels and scores of the tested rows of one fold. Runs in a worker."""
-    (learner, rows), fold, folds = job.learners[task[0]], task[1], job.folds
+    learner, fold, folds, rows = job.learners[task[0]], task[1], job.folds, job.rows
     train = train_rows_of_fold(folds.fold_of_row, fold, folds.per_row)
     if rows is not None and rows < train.size:
         train = fewer(train, folds.codes[train], rows, folds.seed, fold)
     here = take(folds.X, folds.tested[folds.fold_of_row[folds.tested] == fold])
-    begin = time.perf_counter()
     # In the user's labels: settings such as class_weight refer to them.
     scorer = fit_scorer(
         learner,
@@ -213,7 +194,6 @@ def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
         fold,
         sample_weight=None if folds.per_row.weights is None else folds.per_row.weights[train],
     )
-    fitted = time.perf_counter()
     answered = scorer.predict(here)
     labels = np.minimum(np.searchsorted(folds.classes, answered), folds.classes.size - 1)
     if (folds.classes[labels] != answered).any():
@@ -225,7 +205,7 @@ def _predict_fold(job: _FoldJob, task: tuple[int, int]) -> _FoldAnswers:
         except InputError:
             scores = None
         probabilities = probabilities_of(scorer, here)
-    return _FoldAnswers(labels, scores, probabilities, train.size, fitted - begin, time.perf_counter() - fitted)
+    return _FoldAnswers(labels, scores, probabilities, train.size)
 
 
 def probabilities_of(scorer: Scorer, X: Any) -> Floats | None:

@@ -1,8 +1,8 @@
-"""Learners and data as users bring them, checked and laid out before any fit."""
+"""Rows and labels as users bring them, checked and laid out before any fit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,72 +10,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from .. import seeds
-from ..arrays import Ints
-from ..estimators.adapters import kind_of
-from ..expect import InputError, counted, shown
-from ..frames import pandas_of
-from ..inputs import is_sparse, label_array, take, text_rows
-from ..inputs import labels as labels_of
-from ..learner.fitting import checks
-from ..splits import per_row
-from ..tables.data import refuse_classes, rows_and_labels
-from .results import DataResults, TestPart
+from ... import seeds
+from ...arrays import Ints
+from ...expect import InputError, counted, shown
+from ...frames import pandas_of
+from ...inputs import is_sparse, label_array, take, text_rows
+from ...inputs import labels as labels_of
+from ...splits import per_row
+from ...tables.data import refuse_classes, rows_and_labels
+from ..results import DataResults, TestPart
 
 LEAST_ROWS = 40
 LEAST_OF_A_CLASS = 4
 """Number of rows that a class needs to be in both halves of the training part and in the test part."""
-RESERVED = ("data", "classes")
-
-
-def learners_from(learners: Any) -> dict[str, Any]:
-    """Learners by name, each an unfitted copy. One learner, or a list, is named after its class."""
-    named = _named(learners)
-    if not named:
-        raise InputError("`learners` is empty; expected at least one, as in {'tree': DecisionTreeClassifier()}.")
-    checked = {}
-    for name, one in named.items():
-        if not isinstance(name, str) or not name.strip():
-            raise InputError(f"`learners` has the name {name!r}; expected a string that is not empty.")
-        try:
-            checked[name], _ = checks.unfitted_learner(one)
-        except InputError as mistake:
-            raise InputError(f"{name!r}: {mistake}") from None
-        if kind_of(checked[name]) == "regressor":
-            raise InputError(f"{name!r} is a regressor; expected a classifier. Use `classay.stability` for regressors.")
-    if any(name in checked for name in RESERVED):
-        raise InputError(
-            "A learner is named 'data' or 'classes', but these names are reserved for other figures. Rename it."
-        )
-    return checked
-
-
-def _named(learners: Any) -> dict[Any, Any]:
-    if isinstance(learners, Mapping):
-        return dict(learners)
-    # A Pipeline has a length, but is one learner.
-    several = list(learners) if isinstance(learners, (list, tuple)) else [learners]
-    if any(isinstance(one, (str, bytes)) for one in several):
-        raise InputError(
-            f"`learners` is {learners!r}; expected a learner, a list of learners, or a dict of names and learners, as "
-            'in {"tree": DecisionTreeClassifier()}.'
-        )
-    names: dict[str, Any] = {}
-    for one in several:
-        base = name = _class_name(one)
-        times = 1
-        while name in names:
-            times += 1
-            name = f"{base} {times}"
-        names[name] = one
-    return names
-
-
-def _class_name(learner: Any) -> str:
-    """The name of its class; of a Pipeline, that of its last step."""
-    steps = getattr(learner, "steps", None)
-    last = steps[-1][1] if isinstance(steps, list) and steps else learner
-    return last.__name__ if isinstance(last, type) else type(last).__name__
 
 
 def data_from(

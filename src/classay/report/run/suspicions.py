@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays import Ints
-from ..data.checks.part_shift import Shift, shift
-from ..data.checks.row_dependence import Dependence, dependence
-from ..data.checks.target_leaks import Leaks, leaks
-from ..expect import InputError
-from ..learner.importance import Importance, importance
+from ...arrays import Ints
+from ...data.checks.part_shift import shift
+from ...data.checks.row_dependence import dependence
+from ...data.checks.target_leaks import leaks
+from ...engine.work import time_limit
+from ...expect import InputError
+from ...learner.importance import Importance, importance
+from ..results import DataResults, Suspicions
+from .clock import Clock
+from .measures import NO_TIME, part_of
+from .settings import Effort
 
-if TYPE_CHECKING:
-    from .cross_validated import HeldOut
-    from .results import DataResults
-
-REFITS, REPEATS, POINTS = 6, 3, 500
+REFITS, REPEATS = 6, 3
+OF_ALL = 0.35
+"""Share of the rows that a fit for the importance of columns uses."""
 LEAST_COLUMNS, MOST_COLUMNS = 6, 100
 """Importance is measured for tables with so many columns."""
 
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class Suspicions:
-    """The checks of the data; what could not be checked is None, and `why` says why.
-
-    `importance` has the most accurate learner and which columns it relies on. `test_rows` are the rows that every
-    refit was tested on, if they are rows of the data.
-    """
-
-    leaks: Leaks | None = None
-    dependence: Dependence | None = None
-    shift: Shift | None = None
-    importance: tuple[str, Importance] | None = None
-    test_rows: Ints | None = None
-    why: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def leak(self) -> bool:
-        """Whether a column gives the label away: then labels that contradict it are no surprise."""
-        return self.leaks is not None and bool(self.leaks.found)
-
-    @property
-    def rows_belong_together(self) -> bool:
-        """Whether accuracy on shuffled rows promises too much."""
-        return self.dependence is not None and bool(self.dependence.found)
 
 
 def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool = False) -> Suspicions:
@@ -94,23 +72,26 @@ def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool 
 
 
 def importance_of(
-    data: DataResults, learners: Mapping[str, Any], held_out: Mapping[str, HeldOut], seconds: float, seed: int
+    data: DataResults, name: str | None, learners: Mapping[str, Any], effort: Effort, clock: Clock
 ) -> tuple[tuple[str, Importance] | None, str]:
-    """The most accurate learner and the columns that it relies on, or why not: it may take so many seconds."""
-    if not held_out:
+    """The columns that this learner relies on, with its name, or why that is not known."""
+    if name is None:
         return None, "there are no cross-validated predictions"
     if not LEAST_COLUMNS <= data.X.shape[1] <= MOST_COLUMNS:
         return None, f"it is asked for tables with {LEAST_COLUMNS} to {MOST_COLUMNS} columns"
-    best = max(held_out, key=lambda name: float(held_out[name].right(data.codes).mean()))
-    held = held_out[best]
-    predictions = REFITS * REPEATS * data.X.shape[1] * min(POINTS, data.codes.size)
-    if REFITS * held.fit_seconds + predictions * held.predict_seconds > seconds:
-        return None, "it would take too long"
+    data = part_of(data, effort.limited(data.codes.size, OF_ALL), effort.seed)
+    left = clock.end - time.monotonic()
     try:
-        groups = data.per_row.groups
-        made = importance(
-            learners[best], data.X, data.labels, refits=REFITS, repeats=REPEATS, groups=groups, random_state=seed
-        )
+        with time_limit(None if left == math.inf else max(left, 1e-3)):
+            made = importance(
+                learners[name],
+                data.X,
+                data.labels,
+                refits=REFITS,
+                repeats=REPEATS,
+                groups=data.per_row.groups,
+                random_state=effort.seed,
+            )
     except Exception as mistake:  # a learner may refuse a table with a shuffled column, or an array as a table
-        return None, str(mistake)
-    return (best, made), ""
+        return None, NO_TIME if clock.over else str(mistake)
+    return (name, made), ""

@@ -1,0 +1,426 @@
+"""The order of work behind `characterize`: data and folds, then rounds of refits, with results after each.
+
+A deadline is an automatic Ctrl-C: what runs is ended, and the last complete round counts. So the speed of the machine
+decides how many rounds are done, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...arrays import Ints
+from ...expect import InputError
+from ...inputs import take
+from ...intervals import Estimate
+from ...learner.fitting.checks import Setup, prepare
+from ...learner.fitting.schemes import HalfSplits
+from ...learner.rounds import RecordRounds
+from ...learner.scores.retrain_change import Retraining
+from ...network.quality.quality import NetworkQuality
+from ...notes import Note
+from ..metric import ACCURACY, RANKING, metric_for, scored
+from ..results import DataResults, LearnerResults, Results
+from .clock import Clock, time_text
+from .folds import Folds, HeldOut, cross_validate
+from .learners import Tried, refuse_none, scales, tried, votes_for_itself
+from .measures import (
+    checks_of,
+    classes_of,
+    complexity_of,
+    kinship_of,
+    learner_results,
+    more_iterations,
+    retrained,
+    slices_of,
+    wrong_labels_of,
+)
+from .rows import sampled
+from .settings import Effort, settings_of
+from .suspicions import importance_of, suspicions_of
+
+LARGE = 20_000
+"""With more rows, every fit runs in a worker, where it can be ended when time is up."""
+COPIES = 0.005
+"""Share of copied rows from which their effect is measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is asked of the results: metrics, whether to forecast more classes, learners that are only a contrast.
+
+    The first of the metrics is what learners are compared by.
+    """
+
+    metrics: tuple[str, ...] = ()
+    more_classes: bool | None = None
+    contrast: frozenset[str] = frozenset()
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What was given, as keywords of `characterize`."""
+        metrics = {"metric": list(self.metrics) if len(self.metrics) > 1 else self.metrics[0]} if self.metrics else {}
+        return metrics | ({} if self.more_classes is None else {"more_classes": self.more_classes})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that rounds need: rows, learners that were tried, folds, and the setup of refits. It does not change."""
+
+    data: DataResults
+    given: Mapping[str, Any]
+    tried: Tried
+    effort: Effort
+    wanted: Wanted
+    networks: Mapping[str, NetworkQuality]
+    command: str | None
+    folds: Folds
+    setup: Setup
+    measured: Ints
+
+    @property
+    def isolate(self) -> bool:
+        """Whether fits never run in this process."""
+        return self.data.codes.size > LARGE and not isinstance(self.effort.executor, Executor)
+
+    @property
+    def test_table(self) -> pd.DataFrame:
+        """The test points."""
+        rows = take(self.setup.X, self.setup.test)
+        return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=self.data.X.columns, copy=False)
+
+
+def rounds_of(
+    data: DataResults,
+    learners: Mapping[str, Any],
+    networks: Mapping[str, NetworkQuality],
+    effort: Effort,
+    wanted: Wanted,
+    command: str | None = None,
+    each_round: bool = False,
+) -> Iterator[Results]:
+    """All results of a report; with `each_round`, after every round, the last ones being final.
+
+    A learner that fails, or has no time for its first round, is left out and listed; if all fail, that is an error.
+    """
+    clock = Clock(effort.seconds, effort.progress)
+    plan = _planned(data, learners, networks, effort, wanted, command, clock)
+    base = results = _first_round(plan, clock)
+    retrainings: dict[str, Retraining] = {}
+    records = RecordRounds(
+        plan.setup, plan.tried.learners, effort.executor, effort.store, effort.progress, isolate=plan.isolate
+    )
+    ladder = effort.ladder(each_round) if plan.tried.learners else []
+    rounds = len(ladder) + 1
+    interrupted = False
+    for number, splits in enumerate(ladder, start=1):
+        if clock.over:
+            break
+        if each_round:
+            yield _named(plan, results, records, clock, f"round {number} of at most {rounds}")
+        with clock.stage("Refits", f"round {number + 1} of at most {rounds}, {splits} splits"), clock.limit():
+            # At first one learner after another: if time ends, some are complete.
+            complete = records.grow(list(plan.tried.learners), splits, "refits", in_turn=number == 1)
+        interrupted = records.interrupted and not clock.over
+        if not complete:
+            break
+        if number == 1:
+            try:
+                base, retrainings = _with_full_fits(plan, base, clock)
+            except KeyboardInterrupt:
+                interrupted = True
+                break
+        if each_round and splits < ladder[-1]:
+            results = _refitted(plan, base, results, records, retrainings, ladder[0], clock)
+    if ladder:
+        results = _refitted(plan, base, results, records, retrainings, ladder[0], clock)
+    yield _named(plan, results, records, clock, interrupted=interrupted)
+
+
+def _planned(
+    data: DataResults,
+    learners: Mapping[str, Any],
+    networks: Mapping[str, NetworkQuality],
+    effort: Effort,
+    wanted: Wanted,
+    command: str | None,
+    clock: Clock,
+) -> Plan:
+    setup = _setup(data, effort, next(iter(learners.values())))
+    with clock.stage("Trial fits"):
+        usable = tried(learners, data, effort.seed)
+    points = sampled(data.codes, effort.tested, effort.seed)
+    return Plan(
+        data=data,
+        given=learners,
+        tried=usable,
+        effort=effort,
+        wanted=wanted,
+        networks=networks,
+        command=command,
+        folds=Folds.of(data.for_learners, data.codes, data.classes, effort.seed, points, data.per_row),
+        setup=setup,
+        measured=sampled(data.codes, effort.limited(data.codes.size), effort.seed),
+    )
+
+
+def _setup(data: DataResults, effort: Effort, learner: Any) -> Setup:
+    """Data, parts and probes of refits, checked once for all learners, before any fit."""
+    groups, test = data.per_row.groups, data.test
+    if test is not None:
+        test = test.take(sampled(np.searchsorted(data.classes, test.y), effort.tested, effort.seed))
+        if groups is not None and test.groups is not None:
+            groups = np.concatenate([groups, test.groups])
+    setup = prepare(
+        learner,
+        data.for_learners,
+        data.labels,
+        HalfSplits(4, None),
+        effort.repeats,
+        min(effort.test_size, effort.tested / data.codes.size),
+        "uniform",
+        effort.seed,
+        effort.time_limit,
+        effort.n_probes,
+        groups=groups,
+        time=data.per_row.time,
+        sample_weight=None,
+        X_test=None if test is None else test.X,
+        y_test=None if test is None else test.y,
+    )
+    weights = data.per_row.weights
+    if weights is not None:
+        # Each learner is asked whether it takes weights when it is tried. Test rows need none.
+        padded = np.concatenate([weights, np.ones(setup.y.size - weights.size)])
+        setup = replace(setup, per_row=replace(setup.per_row, weights=padded))
+    half = setup.train.size // 2
+    size = effort.limited(half)
+    return replace(
+        setup,
+        scheme=HalfSplits(4, None if size >= half else size),
+        own_points=effort.tested if half > effort.tested else None,
+    )
+
+
+# The first round: rows, and cross-validated predictions
+
+
+def _first_round(plan: Plan, clock: Clock) -> Results:
+    """Figures of the rows, predictions by fits that have not seen them, and figures of these."""
+    data, effort, seed = plan.data, plan.effort, plan.effort.seed
+    why: dict[str, str] = {}
+    with clock.stage("Figures of the rows"):
+        geometry, unlike = complexity_of(data, plan.measured, seed, why)
+    with clock.stage("Checks of the data"):
+        suspicions = suspicions_of(data, plan.setup.test, seed, effort.progress)
+    predicted, failed, unfinished = _cross_validated(plan, why, clock)
+    if plan.given and not set(plan.given) - set(failed) and not unfinished:
+        refuse_none(failed)
+    asked = {name: held for name, held in predicted.items() if name not in plan.wanted.contrast}
+    with clock.stage("Figures of predictions"):
+        slices = slices_of(predicted, data, seed, why)
+        checks = checks_of(asked, data, plan.measured, geometry, seed)
+        classes = classes_of(data, predicted, why, plan.wanted.more_classes)
+    results = Results(
+        data=data,
+        learners={},
+        predicted=predicted,
+        slices=slices,
+        complexity=geometry,
+        classes=classes,
+        networks=dict(plan.networks),
+        failed=failed,
+        unfinished=unfinished,
+        why=why,
+        measured_rows=plan.measured,
+        test_table=plan.test_table,
+        suspicions=suspicions,
+        checks=checks,
+        unlike=unlike,
+        contrast=plan.wanted.contrast,
+    )
+    return _with_metrics(plan, replace(results, labels=wrong_labels_of(results)))
+
+
+def _cross_validated(
+    plan: Plan, why: dict[str, str], clock: Clock
+) -> tuple[dict[str, HeldOut], dict[str, str], tuple[str, ...]]:
+    """Predictions by learner, why others have none, and those of them that only lacked time."""
+    effort, learners = plan.effort, plan.tried.learners
+    failed = dict(plan.tried.failed)
+    if not learners:
+        return {}, failed, ()
+    with clock.stage("Cross-validated predictions"), clock.limit():
+        done = cross_validate(learners, plan.folds, effort.rows, effort.executor, effort.progress, isolate=plan.isolate)
+    if done.interrupted and not clock.over:
+        raise KeyboardInterrupt
+    for reason in done.failed.values():
+        why["slices"] = reason
+    unfinished = [name for name in learners if name not in done.held_out and name not in done.failed]
+    for name in unfinished:
+        failed[name] = _not_finished("its cross-validated fits were not done", clock)
+        clock.say(f"{name}: {failed[name]}")
+    return {name: done.held_out[name] for name in learners if name in done.held_out}, failed, tuple(unfinished)
+
+
+def _not_finished(what: str, clock: Clock) -> str:
+    limit = "" if clock.seconds is None else f" ({time_text(clock.seconds)})"
+    return f"Not finished: {what} when time was up{limit}. Use a larger budget, fewer rows, or a faster learner."
+
+
+def _with_metrics(plan: Plan, results: Results) -> Results:
+    """The metrics of all learners whose fits had nearly all rows."""
+    data, seed = plan.data, plan.effort.seed
+    full = {name: held for name, held in results.predicted.items() if held.is_full}
+    metric = metric_for(next(iter(plan.wanted.metrics), None), full, data)
+    # What costs nothing is shown besides the metric that was asked for.
+    usual = (ACCURACY, RANKING) if data.classes.size == 2 else (ACCURACY,)
+    by_metric = {
+        each: {name: one for name, held in full.items() if (one := scored(each, name, held, data, seed)) is not None}
+        for each in dict.fromkeys((metric, *plan.wanted.metrics, *usual))
+    }
+    return replace(results, metric=metric, scored=by_metric.pop(metric), more_metrics=by_metric)
+
+
+# After the first refits: what needs fits of nearly full size
+
+
+def _with_full_fits(plan: Plan, base: Results, clock: Clock) -> tuple[Results, dict[str, Retraining]]:
+    """The effect of copies of rows, which columns count, and what a retraining changes, as far as there is time."""
+    with clock.stage("Importance of columns"):
+        base = replace(base, with_copies=_with_copies(plan, base, clock))
+        relied, why = importance_of(plan.data, base.most_accurate, plan.tried.learners, plan.effort, clock)
+        checks = base.suspicions
+        missing = {"importance": why} if why else {}
+        base = replace(base, suspicions=replace(checks, importance=relied, why=checks.why | missing))
+    retrainings: dict[str, Retraining] = {}
+    reasons: dict[str, str] = {}
+    asked = [name for name in plan.tried.learners if name not in plan.wanted.contrast]
+    if plan.effort.retrains:
+        with clock.stage("Retraining", f"{plan.effort.retrains} samples that share most rows"), clock.limit():
+            for name in asked:
+                change = retrained(plan.data, plan.tried.learners[name], name, plan.effort, clock)
+                if isinstance(change, str):
+                    reasons[f"retraining of {name}"] = change
+                else:
+                    retrainings[name] = change
+    return replace(base, why=base.why | reasons), retrainings
+
+
+def _with_copies(plan: Plan, base: Results, clock: Clock) -> tuple[str, HeldOut] | None:
+    """Predictions of the most accurate learner with copies of rows on both sides, which shows how much they help."""
+    data, best = plan.data, base.most_accurate
+    if not data.copies_together or data.duplicates < COPIES * data.codes.size or best is None:
+        return None
+    folds = Folds.of(
+        plan.folds.X,
+        data.codes,
+        data.classes,
+        plan.effort.seed,
+        plan.folds.tested,
+        replace(data.per_row, groups=None),
+    )
+    with clock.limit():
+        done = cross_validate(
+            {best: plan.tried.learners[best]}, folds, plan.effort.rows, plan.effort.executor, isolate=plan.isolate
+        )
+    if done.interrupted and not clock.over:
+        raise KeyboardInterrupt
+    return (best, done.held_out[best]) if best in done.held_out else None
+
+
+# Results after a round
+
+
+def _refitted(
+    plan: Plan,
+    base: Results,
+    before: Results,
+    records: RecordRounds,
+    retrainings: Mapping[str, Retraining],
+    first: int,
+    clock: Clock,
+) -> Results:
+    """The results with those of refits, as far as they are through their first round of so many splits."""
+    failed, why = base.failed | records.failed, dict(base.why)
+    learners: dict[str, LearnerResults] = {}
+    unfinished = list(base.unfinished)
+    with clock.stage("Figures of learners"):
+        for name in [each for each in plan.tried.learners if each not in records.failed]:
+            splits = records.splits.get(name, 0)
+            if splits < first:
+                if name not in unfinished:
+                    unfinished.append(name)
+                    failed[name] = _not_finished(f"{splits} of {first} splits were done", clock)
+                continue
+            known = before.learners.get(name)
+            try:
+                if known is None or len(known.labelings.labels) != 2 * splits:
+                    known = _learner(plan, name, records, known, base.predicted.get(name), clock)
+                learners[name] = replace(known, retraining=retrainings.get(name))
+            except InputError as mistake:
+                failed[name] = str(mistake)
+        if not learners and not base.predicted and not unfinished:
+            refuse_none(failed)
+        akin = kinship_of({name: one.labelings for name, one in learners.items()}, plan.effort.seed, why)
+    return replace(base, learners=learners, kinship=akin, why=why, failed=failed, unfinished=tuple(unfinished))
+
+
+def _learner(
+    plan: Plan, name: str, records: RecordRounds, known: LearnerResults | None, held: HeldOut | None, clock: Clock
+) -> LearnerResults:
+    """The results of the refits of a learner; what does not depend on their number is taken from `known`."""
+    learner = plan.tried.learners[name]
+    made = learner_results(name, records.record(name), plan.test_table, plan.effort.seed)
+    effect: Estimate | None = None if known is None else known.more_iterations
+    warned = any(isinstance(note, Note) and "Convergence" in note.subject for note in made.labelings.notes)
+    if warned and effect is None and not clock.over:
+        effect = more_iterations(plan.data, learner, held, plan.folds, clock)
+    return replace(
+        made,
+        wrapped=plan.tried.wrapped.get(name, ""),
+        votes_for_itself=votes_for_itself(learner),
+        scales=scales(learner),
+        more_iterations=effect,
+    )
+
+
+def _named(
+    plan: Plan,
+    results: Results,
+    records: RecordRounds,
+    clock: Clock,
+    preliminary: str = "",
+    interrupted: bool = False,
+) -> Results:
+    """The results with the settings that made them. `preliminary` is the round if more follow."""
+    data, wanted = plan.data, plan.wanted
+    asked = set(results.names) - wanted.contrast
+    given = [name for name in data.per_row.given if name != "groups" or not data.copies_together]
+    settings = settings_of(
+        plan.effort,
+        plan.setup,
+        min((len(one.labelings.labels) // 2 for one in results.learners.values()), default=0),
+        plan.given,
+        [*given, *(("X_test", "y_test") if data.test is not None else ())],
+        plan.command,
+        wanted.keywords,
+        measured_rows=int(plan.measured.size),
+        tested_rows=int(plan.folds.tested.size),
+        interrupted=interrupted,
+        preliminary=preliminary,
+        seconds=clock.passed,
+        stages=dict(clock.stages),
+        wrapped=dict(plan.tried.wrapped),
+    )
+    return replace(
+        results,
+        settings=settings,
+        failed={name: reason for name, reason in results.failed.items() if name not in wanted.contrast},
+        contrast=wanted.contrast if asked else frozenset(),
+    )

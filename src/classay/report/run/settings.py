@@ -1,0 +1,120 @@
+"""How much is fitted, and where; afterwards what was done, in words and as settings, and how to repeat it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...engine.machine import machine, versions
+from ...expect import counted
+from ...learner.fitting.checks import Setup
+from .folds import FOLDS
+
+SPLITS = (5, 10, 20, 50)
+"""Rounds: the number of splits after each one."""
+WITHOUT_DEADLINE = 20
+"""Splits where there is no deadline, as in `classay check`."""
+ROWS = 50_000
+"""Most rows of a fit, and most rows with figures of their own."""
+TEST_POINTS = 20_000
+"""Most test points, and most rows with cross-validated predictions: a share of them is known to within 0.7 points."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much is fitted, and where. `rows` is the limit of rows (None: none), `seconds` the deadline (None: none)."""
+
+    seed: int
+    seconds: float | None = 120.0
+    splits: int | None = None
+    repeats: int = 2
+    rows: int | None = ROWS
+    n_probes: int = 2000
+    retrains: int = 10
+    test_size: float = 0.3
+    executor: Executor | int | None = None
+    store: str | Path | None = None
+    progress: bool = False
+    time_limit: float | None = None
+
+    def ladder(self, each_round: bool) -> list[int]:
+        """The number of splits after each round; in one go if nothing can end it and nobody looks in between."""
+        last = self.splits or (WITHOUT_DEADLINE if self.seconds is None else SPLITS[-1])
+        between = [splits for splits in SPLITS if splits < last] if each_round or self.seconds is not None else []
+        return [*between, last]
+
+    def limited(self, rows: int, share: float = 1.0) -> int:
+        """How many of so many rows may be used if a fit uses this share of them."""
+        return rows if self.rows is None else min(rows, int(self.rows / share))
+
+    @property
+    def tested(self) -> int:
+        """The most rows that are predicted."""
+        return TEST_POINTS if self.rows is None else min(TEST_POINTS, self.rows)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The numbers of fits and rows, by the names of the parameters."""
+        limit = "all" if self.rows is None else self.rows
+        return {"repeats": self.repeats, "rows": limit, "n_probes": self.n_probes, "retrains": self.retrains}
+
+
+def settings_of(
+    effort: Effort,
+    setup: Setup,
+    splits: int,
+    learners: Mapping[str, Any],
+    given: Sequence[str],
+    command: str | None,
+    asked: Mapping[str, Any],
+    **more: Any,
+) -> dict[str, Any]:
+    """The settings that a page shows, with the command or call that repeats it without a deadline.
+
+    `given` are arguments by name, such as groups; `asked` other keywords.
+    """
+    half = setup.train.size // 2
+    size = effort.limited(half)
+    # A page that ended before any refit is repeated with the first round.
+    numbers = {"splits": splits or SPLITS[0], **effort.numbers}
+    if command is None:
+        numbers |= {"test_size": effort.test_size} if effort.test_size != 0.3 else {}
+        keywords = ", ".join(f"{name}={value!r}" for name, value in (numbers | dict(asked)).items())
+        named = "".join(f"{each}={each}, " for each in given)
+        command = f"classay.characterize(learners, X, y, {named}budget=None, {keywords}, random_state={effort.seed})"
+    else:
+        options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in numbers.items())
+        command = f"{command} --budget none {options}"
+    return {
+        "budget": effort.seconds,
+        "fitted": ". ".join(_in_words(effort, setup, splits, size, half)),
+        "splits": splits,
+        **effort.numbers,
+        "size": "all" if size >= half else size,
+        "half": half,
+        "test_size": effort.test_size,
+        "seed": effort.seed,
+        **more,
+        "versions": versions(),
+        "machine": ", ".join([*machine().values(), f"Python {platform.python_version()}"]),
+        "learners": {name: " ".join(repr(one).split()) for name, one in learners.items()},
+        "command": command,
+    }
+
+
+def _in_words(effort: Effort, setup: Setup, splits: int, size: int, half: int) -> Iterator[str]:
+    limit = "" if effort.rows is None else f" on at most {effort.rows:,} rows"
+    yield f"{FOLDS} fits{limit} for cross-validated predictions"
+    if splits:
+        rows = "all" if size >= half else f"{size:,} of"
+        yield (
+            f"{counted(splits, 'split')} of the training part into halves, {counted(effort.repeats, 'refit')} on "
+            f"{rows} {half:,} rows of each half, compared on {setup.test.size:,} test points and "
+            f"{int(setup.probes.shape[0]):,} probes"
+        )
+    if splits and effort.retrains:
+        yield f"{counted(effort.retrains, 'retraining')} on samples of nearly full size"
