@@ -175,19 +175,19 @@ def test_bound_is_above_every_learner(three):
         chart = charts.plane_chart(*three, threshold=threshold)
         curve = rows_with(chart, "tight", "lauw")
         bias = [point["bias"] for point in curve]
-        points = rows_with(chart, "bias_low", "expressivity")
+        points = rows_with(chart, "left", "y")
         assert len(points) == 3
         for each, point in zip(three, points):
-            assert (point["bias"], point["expressivity"]) == (
+            assert (point["x"], point["y"]) == (
                 each.bias[threshold].value,
                 each.plugin.expressivity.value,
             )
             chance = each.bounds[threshold - 1].chance
-            assert point["expressivity"] <= most_expressivity(point["bias"] + chance, threshold, 5, 2) + 1e-9
+            assert point["y"] <= most_expressivity(point["x"] + chance, threshold, 5, 2) + 1e-9
             # The curve is drawn in straight pieces, a little beneath the bound.
-            assert point["expressivity"] <= np.interp(point["bias"], bias, [c["tight"] for c in curve]) + 0.01
+            assert point["y"] <= np.interp(point["x"], bias, [c["tight"] for c in curve]) + 0.01
             assert point["least"] == each.bounds[threshold - 1].expressivity_least
-            assert point["least"] <= point["expressivity"] + 1e-9
+            assert point["least"] <= point["y"] + 1e-9
         assert all(point["lauw"] >= point["tight"] - 1e-9 for point in curve)
         assert curve[0]["bias"] == pytest.approx(-chance)
         assert curve[-1]["bias"] == pytest.approx(1 - chance)
@@ -197,16 +197,16 @@ def test_a_learner_that_never_varies_is_within_what_is_drawn():
     """Its entropy is 0 at every bias; the region was drawn above it."""
     labels = np.ones((10, 2, 30), dtype=int)
     constant = orientation(Labelings.from_arrays(labels, np.arange(30) % 3 > 0))
-    (point,) = rows_with(charts.plane_chart(constant), "bias_low", "expressivity")
+    (point,) = rows_with(charts.plane_chart(constant), "left", "y")
     curve = rows_with(charts.plane_chart(constant), "tight", "none")
-    assert point["expressivity"] == 0 == point["least"] == min(row["none"] for row in curve)
+    assert point["y"] == 0 == point["least"] == min(row["none"] for row in curve)
 
 
 def test_the_plane_of_capacity(three):
-    points = rows_with(charts.plane_chart(*three, figure="capacity"), "bias_low", "expressivity")
+    points = rows_with(charts.plane_chart(*three, figure="capacity"), "left", "y")
     for each, point in zip(three, points):
-        assert point["expressivity"] == each.plugin.capacity.value
-        assert each.bounds[3].capacity_least <= point["expressivity"] + 1e-9
+        assert point["y"] == each.plugin.capacity.value
+        assert each.bounds[3].capacity_least <= point["y"] + 1e-9
     with pytest.raises(InputError, match="capacity"):
         charts.plane_chart(*three, figure="accuracy")
 
@@ -237,8 +237,8 @@ def test_a_dendrogram_joins_at_the_linkage():
 
 
 def test_plane_is_at_four_of_five_unless_told(three):
-    points = rows_with(charts.plane_chart(*three), "bias_low", "expressivity")
-    assert [point["bias"] for point in points] == [each.bias[4].value for each in three]
+    points = rows_with(charts.plane_chart(*three), "left", "y")
+    assert [point["x"] for point in points] == [each.bias[4].value for each in three]
     with pytest.raises(InputError, match="at most 5"):
         charts.plane_chart(*three, threshold=6)
     with pytest.raises(InputError, match="at least 1"):
@@ -409,7 +409,7 @@ def test_many_learners_have_a_legend_and_not_a_thicket_of_names():
 def test_intervals_without_end_are_drawn_within_what_is_possible():
     single = orientation(recorded(), holdout_size=2, holdouts=1)
     assert math.isinf(single.plugin.expressivity.high)
-    (point,) = rows_with(single.plot(kind="plane"), "bias_low", "expressivity")
+    (point,) = rows_with(single.plot(kind="plane"), "left", "y")
     assert (point["low"], point["high"]) == (0.0, 2.0)
     svg(single.plugin.plot())
 
@@ -418,7 +418,7 @@ def test_kinds_and_options(three, akin):
     assert isinstance(three[0].plot(), alt.HConcatChart)
     for kind in ("bias", "expressivity", "plane"):
         assert isinstance(three[0].plot(kind=kind), alt.LayerChart)
-    assert rows_with(three[0].plot(kind="plane", threshold=2), "bias_low")[0]["bias"] == three[0].bias[2].value
+    assert rows_with(three[0].plot(kind="plane", threshold=2), "left")[0]["x"] == three[0].bias[2].value
     assert isinstance(akin.plot(kind="map"), alt.LayerChart)
     with pytest.raises(InputError, match="Did you mean plane"):
         three[0].plot(kind="plan")

@@ -15,6 +15,8 @@ Params = ParamSpec("Params")
 ChartT = TypeVar("ChartT", bound=alt.TopLevelMixin)
 Kinds = Mapping[str, tuple[str, ...]]
 """Each kind of a chart, with the options it takes."""
+Charts = Mapping[str, tuple[Callable[..., alt.TopLevelMixin], tuple[str, ...]]]
+"""Each kind of a chart: the function that draws it, and the options it takes."""
 
 
 def draw(result: Any, **options: Any) -> alt.TopLevelMixin:
@@ -35,6 +37,12 @@ def check_kind(kind: str, kinds: Kinds, options: Mapping[str, Any]) -> None:
             raise InputError(
                 f"The chart {kind!r} has no option {name!r}; {own}.{elsewhere}{nearest(name, ['kind', *kinds[kind]])}"
             )
+
+
+def draw_kind(result: Any, kind: str, charts: Charts, options: Mapping[str, Any]) -> alt.TopLevelMixin:
+    """The chart of a kind, with the options that it takes."""
+    check_kind(kind, {name: taken for name, (_, taken) in charts.items()}, options)
+    return charts[kind][0](result, **options)
 
 
 def without_options(chart: Callable[Params, ChartT]) -> Callable[Params, ChartT]:

@@ -11,7 +11,7 @@ from scipy.cluster import hierarchy
 
 from ...expect import one_of
 from ...learner.orientation.kinship import DISTANCES, Kinship
-from ..kinds import Kinds, check_kind
+from ..kinds import Charts, draw_kind
 from ..style import placement, theme
 from ..style.theme import figure, labels, printable
 
@@ -24,12 +24,6 @@ CALLED = {
     "angle": ("Angle between predictions, in degrees", "0 the same, 90 nothing in common"),
 }
 LARGEST = {"jensen_shannon": 1.0, "euclidean": math.sqrt(2), "angle": 90.0}
-KINDS: Kinds = {
-    "both": ("distance", "plugin"),
-    "heatmap": ("distance", "plugin"),
-    "map": ("plugin",),
-    "dendrogram": ("plugin",),
-}
 PLAIN = " Plain distances of the paper: with few subsets, equal learners are apart too."
 
 
@@ -38,15 +32,17 @@ def draw_kinship(kinship: Kinship, kind: str = "both", **options: Any) -> alt.To
 
     `plugin=True` draws the paper's plain distances in place of the debiased ones.
     """
-    check_kind(kind, KINDS, options)
-    if kind == "map":
-        return kinship_map(kinship, **options)
-    if kind == "dendrogram":
-        return kinship_dendrogram(kinship, **options)
-    heatmap = kinship_heatmap(kinship, **options)
-    if kind == "heatmap":
-        return heatmap
-    return theme.beside(heatmap, kinship_map(kinship, plugin=options.get("plugin", False)))
+    charts: Charts = {
+        "both": (_heatmap_and_map, ("distance", "plugin")),
+        "heatmap": (kinship_heatmap, ("distance", "plugin")),
+        "map": (kinship_map, ("plugin",)),
+        "dendrogram": (kinship_dendrogram, ("plugin",)),
+    }
+    return draw_kind(kinship, kind, charts, options)
+
+
+def _heatmap_and_map(kinship: Kinship, plugin: bool = False, **options: Any) -> alt.HConcatChart:
+    return theme.beside(kinship_heatmap(kinship, plugin=plugin, **options), kinship_map(kinship, plugin=plugin))
 
 
 def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon", plugin: bool = False) -> alt.LayerChart:

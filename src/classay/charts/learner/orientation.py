@@ -13,18 +13,11 @@ from ...expect import InputError, one_of, whole
 from ...learner.orientation.bias import chance, most_expressivity, most_expressivity_lauw
 from ...learner.orientation.orientation import Orientation, usual_threshold
 from ...learner.orientation.sizes import FIGURES, OrientationBySize
-from ..kinds import Kinds, check_kind
+from ..kinds import Charts, check_kind, draw_kind
 from ..style import placement, theme
 from ..style.parts import lines_chart
 from ..style.placement import apart
 from ..style.theme import estimate_text, figure, labels, printable, within
-
-KINDS: Kinds = {
-    "both": ("plugin",),
-    "bias": (),
-    "expressivity": ("plugin",),
-    "plane": ("threshold", "figure"),
-}
 
 
 def draw_orientation(orientation: Orientation, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
@@ -32,14 +25,13 @@ def draw_orientation(orientation: Orientation, kind: str = "both", **options: An
 
     `plugin=True` draws the paper's plain estimates in place of the corrected ones; the plane always does.
     """
-    check_kind(kind, KINDS, options)
-    if kind == "plane":
-        return plane_chart(orientation, **options)
-    if kind == "bias":
-        return bias_chart(orientation)
-    if kind == "expressivity":
-        return expressivity_chart(orientation, **options)
-    return theme.beside(bias_chart(orientation), expressivity_chart(orientation, **options))
+    charts: Charts = {
+        "both": (lambda one, **taken: theme.beside(bias_chart(one), expressivity_chart(one, **taken)), ("plugin",)),
+        "bias": (bias_chart, ()),
+        "expressivity": (expressivity_chart, ("plugin",)),
+        "plane": (plane_chart, ("threshold", "figure")),
+    }
+    return draw_kind(orientation, kind, charts, options)
 
 
 def _compared(orientations: Sequence[Orientation], *, same_holdouts: bool) -> dict[str, Orientation]:
@@ -298,7 +290,6 @@ def plane_chart(
     learners = _compared(orientations, same_holdouts=True)
     one_of(figure, "figure", PLANES)
     first, labels = orientations[0], list(learners)
-    legend = theme.legend_below(labels) if len(labels) > placement.MOST else None
     size = first.holdout_size
     right = usual_threshold(size) if threshold is None else whole(threshold, "threshold", at_least=1)
     if right > size:
@@ -322,7 +313,8 @@ def plane_chart(
         return alt.Y(f"{field}:Q", title=f"{figure}, bits", scale=upwards, axis=alt.Axis(tickCount=6))
 
     bounds = theme.chart_of(curves).encode(x=across("bias"))
-    points = theme.chart_of(rows).encode(x=across("bias"), y=up("expressivity"), color=theme.colour(labels, legend))
+    legend = theme.legend_below(labels) if len(labels) > placement.MOST else None
+    least = theme.chart_of(rows).encode(x=across("x"), y=up("least"), color=theme.colour(labels, legend))
     tooltips = theme.tooltips(
         learner="learner", bias_text="bias", expressivity_text=f"{figure} (plain)", room="possible with this bias"
     )
@@ -333,20 +325,18 @@ def plane_chart(
         theme.chart_of(notes)
         .mark_text(style="note", align="left")
         .encode(x=alt.value(PLANE_WIDTH + 6), y=up("expressivity"), text="text:N"),
-        points.mark_rule(strokeWidth=1.5).encode(x=across("bias_low"), x2="bias_high:Q"),
-        points.mark_rule(strokeWidth=1.5).encode(y=up("low"), y2="high:Q"),
-        points.mark_tick(orient="horizontal", size=14, thickness=1.5, opacity=1).encode(y=up("least")),
-        *placement.names(
+        least.mark_tick(orient="horizontal", size=14, thickness=1.5, opacity=1),
+        *placement.crosses(
             frame,
             rows,
-            ("bias", "expressivity"),
+            labels,
             across,
             up,
-            taken=_taken(curves, rows),
+            tooltips,
+            taken=[(point["bias"], point[name]) for point in curves for name in CURVES],
             written=[(note["text"], PLANE_WIDTH + 6, frame.pixels(0, note["expressivity"])[1]) for note in notes],
             margin=MARGIN,
         ),
-        points.mark_point(size=55, filled=True, opacity=1).encode(shape=theme.shape(labels, legend), tooltip=tooltips),
     ]
     return theme.finished(
         layers,
@@ -387,16 +377,17 @@ def _plane_rows(learners: dict[str, Orientation], threshold: int, figure: str) -
         if not spread.known:
             continue
         least, most = getattr(bound, f"{figure}_least"), getattr(bound, f"{figure}_tight")
-        bias_low, bias_high = within(bias, bound.bias_low, bound.bias_high)
+        left, right = within(bias, bound.bias_low, bound.bias_high)
         low, high = within(spread, 0.0, each.log2_labelings)
         rows.append(
             {
                 "label": label,
                 "learner": printable(each.learner),
-                "bias": bias.value,
-                "bias_low": bias_low,
-                "bias_high": bias_high,
-                "expressivity": spread.value,
+                "filled": True,
+                "x": bias.value,
+                "left": left,
+                "right": right,
+                "y": spread.value,
                 "low": low,
                 "high": high,
                 "bias_text": estimate_text(bias, "+.3f"),
@@ -407,16 +398,6 @@ def _plane_rows(learners: dict[str, Orientation], threshold: int, figure: str) -
             }
         )
     return rows
-
-
-def _taken(curves: list[dict[str, float]], rows: list[theme.Row]) -> list[tuple[float, float]]:
-    """Where names should not be: on the curves and on the crosses."""
-    spots = [(point["bias"], point[name]) for point in curves for name in CURVES]
-    for row in rows:
-        for share in np.linspace(0, 1, 7).tolist():
-            spots.append((row["bias_low"] + share * (row["bias_high"] - row["bias_low"]), row["expressivity"]))
-            spots.append((row["bias"], row["low"] + share * (row["high"] - row["low"])))
-    return spots
 
 
 def _names_of_curves(end: dict[str, float], frame: placement.Frame) -> list[theme.Row]:
@@ -430,15 +411,12 @@ def _names_of_curves(end: dict[str, float], frame: placement.Frame) -> list[them
 # Entropies by the number of points looked at together.
 
 
-BY_SIZE: Kinds = {"by size": ("plugin",)}
-
-
 def draw_by_size(curve: OrientationBySize, **options: Any) -> alt.LayerChart:
     """Draw expressivity, capacity and stochasticity by number of points; hollow where they are lower limits.
 
     `plugin=True` draws the paper's plain estimates in place of the corrected ones.
     """
-    check_kind("by size", BY_SIZE, options)
+    check_kind("by size", {"by size": ("plugin",)}, options)
     plugin, most = options.get("plugin", False), max(curve.sizes) * math.log2(curve.n_classes)
     lines = {name: (curve.plugin[name] if plugin else getattr(curve, name), (0.0, most)) for name in FIGURES}
     x = alt.X(

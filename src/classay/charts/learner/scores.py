@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -14,19 +15,11 @@ from ...expect import InputError
 from ...learner.scores.metrics import Metrics
 from ...learner.scores.retrain_change import Retraining
 from ...learner.scores.score_variance import ScoreVariance
-from ..kinds import Kinds, check_kind, without_options
+from ..kinds import Charts, check_kind, draw_kind, without_options
 from ..style import theme
 from ..style.parts import figures_chart, histogram
 from ..style.theme import cut, estimate_text, figure, printable, within
 
-KINDS: Kinds = {
-    "figures": (),
-    "spread": (),
-    "calibration": (),
-    "roc": (),
-    "precision_recall": (),
-    "confusion": (),
-}
 WIDTH, STEP = 320, 30
 SQUARE, CELL = (360, 300), 90
 MOST_NUMBERS = 20
@@ -37,16 +30,15 @@ def draw_metrics(metrics: Metrics, kind: str = "figures", **options: Any) -> alt
     """Kinds: figures (metrics with interval and refits), spread (every refit), calibration, roc, precision_recall,
     confusion.
     """
-    check_kind(kind, KINDS, options)
-    if kind == "spread":
-        return refit_spread_chart(metrics)
-    if kind == "calibration":
-        return calibration_chart(metrics)
-    if kind == "confusion":
-        return confusion_chart(metrics)
-    if kind in ("roc", "precision_recall"):
-        return curve_over_refits(metrics, kind)
-    return metrics_chart(metrics)
+    charts: Charts = {
+        "figures": (metrics_chart, ()),
+        "spread": (refit_spread_chart, ()),
+        "calibration": (calibration_chart, ()),
+        "roc": (curve_over_refits, ()),
+        "precision_recall": (partial(curve_over_refits, kind="precision_recall"), ()),
+        "confusion": (confusion_chart, ()),
+    }
+    return draw_kind(metrics, kind, charts, options)
 
 
 def metrics_chart(metrics: Metrics) -> alt.LayerChart:
@@ -321,12 +313,9 @@ def _unit(field: str, title: str) -> alt.X:
 # Where the variance of scores comes from, and what a retraining changes.
 
 
-VARIANCE_KINDS: Kinds = {"both": (), "figures": (), "histogram": ()}
-
-
 def draw_variance(variance: ScoreVariance, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
     """Kinds: both (shares of the two sources, histogram of the spread over points), either alone."""
-    check_kind(kind, VARIANCE_KINDS, options)
+    check_kind(kind, dict.fromkeys(("both", "figures", "histogram"), ()), options)
     logit = " (logit)" if variance.scale == "logit" else ""
     shares = figures_chart(
         {"training sample": variance.share_sample, "training randomness": variance.share_randomness},

@@ -14,7 +14,7 @@ from ...learner.stability.agreement import FRESH
 from ...learner.stability.disagreement import DisagreementRegions, as_frame
 from ...learner.stability.stability import RegressionStability, Stability, StabilityTable
 from ...regions.region import p_value_text
-from ..kinds import Kinds, check_kind, without_options
+from ..kinds import Charts, draw_kind, without_options
 from ..style import placement, theme
 from ..style.parts import bar, bar_of_all, figures_chart, histogram, ranked_bars
 from ..style.plane import Table, cells, chosen, grid, limits, outline_layers, outlines, ranges
@@ -23,31 +23,28 @@ from ..style.theme import cut, estimate_text, figure, labels, printable, within
 # One learner: its figures beside the distribution of agreement over points.
 
 
-KINDS: Kinds = {"both": (), "figures": (), "histogram": (), "plane": ("X", "x", "y", "regions")}
-REGRESSION_KINDS: Kinds = {"both": (), "figures": (), "histogram": ()}
 NEW_DATA = "; new data: for other data of the same source and size"
 
 
 def draw_stability(stability: Stability, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
     """Kinds: both (figures, histogram of agreement), either alone, plane (X, x, y, regions)."""
-    check_kind(kind, KINDS, options)
-    if kind == "plane":
-        return disagreement_plane(stability, **options)
-    if kind == "figures":
-        return stability_figures(stability)
-    if kind == "histogram":
-        return agreement_histogram(stability)
-    return theme.beside(stability_figures(stability), agreement_histogram(stability))
+    charts: Charts = {
+        "both": (lambda one: theme.beside(stability_figures(one), agreement_histogram(one)), ()),
+        "figures": (stability_figures, ()),
+        "histogram": (agreement_histogram, ()),
+        "plane": (disagreement_plane, ("X", "x", "y", "regions")),
+    }
+    return draw_kind(stability, kind, charts, options)
 
 
 def draw_regression_stability(stability: RegressionStability, kind: str = "both", **options: Any) -> alt.TopLevelMixin:
     """Kinds: both (figures, histogram of spread), either alone."""
-    check_kind(kind, REGRESSION_KINDS, options)
-    if kind == "figures":
-        return regression_figures(stability)
-    if kind == "histogram":
-        return spread_histogram(stability)
-    return theme.beside(regression_figures(stability), spread_histogram(stability))
+    charts: Charts = {
+        "both": (lambda one: theme.beside(regression_figures(one), spread_histogram(one)), ()),
+        "figures": (regression_figures, ()),
+        "histogram": (spread_histogram, ()),
+    }
+    return draw_kind(stability, kind, charts, options)
 
 
 def stability_figures(stability: Stability) -> alt.LayerChart:
@@ -128,7 +125,6 @@ LEAST_SPAN = 0.06
 def stability_plane(table: StabilityTable) -> alt.LayerChart:
     """Draw learners by accuracy (across) and stability (up): the best are top right; unbeaten ones are filled."""
     short = labels(table.names)
-    legend = theme.legend_below(short) if len(short) > placement.MOST else None
     rows = [_row(table, name, label) for name, label in zip(table.names, short)]
     frame = placement.Frame(WIDTH, HEIGHT, _span(table.accuracy), _span(table.stability))
 
@@ -145,23 +141,7 @@ def stability_plane(table: StabilityTable) -> alt.LayerChart:
         learner="learner", accuracy_text="accuracy", stability_text="stability", kappa_text="kappa"
     )
 
-    def of(some: list[theme.Row]) -> alt.Chart:
-        chart: alt.Chart = theme.chart_of(some).encode(
-            x=across("accuracy"), y=up("stability"), color=theme.colour(short, legend), tooltip=tooltips
-        )
-        return chart
-
-    layers: list[Any] = [
-        of(rows).mark_rule(strokeWidth=1.5, clip=True).encode(x=across("left"), x2="right:Q"),
-        of(rows).mark_rule(strokeWidth=1.5, clip=True).encode(y=up("low"), y2="high:Q"),
-        *placement.names(frame, rows, ("accuracy", "stability"), across, up, taken=_crosses(rows), margin=MARGIN),
-        *(
-            of([row for row in rows if row["unbeaten"] is unbeaten])
-            .mark_point(size=80, filled=unbeaten, opacity=1, strokeWidth=2)
-            .encode(shape=theme.shape(short, legend))
-            for unbeaten in (False, True)
-        ),
-    ]
+    layers = placement.crosses(frame, rows, short, across, up, tooltips, margin=MARGIN)
     level = next(iter(table.stability.values())).level
     return theme.finished(
         layers,
@@ -183,11 +163,11 @@ def _row(table: StabilityTable, name: str, label: str) -> theme.Row:
     return {
         "label": label,
         "learner": printable(name),
-        "unbeaten": name in table.unbeaten,
-        "accuracy": accuracy.value,
+        "filled": name in table.unbeaten,
+        "x": accuracy.value,
         "left": left,
         "right": right,
-        "stability": stability.value,
+        "y": stability.value,
         "low": low,
         "high": high,
         "accuracy_text": estimate_text(accuracy),
@@ -202,19 +182,6 @@ def _span(estimates: dict[str, Estimate]) -> tuple[float, float]:
     low, high = min(ends), max(ends)
     room = max((high - low) * 0.08, (LEAST_SPAN - (high - low)) / 2)
     return max(low - room, -0.01), min(high + room, 1.01)
-
-
-def _crosses(rows: list[theme.Row]) -> list[tuple[float, float]]:
-    """Where names should not be."""
-    return [
-        spot
-        for row in rows
-        for share in np.linspace(0, 1, 9).tolist()
-        for spot in (
-            (row["left"] + share * (row["right"] - row["left"]), row["stability"]),
-            (row["accuracy"], row["low"] + share * (row["high"] - row["low"])),
-        )
-    ]
 
 
 # Where refits disagree: regions as ranked bars, and points on the plane of two columns.

@@ -13,7 +13,7 @@ from ...learner.fitting.groups import is_numeric
 from ...learner.orientation.orientation import Orientation, usual_threshold
 from ...learner.sweep.best_value import SweepComparison, in_words
 from ...learner.sweep.result import Sweep
-from ..kinds import Kinds, check_kind, without_options
+from ..kinds import Charts, draw_kind, without_options
 from ..style import theme
 from ..style.parts import Line, lines_chart
 from ..style.theme import cut, estimate_text, figure, printable
@@ -28,17 +28,6 @@ MAPPED = {
     "capacity": "capacity",
     "stochasticity": "stochasticity",
 }
-KINDS: Kinds = {
-    "all": ("plugin",),
-    "bias": (),
-    "entropy": ("plugin",),
-    "bounds": ("threshold",),
-    "accuracy": (),
-    "metric": (),
-    "map": ("metric", "plugin"),
-}
-MAP_KINDS: Kinds = {**KINDS, "all": KINDS["map"]}
-"""The kinds of a sweep over two parameters, whose default is the map."""
 
 
 def draw_sweep(sweep: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelMixin:
@@ -46,20 +35,23 @@ def draw_sweep(sweep: Sweep, kind: str = "all", **options: Any) -> alt.TopLevelM
 
     `plugin=True` draws the paper's plain estimates of the entropies.
     """
-    check_kind(kind, MAP_KINDS if len(sweep.parameters) == 2 else KINDS, options)
-    if kind == "map" or (kind == "all" and len(sweep.parameters) == 2):
-        return sweep_map(sweep, **options)
-    if kind == "all":
-        more = (sweep_metric(sweep),) if sweep.metric else ()
-        return theme.beside(sweep_bias(sweep), sweep_entropies(sweep, **options), sweep_accuracies(sweep), *more)
-    charts = {
-        "bias": sweep_bias,
-        "entropy": sweep_entropies,
-        "bounds": sweep_bounds,
-        "accuracy": sweep_accuracies,
-        "metric": sweep_metric,
+    charts: Charts = {
+        "all": (_bias_entropies_accuracies, ("plugin",)),
+        "bias": (sweep_bias, ()),
+        "entropy": (sweep_entropies, ("plugin",)),
+        "bounds": (sweep_bounds, ("threshold",)),
+        "accuracy": (sweep_accuracies, ()),
+        "metric": (sweep_metric, ()),
+        "map": (sweep_map, ("metric", "plugin")),
     }
-    return charts[kind](sweep, **options)
+    if len(sweep.parameters) == 2:
+        charts = {**charts, "all": charts["map"]}
+    return draw_kind(sweep, kind, charts, options)
+
+
+def _bias_entropies_accuracies(sweep: Sweep, plugin: bool = False) -> alt.HConcatChart:
+    more = (sweep_metric(sweep),) if sweep.metric else ()
+    return theme.beside(sweep_bias(sweep), sweep_entropies(sweep, plugin), sweep_accuracies(sweep), *more)
 
 
 def sweep_bias(sweep: Sweep) -> alt.LayerChart:

@@ -1,4 +1,4 @@
-"""Names written next to the points of a chart."""
+"""Points of a chart with their names next to them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,44 @@ class Frame:
         """Which point is drawn there."""
         (left, right), (low, high) = self.across, self.up
         return left + x / self.width * (right - left), high - y / self.height * (high - low)
+
+
+def crosses(
+    frame: Frame,
+    rows: Sequence[theme.Row],
+    labels: Sequence[str],
+    across: Callable[[str], alt.X],
+    up: Callable[[str], alt.Y],
+    tooltips: list[alt.Tooltip],
+    taken: Sequence[tuple[float, float]] = (),
+    written: Sequence[tuple[str, float, float]] = (),
+    margin: float = 0.0,
+) -> list[Any]:
+    """Layers with a named point for each row (x, y, label), its intervals (left, right, low, high) as a cross.
+
+    Points that are not `filled` are hollow. The other arguments are those of `names`.
+    """
+    legend = theme.legend_below(labels) if len(labels) > MOST else None
+    steps = [step / 8 for step in range(9)]
+    arms = [(row["left"] + share * (row["right"] - row["left"]), row["y"]) for row in rows for share in steps]
+    arms += [(row["x"], row["low"] + share * (row["high"] - row["low"])) for row in rows for share in steps]
+
+    def of(some: Sequence[theme.Row]) -> Any:
+        return theme.chart_of(some).encode(
+            x=across("x"), y=up("y"), color=theme.colour(labels, legend), tooltip=tooltips
+        )
+
+    layers: list[Any] = [
+        of(rows).mark_rule(strokeWidth=1.5, clip=True).encode(x=across("left"), x2="right:Q"),
+        of(rows).mark_rule(strokeWidth=1.5, clip=True).encode(y=up("low"), y2="high:Q"),
+        *names(frame, rows, ("x", "y"), across, up, [*taken, *arms], written, margin),
+    ]
+    for filled in (False, True):
+        some = [row for row in rows if row["filled"] is filled]
+        if some:
+            points = of(some).mark_point(size=70, filled=filled, opacity=1, strokeWidth=2)
+            layers.append(points.encode(shape=theme.shape(labels, legend)))
+    return layers
 
 
 def names(
