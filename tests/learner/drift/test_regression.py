@@ -307,13 +307,6 @@ def test_without_change_the_concept_is_rarely_replaced(noise):
     assert changed <= 20 * 0.1 + 3 * (20 * 0.1 * 0.9) ** 0.5
 
 
-def test_new_concepts_are_judged_on_rows_that_they_have_not_seen():
-    # A full tree has no error on its own rows.
-    memory = MemorizingRegressor(DecisionTreeRegressor(random_state=0)).fit(*draw(100, 0, noise=3))
-    memory.partial_fit(*draw(100, 1, noise=3))
-    assert memory.history_["new_error"].iloc[-1] > 1
-
-
 def test_whole_numbers_and_frames_are_numbers():
     X, y = draw(100, 0)
     frame = pd.DataFrame(X, columns=list("abc"))

@@ -93,6 +93,7 @@ def test_likes_are_near_and_unlikes_far():
     assert "a and b predict most alike" in str(k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 5, 20])
 def test_equal_learners_are_seldom_called_apart(size):
     flips = np.random.default_rng(0).uniform(0, 0.4, size=60)

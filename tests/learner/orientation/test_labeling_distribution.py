@@ -74,6 +74,7 @@ def test_a_target_of_thresholds_is_the_bias(guesses):
     assert guesses.bias(target=0).value == 0
 
 
+@pytest.mark.slow
 def test_a_target_of_labelings_is_the_mass_less_the_share(guesses):
     target = [(0, 0, 0, 0), (1, 1, 1, 1), (0, 0, 0, 0)]
     mass = np.mean(

@@ -73,18 +73,6 @@ def test_plain_estimates_are_means_over_holdouts():
     assert len(o.per_holdout) == 100
 
 
-@settings(max_examples=40)
-@given(hnp.arrays(np.int64, (4, 3, 8), elements=st.integers(0, 1)), st.integers(1, 6))
-def test_every_plain_figure_keeps_its_bounds(labels, size):
-    truth = np.array([0, 1] * 4)
-    o = classay.orientation(Labelings.from_arrays(labels, truth), holdout_size=size, holdouts=10)
-    for bound in o.bounds:
-        assert bound.bias_low - 1e-9 <= bound.bias <= bound.bias_high + 1e-9
-        assert bound.expressivity <= bound.expressivity_tight + 1e-9
-        assert bound.expressivity <= bound.expressivity_lauw + 1e-9
-        assert abs(bound.bias) <= bound.bias_lauw + 1e-9
-
-
 def test_a_guesser_has_no_bias_and_no_capacity():
     rng = np.random.default_rng(1)
     truth = rng.integers(2, size=200)
@@ -228,6 +216,7 @@ def test_stochasticity_that_cannot_be_counted_is_a_lower_limit(classes, size, re
     assert any("Stochasticity is at least" in note for note in o.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patterns", [8, 256])
 def test_the_lower_limit_of_stochasticity_holds_where_holdouts_repeat_together(patterns):
     """A refit is one of a few patterns of its subset, on all points at once: holdouts are no independent evidence."""

@@ -38,6 +38,7 @@ def test_capacity_is_never_said_to_be_nothing_where_it_cannot_be_counted(many_cl
     assert any("Capacity is at least" in note and "it cannot be less" in note for note in five.notes)
 
 
+@pytest.mark.slow
 def test_a_lower_limit_is_no_estimate():
     """Guessers have no capacity; "at least 0.16 bits, nor be less" was the estimate of one point."""
     wrong = 0

@@ -156,7 +156,7 @@ def test_a_record_with_scores_has_another_address_than_one_without(tmp_path, lea
 
 def rewritten(path, **changes):
     header, arrays = archive.read(path)
-    content = {name: value for name, value in header.items() if name not in archive.OWN}
+    content = {name: value for name, value in header.items() if name not in (*archive.RESERVED, archive.ADDRESS)}
     for name, change in changes.items():
         place = arrays if name in arrays else content
         place[name] = change(place[name])

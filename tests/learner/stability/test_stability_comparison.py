@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import classay
 from classay import InputError, Labelings, stability
 
 TRUTH = np.arange(300) % 2
@@ -53,7 +52,3 @@ def test_one_learner_is_a_table_too():
 def test_mistakes(found, said):
     with pytest.raises(InputError, match=said):
         stability(found)
-
-
-def test_it_is_public():
-    assert classay.results.StabilityTable is type(stability({"a": constant()}))

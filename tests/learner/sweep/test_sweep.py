@@ -140,6 +140,7 @@ def test_a_path_in_distribution_says_so_and_keeps_to_the_same_subsets():
 # The same bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("learner", "name"), [(RandomForestClassifier(), "n_estimators"), (Seeded(), "random_state")])
 def test_the_same_bits_for_any_number_of_workers(learner, name):
     settings = {"scheme": FEW, "repeats": 3}

@@ -35,6 +35,7 @@ def assert_same(one, other):
     assert (one.paths, one.failed, one.notes) == (other.paths, other.failed, other.notes)
 
 
+@pytest.mark.slow
 def test_along_a_path_and_value_by_value_the_bits_are_those_of_here(dask_executor, tmp_path):
     for number, (learner, name, values) in enumerate(
         [
@@ -80,6 +81,7 @@ def lasting():
     return Lasting
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_nothing(dask_executor, tmp_path):
     Lasting = lasting()
     here = sweep(Lasting(), X, Y, "max_depth", [1, 2, 3], FEW, 2, executor=1, holdouts=10, name="tree")
@@ -100,6 +102,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(dask_executor, tmp_path):
     assert_same(here, there)
 
 
+@pytest.mark.slow
 def test_a_fit_that_always_kills_its_worker_is_told_and_the_rest_completes(dask_executor):
     Lasting = lasting()
     here = sweep(Lasting(), X, Y, "max_depth", [1, 2], FEW, 1, executor=1, holdouts=10)
@@ -113,6 +116,7 @@ def test_a_fit_that_always_kills_its_worker_is_told_and_the_rest_completes(dask_
     np.testing.assert_array_equal(there.records[2].labels[rest], here.records[2].labels[rest])
 
 
+@pytest.mark.slow
 def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(own_cluster, tmp_path):
     Lasting = lasting()
     marks = tmp_path / "marks"
@@ -138,6 +142,7 @@ def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(own_
     assert_same(again, sweep(*given, executor=1, holdouts=10))
 
 
+@pytest.mark.slow
 def test_the_command_tells_the_same(two_workers, capsys):
     arguments = ["sweep", "iris", "-l", "SVC", "--param", "C", "--values", "0.1,10", "--samples", "6", "-r", "2"]
     told = []

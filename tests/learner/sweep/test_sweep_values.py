@@ -56,6 +56,7 @@ def test_whole_ranges_are_pythons_with_the_end(start, step, count):
     assert values_from_text(f"{start}:{stop}:{step}") == list(range(start, stop + 1, step))
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_any_text_gives_values_or_says_why_not(text):
     with contextlib.suppress(InputError):
