@@ -526,10 +526,12 @@ def _() -> Any:
 def _() -> Any:
     values, y = scores()
     chunks = ((values[at : at + 90], y[at : at + 90]) for at in range(0, 400, 90))
+    ranks = classay.Ranks.from_chunks(chunks, classes=list(range(40)))
+    arrays = ("truth", "lower", "tied", "z", "group", "detail", "lower_in", "tied_in", "sum_in", "square_in")
     X, labels = digits()
     softmax = LogisticRegression(max_iter=50)
     return {
-        "ranks": classay.Ranks.from_chunks(chunks, classes=list(range(40))),
+        "ranks": [getattr(ranks, each) for each in arrays],
         "embeddings": classay.accuracy_curve(classay.Ranks.from_embeddings(X, labels)),
         "learner": classay.accuracy_curve(classay.Ranks.from_learner(GaussianNB(var_smoothing=0.01), X, labels)),
         "retrained": retrained(softmax, X, labels),

@@ -14,11 +14,11 @@ import vl_convert
 from classay import charts
 from classay.charts.classes.curve import AHEAD, LARGE, MOST_SIZES, _ticks, curve_layers, drawn_sizes
 from classay.classes.curve.curve import accuracy_curve
-from classay.classes.curve.retrained import Retrained
 from classay.classes.extrapolate.extrapolate import extrapolate
 from classay.classes.identify.identify import identify
 from classay.classes.information.information import information
 from classay.classes.ranks.ranks import Ranks
+from classay.classes.ranks.scores import Retrained
 from classay.expect import InputError
 from classay.intervals import Estimate
 

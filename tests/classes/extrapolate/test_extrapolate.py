@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import poisson
 
 from classay.classes.curve.curve import accuracy_curve
-from classay.classes.curve.retrained import Retrained
 from classay.classes.extrapolate.extrapolate import (
     BackTest,
     back_test,
@@ -26,6 +25,7 @@ from classay.classes.extrapolate.extrapolate import (
 )
 from classay.classes.extrapolate.methods import METHODS, BeatenShare
 from classay.classes.information.channel import mean_top
+from classay.classes.ranks.scores import Retrained
 from classay.expect import InputError
 from classay.intervals import Estimate
 

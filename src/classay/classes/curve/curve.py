@@ -18,9 +18,8 @@ from ...intervals import Estimate
 from ...result import Result, plain
 from ..ranks.evidence import TIES, Evidence, class_weights
 from ..ranks.ranks import Ranks
-from ..ranks.scores import split_learner
+from ..ranks.scores import Retrained, rank_and_retrain, split_learner
 from .jackknife import band, proportion_limits
-from .retrained import Retrained, rank_and_retrain
 
 if TYPE_CHECKING:
     from ..extrapolate.overtake import Crossing
