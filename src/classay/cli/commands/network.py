@@ -20,7 +20,7 @@ from ...network.files.head_search import HeadWeights, read_head
 from ...network.prototypes.prototypes import prototypes
 from ...network.prototypes.record import KIND, Prototypes
 from ...network.prototypes.runner import identity
-from ...network.quality.figures import DECISIVE, FIGURES, figures
+from ...network.quality.figures import DECISIVE, figures
 from ...network.quality.fresh_record import record_with_fresh
 from ...network.quality.head import HeadQuality, head_quality, rows_of
 from ...network.quality.labelled_rows import LabelledRows, accuracy_by_rows, count_right, read_labelled_rows
@@ -45,7 +45,7 @@ EXAMPLES = """
 
     classay network weights.safetensors --weights-only
 """
-MOST_PAIRS, MOST_FIGURES, MOST_CLASSES = 8, 12, 40
+MOST_PAIRS, MOST_FIGURES = 8, 12
 SHORT = {"within": "M_in", "between": "M_bt", "converged": "walks arrived", "row_spread": "spread of head's rows"}
 UNTRAINED = "Untrained: the same architecture, freshly initialised."
 
@@ -323,32 +323,13 @@ def _of_one(network: Measured, everything: bool) -> Iterator[Any]:
         yield f"{len(quality.figures) - 4} more figures, layers and the head: --all-figures, or --json."
         return
     yield str(quality.head)
-    rows = {
-        f"{name.replace('_', ' ')}: {FIGURES[name].words}": {"value": value, "fresh": quality.fresh.get(name)}
-        for name, value in quality.figures.items()
-    }
-    yield figures_table("Figures from weights and walks", rows, headings, first="figure")
-    yield rows_table(
-        "Layers",
-        quality.layers,
-        {"layer": "layer", "structure": "structure", "random": "looks random"},
-        "Structure: log of the weight's largest singular value over that of the same numbers shuffled.",
-        most=len(quality.layers),
-    )
-    counted = {"counted": "cosines of", "between": "M_bt", "spread": "spread", "lower_bound": "lower bound"}
-    yield rows_table("M_bt by the paper's three ways to count", quality.separations, counted)
-    of_classes = {
-        "class": "class", "margin": "largest margin", "largest_other": "largest other", "condition_2": "condition 2",
-        "condition_3": "condition 3", "row_cosine": "cosine of row\nand feature",
-    }  # fmt: skip
-    yield rows_table(
-        "Definition 1 of the paper: is the head well trained for a class?",
-        quality.per_class,
-        of_classes,
-        "Condition 2: a prototype whose score is 100 times that of any other class, after the exponential. "
-        "Condition 3: one where, besides, no other class scores above 0.",
-        MOST_CLASSES,
-    )
+    frame = quality.to_frame()
+    columns = {"figure": "figure", "value": "value", "low": "low", "high": "high", "fresh": "untrained"}
+    yield rows_table("All figures", frame, columns, UNTRAINED, len(frame))
+    for title, part in (("Layers", quality.layers), ("M_bt by the paper's three ways to count", quality.separations)):
+        yield rows_table(title, part, {name: str(name).replace("_", " ") for name in part})
+    classes = {name: str(name).replace("_", " ") for name in quality.per_class}
+    yield rows_table("Definition 1 of the paper: is the head well trained for a class?", quality.per_class, classes)
 
 
 def _of_several(networks: dict[str, Measured], ranking: Ranking) -> Iterator[Any]:
