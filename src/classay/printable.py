@@ -13,11 +13,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from .expect import counted
+if TYPE_CHECKING:
+    import pandas as pd
 
 SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
 """Tabs and everything that begins a line somewhere."""
@@ -103,6 +102,8 @@ def safe(text: str) -> str:
 
 
 def _table(frame: pd.DataFrame, where: str) -> str:
+    from .expect import counted  # loads NumPy, which the list of commands does not need
+
     if not frame.shape[0] or not frame.shape[1]:
         return ""
     head = "".join(f"<th>{safe(str(name))}</th>" for name in frame.columns[:COLUMNS])
@@ -118,6 +119,8 @@ def _table(frame: pd.DataFrame, where: str) -> str:
 
 
 def _cell(value: Any) -> str:
+    import pandas as pd  # likewise
+
     if isinstance(value, float):
         text = "" if math.isnan(value) else f"{value:.4g}"
     else:

@@ -62,6 +62,7 @@ def step(action: dict, place: int, folder: Path, **inputs: str) -> subprocess.Co
     return subprocess.run(shell, cwd=folder, env=everything, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_action(classay, tmp_path, monkeypatch):
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"

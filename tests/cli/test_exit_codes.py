@@ -128,6 +128,7 @@ def gone(children, folder, patience=60):
     return False
 
 
+@pytest.mark.slow
 @POSIX
 def test_term_ends_like_ctrl_c(begun):
     process, children, folder = begun
@@ -141,6 +142,7 @@ def test_term_ends_like_ctrl_c(begun):
     assert gone(children, folder)
 
 
+@pytest.mark.slow
 @POSIX
 def test_workers_end_with_a_parent_that_was_killed(begun):
     process, children, folder = begun

@@ -247,6 +247,7 @@ def test_ctrl_c_anywhere_is_reported(classay, monkeypatch):
     assert err.strip() == "classay: Interrupted before there was any result."
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")
 @pytest.mark.parametrize("words", ["report --schema", "data iris"])
 def test_a_reader_may_leave(words):
@@ -336,6 +337,7 @@ TALKATIVE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_learners_print_is_not_among_the_results(workers):
     learners = [word for learner in TALKATIVE for word in ("-l", learner)]
@@ -348,6 +350,7 @@ def test_what_learners_print_is_not_among_the_results(workers):
         assert printed in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is full")
 def test_results_that_cannot_be_written_are_an_error():
     with open("/dev/full", "w") as full:

@@ -1,9 +1,8 @@
 """The `classay` command, one module per command in `commands/`.
 
-Read `app` first: the list of commands with their summaries, and how errors become messages and exit codes. `console`
-is where output goes, `options` has the options that commands share, and `records` what commands that fit learners
-share. `score_files` and `curve_sources` read what `classay classes` is given; `network_options`, `network_assay` and
-`network_head` are the steps of `classay network`.
+Read `app` first: the list of commands with their summaries, and how errors become messages and exit codes. `runner`
+shows, saves and draws what a command returns; `options` has groups of options that commands share, `inputs` what they
+read, and `console` is where output goes.
 
 To add a command: write `commands/NAME.py` as `commands/__init__.py` describes, add its name and summary to
 `app.COMMANDS`, and test it in `tests/cli/commands/test_NAME_command.py`.

@@ -81,13 +81,6 @@ def test_json_is_what_python_gives(classay, folder):
     assert content["information"]["implied"]["value"] == library.information(curve, 1 - 0.9).implied.value
 
 
-def test_without_sizes_the_curve_and_the_information_are_told(classay, folder):
-    code, out, _ = classay("classes", "scores.npz")
-    assert code == 0
-    assert "Implied information" in out
-    assert "Back-test" not in out
-
-
 def test_sizes_up_to_those_at_hand_are_exact_and_it_is_said(classay, folder):
     code, out, _ = classay("classes", "scores.npz", "--k", "7")
     assert code == 0
@@ -130,14 +123,6 @@ def test_several_learners_and_retraining(classay, folder):
     assert "Refitted on random label sets" in out
 
 
-def test_a_learner_that_fails_does_not_stop_the_others(classay, folder):
-    code, out, err = classay("classes", "letter.csv", "-l", "GaussianNB", "-l", "CategoricalNB")
-    assert code == 3
-    assert out.startswith("GaussianNB: accuracy")
-    assert "CategoricalNB: no results. " in err
-    assert "Traceback" not in err
-
-
 def test_texts_are_embedded(classay, folder, monkeypatch):
     monkeypatch.setattr(
         text, "_load_model", lambda name: lambda texts: [[len(each), each.count("a")] for each in texts]
@@ -169,6 +154,7 @@ def test_ties(classay, folder):
     assert "curve is coarse" in classay("classes", "hard.npz")[1]
 
 
+@pytest.mark.slow
 def test_charts_are_saved(classay, folder):
     code, _, err = classay("classes", "scores.npz", "--k", "100", "--charts", "new/charts")
     assert code == 0
@@ -178,13 +164,6 @@ def test_charts_are_saved(classay, folder):
     code, _, _ = classay("classes", "scores.npz", "other.npz", "--k", "100", "--charts", "several")
     names = {path.name for path in (folder / "several").iterdir()}
     assert names == {f"{name}.{suffix}" for name in ("curves", "decoders") for suffix in ("svg", "png")}
-
-
-def test_users_words_are_not_markup(classay, folder):
-    (folder / "[red]name.npz").write_bytes((folder / "scores.npz").read_bytes())
-    code, out, _ = classay("classes", "[red]name.npz", "--k", "50")
-    assert code == 0
-    assert "[red]name: accuracy" in out
 
 
 def save(path, **arrays):
@@ -288,12 +267,6 @@ def test_an_npz_of_rows_and_labels_is_a_table(classay, folder):
     assert out.startswith("GaussianNB: accuracy")
 
 
-def test_help_has_examples(classay):
-    code, out, _ = classay("classes", "--help")
-    assert code == 0
-    assert "classay classes scores.npz --k 1000 10000" in out
-
-
 def test_more_questions_about_label_sets(classay, folder):
     words = ["classes", "scores.npz", "--k", "100", "--top", "3", "--keep", "--at-least", "0.5"]
     code, out, err = classay(*words)
@@ -307,6 +280,7 @@ def test_more_questions_about_label_sets(classay, folder):
     assert content["nested"][0]["k"] == 100
 
 
+@pytest.mark.slow
 def test_two_sources_may_cross(classay, folder):
     code, out, err = classay(
         "classes", "scores.npz", "scores.npz", "--crossing", "--prior", "zipf", "--charts", "drawn"

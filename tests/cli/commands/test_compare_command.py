@@ -73,6 +73,7 @@ def test_records_and_reports(classay, folder):
     assert "a report and something else" in err
 
 
+@pytest.mark.slow
 def test_a_page_of_predictions_alone(classay, folder):
     code, out, err = classay("report", "old.csv", *ROLES, "-o", "page.html", "-o", "page.json")
     assert code == 0, err
@@ -84,6 +85,7 @@ def test_a_page_of_predictions_alone(classay, folder):
     assert "Did you mean label" in err
 
 
+@pytest.mark.slow
 def test_gates_of_predictions_and_against(classay, folder):
     both = pd.concat(
         [pd.read_csv("old.csv").assign(version="champion"), pd.read_csv("new.csv").assign(version="candidate")]

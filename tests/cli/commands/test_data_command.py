@@ -66,16 +66,7 @@ def test_texts_are_embedded_and_shown(classay, intents, monkeypatch):
     assert "play the jazz <b>now</b>" in out
 
 
-def test_mixed_columns_work(classay, tmp_path):
-    path = tmp_path / "mixed.csv"
-    rows = ["colour,height,kind"] + [
-        f"{'red' if i % 3 else 'blue'},{'' if i % 5 == 0 else i},{i % 2}" for i in range(80)
-    ]
-    path.write_text("\n".join(rows))
-    code, _, err = classay("data", str(path))
-    assert code == 0, err
-
-
+@pytest.mark.slow
 def test_charts_are_saved(classay, tmp_path):
     code, _, _ = classay("data", "iris", "--charts", str(tmp_path / "charts"), "-q")
     assert code == 0
@@ -100,6 +91,7 @@ def test_mistakes_get_a_sentence(classay, arguments, message):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_class_with_one_row_does_not_stop_the_command(classay, tmp_path):
     from sklearn.datasets import load_iris
 
@@ -185,6 +177,7 @@ def test_one_workflow_on_one_page(classay, split):
         assert word in out
 
 
+@pytest.mark.slow
 def test_the_page_is_written_with_its_verdict_on_the_terminal(classay, split):
     import classay as library
 
@@ -216,6 +209,7 @@ def test_a_page_of_another_format_is_refused_before_anything_is_read(classay, tm
     assert ".html, .json, .md" in err
 
 
+@pytest.mark.slow
 def test_leaks_are_found_without_a_page(classay, split):
     folder, _, _ = split
     table = pd.read_csv(folder / "train.csv")
@@ -418,13 +412,6 @@ def test_a_confidence_of_which_wrong_is_made_is_searched(classay, logs):
     assert "--wrong uses them: wrong." in err
 
 
-def test_columns_named_are_searched_even_if_wrong_is_about_them(classay, logs):
-    arguments = ["--wrong", "label != `my guess`", "--columns", "label,age"]
-    code, _, err = classay("data", str(logs), *arguments)
-    assert code == 0
-    assert "Searched because you named them" in err
-
-
 def test_rows_without_an_answer_are_left_out(classay, logs, tmp_path):
     table = pd.read_csv(logs)
     table["label"] = table["label"].where(table.index % 10 != 0)
@@ -441,19 +428,6 @@ def test_nothing_found_is_said(classay, logs):
     code, out, _ = classay("data", str(logs), "--wrong", "label == 'a'", "--columns", "age,job")
     assert code == 0
     assert "No slice stands out" in out
-
-
-def test_charts_of_slices(classay, logs, tmp_path):
-    folder = tmp_path / "new" / "charts"
-    code, _, err = classay("data", str(logs), *QUOTED, "--charts", str(folder))
-    assert code == 0
-    assert {path.name for path in folder.iterdir()} == {"slices.svg", "slices.png"}
-    assert all(path.stat().st_size > 1000 for path in folder.iterdir())
-    assert "Saved" in err
-
-
-def test_quiet_is_quiet(classay, logs):
-    assert classay("data", str(logs), *QUOTED, "--quiet")[2] == ""
 
 
 @pytest.mark.parametrize(
@@ -476,17 +450,3 @@ def test_mistakes_in_searches(classay, logs, arguments, message):
     assert out == ""
     assert message in err
     assert "Traceback" not in err
-
-
-def test_bad_files_of_slices(classay, tmp_path):
-    code, _, err = classay("data", str(tmp_path / "none.csv"), "--wrong", "a")
-    assert code == 2
-    assert "no file" in err
-    (tmp_path / "header.csv").write_text("a,b\n")
-    assert "no rows" in classay("data", str(tmp_path / "header.csv"), "--wrong", "a")[2]
-
-
-def test_users_words_are_not_markup(classay, logs):
-    code, out, _ = classay("data", str(logs), "--wrong", "job == '[red]nurse[/red]'", "--columns", "job")
-    assert code == 0
-    assert "[red]nurse[/red]" in out

@@ -48,6 +48,7 @@ def test_a_table_of_batches_is_printed(classay, folder):
     assert "nothing shown" in out
 
 
+@pytest.mark.slow
 def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, folder):
     from sklearn.naive_bayes import GaussianNB
 
@@ -75,6 +76,7 @@ def test_charts_and_a_reference_of_its_own(classay, folder):
     assert {path.name for path in charts.iterdir()} == {"drift.svg", "drift.png"}
 
 
+@pytest.mark.slow
 def test_a_state_goes_on_where_it_was(classay, folder):
     state = str(folder / "monitor.classay")
     some = [file for file in files(folder) if "batch_11" not in file]
@@ -193,6 +195,7 @@ def test_text_as_a_target_gets_no_advice_on_numbers(classay, folder):
     assert "Ridge" not in err
 
 
+@pytest.mark.slow
 def test_a_target_of_numbers_and_a_regressor(classay, folder):
     """The reference has rows without a target; the last batch is of another process."""
     for number, (rows, column) in enumerate([(400, "heat"), (60, "heat"), (60, "force")]):
@@ -234,14 +237,6 @@ def test_a_target_of_numbers_and_a_regressor(classay, folder):
 def test_files_come_in_the_order_of_their_numbers():
     names = ["b/10.csv", "b/9.csv", "b/a1b20.csv", "b/a1b3.csv", "a.csv", "b/9.5.csv"]
     assert sorted(names, key=natural) == ["a.csv", "b/9.5.csv", "b/9.csv", "b/10.csv", "b/a1b3.csv", "b/a1b20.csv"]
-
-
-def test_users_words_are_not_markup(classay, folder):
-    os.rename(folder / "batch_9.csv", folder / "[red]9.csv")
-    files = [str(folder / "batch_8.csv"), str(folder / "[red]9.csv")]
-    code, out, _ = classay("drift", *files, "--no-sort", *COARSE)
-    assert code == 0
-    assert "[red]9.csv" in out
 
 
 def test_codes_that_are_all_numbers_in_a_batch_are_the_texts_they_were(classay, folder):

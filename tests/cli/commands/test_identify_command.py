@@ -49,19 +49,6 @@ def test_tables_split_and_elastic_net(classay, files):
     assert "level 0.9" in out
 
 
-def test_charts_are_saved(classay, files, tmp_path):
-    code, _, err = classay("identify", *files, "--charts", str(tmp_path / "charts"))
-    assert code == 0
-    assert {path.name for path in (tmp_path / "charts").iterdir()} == {
-        f"{name}.{suffix}" for name in ("identification", "information") for suffix in ("svg", "png")
-    }
-    assert "Saved" in err
-
-
-def test_quiet_is_quiet(classay, files):
-    assert classay("identify", *files, "--quiet")[2] == ""
-
-
 def test_more_responses_than_rows(classay, tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", x := rng.normal(size=(30, 2)))
@@ -122,12 +109,7 @@ def test_bad_files(classay, files, tmp_path):
     assert "several arrays" in classay("identify", good, str(tmp_path / "several.npz"))[2]
 
 
-def test_help_has_examples(classay):
-    code, out, _ = classay("identify", "--help")
-    assert code == 0
-    assert "classay identify stimuli.npy responses.npy" in out
-
-
+@pytest.mark.slow
 def test_more_candidates_groups_and_ensembles(classay, files, tmp_path):
     (tmp_path / "sessions.txt").write_text("\n".join(str(row // 6) for row in range(60)))
     words = ["identify", *files, "--k", "100", "1000", "--groups", str(tmp_path / "sessions.txt"), "--ensembles", "-q"]

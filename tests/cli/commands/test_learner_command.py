@@ -25,13 +25,7 @@ def spam(tmp_path):
     return path
 
 
-def test_tables_are_printed(classay):
-    code, out, _ = classay("learner", "iris", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
-    assert code == 0
-    for word in ("DecisionTreeClassifier", "GaussianNB", "capacity", "stochasticity", "4 of 5", "Kinship", "possible"):
-        assert word in out
-
-
+@pytest.mark.slow
 def test_conclusions_come_first(classay):
     _, out, _ = classay("learner", "breast_cancer", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
     flat = " ".join(out.split())
@@ -39,6 +33,7 @@ def test_conclusions_come_first(classay):
     assert flat.index("GaussianNB is right on") < flat.index("Predictions of 2 learners")
 
 
+@pytest.mark.slow
 def test_plain_estimates_if_asked(classay):
     arguments = ("learner", "iris", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK, "--no-every-class")
     _, out, _ = classay(*arguments, "--json")
@@ -54,13 +49,7 @@ def test_plain_estimates_if_asked(classay):
         assert f"{figures['plugin'][part]['value']:.3f}" in flat
 
 
-def test_random_labels_are_built_in(classay):
-    _, out, _ = classay("learner", "random", "-l", "DecisionTreeClassifier(max_depth=3)", "--json", *QUICK)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=3)"]["orientation"]
-    assert abs(figures["bias"]["4"]["value"]) < 0.06
-    assert figures["accuracy"]["value"] == pytest.approx(0.5, abs=0.06)
-
-
+@pytest.mark.slow
 def test_many_classes_are_counted_on_fewer_points(classay):
     _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--json", *QUICK)
     figures = json.loads(out)["learners"]["DecisionTreeClassifier"]["orientation"]
@@ -103,13 +92,6 @@ def test_the_command_gives_what_python_gives(classay):
     assert figures["bias"]["4"]["low"] == o.bias[4].low
 
 
-def test_the_default_target_is_said_aloud(classay, spam):
-    arguments = [word for word in QUICK if word != "--quiet"]
-    _, _, err = classay("learner", str(spam), "-l", "GaussianNB", *arguments)
-    assert "last column" in err
-    assert "type" in err
-
-
 def test_mixed_columns_and_missing_values_work(classay, tmp_path):
     path = tmp_path / "mixed.csv"
     rows = ["colour,height,kind"] + [f"{'red' if i % 3 else ''},{'' if i % 5 == 0 else i},{i % 2}" for i in range(80)]
@@ -119,6 +101,7 @@ def test_mixed_columns_and_missing_values_work(classay, tmp_path):
     assert json.loads(out)["failed"] == {}
 
 
+@pytest.mark.slow
 def test_charts_are_saved(classay, tmp_path):
     folder = tmp_path / "new" / "charts"
     code, _, _ = classay(
@@ -130,6 +113,7 @@ def test_charts_are_saved(classay, tmp_path):
     assert all(path.stat().st_size > 1000 for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_store_is_used(classay, tmp_path):
     arguments = ["learner", "iris", "-l", "GaussianNB", "--store", str(tmp_path / "runs"), "--json", *QUICK]
     _, first, _ = classay(*arguments)
@@ -194,12 +178,6 @@ def test_an_output_folder_that_cannot_be_is_refused_before_any_work(classay, tmp
     assert "--charts" in err
 
 
-def test_wrong_options_are_explained(classay):
-    code, _, err = classay("learner", "iris", "--no-such-option")
-    assert code == 2
-    assert "no-such-option" in err
-
-
 def test_users_words_are_not_markup(classay, tmp_path):
     path = tmp_path / "[bold]x.csv"
     path.write_text("a,y\n" + "\n".join(f"{i},[red]{i % 2}[/red]" for i in range(60)))
@@ -237,6 +215,7 @@ class Lasting(GaussianNB):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_shows_what_is_done(tmp_path):
     (tmp_path / "of_mine.py").write_text(LASTING)
@@ -277,6 +256,7 @@ def steel(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_halves_of_several_learners(classay, steel):
     code, out, _ = classay("learner", str(steel), "-l", "DecisionTreeClassifier", "-l", "LogisticRegression", *HALVES)
     assert code == 0
@@ -287,6 +267,7 @@ def test_halves_of_several_learners(classay, steel):
     assert "same rows" not in flat.split("kappa")[0]  # one refit per half
 
 
+@pytest.mark.slow
 def test_halves_of_one_learner_are_what_python_gives(classay, steel, tmp_path):
     import classay as library
     from classay.estimators.spec import learners_from_texts
@@ -333,6 +314,7 @@ def churn(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_retraining(classay, churn, tmp_path):
     import classay as library
     from classay.tables.read import read_table
@@ -356,6 +338,7 @@ def test_a_retraining(classay, churn, tmp_path):
     assert figures["score_variance"]["share_sample"]["value"] == 1
 
 
+@pytest.mark.slow
 def test_costs_thresholds_time_and_learners_without_probabilities(classay, churn):
     table = ["learner", str(churn), "-t", "left", *RETRAIN]
     code, out, _ = classay(*table, *NB, "-l", "RidgeClassifier", "--cost", "1,5")

@@ -67,6 +67,7 @@ def folder(tmp_path, monkeypatch):
     sys.modules.pop("mynets_of_the_command", None)
 
 
+@pytest.mark.slow
 def test_words_first_then_tables(classay, folder):
     code, out, err = classay("network", "net.pt", *OWN, "--class-names", "top,middle,<b>foot</b>")
     assert code == 0, err
@@ -105,6 +106,7 @@ def test_the_load_changes_nothing(classay, folder, monkeypatch):
     assert "At most 8 walks were asked for" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_json_and_charts(classay, folder):
     arguments = ("--json", "--charts", "charts", "--test-set", "test.npz", "--no-fresh")
     code, out, err = classay("network", "net.pt", *OWN, *arguments)
@@ -125,6 +127,7 @@ def test_json_and_charts(classay, folder):
     assert {path.stem for path in (folder / "charts").glob("*.svg")} == names
 
 
+@pytest.mark.slow
 def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
     for steps in (0, 5, 60):
         torch.save(trained(steps).state_dict(), f"steps{steps}.pt")
@@ -152,15 +155,6 @@ def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
     assert content["ranking"]["names"][0] in out
 
 
-def test_the_same_seed_gives_the_same_figures(classay, folder):
-    def figures(*more):
-        content = json.loads(classay("network", "net.pt", *OWN, "--json", "--no-fresh", *more)[1])
-        return content["networks"]["net"]["quality"]
-
-    assert figures() == figures()
-    assert figures("--seed", "1")["within"] != figures()["within"]
-
-
 def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     torch.save(trained(5).state_dict(), "other.pt")
     from classay.cli.commands import network as command
@@ -184,6 +178,7 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
     assert "Interrupted before there was any result" in err
 
 
+@pytest.mark.slow
 def test_a_store_with_a_damaged_record_or_another_network(classay, folder):
     options = ["--store", "kept", "--starts", "1", "--no-fresh", "--json"]
     code, first, err = classay("network", "net.pt", *OWN, *options)
@@ -297,6 +292,7 @@ def test_mistakes_get_a_sentence_and_exit_code_2(classay, folder, arguments, mes
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_walk_that_never_arrives_is_reported(classay, folder):
     flat = trained(0)
     with torch.no_grad():
@@ -326,10 +322,3 @@ def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
         assert "Not enough memory" in err
     with pytest.raises(RuntimeError, match="a fault of ours"):
         classay("network", "net.pt", *OWN, "--debug")
-
-
-def test_half_precision_is_said(classay, folder):
-    torch.save(trained(30).half().state_dict(), "half.pt")
-    code, _, err = classay("network", "half.pt", *[word for word in OWN if word != "--quiet"], "--no-fresh")
-    assert code == 0, err
-    assert "Half precision (torch.float16) was converted to float32" in err

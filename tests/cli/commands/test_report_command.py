@@ -42,6 +42,7 @@ def typed(classay, monkeypatch, tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_findings_are_printed_and_the_page_is_saved_under_the_name_of_the_data(typed, ovens, tmp_path):
     code, out, err = typed("report", ovens, *BAYES, *QUICK)
     assert code == 0
@@ -54,6 +55,7 @@ def test_findings_are_printed_and_the_page_is_saved_under_the_name_of_the_data(t
     assert report.about["target"] == "good"
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_and_json_alone_on_stdout(typed, ovens, tmp_path):
     files = ["-o", "a.html", "-o", "a.json", "-o", "a.md"]
     code, out, err = typed("report", ovens, *BAYES, *QUICK, *files, "--json", "--quiet")
@@ -65,6 +67,7 @@ def test_every_kind_of_file_and_json_alone_on_stdout(typed, ovens, tmp_path):
     assert (tmp_path / "a.md").read_text().startswith("#")
 
 
+@pytest.mark.slow
 def test_the_command_on_the_page_gives_the_same_figures(typed, ovens, tmp_path):
     few = ["--budget", "60s", "--splits", "6", "-r", "1", "--retrains", "2", "-w", "1"]
     code, _, _ = typed("report", ovens, *BAYES, *few, "-o", "first.json", "--quiet")
@@ -82,6 +85,7 @@ def test_the_command_on_the_page_gives_the_same_figures(typed, ovens, tmp_path):
     assert shlex.split(second.settings["command"]).count("--budget") == 1
 
 
+@pytest.mark.slow
 def test_the_command_on_the_page_names_no_store(typed, ovens, tmp_path):
     for store in (["--store", "runs"], ["--store=runs"]):
         code, _, _ = typed("report", ovens, *BAYES, *QUICK, *store, "-o", "a.json", "--quiet", "--force")
@@ -90,6 +94,7 @@ def test_the_command_on_the_page_names_no_store(typed, ovens, tmp_path):
         assert not any("store" in word or word == "runs" for word in words)
 
 
+@pytest.mark.slow
 def test_the_page_is_rewritten_as_rounds_arrive(typed, ovens, tmp_path, monkeypatch):
     saved = []
     save = Report.save
@@ -105,6 +110,7 @@ def test_the_page_is_rewritten_as_rounds_arrive(typed, ovens, tmp_path, monkeypa
     assert "ovens.html: preliminary, after round 2 of at most 3; it will be rewritten." in err
 
 
+@pytest.mark.slow
 def test_losses_are_shown_even_if_quiet(typed, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.normal(size=100).astype(object), "b": rng.normal(size=100)})
@@ -117,6 +123,7 @@ def test_losses_are_shown_even_if_quiet(typed, tmp_path):
     assert any("'oops'" in note for note in load(tmp_path / "dirty.html").about["notes"])
 
 
+@pytest.mark.slow
 def test_groups_time_and_a_test_file(typed, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
@@ -179,6 +186,7 @@ def test_a_folder_that_cannot_be_written_to(typed, ovens, tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_force_replaces_a_file(typed, ovens, tmp_path):
     (tmp_path / "ovens.html").write_text("old")
     assert typed("report", ovens, *BAYES, *QUICK, "--quiet")[0] == 2
@@ -186,6 +194,7 @@ def test_force_replaces_a_file(typed, ovens, tmp_path):
     assert (tmp_path / "ovens.html").read_text().startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.slow
 def test_a_learner_that_fails_is_named_and_the_others_stand(typed, ovens, tmp_path):
     far = ["--learner", "far=KNeighborsClassifier(n_neighbors=5000)"]
     code, out, err = typed("report", ovens, *BAYES, *far, *QUICK, "--quiet")
@@ -197,14 +206,7 @@ def test_a_learner_that_fails_is_named_and_the_others_stand(typed, ovens, tmp_pa
     assert "n_neighbors" in report.failed["far"]
 
 
-def test_if_none_can_be_fitted_that_is_a_mistake(typed, ovens, tmp_path):
-    code, out, err = typed("report", ovens, "--learner", "far=KNeighborsClassifier(n_neighbors=5000)", *QUICK)
-    assert code == 2
-    assert out == ""
-    assert "far: " in err
-    assert not list(tmp_path.iterdir())
-
-
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_report_of_what_is_done(typed, ovens, tmp_path, monkeypatch):
     grow = RecordRounds.grow
 

@@ -63,6 +63,7 @@ def test_groups_of_the_record_are_those_of_the_file(classay, visits):
     assert apart != alike
 
 
+@pytest.mark.slow
 def test_time_and_a_test_file(classay, visits, tmp_path):
     options = [
         "--scheme",

@@ -26,6 +26,7 @@ def runs(classay, tmp_path):
     return store
 
 
+@pytest.mark.slow
 def test_a_store_is_listed(classay, runs):
     code, out, err = classay("runs", str(runs))
     assert (code, err) == (0, "")
@@ -35,6 +36,7 @@ def test_a_store_is_listed(classay, runs):
     assert "1 other file, not from classay" in out
 
 
+@pytest.mark.slow
 def test_json_has_all(classay, runs):
     code, out, _ = classay("runs", str(runs), "--json")
     assert code == 0
@@ -45,6 +47,7 @@ def test_json_has_all(classay, runs):
     assert [len(content[name]) for name in ("damaged", "left_over", "others")] == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_prune_removes_what_is_of_no_use_and_first_says_so(classay, runs):
     before = sorted(path.name for path in runs.iterdir())
     code, out, _ = classay("runs", "prune", str(runs), "--dry-run")

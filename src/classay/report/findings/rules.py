@@ -119,7 +119,7 @@ class Rule:
 
     @property
     def docs(self) -> str:
-        """The question, and when the answer is a warning, a note, or neither."""
+        """The question, and when the finding is a warning, a note, or neither."""
         return str(WORDING[self.code]["docs"])
 
     def outcome(self, results: Results, judge: Judge) -> list[Finding] | str:
