@@ -1,4 +1,4 @@
-"""Columns that give the label away, tables computed by hand, and what must not be mistaken for a leak."""
+"""Target leaks: tables computed by hand, and what must not be mistaken for a leak."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def test_no_leak_where_none_is(world):
     made = world(0)
     result = classay.leaks(made["X"], made["y"])
     assert result.found == ()
-    assert str(result).startswith("No column gives the label away")
+    assert str(result).startswith("No sign of a target leak")
 
 
 def test_an_easy_task_is_no_leak():

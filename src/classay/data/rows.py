@@ -173,9 +173,9 @@ def _as_in_paper(distance: str, cross_fit: Any, temperature: Any, covariance: st
         )
     chosen = {"cross_fit": (cross_fit, "auto", False), "temperature": (temperature, "auto", 1, None)}
     chosen["covariance"] = (covariance, "auto", "full")
-    for name, (given, *allowed) in chosen.items():
-        if not any(given is value or given == value for value in allowed):
-            raise expect.InputError(f"`{name}` is {given!r}, but paper=True fixes it. Leave one of the two out.")
+    for name, (value, *allowed) in chosen.items():
+        if not any(value is choice or value == choice for choice in allowed):
+            raise expect.InputError(f"`{name}` is {value!r}, but paper=True fixes it. Leave one of the two out.")
     return "mahalanobis" if distance == "auto" else distance, False, 1.0, "full"
 
 

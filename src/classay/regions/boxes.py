@@ -186,7 +186,7 @@ def _ratios_within(
     lowest = np.full(sizes.shape, np.inf)
     for axis, place in enumerate(pair):
         matrix = selections[place].matrix
-        side_size, side_sum = (np.expand_dims(matrix @ each, 1 - axis) for each in binned.bin_counts(place))
+        side_size, side_sum = (np.expand_dims(matrix @ counts, 1 - axis) for counts in binned.bin_counts(place))
         rest, rest_sum = side_size - sizes, side_sum - sums
         own = h(sums) + h(sizes - sums) - h(sizes)
         other = h(rest_sum) + h(rest - rest_sum) - h(rest)

@@ -112,7 +112,7 @@ def find_regions(
                 "effect alone. Pass others in `columns`."
             )
         tests = tested_boxes(candidates.boxes, second, least[1], options.q, options.level)
-        significant = [each for each in tests if each.verdict == STANDS]
+        significant = [test for test in tests if test.verdict == STANDS]
         regions, masks = rank_regions(significant, columns, tested, second)
         if len(regions) > options.top:
             notes.append(f"{len(regions) - options.top} more stand out; raise `top` to see them.")
@@ -121,7 +121,7 @@ def find_regions(
         masks[: options.top],
         _table(tests, columns, (first, second)),
         n_searched,
-        tuple(each.name for each in columns),
+        tuple(column.name for column in columns),
         tuple(notes),
     )
 
@@ -141,9 +141,9 @@ def _min_size(n_rows: int, min_size: int | None) -> int:
 def _columns(frame: pd.DataFrame, options: SearchOptions, notes: list[str]) -> tuple[Column, ...]:
     """The columns that can be searched, and a note on the others."""
     binned = [bin_column(frame[name], options.min_size) for name in options.names]
-    varied = tuple(each for each in binned if each.varies)
-    constant = [each.name for each in binned if not each.varies and len(each.values) <= 1]
-    scattered = [each.name for each in binned if not each.varies and len(each.values) > 1]
+    varied = tuple(column for column in binned if column.varies)
+    constant = [column.name for column in binned if not column.varies and len(column.values) <= 1]
+    scattered = [column.name for column in binned if not column.varies and len(column.values) > 1]
     if not varied:
         raise expect.InputError(
             f"There is nothing to search in {expect.shown(options.names)}: the same value in all rows, or no value "

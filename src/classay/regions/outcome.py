@@ -157,14 +157,14 @@ class GroupedOutcome(BinaryOutcome):
 
     def p_value(self, part: Mask, whole: Mask) -> float:
         rest = whole & ~part
-        fewest = min(np.unique(self.groups[each]).size for each in (part, rest))
+        fewest = min(np.unique(self.groups[rows]).size for rows in (part, rest))
         if fewest < 2:
             return 1.0
-        rates = [float(self.values[each].mean()) for each in (part, rest)]
+        rates = [float(self.values[rows].mean()) for rows in (part, rest)]
         # Each row's share in the difference: one sum per group, because a group may have rows in both.
         pulls = np.zeros(self.n)
-        for each, rate, sign in zip((part, rest), rates, (1, -1)):
-            pulls[each] = sign * (self.values[each] - rate) / np.count_nonzero(each)
+        for rows, rate, sign in zip((part, rest), rates, (1, -1)):
+            pulls[rows] = sign * (self.values[rows] - rate) / np.count_nonzero(rows)
         _, codes = np.unique(self.groups[whole], return_inverse=True)
         by_group = np.bincount(codes, weights=pulls[whole])
         error = math.sqrt(float((by_group**2).sum()) * by_group.size / (by_group.size - 1))
@@ -215,7 +215,7 @@ class RepeatedOutcome(Outcome):
         return np.asarray(xlogy(positive, positive), dtype=float)
 
     def p_value(self, part: Mask, whole: Mask) -> float:
-        inside, rest = (by_group(self.table[:, each], self._groups_at(each)) for each in (part, whole & ~part))
+        inside, rest = (by_group(self.table[:, rows], self._groups_at(rows)) for rows in (part, whole & ~part))
         units = len(self.table)
         if units < 2 or inside.shape[1] < 2 or rest.shape[1] < 2:
             return 1.0

@@ -26,7 +26,7 @@ TOOLTIPS = {
 @without_options
 def slices_chart(slices: Slices) -> alt.LayerChart:
     """Draw where errors concentrate: a bar for each slice, by rank, and a line at the error rate of all rows."""
-    rows = [_row(each, slices) for each in slices.slices] or [_all(slices)]
+    rows = [_row(region, slices) for region in slices.slices] or [_all(slices)]
     return ranked_bars(rows, slices.error_rate, "share of rows that are wrong", TOOLTIPS, _titles(slices))
 
 
@@ -43,15 +43,15 @@ def _titles(slices: Slices) -> tuple[str, str]:
     )
 
 
-def _row(one: Region, slices: Slices) -> theme.Row:
-    holder = next((other for other in slices.slices if other.rank == one.nested_under), None)
-    inside = f", in {one.nested_under}" if holder else ""
-    return bar(one.rank, one.condition, one.rate, f"{one.rate.value:.0%}, {one.size} rows{inside}") | {
-        "rest": figure(one.rest_rate),
-        "size": f"{one.size} ({one.share:.1%} of all)",
-        "table": figure(one.table_rate),
-        "excess": figure(one.excess),
-        "q": p_value_text(one.q_value).removeprefix("= "),
+def _row(region: Region, slices: Slices) -> theme.Row:
+    holder = next((other for other in slices.slices if other.rank == region.nested_under), None)
+    inside = f", in {region.nested_under}" if holder else ""
+    return bar(region.rank, region.condition, region.rate, f"{region.rate.value:.0%}, {region.size} rows{inside}") | {
+        "rest": figure(region.rest_rate),
+        "size": f"{region.size} ({region.share:.1%} of all)",
+        "table": figure(region.table_rate),
+        "excess": figure(region.excess),
+        "q": p_value_text(region.q_value).removeprefix("= "),
         "nested": f"{holder.rank}. {printable(holder.condition)}" if holder else "none",
     }
 

@@ -86,13 +86,13 @@ class Shift(Result, unit="AUC, share, and distance of a column"):
         """One row per figure: auc, copies, usual_copies, and the distance of each column that differs."""
         rows = [{"figure": name, "column": "", **parts_of(getattr(self, name))} for name in ("auc", "copies")]
         rows.append({"figure": "usual_copies", "column": "", "value": self.usual_copies})
-        rows += [{"figure": "distance", "column": each.column, "value": each.distance} for each in self.columns]
+        rows += [{"figure": "distance", "column": cause.column, "value": cause.distance} for cause in self.columns]
         return pd.DataFrame(rows, columns=["figure", "column", *PARTS])
 
     def __str__(self) -> str:
         parts = [f"a forest tells test rows from training rows with an AUC of {self.auc:.2f} (0.5: not at all)"]
         if self.columns:
-            named = [f"{each.column} ({each.train} in training, {each.test} in test)" for each in self.columns[:3]]
+            named = [f"{cause.column} ({cause.train} in training, {cause.test} in test)" for cause in self.columns[:3]]
             parts.append(f"columns that differ: {'; '.join(named)}")
         parts.append(f"{self.copies.value:.1%} of {self.n_test:,} test rows equal a training row")
         return f"The test part is {'unlike' if self.unlike else 'like'} the training part: {', '.join(parts)}."
@@ -155,7 +155,9 @@ def shift(
     hashes = _row_hashes(pd.concat([train, test], ignore_index=True))
     copies, usual = _copies(hashes, len(train))
     causes = tuple(
-        sorted((each for each in _compared(train, test) if each.p_value < COLUMN_P), key=lambda each: -each.distance)
+        sorted(
+            (cause for cause in _compared(train, test) if cause.p_value < COLUMN_P), key=lambda cause: -cause.distance
+        )
     )
     return Shift(
         auc=_auc(train, test, hashes, codes, seed, progress),
@@ -199,7 +201,7 @@ def _auc(
     part = np.repeat([0, 1], [kept[0].size, kept[1].size])
     points = as_points(pd.concat([train.iloc[kept[0]], test.iloc[kept[1]]], ignore_index=True))
     together = np.unique(hashes[rows] if groups is None else groups[rows], return_inverse=True)[1]
-    if min(np.unique(together[part == each]).size for each in (0, 1)) < 2:
+    if min(np.unique(together[part == code]).size for code in (0, 1)) < 2:
         return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
     folds = fold_of_rows(part, FOLDS, seed, PerRow(groups=together))
     from sklearn.ensemble import RandomForestClassifier
@@ -229,7 +231,7 @@ def _area(scores: Floats, part: Ints, groups: Ints | None) -> Estimate:
 
 def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
     """Each column that is not text, with its distance and the p-value times the number of columns."""
-    made = []
+    compared = []
     for name in train.columns:
         both = pd.concat([train[name], test[name]], ignore_index=True)
         kind = kind_of_column(both)
@@ -237,8 +239,8 @@ def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
             continue
         compare = _numbers if kind == "number" else _categories
         distance, p_value, typical = compare(both, len(train))
-        made.append(ShiftedColumn(str(name), distance, min(p_value * train.shape[1], 1.0), *typical))
-    return made
+        compared.append(ShiftedColumn(str(name), distance, min(p_value * train.shape[1], 1.0), *typical))
+    return compared
 
 
 def _numbers(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:

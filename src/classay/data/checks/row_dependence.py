@@ -192,8 +192,8 @@ def dependence(
     >>> patient = np.repeat(np.arange(60), 10)
     >>> X = rng.normal(size=(60, 5))[patient] + 0.1 * rng.normal(size=(600, 5))
     >>> y = rng.integers(2, size=60)[patient]  # nothing to learn but who it is
-    >>> found = dependence(X, y, order=False).found[0]
-    >>> found.kind, bool(found.shuffled.value > 0.9), bool(found.apart.value < 0.7)
+    >>> tie = dependence(X, y, order=False).found[0]
+    >>> tie.kind, bool(tie.shuffled.value > 0.9), bool(tie.apart.value < 0.7)
     ('near rows', True, True)
 
     """
@@ -283,15 +283,15 @@ class _Search:
         rows = rows[np.sort(first)]
         values = as_points(self.table.X.iloc[rows])
         columns = continuous_columns(values)
-        found = None
+        groups = None
         if len(columns) >= 2:
             points = scaled(values[:, columns], self.seed)
-            given = None if self.table.groups is None else self.table.groups[rows]
-            found = near_groups(points, self.table.codes[rows], given, self.seed)
-        self.screened.append(dict(zip(SCREENED, (NEAR, NEAR, np.nan, np.nan, found is not None))))
-        if found is not None:
-            kept = _whole_groups(found, MOST_ROWS, self.seed)
-            self._measure(NEAR, NEAR, self.table.take(rows[kept]), found[kept])
+            known = None if self.table.groups is None else self.table.groups[rows]
+            groups = near_groups(points, self.table.codes[rows], known, self.seed)
+        self.screened.append(dict(zip(SCREENED, (NEAR, NEAR, np.nan, np.nan, groups is not None))))
+        if groups is not None:
+            kept = _whole_groups(groups, MOST_ROWS, self.seed)
+            self._measure(NEAR, NEAR, self.table.take(rows[kept]), groups[kept])
 
     def _passes(self, kind: str, name: str, points: Points, table: Data, key: Ints, reach: int) -> bool:
         excess, error, above = _excess(points, table, key, reach, self.seed)
@@ -300,14 +300,14 @@ class _Search:
         return passes
 
     def _measure(self, kind: str, name: str, table: Data, tied: Ints) -> None:
-        given = table.groups
-        groups = tied if given is None else _united(tied, given)
+        known = table.groups
+        groups = tied if known is None else _united(tied, known)
         if np.unique(groups).size < FOLDS or np.bincount(groups).max() > 0.5 * groups.size:
             return
         deal = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=groups))
         if _takes_classes(table.codes, deal):
             return
-        at_random = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=given))
+        at_random = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=known))
         shuffled, apart = self._right(table, at_random, name), self._right(table, deal, name)
         weights = class_weights(table.codes, table.classes.size)
         lost = (shuffled.astype(float) - apart) * weights
@@ -316,7 +316,7 @@ class _Search:
         fall = around(float(lost.mean()), error, LEVEL, "over groups", number)
         above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
         belong = fall.value >= max(FALL, RELATIVE * above) and fall.low > 0
-        if belong and kind == ORDER and given is None:
+        if belong and kind == ORDER and known is None:
             apart = self._right(table, tied * FOLDS // (int(tied.max()) + 1), name)
         self.ties.append(
             Tie(
@@ -410,7 +410,7 @@ def _whole_groups(groups: Ints, most: int, seed: int) -> Ints:
 
 def _united(one: Ints, other: Ints) -> Ints:
     """Groups that keep together what either of two groupings keeps together."""
-    first, second = (np.unique(each, return_inverse=True)[1] for each in (one, other))
+    first, second = (np.unique(names, return_inverse=True)[1] for names in (one, other))
     number = int(first.max()) + 1
     size = number + int(second.max()) + 1
     links = sparse.csr_array((np.ones(first.size, dtype=np.int8), (first, number + second)), shape=(size, size))

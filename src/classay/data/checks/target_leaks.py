@@ -1,4 +1,4 @@
-"""`leaks`: does a column give the label away?"""
+"""`leaks`: columns that predict the label because they were made from it, or recorded after it (target leaks)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_COLUMNS = 100
 SUSPECT = 0.5
 """Skill of a column alone from which all columns, and all others, are tried."""
 STRONG, NAMED = 0.9, 0.6
-"""Skill of a column alone that gives the label away; with a name like that of the labels, this is enough."""
+"""Skill of a column alone from which it is a leak; with a name like that of the labels, this is enough."""
 NEARLY = 0.05
 """Skill that all columns may have above it."""
 WITHOUT, TIMES = 0.25, 5.0
@@ -73,12 +73,12 @@ class Leaks(Result, unit="skill of the column alone"):
 
     @property
     def found(self) -> tuple[Leak, ...]:
-        """The columns that give the label away."""
+        """The possible target leaks."""
         return tuple(leak for leak in self.columns if leak.level == "leak")
 
     @property
     def suspects(self) -> tuple[Leak, ...]:
-        """The columns that do as much as all together, but not enough to say that they give the label away."""
+        """The columns that do as much as all together, but not enough to call them leaks."""
         return tuple(leak for leak in self.columns if leak.level == "suspect")
 
     def summary(self) -> dict[str, Estimate]:
@@ -103,13 +103,13 @@ class Leaks(Result, unit="skill of the column alone"):
 
     def __str__(self) -> str:
         if not self.found:
-            return f"No column gives the label away: {counted(len(self.columns), 'column')} tried alone."
+            return f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone."
         named = "; ".join(
-            f"{each.column} alone has a skill of {each.skill.value:.2f}, all columns {_value(each.all_columns)}, all "
-            f"others {_value(each.others)}"
-            for each in self.found
+            f"{leak.column} alone has a skill of {leak.skill.value:.2f}, all columns {_value(leak.all_columns)}, all "
+            f"others {_value(leak.others)}"
+            for leak in self.found
         )
-        return f"A column gives the label away: {named}. Drop it if it is not known when you predict."
+        return f"Possible target leak: {named}. Drop it if it is not known when you predict."
 
 
 def leaks(
@@ -122,7 +122,7 @@ def leaks(
     random_state: int | np.random.Generator | None = 0,
     progress: bool = False,
 ) -> Leaks:
-    """Find columns that give the label away, because they were made from it or recorded after it.
+    """Find possible target leaks: columns that predict the label because they were made from it or recorded after it.
 
     Each column alone predicts the label (a small tree, or the classes that each of its values had), cross-fitted and
     with every class counting the same. Skill = (balanced accuracy − 1/k) / (1 − 1/k): 0 by chance, 1 if perfect. A
@@ -134,7 +134,7 @@ def leaks(
     label errs anywhere.
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two columns that both
-    give the label away hide each other, unless both are nearly perfect. A leak that only some rows have is not seen.
+    predict the label hide each other, unless both are nearly perfect. A leak that only some rows have is not seen.
     Of more than 100 columns, the 100 that depend most on the class are tried.
 
     Parameters
@@ -152,7 +152,7 @@ def leaks(
     >>> X = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
     >>> y = (X["a"] + X["b"] + rng.normal(size=400) > 0).to_numpy()
     >>> X["refund"] = np.where(rng.random(400) < 0.98, y, ~y) * 12.5
-    >>> [each.column for each in leaks(X, y).found]
+    >>> [leak.column for leak in leaks(X, y).found]
     ['refund']
 
     """
@@ -164,7 +164,7 @@ def leaks(
     with Progress(table.X.shape[1], "columns alone", progress) as bar:
         alone = search.alone(bar)
     columns = search.judged(alone)
-    return Leaks(tuple(sorted(columns, key=lambda each: -each.skill.value)), str(target), table.codes.size, seed)
+    return Leaks(tuple(sorted(columns, key=lambda leak: -leak.skill.value)), str(target), table.codes.size, seed)
 
 
 class _Search:
@@ -177,15 +177,15 @@ class _Search:
 
     def alone(self, bar: Progress) -> dict[str, Ints]:
         """What each column alone predicts, texts left out."""
-        made = {}
+        predictions = {}
         for name in self._promising():
             predicted_codes = predicted_by_column(
                 self.table.X[name], self.table.codes, self.size, self.folds, self.seed
             )
             if predicted_codes is not None:
-                made[str(name)] = predicted_codes
+                predictions[str(name)] = predicted_codes
             bar.advance()
-        return made
+        return predictions
 
     def _promising(self) -> list[str]:
         """The columns to try: all, or of very many the ones whose ranks depend most on the class."""
@@ -206,12 +206,12 @@ class _Search:
         everything = self.skill(self._without([])) if tried else None
         # Columns that are all but the label itself are left out together: otherwise they hide each other.
         perfect = [name for name in tried if skills[name].value >= PERFECT]
-        made = []
+        judged = []
         together = None
         for name, skill in skills.items():
             named = looks_like(name, self.target)
             if name not in tried or everything is None or everything.value - skill.value > NEARLY:
-                made.append(Leak(name, skill, everything if name in tried else None, None, named, "none"))
+                judged.append(Leak(name, skill, everything if name in tried else None, None, named, "none"))
                 continue
             if name in perfect and len(perfect) > 1 and len(perfect) < self.table.X.shape[1]:
                 together = together or self.skill(self._without(perfect))
@@ -221,8 +221,8 @@ class _Search:
             level = _level(skill, everything, others, named)
             if level == "leak" and not named and skill.value < PERFECT and self._graded(name, alone[name]):
                 level = "suspect"
-            made.append(Leak(name, skill, everything, others, named, level))
-        return made
+            judged.append(Leak(name, skill, everything, others, named, level))
+        return judged
 
     def _graded(self, name: str, codes: Ints) -> bool:
         """Whether the rows that a column predicts wrongly are at the edge of those that it predicts alike."""
@@ -248,11 +248,11 @@ class _Search:
         """The skill of predictions, with its interval over rows of each class."""
         own = self.table.codes
         recalls = [(codes[own == code] == code).astype(float) for code in range(self.size)]
-        recalls = [each for each in recalls if each.size >= LEAST_EVENTS] or recalls
+        recalls = [right for right in recalls if right.size >= LEAST_EVENTS] or recalls
         k = len(recalls)
-        mean = float(np.mean([each.mean() for each in recalls]))
+        mean = float(np.mean([right.mean() for right in recalls]))
         # One row more that is wrong, in each class: an error of 0 is not certain.
-        shares = [(each.sum() + 0.5, each.size + 1) for each in recalls]
+        shares = [(right.sum() + 0.5, right.size + 1) for right in recalls]
         error = np.sqrt(sum(right / n * (1 - right / n) / n for right, n in shares)) / k
         chance = 1 / max(k, 2)
         return around((mean - chance) / (1 - chance), float(error) / (1 - chance), 0.95, "over rows of each class")

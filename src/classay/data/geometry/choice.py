@@ -173,7 +173,9 @@ def _pilot_errors(table: Any, codes: Ints, seed: int) -> list[NDArray[np.bool_]]
     trees = ExtraTreesClassifier(PILOT_TREES, random_state=seed % 2**32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged: its errors are all that is needed
-        return [np.asarray(cross_val_predict(each, table, codes, cv=folds) != codes) for each in (linear, trees)]
+        return [
+            np.asarray(cross_val_predict(classifier, table, codes, cv=folds) != codes) for classifier in (linear, trees)
+        ]
 
 
 def _still_promising(by_row: dict[Pair, Floats]) -> list[Pair]:

@@ -121,7 +121,7 @@ def negative_log_likelihood(
     own = q[rows, codes]
     chance = np.maximum((1 - share) * own + share * (1 - own) / (classes - 1), 1e-300)
     by_own = ((1 - share) - share / (classes - 1)) / chance * own
-    gradient = [-float((by_own * (np.einsum("ij,ij->i", q, each) - each[rows, codes])).sum()) for each in evidence]
+    gradient = [-float((by_own * (np.einsum("ij,ij->i", q, kind) - kind[rows, codes])).sum()) for kind in evidence]
     if wrong is None:
         gradient.append(-float((((1 - own) / (classes - 1) - own) / chance).sum()))
     return -float(np.log(chance).sum()), np.array(gradient)
@@ -311,12 +311,12 @@ class Evidence:
         return measured
 
     def _stacked(self, kinds: list[Floats]) -> Floats:
-        parts = [evidence_against(each, unit) for each, unit in zip(kinds, self.units)]
+        parts = [evidence_against(distances, unit) for distances, unit in zip(kinds, self.units)]
         # A class without other rows to compare with has no neighbours, which is no evidence against it: the distance to
         # the class stands in.
-        for each, own in zip(kinds[1:], parts[1:]):
+        for distances, own in zip(kinds[1:], parts[1:]):
             for part, of_class in zip(own, parts[0]):
-                np.copyto(part, of_class, where=np.isinf(each))
+                np.copyto(part, of_class, where=np.isinf(distances))
         return np.stack([part for own in parts for part in own])
 
 

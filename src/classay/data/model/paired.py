@@ -133,19 +133,19 @@ def class_means(
     units = truth.size if codes is None else int(codes.max()) + 1
     kind = "over rows" if codes is None else "over groups"
     right = one == truth, other == truth
-    made = {}
+    by_measure = {}
     for name, of in zip(NAMES, (_recall, _f1)):
         first, second = of(truth, one, classes), of(truth, other, classes)
         # Evidence of a difference are rows on which the two differ; of a single one, the rarer of right and wrong rows.
         singles = [
-            _single(each, codes, units, _added(codes, units, truth, each, None, ok, ~ok), level, kind)
-            for each, ok in zip((first, second), right)
+            _single(mean, codes, units, _added(codes, units, truth, mean, None, ok, ~ok), level, kind)
+            for mean, ok in zip((first, second), right)
         ]
         added = _added(codes, units, truth, first, second, right[0] != right[1])
         error = _error(first.rows - second.rows, codes, units, added)
         gap = around(first.value - second.value, error, level, f"{kind}, paired", units)
-        made[name] = (singles[0], singles[1], within_limits(gap, -1.0, 1.0))
-    return made
+        by_measure[name] = (singles[0], singles[1], within_limits(gap, -1.0, 1.0))
+    return by_measure
 
 
 def _added(
@@ -159,12 +159,12 @@ def _added(
         pairs, weight = [one.right, one.wrong], 1.0
     else:
         pairs, weight = [a - b for a in (one.right, one.wrong) for b in (other.right, other.wrong)], 0.5
-    by_rows = weight * sum(float((each**2).sum()) for each in pairs)
+    by_rows = weight * sum(float((change**2).sum()) for change in pairs)
     if codes is None:
         return by_rows
     usual = np.bincount(truth, minlength=one.right.size) / units
-    seen = min(np.unique(codes[each]).size for each in evidence)
-    return by_rows + weight * sum(float(each @ usual) ** 2 for each in pairs) / (1 + seen)
+    seen = min(np.unique(codes[rows]).size for rows in evidence)
+    return by_rows + weight * sum(float(change @ usual) ** 2 for change in pairs) / (1 + seen)
 
 
 def _single(mean: _Influence, codes: Ints | None, units: int, added: float, level: float, kind: str) -> Estimate:
