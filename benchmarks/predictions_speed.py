@@ -36,7 +36,7 @@ def main() -> None:
     record = timed("from_frame, 10^6 predictions", lambda: classay.Labelings.from_frame(table, **roles))
     timed("stability", lambda: classay.stability(record))
     timed("judges", lambda: classay.judges(record))
-    timed("repeats_needed", lambda: classay.repeats_needed(record))
+    timed("repeats_needed", lambda: classay.judges(record).repeats_needed())
     timed("report on predictions", lambda: predictions_report(prediction_table(table, **roles)))
     one = rng.integers(5, size=10**6)
     old = classay.Labelings.from_arrays([np.where(rng.random(10**6) < 0.1, 0, one)], one)

@@ -13,18 +13,18 @@ if __name__ == "__main__":
     X, y = load_digits(return_X_y=True)
     X = X / 16
     train, test = np.arange(len(y)) % 3 > 0, np.arange(len(y)) % 3 == 0
-    kept = classay.EpochPredictions("network")
+    labels = np.empty((6, 4, test.sum()), dtype=int)  # epochs x seeds x rows
     for seed in range(4):
         network = MLPClassifier((20,), random_state=seed, learning_rate_init=0.003)
         for epoch in range(6):
             network.partial_fit(X[train], y[train], classes=np.unique(y))
-            kept.add(network.predict(X[test]), y[test], epoch, seed)
+            labels[epoch, seed] = network.predict(X[test])
 
-    record = kept.record()
+    record = classay.Labelings.from_arrays(labels, y[test], name="network")
     print(record)
     print("Accuracy by epoch:", record.test_accuracy.mean(axis=1).round(3).tolist())
     print(classay.stability(record))
-    print(classay.repeats_needed(record))
+    print(classay.judges(record).repeats_needed())
 
     # What the last epoch changed for seed 0, beside what another seed changes.
     old, new = (

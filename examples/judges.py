@@ -31,5 +31,5 @@ if __name__ == "__main__":
     record = classay.Labelings.from_frame(
         table, truth="label", prediction="said", item="id", run="run", variant="prompt", name="judge"
     )
-    print(classay.repeats_needed(record))
+    print(classay.judges(record).repeats_needed())
     print(classay.stability(record))

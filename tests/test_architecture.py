@@ -382,7 +382,7 @@ EXAMPLES = {
     ),
     "Extrapolation": lambda: classay.extrapolate(classay.accuracy_curve(*scores()), [4, 100]),
     "Metrics": lambda: classay.metrics(scored()),
-    "ScoreVariance": lambda: classay.score_variance(scored()),
+    "ScoreVariance": lambda: classay.metrics(scored()).score_variance(),
     "Retraining": lambda: classay.retraining(
         classay.Labelings.from_arrays(
             np.random.default_rng(0).random((6, 2, 50)) < 0.2, [False, True] * 25, retrained=0.1, name="<b>net</b>"
@@ -435,7 +435,7 @@ EXAMPLES = {
     "Judges": lambda: classay.judges(
         pd.DataFrame({"<b>a</b>": [0, 1] * 10, "b": [0, 1, 1, 1] * 5}), rating=["<b>a</b>", "b"]
     ),
-    "Repeats": lambda: classay.repeats_needed(answers()),
+    "Repeats": lambda: classay.judges(answers()).repeats_needed(),
     "Preference": lambda: leaning(),
     "Preferences": lambda: classay.preference(
         {"<b>tree</b>": DecisionTreeClassifier()},

@@ -19,7 +19,6 @@ from .intervals import Estimate as Estimate
 from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.memory import MemorizingRegressor as MemorizingRegressor
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
-from .learner.epochs import EpochPredictions as EpochPredictions
 from .learner.fitting.folds import Folds as Folds
 from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
@@ -34,12 +33,10 @@ from .learner.records.labelings import Labelings as Labelings
 from .learner.records.predictions import Predictions as Predictions
 from .learner.scores.metrics import metrics as metrics
 from .learner.scores.retrain_change import retraining as retraining
-from .learner.scores.score_variance import score_variance as score_variance
 from .learner.stability.stability import stability as stability
 from .learner.sweep.sweep import sweep as sweep
 from .learner.versions.compare import compare as compare
 from .learner.versions.judges import judges as judges
-from .learner.versions.repeats import repeats_needed as repeats_needed
 from .network.prototypes.prototypes import prototypes as prototypes
 from .network.quality.features import feature_quality as feature_quality
 from .network.quality.head import head_quality as head_quality

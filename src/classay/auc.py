@@ -21,11 +21,29 @@ spread (8 and 12 rows of one kind, AUC .87 to .98); the tests have others."""
 
 @dataclass(frozen=True)
 class Auc:
-    """P(score of a positive row > score of another), ties count half, and what each row adds to its error."""
+    """P(score of a positive row > score of another), ties count half.
+
+    `placed` is, for each row, the share of rows of the other kind that it is on the right side of.
+    """
 
     value: float
-    parts: Floats
+    placed: Floats
     positive: Mask
+
+    @property
+    def _others(self) -> Ints:
+        """For each row, how many rows of its kind there are."""
+        return np.where(self.positive, int(self.positive.sum()), int((~self.positive).sum()))
+
+    @property
+    def parts(self) -> Floats:
+        """What each row adds to the error."""
+        return np.asarray((self.placed - self.value) / self._others)
+
+    @property
+    def by_row(self) -> Floats:
+        """A value for every row, of which the mean is the AUC, and the standard error that of DeLong."""
+        return np.asarray(self.value + (self.placed - self.value) * self.placed.size / self._others)
 
 
 def auc(scores: Floats, positive: Mask) -> Auc:
@@ -41,7 +59,7 @@ def auc(scores: Floats, positive: Mask) -> Auc:
     placed[positive] = (ranks[positive] - stats.rankdata(scores[positive])) / many
     placed[~positive] = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / few
     value = float(placed[positive].mean())
-    return Auc(value, (placed - value) / np.where(positive, few, many), positive)
+    return Auc(value, placed, positive)
 
 
 def of_auc(area: Auc, groups: Ints | None = None, level: float = 0.95) -> Estimate:

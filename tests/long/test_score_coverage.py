@@ -14,7 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from classay import Labelings, metrics, retraining, score_variance
+from classay import Labelings, metrics, retraining
+from classay.learner.scores.score_variance import score_variance
 
 LEAST = 0.90
 """Of 95 % intervals, in each of the worlds; with 200 data sets the standard error is 0.015."""

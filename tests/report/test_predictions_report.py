@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import classay
-from classay.learner.records.prediction_table import prediction_table
+from classay import Labelings
 from classay.report.predictions import measured, predictions_report
 
 NASTY = "<script>alert(1)</script>"
@@ -45,7 +45,7 @@ ROLES = {"truth": "label", "prediction": "said", "item": "id", "run": "run", "va
 
 @pytest.fixture(scope="module")
 def report():
-    return predictions_report(prediction_table(simulated(), **ROLES), "judge.csv", "classay report judge.csv")
+    return predictions_report(Labelings.from_frame(simulated(), **ROLES), "judge.csv", "classay report judge.csv")
 
 
 def test_findings_say_what_was_planted(report):
@@ -82,7 +82,7 @@ def test_figures_can_be_gated_saved_and_opened(report, tmp_path):
 
 def test_one_vector_is_a_complete_page():
     frame = pd.DataFrame({"y": list("aabb") * 20, "pred": list("aaba") * 20, "x": range(80)})
-    report = predictions_report(prediction_table(frame, truth="y"))
+    report = predictions_report(Labelings.from_frame(frame, truth="y"))
     absent = {part.key: part.absent for part in report.sections if part.absent}
     assert set(absent) == {"runs", "calibration", "classes"}
     assert {each.code for each in report.unasked} == {"P602", "P604"}
@@ -98,7 +98,7 @@ def test_more_classes_need_a_score_for_each():
     scores = rng.normal(size=(240, 6)) + 2.5 * np.eye(6)[truth]
     frame = pd.DataFrame(scores, columns=[f"p_{code}" for code in range(6)])
     frame = frame.assign(y=truth, pred=scores.argmax(axis=1))
-    report = predictions_report(prediction_table(frame, truth="y", score="p_*"))
+    report = predictions_report(Labelings.from_frame(frame, truth="y", score="p_*"))
     classes = next(part for part in report.sections if part.key == "classes")
     assert not classes.absent
     assert "60 classes" in classes.lead
@@ -109,6 +109,6 @@ def test_how_many_runs_suffice_is_on_the_page(report):
     assert "per item suffice" in runs.lead
     assert "is randomness" in runs.lead
     assert [sheet.key for sheet in runs.sheets] == ["repeats", "flips"]
-    results = measured(prediction_table(simulated(), **ROLES), "judge", 0)
+    results = measured(Labelings.from_frame(simulated(), **ROLES), "judge", 0)
     assert results.repeats is not None
     assert results.raters.raters[0].self_agreement.known

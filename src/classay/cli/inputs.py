@@ -19,7 +19,6 @@ from ..classes.ranks.ranks import Ranks
 from ..expect import InputError, nearest, shown
 from ..files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text, quoted
 from ..learner.records.labelings import Labelings
-from ..learner.records.prediction_table import PredictionTable, prediction_table
 from ..learner.records.predictions import load
 from ..tables.read import read_frame
 from . import console
@@ -87,7 +86,7 @@ class Predictions(Group):
         usual = type(self)()
         return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
 
-    def table(self, source: str | Path, groups: str | None = None) -> PredictionTable:
+    def table(self, source: str | Path, groups: str | None = None) -> Labelings:
         """The predictions in a file."""
         frame = read_frame(source)
         if self.truth is None:
@@ -103,7 +102,7 @@ class Predictions(Group):
                     f"are {shown(frame.columns, 12)}."
                 )
         roles = {**vars(self), "prediction": self.prediction or None, "score": self.score or None}
-        return prediction_table(frame, groups=groups, **roles)
+        return Labelings.from_frame(frame, groups=groups, name=Path(source).stem, **roles)
 
     def record(self, source: str, quiet: bool) -> tuple[Labelings, pd.DataFrame | None]:
         """The record of a file of predictions or a saved record, and the other columns of its items."""
@@ -111,8 +110,7 @@ class Predictions(Group):
             table = self.table(source)
             for note in table.notes:
                 console.say(f"{source}: {note}", quiet)
-            others = table.columns if table.columns.shape[1] else None
-            return Labelings.from_predictions(table, Path(source).stem), others
+            return table, table.columns if table.columns is not None and table.columns.shape[1] else None
         if not Path(source).expanduser().is_file():
             raise InputError(
                 f"There is no file '{source}'; expected predictions ({', '.join(TABLES[:4])}), a record or a report."

@@ -180,7 +180,7 @@ def record(
         raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, state))
     notes = (*setup.notes, *more)
     labelings = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
-    scoreless = isinstance(labelings, Labelings) and labelings.scores is None and labelings.fold_scores is None
+    scoreless = isinstance(labelings, Labelings) and labelings.scores is None and labelings.full_scores is None
     if scores is True and scoreless:
         raise expect.InputError(
             f"`scores` is True, but no refit of {labelings.name} gave scores. "
@@ -287,7 +287,7 @@ def _arrays(
             scores=scores,
             probe_scores=probe_scores,
             predicted=predicted,
-            fold_scores=_fold_scores(bench, answers, shape) if masked else None,
+            full_scores=_full_scores(bench, answers, shape) if masked else None,
         )
     return Predictions(
         on_test,
@@ -305,7 +305,7 @@ def _arrays(
     )
 
 
-def _fold_scores(bench: Bench, answers: dict[int, SubsetAnswers], shape: tuple[int, int]) -> Floats | None:
+def _full_scores(bench: Bench, answers: dict[int, SubsetAnswers], shape: tuple[int, int]) -> Floats | None:
     """Scores and probabilities of all predictions, in the order of fits and points; None if no fit gave any."""
     if bench.scores is None or bench.asked is None or all(each.scores is None for each in answers.values()):
         return None

@@ -13,10 +13,11 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 from ..arrays import Floats, Ints, Mask
+from ..learner.scores.reliability import bin_edges, bin_of
 from .results import DataResults, Results
 from .run.folds import HeldOut
 
-BINS, STEPS = 10, 21
+STEPS = 21
 INSIDE = (5, 95)
 """Percentiles of refits between which a band lies."""
 MOST_REFITS = 40
@@ -55,7 +56,7 @@ def calibration(name: str, results: Results) -> Curve | None:
     if held.probabilities is None:
         return None
     said, happened = _said(held.probabilities, data.codes[held.tested], data.rarer)
-    edges = np.unique(np.quantile(said, np.linspace(0, 1, BINS + 1)[1:-1]))
+    edges = bin_edges(said)
     x, y = _by_bin(edges, said, said), _by_bin(edges, said, happened)
     by_refit = [_by_bin(edges, *_said(table, truth, data.rarer)) for table, truth in _refits(name, results)]
     low, high = _band(by_refit, x.size)
@@ -123,7 +124,7 @@ def _refits(name: str, results: Results) -> list[tuple[Floats, Ints]]:
 
 
 def _by_bin(edges: Floats, said: Floats, value: Floats) -> Floats:
-    place = np.searchsorted(edges, said, side="right")
+    place = bin_of(said, edges)
     with np.errstate(invalid="ignore"):
         mean: Floats = np.bincount(place, value, edges.size + 1) / np.bincount(place, minlength=edges.size + 1)
     return mean

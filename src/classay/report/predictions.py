@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,11 @@ from ..engine.machine import versions
 from ..expect import InputError, counted
 from ..intervals import Estimate, around, by_group, crossed_standard_error, exact, of_proportion_by_group, within_limits
 from ..learner.records.labelings import Labelings
-from ..learner.records.prediction_table import NOTHING_PREDICTED, PredictionTable
+from ..learner.records.prediction_table import NOTHING_PREDICTED
+from ..learner.scores.reliability import bin_edges, bin_of
 from ..learner.stability.stability import Stability, stability
 from ..learner.versions.judges import Judges, judges
-from ..learner.versions.repeats import Repeats, repeats_needed
+from ..learner.versions.repeats import Repeats
 from ..result import plain
 from .document import Cell, Figure, Picture, Report, Section, Sheet
 from .document.learners_section import spec_of
@@ -54,7 +55,7 @@ class PredictionResults:
     """All results of a table of predictions; what could not be measured is None, and `why` has the reason."""
 
     name: str
-    table: PredictionTable
+    table: Labelings
     record: Labelings
     variants: dict[str, VariantResults]
     raters: Judges
@@ -70,7 +71,7 @@ class PredictionResults:
 
 
 def predictions_report(
-    table: PredictionTable,
+    table: Labelings,
     name: str = "predictions",
     command: str = "",
     random_state: int = 0,
@@ -119,9 +120,9 @@ def predictions_report(
 # Results
 
 
-def measured(table: PredictionTable, name: str, seed: int) -> PredictionResults:
+def measured(table: Labelings, name: str, seed: int) -> PredictionResults:
     """All results, before any of them is put into words."""
-    record = Labelings.from_predictions(table, name)
+    record = replace(table, about={**table.about, "learner": {"name": name}})
     why: dict[str, str] = {}
     raters = judges(record)
     steady: Stability | None = None
@@ -131,7 +132,7 @@ def measured(table: PredictionTable, name: str, seed: int) -> PredictionResults:
     else:
         why["runs"] = "there is one run of one variant; ask every item again, and name the column with --run"
     if table.labels.shape[1] > 1:
-        repeats = repeats_needed(record, random_state=seed)
+        repeats = raters.repeats_needed(random_state=seed)
     return PredictionResults(
         name=name,
         table=table,
@@ -145,13 +146,13 @@ def measured(table: PredictionTable, name: str, seed: int) -> PredictionResults:
     )
 
 
-def _variant(table: PredictionTable, place: int, name: str, seed: int) -> VariantResults:
+def _variant(table: Labelings, place: int, name: str, seed: int) -> VariantResults:
     right = _right(table, place)
     usual = _usual(table.labels[place], table.classes.size)
     wrong = usual != table.truth
     found: Slices | None = None
     why = ""
-    if not table.columns.shape[1]:
+    if table.columns is None or not table.columns.shape[1]:
         why = "the table has no other columns"
     elif wrong.all() or not wrong.any():
         why = "all predictions are wrong" if wrong.all() else "no prediction is wrong"
@@ -174,7 +175,7 @@ def _variant(table: PredictionTable, place: int, name: str, seed: int) -> Varian
     )
 
 
-def _right(table: PredictionTable, place: int) -> Floats:
+def _right(table: Labelings, place: int) -> Floats:
     """(R, n): which predictions of a variant are right, without runs that are missing."""
     labels = table.labels[place]
     right: Floats = (labels[labels[:, 0] != -1] == table.truth).astype(float)
@@ -200,7 +201,7 @@ def _mean(values: Floats, groups: AnyInts | None, least: float = 0.0) -> Estimat
     return within_limits(around(float(per_item.mean()), error, kind=over, draws=table.shape[1]), least, 1.0)
 
 
-def _forecast(table: PredictionTable, why: dict[str, str]) -> Extrapolation | None:
+def _forecast(table: Labelings, why: dict[str, str]) -> Extrapolation | None:
     size = table.classes.size
     if table.class_scores is None:
         why["classes"] = "there is no score for every class (--score p_*)"
@@ -400,8 +401,7 @@ def _bins(confidence: Floats, right: Any) -> tuple[tuple[Cell, ...], ...]:
     values, hits = confidence.ravel(), np.asarray(right).ravel()
     known = np.isfinite(values)
     values, hits = values[known], hits[known]
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)))
-    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(edges.size - 2, 0))
+    place = bin_of(values, bin_edges(values))
     rows: list[tuple[Cell, ...]] = []
     for number in np.unique(place):
         own = place == number
@@ -471,7 +471,8 @@ def _methods_section(results: PredictionResults, seed: int) -> Section:
     rows: list[tuple[Cell, ...]] = [
         ("items", int(table.truth.size)), ("variants", len(table.variants)), ("runs", len(table.runs)), ("seed", seed),
     ]  # fmt: skip
-    rows += [("other columns", ", ".join(map(str, table.columns.columns)) or "none")]
+    others = [] if table.columns is None else list(map(str, table.columns.columns))
+    rows += [("other columns", ", ".join(others) or "none")]
     rows += [("note", note) for note in table.notes]
     sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
     return Section("methods", "Methods", lead, (), (sheet,))

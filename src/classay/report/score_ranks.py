@@ -6,9 +6,9 @@ Accuracy cannot separate learners where predictions are nearly constant, as of a
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from ..arrays import AnyInts, Floats, Ints, Mask
+from ..auc import auc
 from .run.folds import HeldOut
 
 EVENTS = 20
@@ -36,13 +36,7 @@ def placements(scores: Floats, positive: Mask) -> Floats:
     >>> float(placements(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])).mean())
     0.75
     """
-    of_positive, of_negative = int(positive.sum()), int((~positive).sum())
-    ranks = stats.rankdata(scores)
-    own = np.empty(scores.size)
-    own[positive], own[~positive] = stats.rankdata(scores[positive]), stats.rankdata(scores[~positive])
-    share = np.where(positive, (ranks - own) / of_negative, 1 - (ranks - own) / of_positive)
-    auc = float(share[positive].mean())
-    return auc + (share - auc) * scores.size / np.where(positive, of_positive, of_negative)
+    return auc(scores, positive).by_row
 
 
 def ranks_by_row(held: HeldOut, codes: Ints) -> Floats | None:

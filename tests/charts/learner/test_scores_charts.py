@@ -78,7 +78,7 @@ def test_what_is_not_there_is_refused():
 
 
 def test_sources_of_variance_and_retrainings():
-    v = classay.score_variance(planted())
+    v = classay.metrics(planted()).score_variance()
     for kind in ("both", "figures", "histogram"):
         assert values(v.plot(kind=kind))
     r = classay.retraining(planted(retrained=0.1))

@@ -324,7 +324,7 @@ def test_predictions_for_all_rows_or_for_those_that_were_kept(classay, split, ro
 
 def test_probabilities_of_one_of_two_classes_are_not_taken_for_confidence(classay, tmp_path):
     """A column `probability` is that of a class if a threshold of it separates the predictions."""
-    from classay.cli.prediction_files import read_predictions
+    from classay.learner.records.prediction_file import read_predictions
 
     rng = np.random.default_rng(0)
     classes, shares = np.array(["no", "yes"]), rng.random(200)
@@ -333,23 +333,23 @@ def test_probabilities_of_one_of_two_classes_are_not_taken_for_confidence(classa
     path = tmp_path / "predictions.csv"
     for values, first in ((shares, 1 - shares), (1 - shares, 1 - shares)):
         pd.DataFrame({"predicted": predicted, "probability": values}).to_csv(path, index=False)
-        found = read_predictions(str(path), classes, labels, None)
-        np.testing.assert_allclose(found.probabilities[:, 0], first)
-        assert found.predicted.tolist() == predicted.tolist()
+        said, of_classes, _ = read_predictions(str(path), classes, labels.size)
+        np.testing.assert_allclose(of_classes[:, 0], first)
+        assert said.tolist() == predicted.tolist()
     sure = rng.uniform(0.5, 1, 200)
     pd.DataFrame({"predicted": predicted, "confidence": sure}).to_csv(path, index=False)
-    found = read_predictions(str(path), classes, labels, None)
-    assert found.probabilities is None
-    np.testing.assert_allclose(found.confidence, sure)
+    _, of_classes, confidence = read_predictions(str(path), classes, labels.size)
+    assert of_classes is None
+    np.testing.assert_allclose(confidence, sure)
 
 
 def test_classes_that_differ_by_upper_case_have_their_own_columns(tmp_path):
-    from classay.cli.prediction_files import read_predictions
+    from classay.learner.records.prediction_file import read_predictions
 
     path = tmp_path / "predictions.csv"
     pd.DataFrame({"A": [0.9, 0.2], "a": [0.1, 0.8]}).to_csv(path, index=False)
-    found = read_predictions(str(path), np.array(["A", "a"]), np.array(["A", "a"]), None)
-    assert found.predicted.tolist() == ["A", "a"]
+    _, shares, _ = read_predictions(str(path), np.array(["A", "a"]), 2)
+    assert shares.tolist() == [[0.9, 0.1], [0.2, 0.8]]
 
 
 # Slices.

@@ -90,8 +90,8 @@ def test_the_record_says_which_rows_a_fit_predicted(tmp_path):
     assert str(again) == str(labelings)
     assert "5 folds of 178 rows" in str(labelings)
     header, arrays = labelings.to_file()
-    for wrong in ({"predicted": ~labelings.predicted}, {"fold_scores": labelings.fold_scores[:, 1:]}):
-        with pytest.raises(ValueError, match=r"rows predicted|scores of folds"):
+    for wrong in ({"predicted": ~labelings.predicted}, {"full_scores": labelings.full_scores[:, 1:]}):
+        with pytest.raises(ValueError, match=r"rows predicted|full scores"):
             classay.Labelings.from_file(header, {**arrays, **wrong})
 
 
@@ -121,7 +121,7 @@ def test_an_interrupted_store_continues(tmp_path, monkeypatch):
     again = folds_record(learner=RandomForestClassifier(3), store=tmp_path / "part")
     assert len(fits) == 6  # two were stored
     assert np.array_equal(again.labels, whole.labels)
-    assert np.array_equal(again.fold_scores, whole.fold_scores)
+    assert np.array_equal(again.full_scores, whole.full_scores)
     folds_record(learner=RandomForestClassifier(3), store=tmp_path / "part")
     assert len(fits) == 6
 
@@ -189,7 +189,7 @@ def test_learners_in_rounds_get_one_fold_each_before_the_second():
     for name, learner in learners.items():
         alone = folds_record(learner=learner, name=name)
         assert np.array_equal(stopped.record(name).labels, alone.labels)
-        assert np.array_equal(stopped.record(name).fold_scores, alone.fold_scores)
+        assert np.array_equal(stopped.record(name).full_scores, alone.full_scores)
         assert stopped.record(name).about == alone.about
 
 

@@ -252,7 +252,7 @@ def test_a_compact_record_keeps_the_true_and_the_three_best_classes():
     labelings = record(GaussianNB(), rows, y, Subsets(3, 0.8, replace=False), executor=1, probes=rows[:5])
     assert labelings.scores.compact
     assert labelings.scores.columns == COMPACT
-    assert ScoreForm(labelings.classes).bytes_of(1, 1) == 28
+    assert ScoreForm(labelings.classes).bytes_of(1) == 28
     fitted = GaussianNB().fit(rows[labelings.train_rows[1]], y[labelings.train_rows[1]])
     full = fitted.predict_proba(rows[labelings.test_rows])
     values = labelings.scores.values[1, 0]

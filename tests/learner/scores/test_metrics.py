@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics as sk
+from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
@@ -15,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import classay
 from classay import InputError, Labelings, Subsets, metrics, record
-from classay.learner.scores.reliability import calibration_figures
+from classay.learner.scores.reliability import bin_edges, bin_of, calibration_figures
 from classay.learner.scores.scorers import scorer_names
 
 
@@ -306,3 +307,19 @@ def test_degrees_of_freedom_that_no_integer_holds():
 
     estimate = interval(0.5, 0.1, 1e300, (-1.0, 1.0), 0.95, "", 0)
     assert estimate.high - estimate.value == pytest.approx(0.1 * 1.959964)
+
+
+def test_equal_scores_are_in_one_bin_the_one_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([np.zeros(200), np.round(rng.random(300), 1), np.ones(100)])
+    came = rng.random(600) < scores
+    edges = bin_edges(scores)
+    place = bin_of(scores, edges)
+    assert all(np.unique(place[scores == score]).size == 1 for score in np.unique(scores))
+    observed, predicted = calibration_curve(came, scores, n_bins=10, strategy="quantile")
+    counts = np.bincount(place)
+    there = counts > 0
+    np.testing.assert_allclose((np.bincount(place, scores)[there] / counts[there]), predicted)
+    np.testing.assert_allclose((np.bincount(place, came)[there] / counts[there]), observed)
+    assert (place[scores == 0] == 0).all()
+    assert (scores[place == 0] == 0).all()  # alone: not mixed with larger ones

@@ -12,8 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from classay import InputError, Labelings, Subsets, record, score_variance
+from classay import InputError, Labelings, Subsets, record
 from classay.learner.scores.refit_pairs import distance, pair_tables, unequal
+from classay.learner.scores.score_variance import score_variance
 
 
 def two_way(subsets, refits, n, sample, chance, seed=0, middle=0.5):

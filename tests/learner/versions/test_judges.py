@@ -12,6 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import classay
 from classay import InputError, Labelings
+from classay.learner.versions.repeats import repeats_needed
 
 
 def test_kappa_is_cohens():
@@ -56,7 +57,7 @@ def test_a_judge_with_known_flip_rates_is_recovered():
     record = Labelings.from_frame(table, truth="label", prediction="said", item="id", run="run", variant="prompt")
     again = classay.judges(record)
     assert again.kappa.value == pytest.approx(result.kappa.value)
-    assert classay.repeats_needed(record).repeats.value >= 1
+    assert repeats_needed(record).repeats.value >= 1
 
 
 def test_missing_ratings_are_not_a_category():

@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-import classay
 from classay import InputError, Labelings
-from classay.learner.versions.repeats import Variances, variances
+from classay.learner.versions.repeats import Variances, repeats_needed, variances
 
 
 def record(right) -> Labelings:
@@ -31,9 +30,9 @@ def test_the_parts_of_the_variance_are_unbiased():
 def test_how_many_follow_from_the_parts():
     rng = np.random.default_rng(1)
     share = rng.choice([0.2, 1.0], size=2000)
-    result = classay.repeats_needed(record(rng.random((1, 10, 2000)) < share), precision=1e-6)
+    result = repeats_needed(record(rng.random((1, 10, 2000)) < share), precision=1e-6)
     # To within one point it takes fewer: 1.96²·0.08/(2000·R) = 0.01² at R = 1.5.
-    assert classay.repeats_needed(record(rng.random((1, 10, 2000)) < share)).repeats.value == 2
+    assert repeats_needed(record(rng.random((1, 10, 2000)) < share)).repeats.value == 2
     # W/(n·R) is a tenth of the total at R = 9·W/B = 9·0.08/0.16 = 4.5, so 5.
     assert result.repeats.value in (5, 6)
     assert result.repeats.low <= 5 <= result.repeats.high
@@ -45,7 +44,7 @@ def test_how_many_follow_from_the_parts():
 
 def test_a_target_and_runs_that_never_differ():
     steady = np.tile(np.arange(100) % 4 > 0, (1, 3, 1))
-    result = classay.repeats_needed(record(steady), half_width=0.05)
+    result = repeats_needed(record(steady), half_width=0.05)
     assert result.repeats.value == 1
     assert result.items_for_half_width == math.ceil(1.959964**2 * result.variances.items / 0.05**2)
     assert "1 run suffice" in str(result)
@@ -57,13 +56,13 @@ def test_whole_runs_that_differ_need_more_runs():
     rng = np.random.default_rng(2)
     good = rng.random((1, 12, 1)) < 0.5
     right = np.where(good, rng.random((1, 12, 400)) < 0.95, rng.random((1, 12, 400)) < 0.6)
-    result = classay.repeats_needed(record(right), half_width=0.01)
+    result = repeats_needed(record(right), half_width=0.01)
     assert result.repeats.value > 20
-    few = classay.repeats_needed(record(right), precision=0.2, half_width=0.01)
+    few = repeats_needed(record(right), precision=0.2, half_width=0.01)
     assert few.items_for_half_width is None
     assert "Use more runs" in str(few)
 
 
 def test_one_run_is_refused():
     with pytest.raises(InputError, match="at least 2 are needed"):
-        classay.repeats_needed(record(np.ones((2, 1, 5), dtype=bool)))
+        repeats_needed(record(np.ones((2, 1, 5), dtype=bool)))

@@ -16,16 +16,16 @@ from ... import expect
 from ...charts.style.picture_files import prepared_library
 from ...data.model.error_slices import slices
 from ...estimators.spec import learners_from_texts
+from ...learner.records.prediction_file import read_predictions
 from ...report.data_report import DataParts, findings_of_data, measure_data
 from ...report.document import Finding
 from ...report.export.files import ready
-from ...report.model_check import ModelCheck
+from ...report.model_check import ModelCheck, ModelPredictions
 from ...tables.data import Data
 from ...tables.expressions import compare
 from ...tables.read import read_frame
 from .. import options
 from ..inputs import roles_of
-from ..prediction_files import read_predictions
 from ..runner import Outcome, region_table, rows_table
 from .report import save, text_of_report
 
@@ -142,7 +142,8 @@ def command(
     found = None
     if predictions is not None:
         audit = measured.audit
-        found = read_predictions(predictions, table.classes, measured.y, measured.positions, audit.rows_read)
+        read = read_predictions(predictions, table.classes, measured.y.size, measured.positions, audit.rows_read)
+        found = ModelPredictions.given(*read, table.classes, measured.y, predictions)
     if any(path.suffix.lower() == ".html" for path in paths):
         prepared_library()
     by = "" if table.test is None else f" by {len(table.y):,} others"

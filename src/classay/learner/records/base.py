@@ -87,6 +87,7 @@ class Refits(ABC):
     groups: AnyInts | None
     probe_groups: AnyInts | None
     predicted: Mask | None
+    columns: pd.DataFrame | None = None
 
     @abstractmethod
     def answers(self, on: str = "test") -> NDArray[Any]:
@@ -280,10 +281,11 @@ class Refits(ABC):
             "failures": [[failure.subset, failure.refit, failure.error] for failure in self.failures],
             **self.own_header(),
         }
-        packed = None if self.probes is None else archive.pack_table(self.probes, "probes")
-        if packed is not None:
-            header["probes"] = packed[0]
-            arrays |= packed[1]
+        for name, table in (("probes", self.probes), ("columns", self.columns)):
+            packed = None if table is None else archive.pack_table(table, name)
+            if packed is not None:
+                header[name] = packed[0]
+                arrays |= packed[1]
         return header, arrays
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import AnyInts, Floats, Mask
+from ...engine import archive
 from ...expect import InputError, one_of, shown
 from ...inputs import one_per_row, plain_labels
 from ...intervals import (
@@ -29,8 +30,8 @@ from ...splits import per_row
 from . import base
 from .base import Failure, OutOfFold, Refits, common_fields
 from .prediction_table import PredictionTable, prediction_table
-from .scores import MOST_FULL, Scores, scores_from_arrays, scores_from_file
-from .validity import expect_classes, expect_fold_scores, expect_scores, expect_valid
+from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays, scores_from_file
+from .validity import expect_classes, expect_full_scores, expect_scores, expect_valid
 
 MISSING = -1
 
@@ -46,8 +47,10 @@ class Labelings(Refits):
     parameters, scheme, seed, fingerprint of the data, versions. `groups[i]` is the group of test point i, if there are
     groups: intervals are then over groups. `scores` are the probabilities or decision values of the same refits on the
     test points, `probe_scores` those on the probes; None if they were not kept. With `Folds`, `predicted[k, i]` says
-    which points fit k predicted, None: all; `fold_scores[r, p]` are scores and probabilities (2C) of prediction p, in
-    the order of fits and points. Make one with `classay.record` or `from_arrays`.
+    which points fit k predicted, None: all. `full_scores[r, p]` are scores and probabilities (2C) in 64 bits of
+    prediction p, in the order of fits and points, of folds and of tables of predictions. Of such tables, `confidence`
+    (K, R, n) is the score of the answer given, and `columns` has the other columns, a row for each item. Make one with
+    `classay.record`, `from_arrays` or `from_frame`.
     """
 
     labels: AnyInts
@@ -69,7 +72,9 @@ class Labelings(Refits):
     scores: Scores | None = None
     probe_scores: Scores | None = None
     predicted: Mask | None = None
-    fold_scores: Floats | None = None
+    full_scores: Floats | None = None
+    confidence: Floats | None = None
+    columns: pd.DataFrame | None = None
 
     KIND = "labelings"
 
@@ -231,7 +236,12 @@ class Labelings(Refits):
             "runs": list(table.runs),
             "items": [str(item) for item in table.items],
         }
-        scores = None
+        scores = full = None
+        if table.class_scores is not None:
+            shape = table.class_scores.shape
+            values = table.class_scores.swapaxes(0, 1).reshape(shape[1], -1, shape[3])
+            shares = values if is_probability(values) else np.full_like(values, np.nan)
+            full = np.concatenate([values, shares], axis=2)
         if table.class_scores is not None and table.classes.size <= MOST_FULL and np.isfinite(table.class_scores).all():
             scores = scores_from_arrays(table.class_scores, "score", table.labels, table.classes, None, None)
         return cls(
@@ -245,7 +255,34 @@ class Labelings(Refits):
             about=about,
             groups=table.groups,
             scores=scores,
+            full_scores=full,
+            confidence=table.confidence,
+            columns=table.columns,
         )
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Names of the first axis: variants of a table of predictions, else numbers from 1."""
+        return tuple(self.about.get("variants") or (str(number + 1) for number in range(len(self.labels))))
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the second axis."""
+        return tuple(self.about.get("runs") or (str(number + 1) for number in range(self.labels.shape[1])))
+
+    @property
+    def items(self) -> NDArray[Any]:
+        """Names of the points."""
+        return np.asarray(self.about.get("items") or np.arange(self.truth.size))
+
+    @property
+    def class_scores(self) -> Floats | None:
+        """(K, R, n, C): scores of every class in 64 bits, of a table of predictions that had them."""
+        if self.full_scores is None or self.predicted is not None:
+            return None
+        subsets, refits, points = self.labels.shape
+        by_run = self.full_scores[..., : self.classes.size].reshape(refits, subsets, points, -1)
+        return np.asarray(by_run.swapaxes(0, 1))
 
     def answers(self, on: str = "test") -> AnyInts:
         """(K, R, n) codes of the predictions on the `test` points or the `probes`."""
@@ -294,7 +331,8 @@ class Labelings(Refits):
             probe_labels=None if self.probe_labels is None else self.probe_labels[rows, refits],
             failures=(),
             predicted=None if self.predicted is None else self.predicted[subsets],
-            fold_scores=None,
+            full_scores=None,
+            confidence=None if self.confidence is None else self.confidence[rows, refits],
             scores=None if self.scores is None else self.scores.take(subsets, refits),
             probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
         )
@@ -310,9 +348,10 @@ class Labelings(Refits):
     def out_of_fold(self, refit: int = 0) -> OutOfFold:
         """The predictions of all folds together, of a record with `Folds`: each row by a fit that did not see it.
 
-        Of a row that several fits predict, the prediction of the first counts. `refit`: which of the repeats.
+        Of a row that several fits predict, the prediction of the first counts. `refit`: which of the repeats. A record
+        of one set of predictions gives these.
         """
-        if self.predicted is None:
+        if self.predicted is None and len(self.labels) > 1:
             raise InputError(f"The record of {self.name} is not of Folds: its refits all predict the same test points.")
         missing = np.flatnonzero(~self.present[:, refit])
         if missing.size:
@@ -321,18 +360,18 @@ class Labelings(Refits):
                 f"{self.name} has no predictions in {missing.size} of {len(self.labels)} folds"
                 + (f": {errors[0]}" if errors else ", which were not run.")
             )
-        fit, point = np.nonzero(self.predicted)
+        fit, point = np.nonzero(np.ones((1, self.truth.size)) if self.predicted is None else self.predicted)
         _, first = np.unique(point, return_index=True)
-        both = None if self.fold_scores is None else self.fold_scores[refit][first]
+        both = None if self.full_scores is None else self.full_scores[refit][first]
         ranking, probabilities = (None, None) if both is None else np.split(both, 2, axis=1)
-        sizes = [rows.size for rows in self.train_rows]
+        sizes = [rows.size for rows in self.train_rows] or [0]
         return OutOfFold(
             self.labels[fit[first], refit, point[first]].astype(np.int64),
             None if ranking is None or np.isnan(ranking).any() else ranking,
             None if probabilities is None or np.isnan(probabilities).any() else probabilities,
             self.test_rows,
             min(sizes),
-            int(self.about["scheme"].get("available", min(sizes))),
+            int(self.about.get("scheme", {}).get("available", min(sizes))),
         )
 
     @property
@@ -385,7 +424,8 @@ class Labelings(Refits):
             "probe_labels": self.probe_labels,
             "scores": None if self.scores is None else self.scores.values,
             "probe_scores": None if self.probe_scores is None else self.probe_scores.values,
-            "fold_scores": self.fold_scores,
+            "full_scores": self.full_scores,
+            "confidence": self.confidence,
         }
         return arrays | {name: part for name, part in more.items() if part is not None}
 
@@ -404,7 +444,9 @@ class Labelings(Refits):
             probe_labels=arrays.get("probe_labels"),
             scores=scores_from_file(header.get("scores"), arrays.get("scores"), arrays["classes"]),
             probe_scores=scores_from_file(header.get("scores"), arrays.get("probe_scores"), arrays["classes"]),
-            fold_scores=arrays.get("fold_scores"),
+            full_scores=arrays.get("full_scores"),
+            confidence=arrays.get("confidence"),
+            columns=archive.unpack_table(header["columns"], arrays, "columns") if "columns" in header else None,
             **common_fields(header, arrays),
         )
         expect_classes(record.classes)
@@ -412,8 +454,11 @@ class Labelings(Refits):
         for scores, answers in ((record.scores, record.labels), (record.probe_scores, record.probe_labels)):
             if scores is not None:
                 expect_scores(scores, answers, record.classes.size)
-        if record.fold_scores is not None:
-            expect_fold_scores(record.fold_scores, record.predicted, record.labels, record.classes.size)
+        if record.full_scores is not None:
+            expect_full_scores(record.full_scores, record.predicted, record.labels, record.classes.size)
+        for values, shape in ((record.confidence, record.labels.shape), (record.columns, (record.truth.size,))):
+            if values is not None and values.shape[: len(shape)] != shape:
+                raise ValueError("confidence or columns do not fit the predictions")
         if (record.train_accuracy > 1).any():
             raise ValueError("accuracy on the training rows is above 1")
         return record

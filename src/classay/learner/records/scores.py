@@ -253,6 +253,12 @@ def ranking_and_probabilities(fitted: Fitted, X: Any, classes: NDArray[Any]) -> 
 # Scores from elsewhere
 
 
+def is_probability(values: NDArray[Any]) -> bool:
+    """Whether numbers (…, C) are probabilities: from 0 to 1, with a sum of 1 over classes."""
+    within = values.size > 0 and bool((values >= 0).all() and (values <= 1).all())
+    return within and bool((np.abs(values.sum(axis=-1) - 1) <= SUM_REACH).all())
+
+
 def scores_from_arrays(
     scores: ArrayLike, name: str, answers: NDArray[Any], classes: NDArray[Any], order: NDArray[Any] | None, kind: Any
 ) -> Scores:
@@ -282,7 +288,7 @@ def scores_from_arrays(
         raise InputError(f"`{name}` has values that are missing or infinite; every point needs a finite number.")
     if order is not None:
         values = values[..., np.argsort(order)]
-    sums = bool((np.abs(values.sum(axis=-1) - 1) <= SUM_REACH).all()) and least >= 0 and most <= 1
+    sums = is_probability(values)
     if kind == PROBABILITY and not sums:
         raise InputError(
             f"`{name}` are given as probabilities but are not all from 0 to 1 with a sum of 1 over classes. Normalise "

@@ -75,14 +75,14 @@ def expect_scores(scores: Scores, answers: NDArray[Any] | None, classes: int) ->
     _expect(bool(whole), "classes of scores are out of range")
 
 
-def expect_fold_scores(
+def expect_full_scores(
     scores: NDArray[Any], predicted: NDArray[np.bool_] | None, answers: NDArray[Any], classes: int
 ) -> None:
     """Raise a ValueError if these cannot be scores and probabilities of the rows that fits predicted."""
-    number = 0 if predicted is None else int(predicted.sum())
+    number = answers.shape[0] * answers.shape[2] if predicted is None else int(predicted.sum())
     _expect(
         scores.dtype == np.float64 and scores.shape == (answers.shape[1], number, 2 * classes),
-        f"scores of folds have shape {scores.shape}",
+        f"full scores have shape {scores.shape}",
     )
     _expect(not (scores[..., classes:] < 0).any(), "probabilities are out of range")
 

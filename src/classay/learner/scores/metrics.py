@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from .curves import refit_curves
 from .pointwise import confusion_counts, count_figures, log_losses, precisions, squared_errors
 from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
 from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
+from .score_variance import ScoreVariance, score_variance
 from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, needs_of, quiet
 from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
 
@@ -85,11 +86,7 @@ class Metrics(Result, chart="learner.scores:draw_metrics"):
     calibration: Calibration | None
     skipped: dict[str, str]
     notes: tuple[str, ...]
-    record: InitVar[Labelings]
-
-    def __post_init__(self, record: Labelings) -> None:
-        # Not a field: all predictions do not belong in to_dict().
-        object.__setattr__(self, "_record", record)
+    record: Labelings = field(repr=False)
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.estimates:
@@ -101,8 +98,12 @@ class Metrics(Result, chart="learner.scores:draw_metrics"):
 
     def curve(self, kind: str = "roc") -> pd.DataFrame:
         """The ROC curve ('roc') or the precision-recall curve ('precision_recall') over refits: see `refit_curves`."""
-        record, scores = self._record.scored()  # type: ignore[attr-defined]
+        record, scores = self.record.scored()
         return refit_curves(record, scores, kind)
+
+    def score_variance(self, scale: str = "probability", level: float = 0.95) -> ScoreVariance:
+        """How much of the variance of predicted scores comes from the training sample, and how much from chance."""
+        return score_variance(self.record, scale, level)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per metric: learner, on, figure, class, value, low, high, level, kind, and the spread over refits."""
@@ -360,7 +361,7 @@ class _Work:
         counts = np.bincount(self.record.truth, minlength=self.record.classes.size)
         events = int(counts.min()) if counts.size == 2 else int(counts.sum())
         limits = {"balanced_accuracy": (0.0, 1.0), "f1": (0.0, 1.0), "matthews": (-1.0, 1.0)}
-        return {name: self._interval(figures[name], without[name], some, limits[name], events) for name in figures}
+        return {name: self._interval(figures[name], without[name], some, limits[name], events) for name in limits}
 
     @cached_property
     def _counts(self) -> tuple[Ints, Ints, Ints]:

@@ -45,7 +45,10 @@ def confusion_counts(truth: AnyInts, labels: AnyInts, n_classes: int) -> Ints:
 
 
 def count_figures(counts: NDArray[Any]) -> dict[str, Floats]:
-    """Balanced accuracy, F1 and Matthews' coefficient of confusion matrices (…, C, C)."""
+    """Balanced accuracy, F1 (of two classes that of the second), its mean over classes, and Matthews' coefficient.
+
+    Of confusion matrices (…, C, C), as scikit-learn defines them.
+    """
     table = counts.astype(float)
     right, true, predicted = np.einsum("...ii->...i", table), table.sum(axis=-1), table.sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -55,12 +58,15 @@ def count_figures(counts: NDArray[Any]) -> dict[str, Floats]:
         covariance = right.sum(axis=-1) * n - (true * predicted).sum(axis=-1)
         own = n**2 - (predicted**2).sum(axis=-1), n**2 - (true**2).sum(axis=-1)
         matthews = np.where(own[0] * own[1] > 0, covariance / np.sqrt(own[0] * own[1]), 0.0)
-    if table.shape[-1] == 2:
-        mean_f1 = f1[..., 1]
-    else:
-        # As scikit-learn does: over classes that occur, in the truth or among predictions.
-        mean_f1 = f1.sum(axis=-1) / np.maximum((true + predicted > 0).sum(axis=-1), 1)
-    return {"balanced_accuracy": np.nanmean(recall, axis=-1), "f1": mean_f1, "matthews": matthews}
+    # Over classes that occur, in the truth or among predictions.
+    f1_macro = f1.sum(axis=-1) / np.maximum((true + predicted > 0).sum(axis=-1), 1)
+    return {
+        "accuracy": right.sum(axis=-1) / n,
+        "balanced_accuracy": np.nanmean(recall, axis=-1),
+        "f1": f1[..., 1] if table.shape[-1] == 2 else f1_macro,
+        "f1_macro": f1_macro,
+        "matthews": matthews,
+    }
 
 
 def precisions(counts: NDArray[Any]) -> Floats:

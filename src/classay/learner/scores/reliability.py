@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ... import seeds
-from ...arrays import AnyInts, Floats
+from ...arrays import AnyInts, Floats, Ints
 from ...intervals import Estimate
 from ..records.scores import Scores
 
@@ -53,6 +53,14 @@ def bin_edges(probabilities: Floats) -> Floats:
     return np.unique(inner)
 
 
+def bin_of(probabilities: Floats, edges: Floats) -> Ints:
+    """The bin of each score: above the edge before, up to and with its own, as in scikit-learn's `calibration_curve`.
+
+    Many scores of 0 are then alone in the first bin. Put above their edge, they would be mixed with larger ones.
+    """
+    return np.searchsorted(edges, probabilities, side="left")
+
+
 def calibration_figures(probabilities: Floats, outcomes: NDArray[Any], edges: Floats) -> Floats:
     """Calibration error, reliability and resolution of one refit, from the bins between the edges.
 
@@ -72,7 +80,7 @@ def calibration_figures(probabilities: Floats, outcomes: NDArray[Any], edges: Fl
 
 def _by_bin(probabilities: Floats, outcomes: NDArray[Any], edges: Floats) -> tuple[Floats, Floats, Floats]:
     """Number, mean probability and share that came true, of bins that are not empty."""
-    bins = np.searchsorted(edges, probabilities, side="left")
+    bins = bin_of(probabilities, edges)
     counts = np.bincount(bins, minlength=edges.size + 1).astype(float)
     there = counts > 0
     sums = np.bincount(bins, probabilities, edges.size + 1)[there], np.bincount(bins, outcomes, edges.size + 1)[there]
@@ -87,7 +95,7 @@ def calibration(
     number = edges.size + 1
     shares, means, rows = np.full((3, len(flat), number), np.nan)
     for refit, (scores, true) in enumerate(zip(flat, came)):
-        bins = np.searchsorted(edges, scores, side="left")
+        bins = bin_of(scores, edges)
         rows[refit] = np.bincount(bins, minlength=number)
         with np.errstate(invalid="ignore", divide="ignore"):
             means[refit] = np.bincount(bins, scores, number) / rows[refit]

@@ -6,7 +6,7 @@ Half of the changes that users see may have nothing to do with the new rows: ano
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -66,15 +66,11 @@ class Retraining(Result, chart="learner.scores:draw_retraining"):
     per_point: Floats
     per_sample: Floats
     notes: tuple[str, ...]
-    record: InitVar[Labelings]
-
-    def __post_init__(self, record: Labelings) -> None:
-        # Not a field: all predictions do not belong in to_dict().
-        object.__setattr__(self, "_record", record)
+    record: Labelings = field(repr=False)
 
     def regions(self, table: pd.DataFrame, **options: Any) -> DisagreementRegions:
         """Where predictions change most: see `disagreement_regions`. `table` has the test rows, in their order."""
-        record: Labelings = self._record  # type: ignore[attr-defined]
+        record = self.record
         return disagreement_regions(record, table, on="test", **options)
 
     def to_frame(self) -> pd.DataFrame:

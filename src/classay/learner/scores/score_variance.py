@@ -7,7 +7,7 @@ change.
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,11 +56,7 @@ class ScoreVariance(Result, chart="learner.scores:draw_variance"):
     clip: float
     per_point: pd.DataFrame
     notes: tuple[str, ...]
-    record: InitVar[Labelings]
-
-    def __post_init__(self, record: Labelings) -> None:
-        # Not a field: all scores do not belong in to_dict().
-        object.__setattr__(self, "_record", record)
+    record: Labelings = field(repr=False)
 
     @property
     def spread(self) -> float:
@@ -76,7 +72,7 @@ class ScoreVariance(Result, chart="learner.scores:draw_variance"):
         randomness alone. The interval is over subsets and test points.
         """
         expect.fraction(by, "by")
-        record, scores = _scored(self._record)  # type: ignore[attr-defined]
+        record, scores = _scored(self.record)
         scores.expect_full("`moved`")
         tables = pair_tables(scores.values, lambda one, other: distance(one, other) > by, record.halves)
         return _share_of(tables.within if same_sample else tables.table, record, same_sample, level)
@@ -89,7 +85,7 @@ class ScoreVariance(Result, chart="learner.scores:draw_variance"):
         Decisions are for the second class from `threshold` on (default 0.5), or at the threshold that costs least with
         `cost`, a pair (cost of a false positive, of a false negative). As `moved` otherwise.
         """
-        record, scores = _scored(self._record)  # type: ignore[attr-defined]
+        record, scores = _scored(self.record)
         expect_two(record, "`flips`")
         if threshold is not None and cost is not None:
             raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,8 @@ class Comparison(Result, unit="share of items"):
     `regressions` is the share of items that old gets right and new wrong, `gains` the other way round. `churn` is the
     share of items whose prediction changes; `refit_churn` what a mere refit of the same learner changes, unknown unless
     a version has two fits; `beyond_refit` is churn − refit_churn, and `p_beyond` the p-value that it is not above 0.
-    `worse`, `better` and `changed` are regions in which regressions, gains, and changes beyond a refit gather.
+    `worse`, `better` and `changed` are regions in which regressions, gains, and changes beyond a refit gather. `items`
+    has a row per item: share of fits of each version that are right, and how often their predictions differ.
     """
 
     old: str
@@ -68,17 +69,7 @@ class Comparison(Result, unit="share of items"):
     n_tested: int
     min_effect: float
     notes: tuple[str, ...]
-    per_item: InitVar[pd.DataFrame]
-
-    def __post_init__(self, per_item: pd.DataFrame) -> None:
-        # Not a field: one row per item does not belong in to_dict().
-        object.__setattr__(self, "_per_item", per_item)
-
-    @property
-    def items(self) -> pd.DataFrame:
-        """One row per item: share of fits of each version that are right, and how often their predictions differ."""
-        frame: pd.DataFrame = self._per_item  # type: ignore[attr-defined]
-        return frame
+    items: pd.DataFrame = field(repr=False)
 
     @property
     def beyond_shown(self) -> bool:
@@ -280,7 +271,7 @@ def compare(
         n_tested=n_tested,
         min_effect=float(min_effect),
         notes=tuple(notes),
-        per_item=pd.DataFrame(
+        items=pd.DataFrame(
             {
                 "truth": pair.classes[pair.truth],
                 "old_right": right_old,

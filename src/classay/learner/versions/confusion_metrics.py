@@ -1,14 +1,13 @@
-"""Metrics of a confusion matrix, and their paired difference between two versions."""
+"""The paired difference of a metric of the confusion matrix between two versions."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from ... import seeds
 from ...arrays import AnyInts, Floats
 from ...intervals import Estimate
+from ..scores.pointwise import count_figures
 from .matched import Matched
 
 RESAMPLES = 400
@@ -16,54 +15,22 @@ MOST_FITS = 10
 """Fits of a version whose metric is averaged."""
 
 
-def _accuracy(confusion: Floats) -> float:
-    return float(np.trace(confusion) / confusion.sum())
-
-
-def _balanced_accuracy(confusion: Floats) -> float:
-    rows = confusion.sum(axis=1)
-    return float((np.diag(confusion)[rows > 0] / rows[rows > 0]).mean())
-
-
-def _f1_macro(confusion: Floats) -> float:
-    both = confusion.sum(axis=0) + confusion.sum(axis=1)
-    return float((2 * np.diag(confusion)[both > 0] / both[both > 0]).mean())
-
-
-def _mcc(confusion: Floats) -> float:
-    total, right = confusion.sum(), np.trace(confusion)
-    true, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
-    spread = np.sqrt((total**2 - predicted @ predicted) * (total**2 - true @ true))
-    return float((right * total - true @ predicted) / spread) if spread > 0 else 0.0
-
-
-METRICS: dict[str, Callable[[Floats], float]] = {
-    "accuracy": _accuracy,
-    "balanced_accuracy": _balanced_accuracy,
-    "f1_macro": _f1_macro,
-    "mcc": _mcc,
-}
-"""Name -> function of the confusion matrix (true classes x predicted classes), as scikit-learn defines them."""
+METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy", "f1_macro": "f1_macro", "mcc": "matthews"}
+"""Metrics of the confusion matrix by which versions are compared, and their names among the figures of counts."""
 
 
 def metric_difference(pair: Matched, metric: str, level: float, seed: int) -> tuple[Estimate, Estimate, Estimate]:
     """The metric of old, of new, and new − old, with percentile intervals of a bootstrap over items (or groups)."""
-    measure, size = METRICS[metric], pair.classes.size
+    figure, size = METRICS[metric], pair.classes.size
     fits = [_fits(version.labels) for version in (pair.old, pair.new)]
     cells = [[pair.truth.astype(np.int64) * size + labels for labels in version] for version in fits]
 
     def values(weights: Floats | None) -> list[float]:
-        return [
-            float(
-                np.mean(
-                    [
-                        measure(np.bincount(each, weights, size * size).reshape(size, size).astype(float))
-                        for each in version
-                    ]
-                )
-            )
+        counts = [
+            np.stack([np.bincount(each, weights, size * size).reshape(size, size) for each in version])
             for version in cells
         ]
+        return [float(count_figures(each)[figure].mean()) for each in counts]
 
     generator = seeds.generator(seed, "metric")
     if pair.groups is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -20,7 +20,8 @@ from ...frames import pandas_of
 from ...intervals import Estimate, around, share_around
 from ...result import PARTS, Result
 from ..records.labelings import Labelings
-from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, PredictionTable, prediction_table
+from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, prediction_table
+from .repeats import Repeats, repeats_needed
 
 OVER = "over items"
 MOST_PAIRS = 12
@@ -82,7 +83,8 @@ class SystemPair:
 class Judges(Result, unit="share of items rated the same"):
     """The result of `judges`: `raters` alone, `pairs` of them, and the `systems` they rate.
 
-    `agreement` and `kappa` are the means over pairs of raters, unknown for one rater.
+    `agreement` and `kappa` are the means over pairs of raters, unknown for one rater. `items` has a row per item and
+    rater: how often two of its ratings differ, those that change most first.
     """
 
     n_items: int
@@ -94,16 +96,28 @@ class Judges(Result, unit="share of items rated the same"):
     systems: tuple[SystemScore, ...]
     system_pairs: tuple[SystemPair, ...]
     notes: tuple[str, ...]
-    per_item: InitVar[pd.DataFrame]
+    items: pd.DataFrame = field(repr=False)
+    record: Labelings = field(repr=False)
 
-    def __post_init__(self, per_item: pd.DataFrame) -> None:
-        object.__setattr__(self, "_per_item", per_item)
+    def repeats_needed(
+        self,
+        share: float = 0.1,
+        *,
+        precision: float = 0.01,
+        half_width: float | None = None,
+        level: float = 0.95,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> Repeats:
+        """How many runs suffice, so that asking again hardly moves accuracy: of ratings whose truth is known.
 
-    @property
-    def items(self) -> pd.DataFrame:
-        """One row per item and rater: how often two of its ratings differ, those that change most first."""
-        frame: pd.DataFrame = self._per_item  # type: ignore[attr-defined]
-        return frame
+        Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers. The answer is
+        the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that asking again moves
+        accuracy by at most `precision`. With `half_width`, it also says how many items reach that half-width of the
+        interval of accuracy. It misleads if runs were not independent: one seed, a cache, or temperature 0.
+        """
+        return repeats_needed(
+            self.record, share, precision=precision, half_width=half_width, level=level, random_state=random_state
+        )
 
     def summary(self) -> dict[str, Estimate]:
         """How often each rater agrees with itself, and the first pairs of raters with each other."""
@@ -210,16 +224,17 @@ def judges(
     """
     expect.fraction(level, "level")
     if isinstance(ratings, Labelings):
-        table, systems, questions = _from_record(ratings), None, None
+        table, items, systems, questions = ratings, ratings.items, None, None
         if system is not None:
             raise InputError("`system` names a column; pass the table of ratings, not a record.")
     else:
         frame, key = _with_key(ratings, item, system)
-        table = prediction_table(
+        rated = prediction_table(
             frame, truth=None, prediction=rating, item=key, run=run, variant=rater, normalise=normalise
         )
-        systems = None if system is None else table.columns[system].astype(str).to_numpy()
-        questions = None if system is None or item is None else table.columns[item].to_numpy()
+        table, items = Labelings.from_predictions(rated, "ratings"), rated.items
+        systems = None if system is None else rated.columns[system].astype(str).to_numpy()
+        questions = None if system is None or item is None else rated.columns[item].to_numpy()
     shares, runs = _shares(table)
     raters = tuple(_rater(name, shares[place], runs[place], level) for place, name in enumerate(table.variants))
     pairs = tuple(
@@ -227,7 +242,7 @@ def judges(
         for one, other in combinations(range(len(shares)), 2)
     )
     unknown = Estimate(math.nan, -1.0, 1.0, level, "unknown: one rater")
-    notes = list(table.notes)
+    notes = [str(note) for note in table.notes]
     scores: tuple[SystemScore, ...] = ()
     system_pairs: tuple[SystemPair, ...] = ()
     if systems is not None:
@@ -243,21 +258,12 @@ def judges(
         systems=scores,
         system_pairs=system_pairs,
         notes=tuple(notes),
-        per_item=_flips(table, shares, runs),
+        items=_flips(table, items, shares, runs),
+        record=table,
     )
 
 
 # The table of ratings
-
-
-def _from_record(record: Labelings) -> PredictionTable:
-    variants = record.about.get("variants") or [str(number + 1) for number in range(len(record.labels))]
-    items = record.about.get("items") or np.arange(record.truth.size)
-    runs = record.about.get("runs") or [str(number + 1) for number in range(record.labels.shape[1])]
-    return PredictionTable(
-        record.labels, record.truth, record.classes, np.asarray(items), tuple(variants), tuple(runs), pd.DataFrame(),
-        None, None, record.groups, tuple(str(note) for note in record.notes),
-    )  # fmt: skip
 
 
 def _with_key(ratings: Any, item: str | None, system: str | None) -> tuple[Any, str | None]:
@@ -283,7 +289,7 @@ def _with_key(ratings: Any, item: str | None, system: str | None) -> tuple[Any, 
     return frame.assign(**{key: frame[item].astype(str) + " · " + frame[system].astype(str)}), key
 
 
-def _shares(table: PredictionTable) -> tuple[Floats, AnyInts]:
+def _shares(table: Labelings) -> tuple[Floats, AnyInts]:
     """(K, n, C) shares of each rating in the runs of each rater at each item, and (K, n) runs that gave one."""
     silent = np.flatnonzero(table.classes.astype(str) == NOTHING_PREDICTED)
     count, _, items = table.labels.shape
@@ -376,7 +382,7 @@ def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Esti
     return Estimate(value, max(low, -1.0), high, level, OVER)
 
 
-def _flips(table: PredictionTable, shares: Floats, runs: AnyInts) -> pd.DataFrame:
+def _flips(table: Labelings, items: NDArray[Any], shares: Floats, runs: AnyInts) -> pd.DataFrame:
     rows = []
     for place, name in enumerate(table.variants):
         several = np.flatnonzero(runs[place] > 1)
@@ -385,7 +391,7 @@ def _flips(table: PredictionTable, shares: Floats, runs: AnyInts) -> pd.DataFram
         rows.append(
             pd.DataFrame(
                 {
-                    "item": table.items[several],
+                    "item": items[several],
                     "rater": name,
                     "runs": runs[place][several],
                     "usual": usual,
@@ -400,7 +406,7 @@ def _flips(table: PredictionTable, shares: Floats, runs: AnyInts) -> pd.DataFram
 # Systems
 
 
-def _numbers(table: PredictionTable, values: Mapping[Any, float] | None) -> Floats:
+def _numbers(table: Labelings, values: Mapping[Any, float] | None) -> Floats:
     """The number of each rating; NaN for no answer."""
     if values is not None:
         by_text = {str(key): float(value) for key, value in values.items()}
@@ -423,7 +429,7 @@ def _numbers(table: PredictionTable, values: Mapping[Any, float] | None) -> Floa
 
 
 def _systems(
-    table: PredictionTable, numbers: Floats, systems: NDArray[Any], questions: NDArray[Any] | None, level: float
+    table: Labelings, numbers: Floats, systems: NDArray[Any], questions: NDArray[Any] | None, level: float
 ) -> tuple[tuple[SystemScore, ...], tuple[SystemPair, ...]]:
     names = list(dict.fromkeys(systems.tolist()))
     scores, pairs = [], []

@@ -133,6 +133,8 @@ def repeats_needed(
 
     """
     record = expect_record(labelings, "labelings")
+    if (record.truth < 0).any():
+        raise expect.InputError("The ratings have no truth, so accuracy is unknown; expected a record with a truth.")
     expect.fraction(share, "share")
     expect.fraction(level, "level")
     expect.fraction(precision, "precision")

@@ -1,4 +1,4 @@
-"""Files of a model's predictions: CSV, Parquet or npz, columns found by their names."""
+"""A file of predictions for the rows of a table, CSV, Parquet or npz: columns are found by their names."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..arrays import Ints
-from ..expect import InputError, shown
-from ..files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text
-from ..report.model_check import ModelPredictions
-from ..tables.read import read_frame
+from ...arrays import Ints
+from ...expect import InputError, shown
+from ...files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text
+from ...tables.read import read_frame
 
 PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
 CONFIDENCE = ("confidence", "p_max", "max_probability", "probability", "score")
@@ -21,18 +20,20 @@ PROBABILITIES = ("probabilities", "proba", "predict_proba", "y_proba")
 PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
 
 
-def read_predictions(
-    source: str, classes: NDArray[Any], labels: NDArray[Any], kept: Ints | None = None, in_file: int | None = None
-) -> ModelPredictions:
-    """Read the predictions for rows of a table.
+Found = tuple[Any, Any, Any]
+"""Predicted classes, probabilities (rows, classes) and confidences; None for what a file does not have."""
 
-    classes : the classes that were trained on, in order; labels : of the rows; kept : where these are in their file, if
-    some were dropped; in_file : how many rows that file has. There is one prediction for each row of the table's file,
-    or of those that were kept, in the same order.
+
+def read_predictions(
+    source: str, classes: NDArray[Any], rows: int, kept: Ints | None = None, in_file: int | None = None
+) -> Found:
+    """The predicted class, probabilities and confidence of each row of a table, as far as a file has them.
+
+    classes : the classes that were trained on, in order; rows : how many there are; kept : where these are in their
+    file, if some were dropped; in_file : how many rows that file has. There is one prediction for each row of the
+    table's file, or of those that were kept, in the same order.
     """
-    rows = labels.size
     columns = _arrays(Path(source).expanduser()) if source.lower().endswith(".npz") else _columns(source, classes)
-    predicted, shares, confidence = columns
     lengths = dict.fromkeys(len(each) for each in columns if each is not None)
     if len(lengths) > 1:
         raise InputError(f"{source} has arrays of {shown(lengths)} rows; expected one prediction for each row in all.")
@@ -43,12 +44,8 @@ def read_predictions(
             raise InputError(
                 f"{source} has {given} predictions but there are {rows} rows{dropped}; they must match, in order."
             )
-        predicted, shares, confidence = (None if each is None else each[kept] for each in columns)
-    return ModelPredictions.given(predicted, shares, confidence, classes, labels, source)
-
-
-Found = tuple[Any, Any, Any]
-"""Predicted classes, probabilities (rows, classes) and confidences; None for what a file does not have."""
+        return tuple(None if each is None else each[kept] for each in columns)  # type: ignore[return-value]
+    return columns
 
 
 def _columns(source: str, classes: NDArray[Any]) -> Found:
