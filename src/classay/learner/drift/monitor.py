@@ -23,6 +23,7 @@ from ...estimators.adapters import free_seeds, kind_of, short_name
 from ...estimators.fit import expect_weights
 from ...expect import InputError
 from ...splits import per_row
+from ...tables.data import refuse_classes, refuse_target
 from ..fitting import checks
 from ..fitting.probes import KINDS, probes
 from ..fitting.provenance import fingerprint
@@ -154,7 +155,10 @@ class DriftMonitor:
         span = TimeSpan.of(time, len(labels))
         if given.weights is not None:
             expect_weights(self.learner)
-        checks.codec_for(self.learner, labels)
+        if kind_of(self.learner) == "regressor":
+            refuse_target(labels)
+        else:
+            refuse_classes(*np.unique(labels, return_inverse=True))
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")

@@ -13,19 +13,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ... import expect, seeds
-from ...arrays import Ints
+from ...arrays import AnyInts, Ints
 from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.fit import expect_weights
 from ...estimators.scores import may_score
 from ...expect import InputError
 from ...notes import Note
-from ...splits import NOTHING, PerRow
-from ...tables.data import refuse_classes, refuse_target, rows_and_labels
+from ...splits import NOTHING, PerRow, split_rows
+from ...tables.data import Data
 from ..records.base import Codec
 from ..records.labelings import LabelCodec
 from ..records.predictions import NumberCodec
 from ..records.scores import ScoreForm
-from . import parts, provenance
+from . import provenance
 from .folds import FoldFits, Folds
 from .fresh_samples import FreshSamples
 from .probes import probes as drawn_probes
@@ -66,12 +66,12 @@ class Setup:
     @property
     def test_groups(self) -> Ints | None:
         """The groups of the test points, if they are known."""
-        return parts.groups_of_points(self.per_row, self.test)
+        return _groups_of_points(self.per_row, self.test)
 
     @property
     def probe_groups(self) -> Ints | None:
         """The groups of the probes, if they are test points whose groups are known."""
-        return None if self.probe_rows is None else parts.groups_of_points(self.per_row, self.probe_rows)
+        return None if self.probe_rows is None else _groups_of_points(self.per_row, self.probe_rows)
 
     def about(self, name: str | None) -> dict[str, Any]:
         """The provenance of a record of the learner."""
@@ -163,17 +163,19 @@ def prepare(
         )
     two_fold = two_fold and isinstance(test_size, (int, float)) and test_size == 0
     if two_fold:
-        parts.expect_two_fold(wanted, time, X_test, scores)
+        _expect_two_fold(wanted, time, X_test, scores)
         scores = False  # half of the rows of every refit are its own
     else:
         test_size = expect.fraction(test_size, "test_size")
     time_limit = seconds_limit(time_limit)
     seed = seeds.settle(random_state)
     learner, of_learner = unfitted_learner(learner)
-    given = parts.with_test(X, y, X_test, y_test, classifier=kind_of(learner) != "regressor")
-    X, labels, of_data = rows_and_labels(*((X, y) if given is None else (given.X, given.y)), texts=True)
-    codec, codes = codec_for(learner, labels)
-    rows = parts.checked_per_row(groups, time, sample_weight, given, codes.size)
+    given = {"groups": groups, "time": time, "sample_weight": sample_weight, "X_test": X_test, "y_test": y_test}
+    data = _expect_apart(Data.of(X, y, **given, numbers=kind_of(learner) == "regressor"))
+    both = data.joined()
+    codes, rows = both.codes, both.per_row
+    of_data = [note for note in data.notes if isinstance(note, Note)]
+    codec = codec_for(learner, data.classes)
     if rows.weights is not None:
         expect_weights(learner)
     # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
@@ -182,17 +184,19 @@ def prepare(
     drawn: Scheme | FoldFits | FreshSamples
     of_parts: list[Note] = []
     if isinstance(wanted, Folds):
-        drawn = wanted.applied(X, labels, codes, rows, seed)
+        drawn = wanted.applied(both.X, both.y, codes, rows, seed)
         test = drawn.tested
         if wanted.tested is None and test.size < codes.size:
             of_parts.append(Note("rows-not-predicted", count=codes.size - test.size))
     else:
         drawn = wanted
         if not two_fold:
-            train, test = parts.split_parts(np.zeros_like(codes) if blind else codes, test_size, seed, rows, given)
-            of_parts = parts.notes_on_parts(codes, train, test, rows)
+            train, test = np.arange(len(data)), np.arange(len(data), codes.size)
+            if data.test is None:
+                train, test = split_rows(np.zeros_like(codes) if blind else codes, test_size, seed, rows)
+            of_parts = _notes_on_parts(codes, train, test, rows)
     drawn.check(codes[train], rows.take(train))
-    probing = None if probes is None else drawn_probes(probes, n_probes, X, test, seed)
+    probing = None if probes is None else drawn_probes(probes, n_probes, both.X, test, seed)
     answers = drawn.n * (test.size + (0 if probing is None else int(probing.rows.shape[0])))
     masked = isinstance(drawn, FoldFits) and not drawn.common
     if isinstance(drawn, FoldFits) and masked:
@@ -200,8 +204,8 @@ def prepare(
     form, of_scores = _score_form(scores, learner, codec, repeats * answers, masked)
     return Setup(
         learner=learner,
-        X=X,
-        y=labels,
+        X=both.X,
+        y=both.y,
         codec=codec,
         codes=codes,
         train=train,
@@ -211,12 +215,12 @@ def prepare(
         probe_rows=None if probing is None else probing.test_rows,
         scheme=drawn,
         repeats=repeats,
-        test_size=test_size if given is None and not by_fold else None,
+        test_size=test_size if data.test is None and not by_fold else None,
         seed=seed,
         time_limit=time_limit,
         notes=(*of_learner, *of_data, *of_parts, *of_scores),
         per_row=rows,
-        given_test=None if given is None else test.size,
+        given_test=None if data.test is None else test.size,
         scores=form,
         own_points=0 if masked else None,
     )
@@ -300,14 +304,58 @@ def _is_fitted(learner: Any) -> bool:
     return True
 
 
-def codec_for(learner: Any, y: NDArray[Any]) -> tuple[Codec, NDArray[np.int64]]:
-    """How the learner's predictions are stored, and the class of each row for the split (one if a regressor)."""
-    if kind_of(learner) == "regressor":
-        refuse_target(y)
-        return NumberCodec(), np.zeros(y.size, dtype=np.int64)
-    classes, codes = np.unique(y, return_inverse=True)
-    refuse_classes(classes, codes)
-    return LabelCodec(classes), codes
+def codec_for(learner: Any, classes: NDArray[Any]) -> Codec:
+    """How the learner's predictions are stored."""
+    return NumberCodec() if kind_of(learner) == "regressor" else LabelCodec(classes)
+
+
+def _expect_apart(data: Data) -> Data:
+    if data.groups_in_both:
+        raise InputError(
+            f"{data.groups_in_both} groups of `groups` have rows in `X` and in `X_test`; a group must be in one of "
+            "them. Move its rows to one side, or leave `groups` out."
+        )
+    return data
+
+
+def _expect_two_fold(scheme: Any, time: Any, X_test: Any, scores: Any) -> None:
+    """Refuse test_size=0 where there is no other half to test on."""
+    if not isinstance(scheme, HalfSplits) or scheme.size is not None or time is not None or X_test is not None:
+        raise InputError(
+            "`test_size` is 0: each half is then tested on the other half of all rows, which needs HalfSplits(m) "
+            "without a size, and neither `time` nor `X_test`. Use a share such as 0.2 otherwise."
+        )
+    if scores is True:
+        raise InputError(
+            "`scores` is True and `test_size` is 0; scores are kept on a test part. Leave one of them out."
+        )
+
+
+def _notes_on_parts(codes: Ints, train: Ints, test: Ints, rows: PerRow) -> list[Note]:
+    """What users should know about the parts; an error if nothing can be learned from the training part."""
+    classes = np.unique(codes).size
+    trained, tested = np.unique(codes[train]).size, np.unique(codes[test]).size
+    if trained < 2 <= classes:
+        raise InputError(
+            f"The training part of {train.size} rows has 1 class of {classes}; at least 2 are needed. "
+            + ("Classes change with `time`: use a smaller test_size." if rows.time is not None else "Use other parts.")
+        )
+    notes = []
+    if tested < classes:
+        notes.append(Note("classes-not-tested", count=classes - tested, classes=classes))
+    if trained < classes:
+        notes.append(Note("classes-not-trained", count=classes - trained, classes=classes))
+    left_out = codes.size - train.size - test.size
+    if left_out:
+        notes.append(Note("rows-of-tested-groups", count=left_out))
+    return notes
+
+
+def _groups_of_points(rows: PerRow, points: AnyInts) -> NDArray[Any] | None:
+    """The groups of some test points; None if they are unknown."""
+    if rows.groups is None or (rows.groups[points] < 0).any():
+        return None
+    return rows.groups[points]
 
 
 def seconds_limit(seconds: Any) -> float | None:
