@@ -15,17 +15,14 @@ from rough_learners import (
     Answering,
     Centroids,
     Coin,
-    Duck,
     Hopeless,
     Rowwise,
     Saying,
     Scribbler,
     Seeded,
-    Stateless,
     Tallied,
     fits,
 )
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -123,25 +120,11 @@ def test_the_same_bits_for_any_number_of_workers_executor_and_order(learner):
         assert_same(alone, record(learner, X, NAMES, FEW, repeats=3, executor=threads))
 
 
-def test_another_seed_is_another_record():
-    records = [record(Seeded(), X, Y, FEW, repeats=2, executor=1, random_state=seed) for seed in (0, 1)]
-    assert (records[0].test_rows != records[1].test_rows).any()
-    assert (records[0].train_rows[0] != records[1].train_rows[0]).any()
-    assert (records[0].labels != records[1].labels).any()
-
-
 def test_every_refit_and_every_subset_has_its_own_seed():
     labelings = record(Seeded(), X, Y, Subsets(4), repeats=4, executor=1)
     assert len({refit.tobytes() for refit in labelings.labels.reshape(16, -1)}) == 16
     more = record(Seeded(), X, Y, Subsets(6), repeats=5, executor=1)
     np.testing.assert_array_equal(more.labels[:4, :4], labelings.labels)
-
-
-def test_a_seed_from_a_generator_or_from_nowhere_is_recorded_and_can_be_given_again():
-    for random_state in (np.random.default_rng(3), np.random.RandomState(3), None):
-        first = record(Seeded(), X, Y, FEW, repeats=2, executor=1, random_state=random_state)
-        again = record(Seeded(), X, Y, FEW, repeats=2, executor=1, random_state=first.about["seed"])
-        assert_same(first, again)
 
 
 @pytest.mark.parametrize("scheme", [Subsets(5), Subsets(4, 30, replace=False), HalfSplits(2)])
@@ -186,20 +169,6 @@ def test_a_deterministic_learner_is_fitted_once_a_subset(executor, tmp_path):
     assert fits(tmp_path / "fits") == 2 + 6
 
 
-def test_one_repeat_is_not_looked_at_twice(tmp_path):
-    labelings = record(Tallied(tmp_path / "fits"), X, Y, Subsets(7), repeats=1, executor=1)
-    assert not labelings.deterministic  # it may be; one refit cannot tell
-    assert fits(tmp_path / "fits") == 7
-
-
-@pytest.mark.parametrize("learner", [GaussianNB(), KNeighborsClassifier(3), Duck(2)])
-def test_learners_without_a_seed_are_deterministic(learner):
-    labelings = record(learner, X, Y, FEW, repeats=4, executor=1)
-    assert labelings.deterministic
-    assert labelings.labels.shape[1] == 1
-    assert labelings.notes == ()
-
-
 def test_a_frozen_seed_makes_it_deterministic_and_says_so():
     labelings = record(DecisionTreeClassifier(max_features=1, random_state=3), X, Y, FEW, repeats=4, executor=1)
     assert labelings.deterministic
@@ -224,23 +193,6 @@ def test_a_learner_that_draws_from_the_global_generator_is_varied_and_repeatable
     np.random.seed(5)
     random.seed(5)
     assert_same(labelings, record(Coin(of), X, Y, FEW, repeats=3, executor=1))
-
-
-@pytest.mark.parametrize("executor", [1, 2])
-def test_a_coin_matches_a_loop_written_by_hand(executor):
-    labelings = record(Coin(), X, Y, FEW, repeats=4, executor=executor, random_state=2, probes=X[:7])
-    before = np.random.get_state()
-    for k, rows in enumerate(labelings.train_rows):
-        for r in range(4):
-            np.random.seed(seeds.integers(2, "global", k, r, count=1)[0])
-            coin = Coin().fit(X[rows], Y[rows])
-            own = np.unique(rows)
-            answers = coin.predict(X[np.concatenate([labelings.test_rows, own])])
-            np.testing.assert_array_equal(labelings.labels[k, r], answers[:30])
-            right = dict(zip(own, answers[30:] == Y[own]))
-            assert labelings.train_accuracy[k, r] == pytest.approx(np.mean([right[row] for row in rows]))
-            np.testing.assert_array_equal(labelings.probe_labels[k, r], coin.predict(X[:7]))
-    np.random.set_state(before)
 
 
 def test_refits_that_differ_on_the_probes_alone_are_not_the_same():
@@ -316,14 +268,6 @@ def test_a_learner_that_writes_into_its_input_harms_no_other_refit(learner):
         np.testing.assert_array_equal(labelings.probe_labels[k, 0], fitted.predict(X[:9].copy()))
 
 
-def test_threads_do_not_lose_warnings_of_the_user():
-    with ThreadPoolExecutor(4) as threads:
-        labelings = record(Saying(stubborn=True), X, Y, Subsets(16), repeats=2, executor=threads)
-    assert labelings.notes == ("16 of 16 refits warned: UserWarning: careful",)
-    with pytest.warns(UserWarning, match="still heard"):
-        warnings.warn("still heard", UserWarning, stacklevel=1)
-
-
 # What goes in and comes out
 
 
@@ -339,16 +283,6 @@ def test_a_table_of_text_through_encoded():
         fitted = clone(learner).set_params(learner__random_state=seed).fit(frame.iloc[rows], NAMES[rows])
         answers = fitted.predict(frame.iloc[labelings.test_rows])
         assert labelings.classes[labelings.labels[k, 1]].tolist() == answers.tolist()
-
-
-def test_sparse_rows():
-    dense = np.where(X > 2, X, 0)
-    expected = record(DecisionTreeClassifier(), dense, Y, FEW, repeats=2, executor=1)
-    for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
-        got = record(DecisionTreeClassifier(), form(dense), Y, FEW, 2, probes=form(dense[:5]), executor=1)
-        np.testing.assert_array_equal(got.labels, expected.labels)
-        np.testing.assert_array_equal(got.train_accuracy, expected.train_accuracy)
-        assert got.probe_labels.shape == (6, 2, 5)
 
 
 @pytest.mark.parametrize(
@@ -445,21 +379,6 @@ def test_answers_that_are_none(form, said):
         record(Answering(form), X, Y, FEW, executor=1)
 
 
-def test_a_fitted_learner_is_used_as_its_settings():
-    fitted = DecisionTreeClassifier(max_depth=2).fit(X[:60], Y[:60])
-    tree = fitted.tree_
-    labelings = record(fitted, X, Y, FEW, repeats=2, executor=1)
-    assert labelings.notes == ("The learner was already fitted; only its settings are used.",)
-    assert fitted.tree_ is tree
-    fresh = record(DecisionTreeClassifier(max_depth=2), X, Y, FEW, repeats=2, executor=1)
-    np.testing.assert_array_equal(labelings.labels, fresh.labels)
-    assert fresh.notes == ()
-    pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(X, Y)
-    assert "already fitted" in record(pipeline, X, Y, FEW, executor=1).notes[0]
-    stateless = make_pipeline(FunctionTransformer(), Stateless())
-    assert record(stateless, X, Y, FEW, executor=1).notes == ()
-
-
 def test_the_record_says_where_it_comes_from():
     labelings = record(KNeighborsClassifier(3), X, Y, FEW, repeats=3, test_size=0.3, random_state=9, executor=1)
     about = labelings.about
@@ -470,19 +389,6 @@ def test_the_record_says_where_it_comes_from():
     assert (about["data"]["rows"], about["data"]["columns"]) == (150, 4)
     assert labelings.test_rows.size == 45
     assert record(GaussianNB(), X, Y, FEW, executor=1, name="bayes").name == "bayes"
-
-
-def test_the_default_scheme():
-    labelings = record(GaussianNB(), X, Y, executor=1)
-    assert labelings.labels.shape == (100, 1, 30)
-    assert {rows.size for rows in labelings.train_rows} == {18}  # 15 % of 120
-
-
-def test_numbers_of_numpy_are_numbers(tmp_path):
-    scheme = Subsets(np.int64(4), np.float32(0.25), np.True_)
-    arguments = {"repeats": np.int32(2), "test_size": np.float64(0.25), "random_state": np.uint8(3)}
-    labelings = record(GaussianNB(), X, Y, scheme, **arguments, time_limit=np.float32(60), executor=1, store=tmp_path)
-    assert_same(labelings, classay.load(labelings.save(tmp_path / "record")))
 
 
 # Warnings
@@ -496,12 +402,6 @@ def test_warnings_of_refits_are_counted_and_do_not_leak(executor, recwarn):
     assert note.startswith("12 of 12 refits warned: ConvergenceWarning: lbfgs failed to converge")
     assert "\n" not in note
     assert len(recwarn) == 0
-
-
-def test_a_warning_of_a_deterministic_learner_is_counted_once_a_subset():
-    labelings = record(Saying(), X, Y, FEW, repeats=3, executor=1)
-    assert labelings.deterministic
-    assert labelings.notes == ("6 of 6 refits warned: UserWarning: careful",)
 
 
 def test_a_warning_counts_once_a_refit_and_three_are_told():
@@ -535,16 +435,6 @@ def test_refits_that_raise_are_listed_and_the_rest_go_on():
     assert labelings.to_frame()["error"].notna().sum() == 3
 
 
-def test_single_refits_that_raise():
-    row = rows_only_in(2)
-    labelings = record(Rowwise(row, "raise if odd"), NUMBERED, Y, FEW, repeats=4, executor=1)
-    odd = [r for r in range(4) if seeds.integers(0, "refit", 2, r, count=1)[0] % 2]
-    assert 0 < len(odd) < 4  # else this tests nothing: choose another seed
-    assert [(f.subset, f.refit) for f in labelings.failures] == [(2, r) for r in odd]
-    assert labelings.present[2].tolist() == [r not in odd for r in range(4)]
-    assert labelings.present.sum() == 24 - len(odd)
-
-
 def test_measures_refuse_a_record_with_too_many_gaps():
     scheme = Subsets(4, 0.2)
     row = rows_only_in(3, scheme)
@@ -562,11 +452,6 @@ def test_a_learner_that_always_raises_is_given_up_soon(executor, tmp_path):
     ):
         record(learner, X, Y, Subsets(100), repeats=5, executor=executor)
     assert fits(tmp_path / "tries") <= 5 * (3 if executor == 1 else 12)
-
-
-def test_two_subsets_that_always_raise(tmp_path):
-    with pytest.raises(InputError, match=r"failed in every refit: RuntimeError: no"):
-        record(Hopeless(tmp_path / "tries"), X, Y, HalfSplits(1), executor=1)
 
 
 @pytest.mark.parametrize("how", ["forwards", "backwards"])
@@ -614,20 +499,6 @@ def test_a_learner_that_kills_its_worker(subset):
     assert "killed its worker twice" in labelings.failures[0].error
     whole = record(Rowwise(), NUMBERED, Y, FEW, repeats=2, executor=1)
     np.testing.assert_array_equal(labelings.complete(), np.delete(whole.labels, subset, axis=0))
-
-
-def test_a_deterministic_learner_that_kills_its_worker_at_first():
-    row = rows_only_in(0)
-    learner = Rowwise(row, "die", random_state=1)  # frozen, so subset 0 is looked at alone
-    labelings = record(learner, NUMBERED, Y, FEW, repeats=2, executor=2)
-    assert [(f.subset, f.refit) for f in labelings.failures] == [(0, 0), (0, 1)]
-    assert labelings.present.sum() == 10
-    assert not labelings.deterministic
-
-
-def test_a_learner_that_exits():
-    labelings = record(Rowwise(rows_only_in(3), "exit"), NUMBERED, Y, FEW, repeats=2, executor=1)
-    assert [(f.subset, f.refit, f.error) for f in labelings.failures] == [(3, r, "SystemExit: 7") for r in range(2)]
 
 
 def test_a_subset_that_was_lost_when_it_was_looked_at_is_not_half_filled():
@@ -678,11 +549,6 @@ def test_ctrl_c_returns_what_is_done(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["unfinished"]
     with pytest.raises(InputError, match=r"6 of 12 refits .* are missing"):
         labelings.accuracy()
-
-
-def test_ctrl_c_before_anything_is_done():
-    with pytest.raises(KeyboardInterrupt):
-        record(Rowwise(rows_only_in(0), "interrupt"), NUMBERED, Y, FEW, repeats=2, executor=1)
 
 
 def test_ctrl_c_after_failures_tells_both():
@@ -751,15 +617,6 @@ def test_another_question_is_not(tmp_path):
     for change in [{}, *others]:
         record(**{**base, **change})
     assert fits(tmp_path / "fits") == before
-
-
-def test_the_name_is_the_one_that_was_asked_for(tmp_path):
-    learner = Tallied(str(tmp_path / "fits"))
-    first = record(learner, X, Y, FEW, executor=1, store=tmp_path / "store", name="one")
-    done = fits(tmp_path / "fits")
-    second = record(learner, X, Y, FEW, executor=1, store=tmp_path / "store", name="two")
-    assert fits(tmp_path / "fits") == done
-    assert (first.name, second.name) == ("one", "two")
 
 
 def test_what_has_no_stable_description_is_refused_with_a_store(tmp_path):

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from rough_learners import Tallied, fits
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
@@ -68,16 +67,6 @@ def test_two_swapped_records_are_made_again(tmp_path, old):
         warnings.simplefilter("error")
         for tree, right in zip(trees, first):
             same(record(tree, X, Y, **KEPT, store=tmp_path), right)
-
-
-def test_a_store_of_an_older_version_is_read(tmp_path):
-    learner = Tallied(str(tmp_path / "fits"))
-    asked = {**KEPT, "store": tmp_path / "store", "time_limit": 60, "probes": X[:4]}
-    first = record(learner, X, Y, **asked)
-    done = fits(tmp_path / "fits")
-    as_older_versions_wrote(tmp_path / "store")
-    same(record(learner, X, Y, **asked), first)
-    assert fits(tmp_path / "fits") == done
 
 
 @pytest.mark.parametrize(
@@ -179,14 +168,6 @@ def test_parts_that_cannot_be_are_made_again(tmp_path, monkeypatch, array, chang
     with pytest.warns(DamagedRecordWarning, match=r"is not what belongs there .* counts as not done"):
         found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
     assert found.values == (1, 2)
-
-
-def test_unfinished_work_of_an_older_version_goes_on(tmp_path, monkeypatch):
-    halted(tmp_path, monkeypatch)
-    as_older_versions_wrote(tmp_path)
-    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
-    expected = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT)
-    assert found.to_frame().equals(expected.to_frame())
 
 
 @pytest.mark.parametrize("change", [{"records": lambda keys: keys[::-1]}, {"failed": lambda _: [[9, "no"]]}])

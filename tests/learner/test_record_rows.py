@@ -15,8 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import HalfSplits, InputError, Subsets, record
-from classay.engine.store import Store
-from classay.learner.fitting import provenance
 from classay.learner.fitting.checks import prepare
 
 X, y = load_wine(return_X_y=True)
@@ -135,16 +133,6 @@ def test_a_store_tells_apart_what_was_given(tmp_path):
     renamed = record(GaussianNB(), X, y, Subsets(3), 1, executor=1, store=tmp_path, groups=[f"g{g}" for g in groups])
     assert len(list(tmp_path.rglob("*.classay"))) == len(given)
     assert renamed.groups is not None
-
-
-def test_addresses_without_groups_are_those_of_earlier_versions():
-    """Computed with the version before groups, time and weights, which kept no scores."""
-    codes = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0, 1, 2])
-    rows = np.arange(30.0).reshape(15, 2) % 7
-    setup = prepare(GaussianNB(), rows, codes, Subsets(3, 0.5), 2, 0.3, None, 7, None, 100, scores=False)
-    address = provenance.address(setup.about(None), None)
-    address["learner"]["version"] = "x"
-    assert Store.key(address) == "e4eb28a0991705dde6720469d92d815a60473d3e33783871b8dae57c3d5534f6"
 
 
 # A test part that is given

@@ -23,17 +23,17 @@ from ..estimators.adapters import has_seed
 from ..estimators.scores import may_score
 from ..notes import Note
 from .fitting import checks
-from .fitting.checkpoints import open_chunks
+from .fitting.checkpoints import open_chunks, record_key, stored_record
 from .fitting.checks import prepare
 from .fitting.folds import Folds
 from .fitting.fresh_samples import expect_alone, fresh_data
 from .fitting.groups import ALONE
 from .fitting.retrain_scheme import Scheme
 from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
-from .fitting.stored_record import record_key, stored_record
 from .fitting.task import Bench, SubsetAnswers
 from .records.base import Failure
-from .records.labelings import LabelCodec, Labelings
+from .records.codecs import LabelCodec
+from .records.labelings import Labelings
 from .records.predictions import Predictions
 from .records.scores import KINDS, Scores, names_of
 

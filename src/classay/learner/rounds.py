@@ -21,13 +21,12 @@ from ..estimators.scores import may_score
 from ..inputs import take
 from ..notes import Note
 from .fitting import checks, provenance
-from .fitting.checkpoints import open_chunks
+from .fitting.checkpoints import open_chunks, stored_record
 from .fitting.checks import Setup
 from .fitting.folds import FoldFits
 from .fitting.groups import ALONE, FitGroup
 from .fitting.runner import FitRunner, GroupProgress
 from .fitting.schemes import HalfSplits
-from .fitting.stored_record import stored_record
 from .record import gathered
 from .records.labelings import Labelings
 

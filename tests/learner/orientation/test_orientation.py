@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.records.labelings import MISSING
+from classay.learner.records.codecs import MISSING
 
 
 def noisy(rng, truth, shape, flip, classes=2):

@@ -11,10 +11,9 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.scores.pointwise import count_figures
-from classay.learner.versions.confusion_metrics import METRICS
+from classay.learner.scores.scorers import count_figures
+from classay.learner.versions.differences import METRICS, fit_difference
 from classay.learner.versions.exchange import BoxFamily, p_changed, p_worse
-from classay.learner.versions.fit_differences import fit_difference
 from classay.learner.versions.matched import Version, between, matched, within
 
 

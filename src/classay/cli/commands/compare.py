@@ -6,7 +6,7 @@ import typer
 
 from ...expect import InputError
 from ...learner.versions.compare import compare
-from ...learner.versions.confusion_metrics import METRICS
+from ...learner.versions.differences import METRICS
 from .. import options
 from ..inputs import MLFLOW, Runs, is_report
 from ..runner import Outcome, estimates_table, region_table, rows_table

@@ -25,8 +25,7 @@ from ...intervals import Estimate
 from ..fitting import checks
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
-from ..records.labelings import LabelCodec
-from ..records.predictions import NumberCodec
+from ..records.codecs import LabelCodec, NumberCodec
 
 # What a monitor's target is, classes or numbers, and so how its concepts are compared. Of classes, two concepts are
 # alike where they predict the same one, and a concept is as good as its accuracy. Of numbers, they are alike where

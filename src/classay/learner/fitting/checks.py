@@ -21,9 +21,7 @@ from ...expect import InputError
 from ...notes import Note
 from ...splits import NOTHING, PerRow, split_rows
 from ...tables.data import Data
-from ..records.base import Codec
-from ..records.labelings import LabelCodec
-from ..records.predictions import NumberCodec
+from ..records.codecs import Codec, LabelCodec, NumberCodec
 from ..records.scores import ScoreForm
 from . import provenance
 from .folds import FoldFits, Folds

@@ -24,11 +24,6 @@ from .fresh_samples import FreshSamples
 from .retrain_scheme import Scheme
 from .schemes import as_json
 
-FIRST_HOME = {
-    "classay.estimators.encoder": "classay.encoding",
-    "classay.learner.drift.memory": "classay.learner.memory",
-}
-"""Where modules of classay were whose classes and functions are part of learners in stores."""
 OPAQUE = "opaque: "
 DRAWING = 1
 """Raise it when the same seed draws other subsets or refits than before: older records must not be reused then."""
@@ -187,8 +182,8 @@ def _value(value: Any) -> Any:
 
 
 def _address(value: Any) -> str:
-    """Module and name of a class or function; of our own, as the first version addressed it, so that stores last."""
-    return f"{FIRST_HOME.get(value.__module__, value.__module__)}.{value.__qualname__}"
+    """Module and name of a class or function."""
+    return f"{value.__module__}.{value.__qualname__}"
 
 
 def _version(kind: Any) -> str:

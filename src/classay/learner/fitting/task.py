@@ -24,7 +24,7 @@ from ...estimators.adapters import as_given, numbered
 from ...estimators.fit import Fitted, fit_once, fresh_copy, guard, turn
 from ...estimators.scores import PROBABILITY, labels_and_scores
 from ...inputs import is_sparse, take
-from ..records.base import Codec
+from ..records.codecs import Codec
 from ..records.scores import KINDS, RefitScores, ScoreForm, ranking_and_probabilities
 from .groups import FitGroup, with_settings
 

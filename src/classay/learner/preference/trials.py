@@ -18,8 +18,7 @@ from ...notes import Note
 from ..fitting import checks
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
-from ..records.labelings import LabelCodec
-from ..records.predictions import NumberCodec
+from ..records.codecs import LabelCodec, NumberCodec
 from .concepts import Attributes, Concept
 from .crossover import HALF, Search
 

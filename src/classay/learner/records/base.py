@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -37,34 +37,6 @@ class Failure:
     subset: int
     refit: int
     error: str
-
-
-class Codec(Protocol):
-    """How the predictions of refits are stored: what `record` needs to know about them."""
-
-    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Predictions that are all missing."""
-        ...
-
-    def read(self, predicted: Any, count: int) -> NDArray[Any]:
-        """The predictions of a fitted learner for `count` rows; a ValueError if they cannot be read."""
-        ...
-
-    def truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        """The true values."""
-        ...
-
-    def holds(self, stored: NDArray[Any]) -> bool:
-        """Whether all of these can be stored predictions: possible values, or missing."""
-        ...
-
-    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which stored predictions are not missing."""
-        ...
-
-    def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
-        """How well a refit predicts its own training rows, each counted as often as it was drawn."""
-        ...
 
 
 class Refits(ABC):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import AnyInts, Floats, Mask
 from ...engine import archive
 from ...expect import InputError, one_of, shown
-from ...inputs import one_per_row, plain_labels
+from ...inputs import plain_labels
 from ...intervals import (
     Estimate,
     around,
@@ -29,11 +29,10 @@ from ...notes import Note
 from ...splits import per_row
 from . import base
 from .base import Failure, OutOfFold, Refits, common_fields
+from .codecs import MISSING, LabelCodec
 from .prediction_table import PredictionTable, prediction_table
 from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays, scores_from_file
 from .validity import expect_classes, expect_full_scores, expect_scores, expect_valid
-
-MISSING = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -504,44 +503,3 @@ def _probing(probe_labels: ArrayLike, probes: Any, answers: NDArray[Any]) -> NDA
     labels = base.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
     _same_words(labels, "probe_labels", answers, "labels")
     return labels
-
-
-# How labels are stored
-
-
-@dataclass(frozen=True)
-class LabelCodec:
-    """Codes into sorted classes, -1 where missing. Quality is accuracy."""
-
-    classes: NDArray[Any]
-
-    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        return np.full(shape, MISSING, dtype=code_type(self.classes.size))
-
-    def read(self, predicted: Any, count: int) -> NDArray[Any]:
-        values = plain_labels(one_per_row(predicted, count, "label"))
-        if self.classes.dtype.kind == "U":
-            values = values.astype(str)
-        codes = np.minimum(np.searchsorted(self.classes, values), self.classes.size - 1)
-        strange = self.classes[codes] != values
-        if strange.any():
-            raise ValueError(f"it predicted {values[strange][0].item()!r}, which is not one of the classes")
-        return codes
-
-    def truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        return np.searchsorted(self.classes, y).astype(code_type(self.classes.size))
-
-    def holds(self, stored: NDArray[Any]) -> bool:
-        return stored.dtype.kind in "iu" and not ((stored < MISSING) | (stored >= self.classes.size)).any()
-
-    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
-        there: NDArray[np.bool_] = stored != MISSING
-        return there
-
-    def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
-        return float(np.average(answered == truth, weights=times))
-
-
-def code_type(n_classes: int) -> np.dtype[Any]:
-    """The smallest signed integer type that holds the codes of `n_classes` classes, and -1."""
-    return np.min_scalar_type(-max(n_classes, 1))

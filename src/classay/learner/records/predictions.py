@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import AnyInts, Floats, Mask
 from ...engine import store
 from ...expect import InputError, one_of
-from ...inputs import one_per_row
 from . import base
 from .base import Failure, Refits, common_fields
+from .codecs import NumberCodec
 from .labelings import Labelings
 from .validity import expect_valid
 
@@ -140,34 +140,6 @@ def _numbers(values: ArrayLike, name: str) -> Floats:
     if not np.isfinite(numbers).all():
         raise InputError(f"`{name}` has values that are missing or infinite; every point needs a finite number.")
     return numbers
-
-
-@dataclass(frozen=True)
-class NumberCodec:
-    """Numbers, NaN where missing. Quality is the root mean squared error."""
-
-    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        return np.full(shape, np.nan)
-
-    def read(self, predicted: Any, count: int) -> NDArray[Any]:
-        values = one_per_row(predicted, count, "number").astype(float)
-        strange = ~np.isfinite(values)
-        if strange.any():
-            raise ValueError(f"it predicted {values[strange][0]}, which is not a finite number")
-        return values
-
-    def truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        return y.astype(float)
-
-    def holds(self, stored: NDArray[Any]) -> bool:
-        return stored.dtype.kind == "f" and not np.isinf(stored).any()
-
-    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
-        there: NDArray[np.bool_] = ~np.isnan(stored)
-        return there
-
-    def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
-        return float(np.sqrt(np.average((answered - truth) ** 2, weights=times)))
 
 
 # Records of learners on disk: `load` reads what `save` wrote.

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Codec, Refits
+from .base import Refits
+from .codecs import Codec
 from .scores import Scores
 
 

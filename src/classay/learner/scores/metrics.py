@@ -18,12 +18,25 @@ from ...intervals import Estimate, around, by_group, crossed_standard_error, dra
 from ...result import PARTS, Result
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
-from .curves import refit_curves
-from .pointwise import confusion_counts, count_figures, log_losses, precisions, squared_errors
-from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
+from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged, refit_curves
 from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
 from .score_variance import ScoreVariance, score_variance
-from .scorers import BY_REFIT, LABELS, PROBABILITIES, USUAL, Answers, Metric, metric_named, needs_of, quiet
+from .scorers import (
+    BY_REFIT,
+    LABELS,
+    PROBABILITIES,
+    USUAL,
+    Answers,
+    Metric,
+    confusion_counts,
+    count_figures,
+    log_losses,
+    metric_named,
+    needs_of,
+    precisions,
+    quiet,
+    squared_errors,
+)
 from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
 
 LEAST_EVENTS = 5

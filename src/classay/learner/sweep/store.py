@@ -12,10 +12,9 @@ from ...estimators.adapters import short_name
 from ...notes import Note, notes_from_json, notes_to_json
 from ...result import plain
 from ..fitting import provenance
-from ..fitting.checkpoints import FORMAT, open_chunks
+from ..fitting.checkpoints import FORMAT, open_chunks, record_key, stored_record
 from ..fitting.checks import Setup
 from ..fitting.groups import FitGroup, Grid
-from ..fitting.stored_record import record_key, stored_record
 from ..records.labelings import Labelings
 
 KIND = "sweep"

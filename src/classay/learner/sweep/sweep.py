@@ -28,7 +28,8 @@ from ..orientation.entropy import USUAL_SIZE, draw_holdouts
 from ..orientation.entropy_parts import countable_size
 from ..orientation.orientation import Orientation, orientation
 from ..record import gathered, most_common, record
-from ..records.labelings import LabelCodec, Labelings
+from ..records.codecs import LabelCodec
+from ..records.labelings import Labelings
 from ..scores.metrics import Metrics, metrics
 from ..scores.scorers import LABELS, needs_of
 from .result import PathUse, Sweep, summed_up

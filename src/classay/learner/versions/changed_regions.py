@@ -12,7 +12,7 @@ from ...intervals import Estimate
 from ...regions.find import SearchOptions, find_regions
 from ...regions.outcome import RepeatedOutcome, Rows
 from ...regions.region import Region
-from .fit_differences import FitDifference, fit_difference
+from .differences import FitDifference, fit_difference
 
 
 class DifferenceOutcome(RepeatedOutcome):

@@ -20,9 +20,8 @@ from ...result import Result, figures_frame
 from ..records.labelings import Labelings
 from ..stability.disagreement import as_frame
 from .changed_regions import changed_regions
-from .confusion_metrics import METRICS, metric_difference
+from .differences import METRICS, FitDifference, fit_difference, metric_difference
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
-from .fit_differences import FitDifference, fit_difference
 from .matched import Matched, Version, between, matched, within
 
 ALPHA = 0.05

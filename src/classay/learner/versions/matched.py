@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats, Ints
 from ...expect import InputError
-from ..records.labelings import MISSING, Labelings, expect_record
+from ..records.codecs import MISSING
+from ..records.labelings import Labelings, expect_record
 from ..stability.agreement import BLOCK, as_units
 
 LEAST_SHARED = 0.5
