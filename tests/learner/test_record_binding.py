@@ -30,7 +30,7 @@ def swap(one, two):
 def rewritten(path, address=None, **changes):
     """Write a file again, with a right checksum, after a change of some arrays or of parts of the header."""
     header, arrays = archive.read(path)
-    content = {name: value for name, value in header.items() if name not in archive.OWN}
+    content = {name: value for name, value in header.items() if name not in (*archive.RESERVED, archive.ADDRESS)}
     for name, change in changes.items():
         place = arrays if name in arrays else content
         place[name] = change(place[name])
