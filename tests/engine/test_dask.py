@@ -25,6 +25,8 @@ from classay.engine import dask, transport, work
 from classay.engine.work import Failure, run
 from classay.expect import InputError
 
+pytestmark = pytest.mark.slow  # a cluster takes seconds to start
+
 # Functions for workers are made inside functions, so that they travel by value and no worker imports this.
 TABLE = np.random.default_rng(0).normal(size=(2000, 30))  # large enough to travel beside the pickle: 480 kB
 IRIS = load_iris(return_X_y=True)

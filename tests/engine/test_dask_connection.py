@@ -11,6 +11,8 @@ from classay.cli.app import run as classay_command
 from classay.engine import dask
 from classay.expect import InputError
 
+pytestmark = pytest.mark.slow  # a cluster takes seconds to start
+
 
 def test_without_a_scheduler_it_is_the_number_of_workers():
     for workers in (None, 3):

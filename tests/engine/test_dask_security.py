@@ -8,6 +8,8 @@ import pytest
 from classay.engine import dask
 from classay.expect import InputError
 
+pytestmark = pytest.mark.slow  # a cluster takes seconds to start
+
 distributed = pytest.importorskip("distributed", reason="a cluster needs the extra dask")
 
 

@@ -70,7 +70,7 @@ DTYPES = st.one_of(
 ANY_ARRAY = hnp.arrays(dtype=DTYPES, shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(st.dictionaries(st.sampled_from(["a", "b", "c d", "é", "header"]), ANY_ARRAY, max_size=3))
 def test_any_array_survives(tmp_path_factory, arrays):
     folder = tmp_path_factory.mktemp("any")
@@ -359,6 +359,7 @@ def write_again_and_again(folder, key, value):
         Store(folder).put(key, "any", {"value": value}, {"a": np.full(20_000, value)})
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_key(tmp_path):
     records = Store(tmp_path)
     key = records.key({})

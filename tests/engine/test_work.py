@@ -176,6 +176,7 @@ def test_executors_that_are_none(executor):
 # --- Crashes ---
 
 
+@pytest.mark.slow
 def test_a_task_that_always_kills_its_worker_is_set_apart():
     def killer(_, task):
         time.sleep(0.02)
@@ -190,6 +191,7 @@ def test_a_task_that_always_kills_its_worker_is_set_apart():
     assert outcome.failures == dict.fromkeys((3, 7, 11), Failure("WorkerDied", work.KILLED))
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_its_worker_once_is_done_at_the_second_try(tmp_path):
     def fragile(folder, task):
         marks = Path(folder) / f"{task}"
@@ -207,6 +209,7 @@ def test_a_task_that_kills_its_worker_once_is_done_at_the_second_try(tmp_path):
     assert sum(len(mark.read_text()) for mark in tmp_path.iterdir()) <= 10 + 5
 
 
+@pytest.mark.slow
 def test_workers_that_die_before_they_begin_do_not_go_on_for_ever(monkeypatch):
     def refuse():
         os._exit(1)
@@ -221,6 +224,7 @@ def test_workers_that_die_before_they_begin_do_not_go_on_for_ever(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["processes", "loky"])
+@pytest.mark.slow
 def test_an_executor_of_yours_that_breaks_keeps_what_is_done(kind, tmp_path):
     def killer(folder, task):
         if task == 3:
@@ -252,6 +256,7 @@ def test_an_executor_that_was_shut_down():
     assert "after shutdown" in outcome.failures[0].message
 
 
+@pytest.mark.slow
 def test_no_process_and_no_folder_is_left_when_the_program_ends(tmp_path):
     script = """
         import os, subprocess, sys
@@ -326,6 +331,7 @@ def test_ctrl_c_returns_what_is_done(kind, tmp_path):
     assert list(tmp_path.glob("classay-*")) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_workers_are_starting_prints_nothing(tmp_path):
     for delay in (0.05, 0.15, 0.3):
         begin = "    begin = time.monotonic()\n"
@@ -412,6 +418,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("name", ["2", "processes", "loky", "postal"])
+@pytest.mark.slow
 def test_data_are_unpacked_once_per_worker(name, tmp_path):
     def which(values, task):
         time.sleep(0.01)
@@ -441,6 +448,7 @@ def test_an_executor_of_no_known_kind_is_sent_the_data_once_by_each_worker_that_
     assert [size > table.nbytes for size in executor.sizes[40:]] == [True, False, True]
 
 
+@pytest.mark.slow
 def test_large_arrays_are_mapped_and_tasks_are_small(monkeypatch):
     def mapped(values, task):
         values[0] += 1  # alters this worker's copy alone
@@ -511,6 +519,7 @@ def test_workers_are_used_again():
 
 
 @pytest.mark.parametrize("name", ["1", "2", "threads", "processes"])
+@pytest.mark.slow
 def test_one_blas_thread_inside_and_as_before_outside(name):
     from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -604,6 +613,7 @@ def test_a_limit_in_a_thread_that_waits_is_told_afterwards():
     assert outcome.failures[1].error == "TimeLimitExceeded"
 
 
+@pytest.mark.slow
 def test_a_limit_in_a_worker_interrupts_what_returns_to_python():
     def slow(_, task):
         with time_limit(0.1 if task else 500):
@@ -615,6 +625,7 @@ def test_a_limit_in_a_worker_interrupts_what_returns_to_python():
     assert outcome.failures[1].error == "TimeLimitExceeded"
 
 
+@pytest.mark.slow
 def test_a_limit_in_a_worker_ends_compiled_code_that_does_not_return():
     def stuck(_, task):
         with time_limit(0.1 if task == 1 else 500, grace=0.2):
@@ -630,6 +641,7 @@ def test_a_limit_in_a_worker_ends_compiled_code_that_does_not_return():
     assert outcome.failures == {1: Failure("WorkerDied", work.KILLED)}
 
 
+@pytest.mark.slow
 def test_the_backstop_never_ends_the_users_own_process():
     assert not pool.in_worker
     with ThreadPoolExecutor(1) as executor:
@@ -697,6 +709,7 @@ def test_a_task_that_is_no_longer_wanted_is_let_go():
         assert not outcome.stopped
 
 
+@pytest.mark.slow
 def test_a_pool_is_not_handed_to_another_thread():
     """Linux ends a worker with the thread that started it, so the next user would lose it in the middle of a task."""
     with pool.local_workers(1):

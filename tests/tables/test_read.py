@@ -17,7 +17,6 @@ from sklearn.utils import Bunch
 
 from classay.expect import InputError
 from classay.tables.read import read_table
-from classay.tables.sources import BUILT_IN
 
 FLOWERS = "width,height,kind\n1.5,2,rose\n2.5,3,tulip\n3.5,4,rose\n"
 
@@ -75,10 +74,6 @@ def test_built_in_labels_belong_to_their_rows():
     assert (read("breast_cancer").y.to_numpy() == data.target_names[data.target]).all()
 
 
-def test_all_built_in_names_are_tested():
-    assert BUILT_IN == ("iris", "wine", "breast_cancer", "digits", "random")
-
-
 def test_an_unknown_name_suggests_the_nearest():
     refused("iriss", "no file 'iriss'.*Did you mean iris.*breast_cancer, digits")
     refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .*openml:NAME, or - for")
@@ -96,11 +91,6 @@ def test_text_files_plain_and_packed(written, kind, pack):
     table = read(written(content, f"flowers.{kind}{ending}"))
     assert is_flowers(table)
     assert table.name == f"flowers.{kind}{ending}"
-
-
-def test_endings_in_capitals_and_paths_as_text(written):
-    assert is_flowers(read(str(written(FLOWERS, "FLOWERS.CSV"))))
-    assert is_flowers(read(written(gzip.compress(FLOWERS.replace(",", "\t").encode()), "FLOWERS.TSV.GZ")))
 
 
 def test_the_last_column_is_the_target_and_said_so(written):
@@ -187,13 +177,6 @@ def test_few_rows_or_numbers_make_no_identifier(written):
     assert list(read(written(numbered(20))).X) == ["id", "a"]
     assert list(read(written(numbered(30, kind="{}"))).X) == ["id", "a"]
     assert list(read(written(numbered(30).replace("row-7", "row-8"))).X) == ["id", "a"]
-
-
-def test_row_numbers_written_by_pandas_are_left_out(written):
-    frame = pd.read_csv(io.StringIO(FLOWERS))
-    table = read(written(frame.to_csv()))
-    assert is_flowers(table)
-    assert "Dropped, because every value is unique: Unnamed: 0." in table.notes
 
 
 # Mistakes in text files
@@ -289,14 +272,6 @@ def test_parquet(tmp_path):
     assert is_flowers(table)
     assert not isinstance(table.y.dtype, pd.CategoricalDtype)
     assert table.X.index.to_list() == [0, 1, 2]
-
-
-def test_parquet_with_lists(tmp_path):
-    pytest.importorskip("pyarrow")
-    rows = 30
-    frame = pd.DataFrame({"a": range(rows), "tokens": [[1, 2]] * rows, "kind": ["x", "y"] * (rows // 2)})
-    frame.to_parquet(tmp_path / "lists.parquet")
-    refused(tmp_path / "lists.parquet", "Column 'tokens' contains ndarray values; expected one number or text")
 
 
 def test_what_is_no_parquet(written):
@@ -469,11 +444,6 @@ def test_openml_remarks_and_tables_without_a_target(openml):
 def test_openml_failures(openml, error, message):
     openml(error)
     refused("openml:flowers", message)
-
-
-def test_a_table_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        read("iris").name = "other"
 
 
 def test_a_header_of_numbers_is_said(tmp_path):

@@ -170,11 +170,6 @@ def test_utf_16_is_read_and_said(written):
     refused(written("größe,y\n1,x\n".encode("latin-1")), "byte 0xf6.*WINDOWS-1252")
 
 
-def test_complex_numbers_are_refused(tmp_path):
-    np.savez(tmp_path / "t.npz", X=np.eye(2) * 1j, y=["a", "b"])
-    refused(tmp_path / "t.npz", "complex numbers")
-
-
 def test_arff_rows_with_surplus_values_are_refused(written):
     head = "@RELATION r\n@ATTRIBUTE a NUMERIC\n@ATTRIBUTE y {x,z}\n@DATA\n"
     refused(written(head + "1,x\n2,z,5\n", "t.arff"), "3 values in line 6; expected 2")
