@@ -1,4 +1,4 @@
-"""`Report`: an assay as a document. The page, the JSON file, the model card and the gates are all made from it."""
+"""`Report`: all results as a document. The page, the JSON file, the model card and the gates are all made from it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Report(Result):
-    """The results of an assay, ready to be read, saved, and checked against gates.
+    """All results, ready to be read, saved, and checked against gates.
 
     `about` describes the data (name, rows, columns, target, classes); `findings` has the findings, most important
     first; `unasked` has the checks that do not apply; `figures` has every figure with its interval; `sections` is the

@@ -94,10 +94,10 @@ def _curves(results: Results) -> tuple[Picture, ...]:
         ),
         (
             "precision",
-            f"How many of those taken for class {positive} are? (precision and recall)",
-            f"Share of the rows taken for class {positive} that are of it, by the share of them that are found. {band}",
+            f"Precision against recall, class {positive}",
+            f"Share of predictions of class {positive} that are right, by the share of its rows that are found. {band}",
             precision_recall,
-            ("found (recall)", "right (precision)"),
+            ("recall", "precision"),
             False,
         ),
     ]

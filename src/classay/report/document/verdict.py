@@ -60,16 +60,18 @@ class _Choice:
 
 def _choice(results: Results, scored: list[Scored]) -> _Choice:
     best = max(scored, key=lambda each: each.estimate.value)
-    # What nobody asked for is not retrained, and cannot be the one that changes least.
+    # Default learners are not retrained, and cannot be the one that changes least.
     asked = [each for each in scored if each.learner not in results.contrast]
-    changes = {each.learner: _change(each.learner, results) for each in asked}
+    known = _changes(results)[1]
+    changes = {each.learner: known[each.learner].value if each.learner in known else math.inf for each in asked}
     # The one-standard-error rule: of those that are as good as the best one, the one that changes least.
     near = [each for each in asked if each is best or _within_one_error(best.ahead_of(each))] or [best]
     own = min(near, key=lambda each: (changes.get(each.learner, 1.0), -each.estimate.value))
     level = 1 - (1 - LEVEL) / max(len(scored) - 1, 1)
     leads = {each.learner: own.ahead_of(each, level) for each in scored if each is not own}
-    known = len(changes) > 1 and max(changes.values()) < math.inf
-    steadiest = known and changes.get(own.learner) == min(changes.values())
+    steadiest = (
+        len(changes) > 1 and max(changes.values()) < math.inf and changes.get(own.learner) == min(changes.values())
+    )
     return _Choice(own.learner, best, own, leads, steadiest)
 
 
@@ -77,19 +79,16 @@ def _within_one_error(lead: Estimate) -> bool:
     return lead.value <= (lead.high - lead.low) / 4
 
 
-def _change(name: str, results: Results) -> float:
-    """What changes when it is retrained; if that is not known of all learners asked for, with another half."""
-    one = results.learners.get(name)
-    if one is None:
-        return math.inf
-    known = one.retraining is not None and _is_retrained(results)
-    return one.retraining.change.value if known and one.retraining else changed_by_sample(one).value
+def _changes(results: Results) -> tuple[str, dict[str, Estimate]]:
+    """The figure of what changes when a learner is retrained, and its value by learner.
 
-
-def _is_retrained(results: Results) -> bool:
-    """Whether it is known of all learners that were asked for what a retraining changes."""
+    Where that is not known of all learners that were asked for, it is what changes with another half of the rows.
+    """
     asked = [one for name, one in results.learners.items() if name not in results.contrast]
-    return bool(asked) and all(one.retraining is not None for one in asked)
+    if asked and all(one.retraining is not None for one in asked):
+        retrained = {name: one.retraining for name, one in results.learners.items()}
+        return "retrain_change", {name: made.change for name, made in retrained.items() if made is not None}
+    return "sample_change", {name: changed_by_sample(one) for name, one in results.learners.items()}
 
 
 def _not_yet(spoiled: Finding) -> str:
@@ -110,13 +109,12 @@ def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> st
 
 def _how_sure(choice: _Choice, results: Results) -> list[str]:
     """Whether it is shown to be better than the others, and how many rows would show it."""
-    change = _change(choice.learner, results)
-    when = "it is retrained" if _is_retrained(results) else "it is fitted on another half of the rows"
+    figure, changes = _changes(results)
+    when = "it is retrained" if figure == "retrain_change" else "it is fitted on another half of the rows"
+    change = changes[choice.learner].value if choice.learner in changes else math.nan
     retrained = f"{100 * change:.0f} of 100 rows" if change >= 0.01 else f"{share(change)} of rows"
     if len(results.scored) == 1:
-        if choice.learner not in results.learners:
-            return []
-        return [f"When {when}, the predictions for {retrained} change."]
+        return [f"When {when}, the predictions for {retrained} change."] if choice.learner in changes else []
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
@@ -130,7 +128,7 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
         sure = f"No other learner is shown to be {better} ({quoted(name)} {_lead(flipped, results, signed=True)})"
     least = " least" if choice.steadiest else ""
     sentences = [f"{sure}."]
-    if choice.learner in results.learners:
+    if choice.learner in changes:
         sentences = [f"{sure}. Its predictions change{least} when {when} ({retrained})."]
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
@@ -174,29 +172,20 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
 
 def _table(results: Results) -> Sheet:
     """The metric, what changes when it is retrained, and the rows of the fits."""
-    retrained = _is_retrained(results)
+    figure, changes = _changes(results)
     rows: list[tuple[Cell, ...]] = [
-        (name, each.estimate, _cell(name, results, retrained), each.rows)
+        (name, each.estimate, changes.get(name), each.rows)
         for name, each in sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
     ]
     return Sheet(
         "verdict",
         "The learners in three figures",
-        ("learner", results.metric, "retrain_change" if retrained else "sample_change", "fit_rows"),
+        ("learner", results.metric, figure, "fit_rows"),
         tuple(rows),
         "",
         tuple(str(row[0]) for row in rows),
         sort=False,
     )
-
-
-def _cell(name: str, results: Results, retrained: bool) -> Estimate | None:
-    one = results.learners.get(name)
-    if one is None:
-        return None
-    if not retrained:
-        return changed_by_sample(one)
-    return None if one.retraining is None else one.retraining.change
 
 
 def _flipped(lead: Estimate) -> Estimate:
