@@ -12,6 +12,8 @@ from classay.intervals import Estimate
 from classay.report.metric import rows_to_decide
 from classay.report.run.learners import CONTRAST
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def undrawn():

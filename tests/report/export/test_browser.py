@@ -20,6 +20,7 @@ from classay.charts.style.picture_files import png
 from classay.report.document import Picture, Section
 from classay.report.export.page import render
 
+pytestmark = pytest.mark.slow
 REQUIRED = bool(os.environ.get("CLASSAY_REQUIRE_BROWSER"))
 AXE = "axe-core@4.11.1"
 FLAGS = (

@@ -102,6 +102,7 @@ def test_a_run_has_everything(store, tmp_path):
     assert again.info.experiment_id == run.info.experiment_id
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_failure_is_told_and_the_run_marked(store, monkeypatch):
     def full(*_):
@@ -117,12 +118,14 @@ def test_a_failure_is_told_and_the_run_marked(store, monkeypatch):
     assert run.info.status == "FAILED"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_wrong_uri_is_told(store):
     with pytest.raises(InputError, match="Is the URI right"):
         ready("nonsense://x")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_server_that_does_not_answer_is_told(store, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
@@ -130,6 +133,7 @@ def test_a_server_that_does_not_answer_is_told(store, monkeypatch):
         ready("http://127.0.0.1:9")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_deleted_experiment_is_told(store):
     client, place = ready(store, "gone")
@@ -146,6 +150,7 @@ def test_mlflow_is_told_to_tell_nobody(monkeypatch):
     assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared(store, capsys):
     from classay.cli.app import run as classay
 

@@ -216,6 +216,7 @@ def test_what_users_name_is_text_and_nothing_else(nasty):
     assert all(re.fullmatch("[A-Za-z0-9_-]+", one) for one in ids)
 
 
+@pytest.mark.slow
 def test_what_users_name_is_text_on_the_data_page():
     report = nasty_data_report()
     outline = Outline(render(report))

@@ -15,6 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classay.report.findings import RULES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def undrawn():
@@ -57,6 +59,11 @@ def test_beaten_on_both_is_one_note_for_all():
     assert finding.level == "note"
     assert "is beaten on both by bayes, " in finding.sentence
     assert "(by bayes)." in finding.sentence
+    # So is what is below the baseline.
+    (below,) = [each for each in assay.findings if (each.code, each.level) == ("D201", "warning")]
+    assert "Also below that: " in below.sentence
+    assert "bayes" not in below.sentence
+    assert "baseline" in below.reference
 
 
 def test_that_a_learner_without_randomness_varies_with_its_rows_is_no_finding():
@@ -169,24 +176,6 @@ def test_where_refits_disagree():
     assert "heat" in findings["L110", "tree"].sentence
 
 
-def test_below_the_baseline():
-    X, y = gaussians(400, apart=4)
-    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
-    _, findings = found({"nearest": KNeighborsClassifier(1), "bayes": GaussianNB()}, X, y)
-    assert findings["D201", "nearest"].level == "warning"
-    assert "baseline" in findings["D201", "nearest"].reference
-    assert ("D201", "bayes") not in findings
-
-
-def test_all_that_are_below_the_baseline_are_one_finding():
-    X, y = gaussians(400, apart=4)
-    X["noise"] = 1000 * np.random.default_rng(1).normal(size=400)
-    assay, _ = found({"one": KNeighborsClassifier(1), "three": KNeighborsClassifier(3), "bayes": GaussianNB()}, X, y)
-    (finding,) = [each for each in assay.findings if (each.code, each.level) == ("D201", "warning")]
-    assert "Also below that: " in finding.sentence
-    assert "bayes" not in finding.sentence
-
-
 def test_fits_on_few_rows_are_not_asked_what_only_full_fits_can_answer():
     X, y = gaussians(2000, classes=5, apart=4)
     X["noise"] = 1000 * np.random.default_rng(1).normal(size=2000)
@@ -277,6 +266,8 @@ def test_a_slice_with_many_errors():
     assert finding.level == "warning"
     assert "Graz" in finding.sentence
     assert "Its own scores predict" in finding.sentence
+    _, alone = found({"tree": DecisionTreeClassifier()}, X, y, splits=4, repeats=1)
+    assert "It is always certain, so its scores cannot warn you." in alone["S301", "tree"].sentence
     sheet = next(sheet for sheet in assay.report.sheets() if sheet.key == "slices/bayes")
     inside = sheet.details[0]
     place = inside.columns.index("plant")
@@ -381,12 +372,3 @@ def test_what_more_iterations_would_change_is_said():
     _, findings = found({"logistic": learner}, X, y)
     assert "Ten times the iterations change " in findings["L107", "logistic"].sentence
     assert "scale" not in findings["L107", "logistic"].action
-
-
-def test_a_learner_that_is_always_certain_has_no_scores_that_warn():
-    rng = np.random.default_rng(0)
-    X, y = gaussians(1500, apart=5)
-    X["plant"] = rng.choice(["Ulm", "Graz", "Brno"], 1500)
-    y = np.where((X["plant"] == "Graz") & (rng.random(1500) < 0.35), 1 - y, y)
-    _, findings = found({"tree": DecisionTreeClassifier()}, X, y, splits=4, repeats=1)
-    assert "It is always certain, so its scores cannot warn you." in findings["S301", "tree"].sentence

@@ -23,6 +23,7 @@ from suspect_worlds import (
 from classay.report.findings.fits import twice
 from classay.report.findings.scores import best_threshold
 
+pytestmark = pytest.mark.slow
 QUICK = {"splits": 6, "repeats": 1, "n_probes": 20}
 
 

@@ -67,6 +67,7 @@ def test_of_others():
 """
 
 
+@pytest.mark.slow
 def test_the_plugin_in_its_own_pytest(tmp_path):
     report_of(tree=0.93).save(tmp_path / "report.json")
     (tmp_path / "test_gates.py").write_text(TESTS)
