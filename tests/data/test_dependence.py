@@ -27,6 +27,7 @@ from classay.data.checks.row_dependence import (
     _takes_classes,
     _united,
     _whole_groups,
+    _within_classes,
 )
 
 
@@ -168,3 +169,11 @@ def test_nearly_as_many_classes_as_rows_give_no_warning(verb):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert verb(rows, labels).found == ()
+
+
+def test_shuffled_keys_stay_in_their_class():
+    codes = np.array([0, 1, 0, 1, 1, 0])
+    key = np.arange(6)
+    shuffled = _within_classes(key, codes, 0, 0)
+    for code in (0, 1):
+        assert sorted(shuffled[codes == code]) == sorted(key[codes == code])

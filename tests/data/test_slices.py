@@ -402,3 +402,11 @@ def test_a_column_whose_slice_is_no_worse_is_left_out():
         assert (found["error_rate"] > found["rest_rate"]).all()
         shown += len(found)
     assert 0 < shown < 30
+
+
+def test_errors_only_in_one_category():
+    table = noise()
+    result = slices(table, (table.job == "nurse").to_numpy())
+    assert [each.condition for each in result.slices] == ["job = nurse"]
+    assert result.slices[0].rate.value == 1.0
+    assert result.slices[0].rest_rate == 0.0
