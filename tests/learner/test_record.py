@@ -384,7 +384,7 @@ def test_the_record_says_where_it_comes_from():
     about = labelings.about
     assert labelings.name == "KNeighborsClassifier(n_neighbors=3)"
     assert about["learner"]["parameters"]["n_neighbors"] == 3
-    assert about["scheme"] == {"kind": "Subsets", "n": 6, "size": 0.2, "replace": True}
+    assert about["scheme"] == {"kind": "Subsets", "n": 6, "size": 0.2, "replace": True, "every_class": True}
     assert (about["repeats"], about["test_size"], about["seed"]) == (3, 0.3, 9)
     assert (about["data"]["rows"], about["data"]["columns"]) == (150, 4)
     assert labelings.test_rows.size == 45
