@@ -346,7 +346,7 @@ def watched() -> tuple[classay.results.Update, classay.results.Drift]:
     return monitor.update(X[150:], y[150:]), monitor.history
 
 
-def assayed() -> classay.Assay:
+def assayed() -> classay.results.Characterization:
     X, y = load_iris(return_X_y=True, as_frame=True)
     return classay.characterize(
         {"<b>tree</b>": DecisionTreeClassifier()}, X, y, splits=4, repeats=1, retrains=0, n_probes=20,
@@ -355,14 +355,8 @@ def assayed() -> classay.Assay:
 
 
 EXAMPLES = {
-    "Assay": assayed,
+    "Characterization": assayed,
     "Report": lambda: assayed().report,
-    "DataReport": lambda: classay.data_report(
-        load_iris(as_frame=True).data.rename(columns=lambda name: f"<b>{name}</b>"),
-        load_iris().target,
-        predictions=(load_iris().target + (np.arange(150) % 7 == 0)) % 3,
-        checks=False,
-    ),
     "Curve": learner_curve,
     "Ensembles": lambda: classay.identify(
         *(np.random.default_rng(0).normal(size=(40, width)) for width in (2, 4)), ensembles=[2, 4], draws=2
@@ -490,7 +484,8 @@ def test_results_keep_their_promise(kind):
     assert frame.columns.is_unique
 
     text = json.dumps(result.to_dict(), allow_nan=False)
-    assert set(json.loads(text)) == {field.name for field in dataclasses.fields(kind)}
+    shown = type(result.report) if hasattr(result, "parts") else kind  # of a page, the result objects are not saved
+    assert set(json.loads(text)) == {field.name for field in dataclasses.fields(shown)}
 
     assert isinstance(result.plot(), alt.TopLevelMixin)
     with pytest.raises(classay.InputError, match="colour"):

@@ -42,9 +42,7 @@ from .network.quality.features import feature_quality as feature_quality
 from .network.quality.head import head_quality as head_quality
 from .network.quality.quality import network_quality as network_quality
 from .network.quality.rank_networks import rank_networks as rank_networks
-from .report.assay import Assay as Assay
-from .report.assay import characterize as characterize
-from .report.data_report import DataReport as DataReport
+from .report.characterization import characterize as characterize
 from .report.data_report import data_report as data_report
 from .report.document import Report as Report
 from .report.export.files import load as load

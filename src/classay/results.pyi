@@ -45,6 +45,7 @@ from .network.quality.features import FeatureQuality as FeatureQuality
 from .network.quality.head import HeadQuality as HeadQuality
 from .network.quality.quality import NetworkQuality as NetworkQuality
 from .network.quality.rank_networks import Ranking as Ranking
+from .report.characterization import Characterization as Characterization
 
 __all__: list[str]
 

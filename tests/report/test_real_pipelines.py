@@ -37,7 +37,7 @@ def by_name() -> Any:
 
 
 @pytest.fixture(scope="module")
-def assay() -> classay.Assay:
+def assay() -> classay.results.Characterization:
     X, y = mixed()
     learners = {
         "names": by_name(),

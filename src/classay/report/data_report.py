@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,15 @@ from ..data.model.new_rows import UnlikeKnown
 from ..data.row_complexity import Complexity
 from ..data.rows import complexity
 from ..data.text import embed
-from ..estimators.adapters import short_name
+from ..estimators.adapters import kind_of, short_name
 from ..estimators.encoder import numbers, numbers_of_two
 from ..expect import InputError
 from ..frames import pandas_of
 from ..inputs import class_labels, is_sparse, names_of_columns, text_rows
-from ..result import Result
+from ..learner.fitting import checks as of_learners
 from ..splits import per_row
 from ..tables.audit import Audit, audit_frame
-from .data_arguments import expect_classifier, expect_flag, expect_matching, row_numbers, several_notes
-from .document import Finding, Report, Unasked
+from .document import Finding, Unasked
 from .document.shown_rows import ShownRows
 from .findings import RULES, findings_of
 from .model_check import Given, ModelCheck, ModelPredictions, check_model, predictions_of
@@ -35,7 +34,7 @@ from .results import DataResults, Results, Suspicions, TestPart
 from .run.suspicions import suspicions_of
 
 if TYPE_CHECKING:
-    import altair as alt
+    from .characterization import Characterization
 
 DATA_RULES = ("D203", "D204", "D205", "D206", "D207", "D208")
 """The findings that need no learner: what may make every figure wrong."""
@@ -60,46 +59,6 @@ class DataParts:
     check: ModelCheck | None = None
     suspicions: Suspicions | None = None
     settings: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class DataReport(Result):
-    """Result of `data_report`: `report` is the document, `parts` has the result objects behind it.
-
-    Use `parts.check.slices`, `parts.unlike` and the like for further analysis; they are not saved with the report.
-    """
-
-    report: Report
-    results: InitVar[DataParts]
-
-    def __post_init__(self, results: DataParts) -> None:
-        object.__setattr__(self, "_parts", results)
-
-    @property
-    def parts(self) -> DataParts:
-        """The result objects: `complexity`, `labels`, `unlike`, `check`, `suspicions`."""
-        parts: DataParts = self._parts  # type: ignore[attr-defined]
-        return parts
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings on the data, most important first."""
-        return self.report.findings
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: subject, of, figure, value, low, high, level, kind."""
-        return self.report.to_frame()
-
-    def plot(self, **options: Any) -> alt.TopLevelMixin:
-        """The first chart of the page; `key` names another."""
-        return self.report.plot(**options)
-
-    def save(self, path: str | Path, *, force: bool = True) -> Path:
-        """Write the report in the format of the suffix: .html (page), .json, or .md (section for a model card)."""
-        return self.report.save(path, force=force)
-
-    def __str__(self) -> str:
-        return str(self.report)
 
 
 def data_report(
@@ -131,7 +90,7 @@ def data_report(
     audit: Audit | None = None,
     rows: Ints | None = None,
     command: str | None = None,
-) -> DataReport:
+) -> Characterization:
     """Measure rows by the geometry of the classes, and a model's predictions against it, on one page.
 
     The geometry is that of `X`; what is measured are the test rows, if there are any, else all rows without their own
@@ -174,7 +133,8 @@ def data_report(
     (True, 75)
 
     """
-    from .data_document import document_of  # charts, which measuring alone does not need
+    from .characterization import Characterization  # charts, which measuring alone does not need
+    from .data_document import document_of
 
     expect.whole(most, "most", at_least=1)
     expect_matching(predictions, probabilities, confidence)
@@ -206,7 +166,7 @@ def data_report(
         audit=audit,
         rows=rows,
     )
-    return DataReport(document_of(parts, most, command), parts)
+    return Characterization(document_of(parts, most, command), parts)
 
 
 def measure_data(
@@ -394,3 +354,55 @@ def _split_groups(
     codes = per_row(groups, rows=rows + test_rows if both else rows).groups
     assert codes is not None
     return groups, (codes[:rows], codes[rows:] if both else None)
+
+
+# Arguments, checked before anything is measured
+
+
+def expect_matching(
+    predictions: ArrayLike | None, probabilities: ArrayLike | None, confidence: ArrayLike | None
+) -> None:
+    """Refuse a confidence that would not be used."""
+    if confidence is None:
+        return
+    if probabilities is not None:
+        raise InputError(
+            "`confidence` and `probabilities` are both given; expected one of them, as probabilities have the "
+            "confidence in each prediction. Leave `confidence` out."
+        )
+    if predictions is None:
+        raise InputError(
+            "`confidence` is given without `predictions`; expected the class that the model predicts for each row too."
+        )
+
+
+def expect_classifier(learner: Any) -> None:
+    """Refuse what is no classifier, such as the class instead of an instance."""
+    of_learners.unfitted_learner(learner)
+    if kind_of(learner) == "regressor":
+        raise InputError(f"`learner` is {short_name(learner)}, which is a regressor; expected a classifier.")
+
+
+def expect_flag(value: Any, name: str) -> bool:
+    """A value that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"`{name}` is {value!r}; expected True or False.")
+    return bool(value)
+
+
+def row_numbers(rows: ArrayLike | None, measured: int) -> Ints:
+    """The number of each measured row in its source; by default they are counted."""
+    if rows is None:
+        return np.arange(measured)
+    values = np.asarray(rows)
+    if values.shape != (measured,):
+        given = f"{values.size} values" if values.ndim == 1 else f"shape {values.shape}"
+        raise InputError(f"`rows` has {given}; expected a number for each of the {measured} measured rows.")
+    if values.dtype.kind not in "iu":
+        raise InputError(f"`rows` has values of type {values.dtype}; expected whole numbers.")
+    return values
+
+
+def several_notes(notes: str | Sequence[str]) -> tuple[str, ...]:
+    """Notes as a tuple: a text is one note."""
+    return (notes,) if isinstance(notes, str) else tuple(notes)

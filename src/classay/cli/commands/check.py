@@ -14,7 +14,7 @@ import typer
 
 from ...estimators.spec import learner_from_text
 from ...expect import InputError
-from ...report.assay import characterize
+from ...report.characterization import characterize
 from ...report.document import Report
 from ...report.document.glossary import term_of
 from ...report.document.phrases import printed
@@ -25,6 +25,7 @@ from ...report.gates.gates import Paired, Verdict, check_gates, summary
 from ...report.gates.gates import junit as junit_xml
 from ...report.gates.variants import variant_difference
 from ...report.predictions import measured, predictions_report
+from ...report.results import Results
 from ...report.run.learners import default_learners
 from ...tables.read import read_table
 from .. import options
@@ -167,7 +168,9 @@ def _report(
         audit=table.audit,
         **{"budget": None, **check.settings},
     )
-    return assay.report, list(learners), lambda *names: paired_difference(assay.parts, *names)
+    parts = assay.parts
+    assert isinstance(parts, Results)  # learners were fitted
+    return assay.report, list(learners), partial(paired_difference, parts)
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:

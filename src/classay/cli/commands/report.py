@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ... import expect
 from ...charts.style.picture_files import prepared_library
-from ...report.assay import characterize
+from ...report.characterization import characterize
 from ...report.document.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready

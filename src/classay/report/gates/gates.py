@@ -13,12 +13,13 @@ from xml.etree import ElementTree as xml
 
 from ...expect import InputError, counted, nearest, shown
 from ...intervals import Estimate, difference
-from ..assay import Assay
+from ..characterization import Characterization
 from ..document import Report
 from ..document.glossary import term_of
 from ..document.phrases import number
 from ..export.files import open_report
 from ..findings.differences import paired_difference
+from ..results import Results
 from .gate import FIGURES, AnyGate, Ban, Gate, PairGate, gate_from
 
 CANDIDATE, CHAMPION = "candidate", "champion"
@@ -73,7 +74,8 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
     document, before = _document(report, "report"), None if against is None else _document(against, "against")
     if not gates and before is None:
         raise InputError('There are no gates; expected at least one, such as "accuracy >= 0.9".')
-    paired = partial(paired_difference, report.parts) if isinstance(report, Assay) else None
+    parts = report.parts if isinstance(report, Characterization) else None
+    paired = partial(paired_difference, parts) if isinstance(parts, Results) else None
     parsed = [gate_from(text) for text in gates]
     verdicts = check_gates(document, parsed, before=before, paired=paired, min_effect=min_effect)
     failed = [each for each in verdicts if not each.passed]
@@ -83,14 +85,14 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
 
 
 def _document(report: Any, name: str) -> Report:
-    if isinstance(report, Assay):
+    if isinstance(report, Characterization):
         return report.report
     if isinstance(report, Report):
         return report
     if isinstance(report, (str, Path)):
         return open_report(report)
     raise InputError(
-        f"`{name}` is {type(report).__name__}; expected a report, an assay of `classay.characterize`, or the path of "
+        f"`{name}` is {type(report).__name__}; expected a report, a result of `classay.characterize`, or the path of "
         "a saved report."
     )
 

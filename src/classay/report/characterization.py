@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import expect, seeds
-from ..expect import counted
+from ..expect import InputError, counted
+from ..learner.records.labelings import Labelings
 from ..result import Result, plain
 from ..tables.audit import Audit, audit_frame
 from .document import Finding, Report, Section
@@ -29,6 +30,7 @@ from .document.slices_section import slices_section
 from .document.verdict import verdict_of
 from .findings import findings_of
 from .metric import check_metric
+from .predictions import measured, predictions_report
 from .results import LearnerResults, Results
 from .run.clock import seconds_of
 from .run.learners import CONTRAST, default_learners, learners_from
@@ -40,10 +42,12 @@ if TYPE_CHECKING:
     import altair as alt
 
     from ..network.quality.quality import NetworkQuality
+    from .data_report import DataParts
+    from .predictions import PredictionResults
 
 
 @dataclass(frozen=True)
-class Assay(Result):
+class Characterization(Result):
     """Result of `characterize`: `report` is the document, `parts` has the result objects behind it.
 
     Use `learners["tree"].stability`, `parts.complexity` and the like for further analysis; they are not saved with the
@@ -51,12 +55,12 @@ class Assay(Result):
     """
 
     report: Report
-    parts: Results = field(repr=False)
+    parts: Results | DataParts | PredictionResults = field(repr=False)
 
     @property
     def learners(self) -> dict[str, LearnerResults]:
-        """The results of the refits of each learner."""
-        return self.parts.learners
+        """The results of the refits of each learner; none if nothing was refitted."""
+        return self.parts.learners if isinstance(self.parts, Results) else {}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -88,8 +92,8 @@ class Assay(Result):
 
 def characterize(
     learners: Any,
-    X: Any,
-    y: ArrayLike,
+    X: Any = None,
+    y: ArrayLike | None = None,
     *,
     metric: str | Sequence[str] | None = None,
     X_test: Any = None,
@@ -111,13 +115,13 @@ def characterize(
     store: str | Path | None = None,
     progress: bool = False,
     time_limit: float | None = None,
-    on_round: Callable[[Assay], None] | None = None,
+    on_round: Callable[[Characterization], None] | None = None,
     name: str = "data",
     target: str = "label",
     notes: Sequence[str] = (),
     audit: Audit | None = None,
     command: str | None = None,
-) -> Assay:
+) -> Characterization:
     """Measure what accuracy hides about learners on data: findings in words, then figures, all on one page.
 
     First, each learner is fitted once per cross-validation fold on all other rows. Then it is refitted in rounds on
@@ -125,6 +129,8 @@ def characterize(
     stability, bias, expressivity, capacity, stochasticity, kinship, slices with many errors, and where refits disagree.
     From the rows alone come complexity, baseline and suspected labels. With 20 classes or more, the report also
     forecasts the accuracy for more classes. On top is a verdict: which learner, how sure that is, what to do next.
+
+    With a record instead of learners, nothing is fitted: the report is about the predictions in it, of any system.
 
     A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
@@ -140,7 +146,9 @@ def characterize(
     ----------
     learners : an unfitted scikit-learn classifier or Pipeline, a list of them, or a dict of names and learners; None
         for gradient boosting, a forest and logistic regression, with a tree and nearest neighbours for contrast. A
-        learner gets the table as it is if it accepts it in a trial fit; otherwise columns are encoded for it
+        learner gets the table as it is if it accepts it in a trial fit; otherwise columns are encoded for it. Or a
+        record (`Labelings`) of predictions: of the other parameters only `random_state`, `name` and `command` are then
+        used
     metric : what to compare learners by: a scorer of scikit-learn, such as roc_auc or neg_log_loss; of several, the
         first. Default: accuracy, or roc_auc where nearly all predictions are of one of two classes
     X, y : rows (a DataFrame or an array) and labels
@@ -172,15 +180,24 @@ def characterize(
 
     Examples
     --------
+    >>> import classay
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> a = characterize(GaussianNB(), X, y, splits=10, repeats=1, retrains=0, n_probes=200, executor=1, name="iris")
     >>> a.report.figure("GaussianNB", "accuracy").value > 0.9
     True
+    >>> a = characterize(classay.Labelings.from_arrays([["a", "b", "b", "a"]], ["a", "b", "a", "a"]))
+    >>> a.to_frame()["value"].iloc[0]
+    0.75
 
     """
     seed = seeds.settle(random_state)
+    if isinstance(learners, Labelings):
+        report = predictions_report(learners, name, command or "", seed)
+        return Characterization(report, measured(learners, name, seed))
+    if X is None or y is None:
+        raise InputError("`X` or `y` is missing: pass rows and labels with learners, or a record of predictions alone.")
     checked = learners_from(default_learners() if learners is None else learners)
     metrics = tuple([metric] if isinstance(metric, str) else metric or ())
     for each in metrics:
@@ -222,14 +239,14 @@ def characterize(
         for results in rounds_of(data, checked, networks or {}, effort, wanted, command, on_round is not None):
             last = results
             if on_round is not None and results.settings["preliminary"]:
-                on_round(Assay(report_of(results), results))
+                on_round(Characterization(report_of(results), results))
     except KeyboardInterrupt:
         if last is None:
             raise
         # The last complete round stands.
         last = replace(last, settings={**last.settings, "interrupted": True, "preliminary": ""})
     assert last is not None  # `rounds_of` gives results or raises
-    return Assay(report_of(last), last)
+    return Characterization(report_of(last), last)
 
 
 # From the results to the document: title, findings, figures, sections, settings.
