@@ -24,8 +24,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from classay.network.prototypes.runner import fold_normalisation
+from classay.network.prototypes.split import Split, split
 from classay.network.prototypes.walks import walk
-from classay.network.split.split import Split, split
 
 SHAPE, CLASSES = (3, 32, 32), 10
 STEPS = 6

@@ -40,7 +40,7 @@ from .learner.sweep.result import Sweep as Sweep
 from .learner.versions.compare import Comparison as Comparison
 from .learner.versions.judges import Judges as Judges
 from .learner.versions.repeats import Repeats as Repeats
-from .network.prototypes.record import Prototypes as Prototypes
+from .network.prototypes.prototypes import Prototypes as Prototypes
 from .network.quality.features import FeatureQuality as FeatureQuality
 from .network.quality.head import HeadQuality as HeadQuality
 from .network.quality.quality import NetworkQuality as NetworkQuality

@@ -40,7 +40,7 @@ from .learner.sweep import sweep_accuracies as sweep_accuracies
 from .learner.sweep import sweep_bias as sweep_bias
 from .learner.sweep import sweep_entropies as sweep_entropies
 from .learner.sweep import sweep_map as sweep_map
-from .network.accuracy_bounds import accuracy_bounds as accuracy_bounds
+from .network.cosines import accuracy_bounds as accuracy_bounds
 from .network.cosines import class_cosines as class_cosines
 from .network.cosines import head_cosines as head_cosines
 from .network.cosines import within_between as within_between

@@ -14,7 +14,8 @@ from classay import charts
 from classay.charts.style.theme import labels
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.network.prototypes.record import SEED, Prototypes
+from classay.network.prototypes.prototypes import Prototypes
+from classay.network.prototypes.schedule import SEED
 from classay.network.quality.features import feature_quality
 from classay.network.quality.head import head_quality
 from classay.network.quality.quality import network_quality

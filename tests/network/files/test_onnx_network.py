@@ -16,7 +16,7 @@ from torch import nn
 
 from classay.expect import InputError
 from classay.network.files.checkpoint import load_network
-from classay.network.split.split import split
+from classay.network.prototypes.split import split
 
 W = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
 

@@ -6,8 +6,8 @@ from small_networks import convolutional, mlp
 from torch import nn
 
 from classay.network.prototypes.runner import fold_normalisation
-from classay.network.split.split import split
-from classay.network.split.trace import frozen
+from classay.network.prototypes.split import split
+from classay.network.prototypes.trace import frozen
 
 
 def norms(network):

@@ -8,11 +8,10 @@ from torch import nn
 
 from classay import InputError
 from classay.network.prototypes import walks as walking
-from classay.network.prototypes.prototypes import prototypes
-from classay.network.prototypes.record import SEED, Prototypes
+from classay.network.prototypes.prototypes import Prototypes, prototypes
 from classay.network.prototypes.runner import fingerprint
-from classay.network.prototypes.schedule import plan
-from classay.network.split.split import split
+from classay.network.prototypes.schedule import SEED, plan
+from classay.network.prototypes.split import split
 
 ARRAYS = ("features", "target", "origin", "start", "steps", "length", "distance", "loss", "converged")
 

@@ -11,7 +11,7 @@ from torch import nn
 from classay import InputError
 from classay.network.prototypes.prototypes import prototypes
 from classay.network.prototypes.schedule import plan
-from classay.network.split.split import split
+from classay.network.prototypes.split import split
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from small_networks import convolutional, mlp
 from torch import nn
 
 from classay import InputError
+from classay.network.prototypes.split import split
 from classay.network.prototypes.walks import walk
-from classay.network.split.split import split
 
 
 def starts(n, shape, seed=0, dtype=torch.float32):

@@ -11,8 +11,8 @@ from torch import nn
 
 import classay
 from classay.expect import InputError
+from classay.network.prototypes.split import split
 from classay.network.quality.labelled_rows import LabelledRows, read_labelled_rows, true_accuracy
-from classay.network.split.split import split
 
 
 @pytest.fixture

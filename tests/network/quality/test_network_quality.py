@@ -20,8 +20,9 @@ from classay.network.prototypes.probes import (
     probe,
     weight_figures,
 )
+from classay.network.prototypes.split import split
+from classay.network.quality.features import definition_1
 from classay.network.quality.figures import FIGURES, figures, head_figures
-from classay.network.split.split import split
 
 
 @pytest.fixture(scope="module")
@@ -361,3 +362,30 @@ def test_trained_normalisation_is_evidence_of_training():
         network[3].reset_parameters()
     network(torch.randn(5, 4))  # in training mode, statistics change
     assert normalisation_moved(network)
+
+
+# Definition 1 of the paper.
+
+
+def test_conditions_by_brute_force():
+    record = classay.prototypes(mlp(), (6,), starts=2, sensitivity=False)
+    found = definition_1(record, np.arange(4))
+    scores = record.features.astype(float) @ record.weight.T.astype(float)
+    for one in range(4):
+        rows = scores[record.target == one]
+        others = np.delete(rows, one, axis=1).max(axis=1)
+        margins = rows[:, one] - others
+        assert found["margin"][one] == pytest.approx(margins.max())
+        second = margins >= np.log(100)
+        assert found["condition_2"][one] == second.any()
+        assert found["condition_3"][one] == (second & (others <= 0)).any()
+        mean = record.features[record.target == one].mean(axis=0)
+        cosine = mean @ record.weight[one] / np.linalg.norm(mean) / np.linalg.norm(record.weight[one])
+        assert found["row_cosine"][one] == pytest.approx(cosine, rel=1e-5)
+
+
+def test_a_perfect_head_meets_both_conditions():
+    q = classay.network_quality(Selects(), (4,), starts=1, compare_fresh=False, sensitivity=False)
+    assert q.per_class["condition_2"].all()
+    assert q.per_class["condition_3"].all()
+    np.testing.assert_allclose(q.per_class["row_cosine"], 1, atol=1e-5)

@@ -10,7 +10,8 @@ from scipy import stats
 
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.network.prototypes.record import SEED, Prototypes
+from classay.network.prototypes.prototypes import Prototypes
+from classay.network.prototypes.schedule import SEED
 from classay.network.quality.quality import network_quality
 from classay.network.quality.rank_networks import rank_correlation, rank_networks
 

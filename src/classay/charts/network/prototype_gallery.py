@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, whole
-from ...network.prototypes.record import SEED, Prototypes
+from ...network.prototypes.prototypes import Prototypes
+from ...network.prototypes.schedule import SEED
 from ..style import theme
 from ..style.picture_files import pictures
 from ..style.theme import cut, labels, printable

@@ -17,16 +17,14 @@ from ...engine.store import Store
 from ...intervals import Estimate, of_proportion
 from ...network.files.checkpoint import load_network
 from ...network.files.head_search import HeadWeights, read_head
-from ...network.prototypes.prototypes import prototypes
-from ...network.prototypes.record import KIND, Prototypes
+from ...network.prototypes.prototypes import KIND, Prototypes, prototypes
 from ...network.prototypes.runner import identity
+from ...network.prototypes.split import Split, split, split_by_likely_shape
 from ...network.quality.figures import DECISIVE, figures
-from ...network.quality.fresh_record import record_with_fresh
 from ...network.quality.head import HeadQuality, head_quality, rows_of
 from ...network.quality.labelled_rows import LabelledRows, accuracy_by_rows, count_right, read_labelled_rows
-from ...network.quality.quality import CONVERGED, NetworkQuality, network_quality
+from ...network.quality.quality import CONVERGED, NetworkQuality, network_quality, record_with_fresh
 from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
-from ...network.split.split import Split, split, split_by_likely_shape
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
 from ..runner import Done, Outcome, each, estimates_table, figures_table, rows_table

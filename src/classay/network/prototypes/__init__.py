@@ -1,11 +1,12 @@
 """The record of a network: inputs that it takes for members of each class, made by walking down the loss.
 
-Read `prototypes` (the verb) and `record` (what it returns) first. `schedule` chooses the walks and their step, `runner`
-runs them with a store, `walks` is the walk itself and where it begins, and `probes` has the figures that need the
-network or its weights.
+Read `prototypes` first (the verb and what it returns). `split` cuts a network into the feature extractor and the head,
+its last linear layer: `trace` runs one forward pass and records what each layer takes and gives, `last_layer` decides
+from that which layer is the head, or why none is. `schedule` chooses the walks and their step, `runner` runs them with
+a store, `walks` is the walk itself and where it begins, and `probes` has the figures that need the network or its
+weights.
 """
 
-from .prototypes import prototypes
-from .record import Prototypes
+from .prototypes import Prototypes, prototypes
 
 __all__ = ["Prototypes", "prototypes"]

@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 from ... import seeds
 from ...arrays import Floats
 from ..cosines import cosines, unit
-from ..split.trace import frozen
+from .trace import frozen
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from ..split.split import Split
     from .runner import Walker
     from .schedule import Plan
+    from .split import Split
 
 LogitsOf = Callable[["Tensor"], "Tensor"]
 """A function that returns the logits of inputs."""

@@ -8,19 +8,20 @@ a sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from ... import expect, seeds
+from ...engine import archive
 from ...engine.store import Store
-from ...expect import InputError, need
-from ...notes import Note
-from ..split.split import Split
-from ..split.split import split as split_network
+from ...expect import InputError, counted, need
+from ...notes import Note, notes_from_json, notes_to_json
 from .probes import family_of, layer_structure, normalisation_moved, probe, step_sensitivity
-from .record import Prototypes
 from .runner import (
     PROBED,
     Walker,
@@ -31,16 +32,133 @@ from .runner import (
     identity,
     run_plan,
 )
-from .schedule import LEAST_WALKS, expect_sample, find_step, plan
+from .schedule import LEAST_WALKS, SEED, expect_sample, find_step, plan
+from .split import Split
+from .split import split as split_network
 from .walks import BATCH, MAX_STEPS, box_of, embeddings_of, normalize_of
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from ..split.trace import Feed
+    from .trace import Feed
 
 MOST_INPUT_BYTES = 1 << 26
 """Inputs are stored up to this many bytes, unless requested."""
+
+KIND = "prototypes"
+ARRAYS = ("features", "target", "origin", "start", "steps", "length", "distance", "loss", "converged", "weight")
+
+
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """Features of inputs that the network recognises as members of a class, and how far the walks to them were.
+
+    Row i is the end of one walk: `features[i]` (d,), its target class `target[i]`, the class `origin[i]` whose seed it
+    began at (−1: it is a seed itself and began at a random input), the number `start[i]` of the set of random inputs,
+    `steps[i]`, `length[i]` of the path and straight `distance[i]`, the `loss[i]` at the end and whether it had
+    `converged[i]`. `weight` (k, d) and `bias` are the head. `inputs` (m, ...) are the prototypes themselves, if stored.
+    `probes` are figures that needed a run of the network or its weights. `sensitivity` is the figure between classes by
+    the factor of the step, on a sample of walks; `layers` how far the weight of each layer is from random numbers, as
+    the log of its largest singular value over that of the same numbers shuffled. `settings` and `about` say how it was
+    made. Make one with `classay.prototypes`.
+    """
+
+    features: NDArray[np.float32]
+    target: NDArray[np.int64]
+    origin: NDArray[np.int64]
+    start: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    length: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32] | None = None
+    inputs: NDArray[np.float32] | None = None
+    probes: dict[str, float] = field(default_factory=dict)
+    sensitivity: dict[str, float] = field(default_factory=dict)
+    layers: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    interrupted: bool = False
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    @property
+    def classes(self) -> int:
+        """k, the classes of the head."""
+        return len(self.weight)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The numbers of the draws of random inputs."""
+        return np.unique(self.start)
+
+    @property
+    def name(self) -> str:
+        """The network's name."""
+        return str(self.about.get("network", "network"))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per prototype: target, origin, start, steps, length, distance, loss, converged."""
+        names = ("target", "origin", "start", "steps", "length", "distance", "loss", "converged")
+        return pd.DataFrame({name: getattr(self, name) for name in names})
+
+    def __str__(self) -> str:
+        seeds = int((self.origin == SEED).sum())
+        reached = counted(len(np.unique(self.target)), "class", "classes")
+        text = (
+            f"{self.name}: {counted(len(self), 'prototype')} of {reached} ({counted(seeds, 'seed')}, "
+            f"{counted(len(self) - seeds, 'core')}) from {counted(len(self.starts), 'start')}; "
+            f"{self.converged.mean():.0%} converged, in {np.median(self.steps):.0f} steps of "
+            f"{self.settings.get('step', np.nan):.3g} at the median."
+        )
+        return " ".join([text, *self.notes])
+
+    __repr__ = __str__
+
+    def save(self, path: str | Path) -> Path:
+        """Write the record to one file that `Prototypes.load` reads: arrays and a JSON header, no pickle."""
+        return archive.write(Path(path), KIND, *self.to_file())
+
+    def to_file(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Header and arrays, as files and stores contain them."""
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        for name in ("bias", "inputs"):
+            if getattr(self, name) is not None:
+                arrays[name] = getattr(self, name)
+        header = {
+            "probes": self.probes,
+            "sensitivity": self.sensitivity,
+            "layers": self.layers,
+            "settings": self.settings,
+            "about": self.about,
+            "notes": notes_to_json(self.notes),
+            "interrupted": self.interrupted,
+        }
+        return header, arrays
+
+    @classmethod
+    def load(cls, path: str | Path) -> Prototypes:
+        """Read a record that `save` wrote."""
+        header, arrays = archive.read(Path(path), KIND)
+        try:
+            return cls(
+                **{name: arrays[name] for name in ARRAYS},
+                bias=arrays.get("bias"),
+                inputs=arrays.get("inputs"),
+                probes=header["probes"],
+                sensitivity=header["sensitivity"],
+                layers=header["layers"],
+                settings=header["settings"],
+                about=header["about"],
+                notes=notes_from_json(header["notes"]),
+                interrupted=header["interrupted"],
+            )
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{path} is not a complete record of prototypes ({error}). Make it again.") from error
 
 
 def prototypes(

@@ -15,15 +15,14 @@ from threadpoolctl import threadpool_limits
 
 from ...engine.progress import Progress
 from ...engine.store import Store
-from ..split.trace import frozen
-from .record import SEED
-from .schedule import Plan
+from .schedule import SEED, Plan
+from .trace import frozen
 from .walks import Walks, draw_starts, walk
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from ..split.split import Split
+    from .split import Split
 
 CHUNK = 8
 """Walks made and stored at once, in batches. More would lose more on Ctrl-C, fewer would leave batches underfilled."""

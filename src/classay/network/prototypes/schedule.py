@@ -20,6 +20,8 @@ from ...notes import Note
 if TYPE_CHECKING:
     from .runner import Walker
 
+SEED = -1
+"""The origin of a seed prototype, which began at a random input."""
 IN_FULL = 100
 """Up to this many classes every class is reached from every other."""
 ORIGINS = 10

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ... import seeds
 from ...expect import InputError
-from ..split.trace import frozen
+from .trace import frozen
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from ..split.split import Split
+    from .split import Split
 
 BATCH = 128
 MAX_STEPS = 300

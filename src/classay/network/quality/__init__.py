@@ -1,8 +1,8 @@
 """Measures of a network: head, features of labelled rows, prototypes, and several networks in one ranking.
 
 Read `quality` first (`network_quality`, the estimate of accuracy and when to doubt it). `head` and `features` measure
-one matrix each; `figures` has every dataless figure with its meaning; `fresh_record` the same network before training,
-for comparison; `rank_networks` the table over many networks, and their true accuracy if there are labelled rows.
+one matrix each; `figures` has every dataless figure with its meaning; `labelled_rows`
+the accuracy by a few rows with labels; `rank_networks` the table over many networks.
 """
 
 from .features import feature_quality

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cosines import cosines, effective_rank, unit
-from ..prototypes.record import SEED, Prototypes
+from ..prototypes.prototypes import Prototypes
+from ..prototypes.schedule import SEED
 
 
 @dataclass(frozen=True)

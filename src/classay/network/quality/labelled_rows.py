@@ -13,11 +13,11 @@ from scipy import special
 from ...expect import InputError, shown
 from ...files import UNREADABLE, expect_file, expect_honest_sizes
 from ...intervals import Estimate, of_proportion
+from ..prototypes.trace import frozen
 from ..prototypes.walks import normalize_of
-from ..split.trace import frozen
 
 if TYPE_CHECKING:
-    from ..split.split import Split
+    from ..prototypes.split import Split
 
 NAMES = (("x", "y"), ("x_test", "y_test"), ("X", "y"), ("images", "labels"))
 BATCH = 256

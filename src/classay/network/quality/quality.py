@@ -21,24 +21,22 @@ from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
 from ..cosines import Cosines, cosines, separations, unit
-from ..prototypes.probes import RANDOM_STRUCTURE
-from ..prototypes.prototypes import prototypes
-from ..prototypes.record import Prototypes
-from ..split.split import Split
-from ..split.split import split as split_network
-from .features import distributions, per_class, per_pair, sign_note
+from ..prototypes.probes import RANDOM_STRUCTURE, fresh_network
+from ..prototypes.prototypes import Prototypes, prototypes
+from ..prototypes.split import Split
+from ..prototypes.split import split as split_network
+from .features import definition_1, distributions, per_class, per_pair, sign_note
 from .figures import figures
-from .fresh_record import record_with_fresh
 from .head import HeadQuality, head_quality
 from .labelled_rows import accuracy_by_rows, count_right, labelled_rows
-from .well_trained import definition_1
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from torch import nn
 
 EXPLAINED = ("within", "between")
+FRESH_STARTS, FRESH_ORIGINS, FRESH_STEPS = 2, 3, 60
 SENSITIVE = 0.05
 """Above this range of M_bt over three steps, it is reported to depend on the step."""
 CONVERGED = 0.9
@@ -377,3 +375,51 @@ def by_pair(whole: Cosines, names: tuple[str, ...], weight: NDArray[np.floating]
     frame = per_pair(whole.class_cosines(), names)
     first, second = (frame[side].map(place).to_numpy() for side in ("first", "second"))
     return frame.assign(rows=(units[first] * units[second]).sum(axis=1))
+
+
+# The same architecture freshly initialised, with a sample of walks: which figures come from training?
+
+
+def record_with_fresh(
+    own: Split, options: dict[str, Any], make: Callable[..., Prototypes], compare: bool = True
+) -> tuple[Prototypes, Prototypes | None, list[str]]:
+    """The record of a network, that of a fresh one if wanted, and notes on the latter.
+
+    `make` makes prototypes with `options`.
+    """
+    record = make(own, **options)
+    if not compare or record.interrupted:
+        return record, None, []
+    try:
+        fresh, notes = _fresh_record(own, record, options, make)
+        return replace(record, interrupted=fresh.interrupted), fresh, notes
+    except KeyboardInterrupt:
+        return replace(record, interrupted=True), None, []
+    except InputError as error:
+        return record, None, [f"There is no comparison with a fresh network. {error}"]  # the record is kept
+
+
+def _fresh_record(
+    own: Split, record: Prototypes, options: dict[str, Any], make: Callable[..., Prototypes]
+) -> tuple[Prototypes, list[str]]:
+    """The step is searched again, since the gradients of an untrained network are different.
+
+    Walks are short, since in many untrained networks no input reaches the loss.
+    """
+    copied, not_reset = fresh_network(own.network, record.settings["seed"])
+    again = split_network(copied, own.input_shape, own.name, own.call)
+    reduced = {
+        "starts": min(FRESH_STARTS, options.get("starts", FRESH_STARTS)),
+        "origins": min(FRESH_ORIGINS, record.settings["origins"]),
+        "step": None,
+        "max_steps": min(FRESH_STEPS, record.settings["max_steps"]),
+        "sensitivity": False,
+        "keep_inputs": False,
+        "name": "freshly initialised",
+    }
+    notes = (
+        [f"{', '.join(not_reset[:3])} cannot be reset: the fresh network keeps trained values there."]
+        if not_reset
+        else []
+    )
+    return make(again, **{**options, **reduced}), notes

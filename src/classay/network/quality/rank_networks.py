@@ -19,7 +19,7 @@ from ...arrays import Floats
 from ...expect import InputError, one_of, shown
 from ...intervals import Estimate, normal_quantile
 from ...result import Result
-from ..prototypes.record import Prototypes
+from ..prototypes.prototypes import Prototypes
 from .quality import NetworkQuality, network_quality
 
 MAIN_FIGURES = (
@@ -39,7 +39,7 @@ FEWEST = 4
 
 
 @dataclass(frozen=True)
-class Ranking(Result, chart="network.accuracy_bounds:accuracy_bounds"):
+class Ranking(Result, chart="network.cosines:accuracy_bounds"):
     """Networks compared, best first by the figure `by`.
 
     `names` in that order; `groups` the same names in tie groups: the order within a group means nothing, and

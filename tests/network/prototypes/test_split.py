@@ -10,8 +10,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from classay.expect import InputError
-from classay.network.split.split import split
-from classay.network.split.trace import frozen
+from classay.network.prototypes.split import split
+from classay.network.prototypes.trace import frozen
 
 
 def body(out=6):

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from torch import nn
 
 from classay.expect import InputError
-from classay.network.split.split import (
+from classay.network.prototypes.split import (
     likely_shapes,
     split_by_likely_shape,
 )
