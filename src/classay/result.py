@@ -73,7 +73,7 @@ class Result:
     def _repr_html_(self) -> str:
         from .printable import html_of
 
-        drawn = bool(self._chart or self.summary())
+        drawn = bool(self._chart or self.summary()) or type(self).plot is not Result.plot
         return html_of(str(self), self._notebook_table, self.plot if drawn else None)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

@@ -112,3 +112,12 @@ def test_how_many_runs_suffice_is_on_the_page(report):
     results = measured(Labelings.from_frame(simulated(), **ROLES), "judge", 0)
     assert results.repeats is not None
     assert results.raters.raters[0].self_agreement.known
+
+
+def test_a_record_alone_gives_the_report_of_its_predictions():
+    record = Labelings.from_frame(simulated(), **ROLES)
+    made = classay.characterize(record, name="judge")
+    assert made.report.figures == predictions_report(record, "judge").figures
+    assert made.learners == {}
+    with pytest.raises(classay.InputError, match="`X` or `y` is missing"):
+        classay.characterize(None)
