@@ -24,6 +24,8 @@ BINS = 80
 BLOCK = 1 << 22
 """Cosines in memory at once."""
 EDGES = np.linspace(-1.0, 1.0, BINS + 1)
+COUNTED = np.concatenate([[-1.0 - 1e-6], EDGES[1:-1], [1.0 + 1e-6]])
+"""The same bins with space for cosines that rounding put beyond −1 or 1."""
 DIRECTION_BLOCK = 2048
 """Rows compared at once: memory does not grow with the square of the rows."""
 DIRECTION_BINS = 400
@@ -65,9 +67,7 @@ class Cosines:
 
     def class_cosines(self) -> Floats:
         """(c, c): cosine of every two classes' means."""
-        units = unit(self.means)
-        pairs: Floats = np.clip(units @ units.T, -1, 1)
-        return pairs
+        return pair_cosines(self.means)
 
 
 def cosines(features: NDArray[np.floating], codes: NDArray[np.integer], classes: int) -> Cosines:
@@ -95,7 +95,7 @@ def cosines(features: NDArray[np.floating], codes: NDArray[np.integer], classes:
         within[one] = total / pairs
         sums += pairs, total, squares
         some = members[: int(BLOCK**0.5)]
-        histogram += np.histogram((some @ some.T)[np.triu_indices(len(some), 1)], EDGES + _bin_slack())[0]
+        histogram += np.histogram((some @ some.T)[np.triu_indices(len(some), 1)], COUNTED)[0]
     between, between_std, counted = _between(units, codes, means)
     return Cosines(within, _std(*sums), between, between_std, means, histogram, counted)
 
@@ -144,7 +144,7 @@ def _between(units: Floats, codes: NDArray[np.integer], means: Floats) -> tuple[
         others = codes[start : start + rows, None] != np.arange(classes)
         values = block[others]
         sums += values.size, values.sum(), (values**2).sum()
-        histogram += np.histogram(values, EDGES + _bin_slack())[0]
+        histogram += np.histogram(values, COUNTED)[0]
     products = means @ means.T
     by_class = (products.sum(axis=1) - np.diag(products)) / (classes - 1)
     return by_class, _std(*sums), histogram
@@ -154,11 +154,11 @@ def _std(count: float, total: float, squares: float) -> float:
     return float(np.sqrt(max(squares / count - (total / count) ** 2, 0.0))) if count else float("nan")
 
 
-def _bin_slack() -> Floats:
-    """Space for cosines that rounding put beyond −1 or 1."""
-    slack = np.zeros(BINS + 1)
-    slack[[0, -1]] = -1e-6, 1e-6
-    return slack
+def pair_cosines(rows: Floats) -> Floats:
+    """(c, c): cosine of every two rows."""
+    units = unit(rows)
+    pairs: Floats = np.clip(units @ units.T, -1, 1)
+    return pairs
 
 
 def unit(rows: Floats) -> Floats:
@@ -236,6 +236,13 @@ def fresh_rows(classes: int, size: int, seed: int, draw: int) -> Floats:
     return seeds.generator(seed, "fresh head", draw).uniform(-side, side, (classes, size))
 
 
+def singular_values(matrix: Floats) -> Floats:
+    """The singular values, the smallest first: by the smaller product of the matrix with itself, which is cheaper."""
+    product = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
+    values: Floats = np.sqrt(np.maximum(np.linalg.eigvalsh(product), 0.0))
+    return values
+
+
 def effective_rank(rows: ArrayLike) -> float:
     """The exponential of the entropy of the singular values' shares (Roy & Vetterli, 2007): 1 to the smaller side.
 
@@ -243,9 +250,7 @@ def effective_rank(rows: ArrayLike) -> float:
     (5.0, 1.0)
     """
     matrix = np.asarray(rows, dtype=float)
-    # From the smaller product of the matrix with itself, which is much cheaper than its singular values.
-    product = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
-    values = np.sqrt(np.maximum(np.linalg.eigvalsh(product), 0.0))
+    values = singular_values(matrix)
     # Rounding in the product leaves singular values of about 1e-8 of the largest where there are none.
     values = values[values > 1e-7 * values.max(initial=0.0)]
     if not values.size:

@@ -12,7 +12,6 @@ from torch import nn
 import classay
 from classay import InputError
 from classay.network.prototypes.probes import (
-    family_of,
     fresh_network,
     layer_structure,
     normalisation_moved,
@@ -167,7 +166,7 @@ def test_dead_features_are_said():
 def test_probes_in_batches_are_the_same():
     found = split(convolutional(), (1, 8, 8))
     begun, ends = found.inputs(6, 0), found.inputs(6, 1)
-    whole, parts = (probe(found, begun, ends, np.arange(6) % 5, 0, batch) for batch in (100, 4))
+    whole, parts = (probe(found, begun, ends, np.arange(6) % 5, 0, batch, {}) for batch in (100, 4))
     assert whole.keys() == parts.keys() >= {"memory", "response", "shift_robustness"}
     assert whole == pytest.approx(parts, rel=1e-4, abs=1e-6)
     assert not any(layer._forward_pre_hooks for layer in found.network.modules())
@@ -315,22 +314,6 @@ def test_unreached_classes_are_named():
         network[-1].bias[2] = -1e4
     q = classay.network_quality(network, (6,), starts=1, max_steps=20, compare_fresh=False, sensitivity=False)
     assert q.unreached == ("2",)
-
-
-def test_families_by_layers():
-    class Attention(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.patch = nn.Conv2d(1, 4, 2)
-            self.mix = nn.MultiheadAttention(4, 2)
-
-    assert family_of(mlp()) == "MLP"
-    assert family_of(convolutional()) == "ResNet"
-    assert family_of(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2))) == "CNN"
-    assert family_of(Attention()) == "ViT"
-    assert family_of(nn.Sequential(nn.LSTM(3, 4))) == "recurrent"
-    assert family_of(nn.Sequential(nn.Conv1d(1, 2, 3))) == "other convolutions"
-    assert family_of(nn.Sequential(nn.MultiheadAttention(4, 2))) == "transformer"
 
 
 def test_structure_does_not_depend_on_scale_or_distribution():

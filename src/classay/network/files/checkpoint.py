@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ...expect import InputError, nearest, need, shown
 from .head_search import head_candidates, likely_classes
 from .onnx import load_onnx_network
-from .weights import NetworkState, StoredArray, file_kind, labels_beside, read_state
+from .weights import NetworkState, StoredArray, file_kind, first_line, labels_beside, read_state
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -117,17 +117,13 @@ def _without_prefix(tensors: dict[str, Any], wanted: set[str]) -> tuple[dict[str
     needed = {name for name in wanted if not name.endswith(COUNTER)}
     if needed <= set(tensors):
         return tensors, []
-    for prefix in dict.fromkeys(name[: place + 1] for name in tensors for place in _dots(name)):
+    for prefix in dict.fromkeys(name[: dot.end()] for name in tensors for dot in re.finditer(r"\.", name)):
         inner = {name.removeprefix(prefix): each for name, each in tensors.items() if name.startswith(prefix)}
         if needed <= set(inner):
             others = len(tensors) - len(inner)
             left = f"; {others} others were left out" if others else ""
             return inner, [f"Weights under {prefix!r} were used{left}."]
     return tensors, []
-
-
-def _dots(name: str) -> list[int]:
-    return [place for place, letter in enumerate(name) if letter == "."]
 
 
 def _sides(tensor: Any) -> str:
@@ -186,14 +182,14 @@ class Architecture:
         except Exception as error:  # each library and model has its own errors
             listed = getattr(library, "list_models", None)
             hint = nearest(self.name, map(str, listed())) if callable(listed) else ""
-            raise InputError(f"{self.module} cannot build {self.name!r}: {_first_line(error)}.{hint}") from None
+            raise InputError(f"{self.module} cannot build {self.name!r}: {first_line(error)}.{hint}") from None
 
     def _from_module(self) -> Any:
         with _working_folder():
             try:
                 module = importlib.import_module(self.module)
             except Exception as error:  # an import runs the user's code, which can fail in any way
-                raise InputError(f"{self.module!r} cannot be imported: {_first_line(error)}") from error
+                raise InputError(f"{self.module!r} cannot be imported: {first_line(error)}") from error
             if not hasattr(module, self.name):
                 raise InputError(f"{self.module!r} has no {self.name!r}.{nearest(self.name, vars(module))}")
             make = getattr(module, self.name)
@@ -208,7 +204,7 @@ class Architecture:
             try:
                 return make(*self.arguments, **self.keywords)
             except Exception as error:
-                raise InputError(f"{self} failed to build a network: {_first_line(error)}") from error
+                raise InputError(f"{self} failed to build a network: {first_line(error)}") from error
 
 
 def parse_architecture(text: str, allow_import: bool = False) -> Architecture:
@@ -253,7 +249,3 @@ def _working_folder() -> Iterator[None]:
     finally:
         if added:
             sys.path.remove(here)
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).strip() or 'no reason given').splitlines()[0][:300]}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,13 +194,9 @@ def _candidate_called(candidates: list[HeadCandidate], head: str, path: str | Pa
     )
 
 
-def _fail(path: str | Path, candidates: Sequence[HeadCandidate]) -> HeadCandidate:
-    raise InputError(_unclear_text(path, candidates))
-
-
-def _unclear_text(path: str | Path, candidates: Sequence[HeadCandidate]) -> str:
+def _fail(path: str | Path, candidates: Sequence[HeadCandidate]) -> NoReturn:
     listed = shown(map(str, candidates), 20)
-    return f"It is not clear which layer of {path} is the head: {listed}. Name one as `head` (--head)."
+    raise InputError(f"It is not clear which layer of {path} is the head: {listed}. Name one as `head` (--head).")
 
 
 def _flat(shape: tuple[int, ...]) -> tuple[int, ...]:

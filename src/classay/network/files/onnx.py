@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...expect import InputError, need, within
 from .head_search import HeadCandidate
-from .weights import StoredArray, WeightFile
+from .weights import StoredArray, WeightFile, first_line
 
 if TYPE_CHECKING:
     from torch import nn
@@ -71,7 +71,7 @@ def load_onnx_network(path: Path) -> nn.Module:
         network: nn.Module = importlib.import_module("onnx2torch").convert(model)
     except Exception as error:  # an operator that it does not know, or a library that does not fit torch
         raise InputError(
-            f"onnx2torch cannot convert {path} ({_first_line(error)}). For the head alone, --weights-only."
+            f"onnx2torch cannot convert {path} ({first_line(error)}). For the head alone, --weights-only."
         ) from None
     return network.float().eval()
 
@@ -85,7 +85,7 @@ def _read_model(path: Path) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # protobuf and onnx each have their own errors
-        raise InputError(f"{path} cannot be read as an ONNX file ({_first_line(error)}).") from None
+        raise InputError(f"{path} cannot be read as an ONNX file ({first_line(error)}).") from None
     if not model.graph.node:
         raise InputError(f"{path} cannot be read as an ONNX file: it has no graph.")
     within(len(model.graph.node), "graph_nodes", "The number of nodes of the graph")
@@ -99,8 +99,4 @@ def _array(stored: Any, path: Path) -> NDArray[Any]:
     try:
         return np.asarray(numpy_helper.to_array(stored)).astype(np.float32, casting="same_kind")
     except (ValueError, TypeError, OverflowError, KeyError, NotImplementedError) as error:
-        raise InputError(f"The array {stored.name!r} of {path} cannot be read ({_first_line(error)}).") from None
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).strip().split(chr(10))[0][:300]}"
+        raise InputError(f"The array {stored.name!r} of {path} cannot be read ({first_line(error)}).") from None

@@ -93,15 +93,17 @@ def read_weights(path: str | Path, trust_pickle: bool = False) -> WeightFile:
     kind = file_kind(path)
     if kind == "safetensors":
         return _from_safetensors(Path(path))
+    notes: tuple[str, ...] = ()
     if kind == "NumPy":
-        return _from_numpy(Path(path))
-    state = read_state(path, trust_pickle)
-    entries = [
-        StoredArray(name, tuple(tensor.shape), partial(identity, tensor))
-        for name, tensor in state.tensors.items()
-        if tensor.is_floating_point()
-    ]
-    return WeightFile(Path(path), tuple(entries), True, state.notes)
+        floating: dict[str, Any] = {
+            name: array for name, array in read_numpy(Path(path)).items() if array.dtype.kind == "f"
+        }
+    else:
+        state = read_state(path, trust_pickle)
+        floating = {name: tensor for name, tensor in state.tensors.items() if tensor.is_floating_point()}
+        notes = state.notes
+    entries = [StoredArray(name, tuple(values.shape), partial(identity, values)) for name, values in floating.items()]
+    return WeightFile(Path(path), tuple(entries), True, notes)
 
 
 def read_state(path: str | Path, trust_pickle: bool = False) -> NetworkState:
@@ -146,23 +148,17 @@ def file_kind(path: str | Path) -> str:
 # NumPy and safetensors.
 
 
-def _from_numpy(path: Path) -> WeightFile:
+def read_numpy(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz file, by name."""
     try:
         expect_honest_sizes(path)
         # Without pickle: NumPy refuses a file that needs it.
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            return {name: file[name] for name in file.files}
     except InputError:
         raise
     except UNREADABLE as error:  # TypeError: one array alone
         raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
-    floating = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
-    return WeightFile(
-        path,
-        tuple(StoredArray(name, each.shape, partial(identity, each)) for name, each in floating.items()),
-        True,
-        (),
-    )
 
 
 def _from_safetensors(path: Path) -> WeightFile:
@@ -243,7 +239,7 @@ def load_torch_file(path: Path, trust_pickle: bool) -> Any:
             return torch.load(path, map_location="cpu", weights_only=not trust_pickle)
     except (pickle.UnpicklingError, RuntimeError) as error:
         if trust_pickle:
-            raise InputError(f"{path} cannot be read: {_first_line(error)}") from None
+            raise InputError(f"{path} cannot be read: {first_line(error)}") from None
         pickled = re.search(r"GLOBAL (\S+)", str(error))
         if pickled is None and "TorchScript" not in str(error):
             raise InputError(f"{path} is not a file of weights that torch can read: {_last_line(error)}") from None
@@ -327,8 +323,9 @@ def without_wrappers(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return tensors
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).split("\n")[0][:300]
+def first_line(error: Exception) -> str:
+    """An error as messages quote it: its type, and the first line of what it says."""
+    return f"{type(error).__name__}: {(str(error).strip() or 'no reason given').splitlines()[0][:300]}"
 
 
 def _last_line(error: Exception) -> str:

@@ -34,7 +34,6 @@ class HeadMatch:
     """
 
     call: Call
-    kind: str
     pool: str
     transposed: bool
     output: str
@@ -77,7 +76,7 @@ def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
         why = f"its last layer {call.name!r} has a weight of {shape} but does not output x·Wᵀ + b (is it normalised?)"
         raise InputError(_refusal(why, trace))
     _refuse_shared(network, trace, call)
-    return HeadMatch(call, call.kind, pool, transposed, _output_kind(network, link), ())
+    return HeadMatch(call, pool, transposed, _output_kind(network, link), ())
 
 
 def _refuse_shared(network: nn.Module, trace: Trace, call: Call) -> None:
@@ -105,7 +104,7 @@ def _scaled_head(network: nn.Module, call: Call, match: ScaledMatch, notes: tupl
     """The head whose output is scaled, as by a temperature, or has constants added."""
     code = "head-scaled" if match.shift is None else "head-shifted"
     return HeadMatch(
-        call, call.kind, match.pool, bool(_is_transposed(call, match.pool)), _output_kind(network, match.link),
+        call, match.pool, bool(_is_transposed(call, match.pool)), _output_kind(network, match.link),
         (*notes, Note(code, scale=match.scale)), match.scale, match.shift,
     )  # fmt: skip
 
@@ -169,7 +168,7 @@ def _match_named(network: nn.Module, trace: Trace, name: str) -> HeadMatch:
         transposed = _is_transposed(call, pool)
         if transposed is not None:
             return HeadMatch(
-                call, call.kind, pool, transposed, _output_kind(network, match[1] if match else "plain"), tuple(notes)
+                call, pool, transposed, _output_kind(network, match[1] if match else "plain"), tuple(notes)
             )
     raise InputError(_refusal(f"the layer {name!r} does not output x·Wᵀ + b", trace))
 

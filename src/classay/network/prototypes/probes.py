@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ... import seeds
 from ...arrays import Floats
-from ..cosines import cosines, unit
+from ..cosines import cosines, singular_values, unit
 from .trace import frozen
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ SHUFFLES = 3
 """Random orders of a weight's numbers; for wide layers one, which varies less there."""
 WIDE = 512
 RANDOM = 100
+"""Noisy inputs that are predicted."""
 COARSE = 4
 TAIL = 8
 """A power law is fitted to at least this many eigenvalues, if there are as many."""
@@ -62,13 +63,12 @@ def probe(
     ends: Tensor,
     targets: NDArray[np.integer],
     seed: int,
-    batch: int = RANDOM,
-    random: int = RANDOM,
-    by_layer: dict[str, float] | None = None,
+    batch: int,
+    by_layer: dict[str, float],
 ) -> dict[str, float]:
     """Every probe that applies, by name. `starts` and `ends` (m, ...) of some seeds, and the classes they reached.
 
-    `batch` rows are run at once; `random` noisy inputs are predicted; `by_layer` is `layer_structure`, if known.
+    `batch` rows are run at once; `by_layer` is `layer_structure`.
     """
     import torch
 
@@ -79,10 +79,9 @@ def probe(
 
     with frozen(split.network), torch.no_grad():
         figures |= _robustness(logits_of, ends, targets, seed)
-        figures |= _noise_figures(split, logits_of, split.inputs(random, seed, 1), seed)
+        figures |= _noise_figures(split, logits_of, split.inputs(RANDOM, seed, 1), seed)
     figures |= _change_figures((ends - starts).float().cpu().numpy().astype(float), targets)
     figures |= weight_figures(split.network, seed)
-    by_layer = layer_structure(split.network, seed) if by_layer is None else by_layer
     if by_layer:
         figures |= {"structure": float(np.mean(list(by_layer.values()))), "least_structure": min(by_layer.values())}
     figures |= _filter_figures(split)
@@ -212,7 +211,7 @@ def weight_figures(network: nn.Module, seed: int) -> dict[str, float]:
         # An attribute called weight can also be a module: torch's list of parametrizations is.
         if not isinstance(weight, torch.Tensor) or weight.ndim < 2 or min(weight.flatten(1).shape) < 2:
             continue
-        own, other = (_singular_values(one.weight) for one in (layer, fresh_layers[name]))
+        own, other = (singular_values(_matrix(one.weight))[::-1] for one in (layer, fresh_layers[name]))
         if own.size and other.size and own[0] > 0 and other[0] > 0:
             norms = [float(np.linalg.norm(values)) for values in (own, other)]
             ratios.append(
@@ -255,30 +254,6 @@ def normalisation_moved(network: nn.Module) -> bool:
     return False
 
 
-def family_of(network: nn.Module) -> str:
-    """The kind of architecture by its layers: MLP, CNN, ResNet (convolutions with batch normalisation), ViT, or other.
-
-    >>> from torch import nn
-    >>> family_of(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)))
-    'MLP'
-    """
-    from torch import nn
-
-    kinds = {type(layer).__name__ for layer in network.modules()}
-    attends = any("attention" in kind.lower() for kind in kinds)
-    two = any(isinstance(layer, nn.Conv2d) for layer in network.modules())
-    if any(isinstance(layer, nn.RNNBase) for layer in network.modules()):
-        return "recurrent"
-    if attends:
-        return "ViT" if two else "transformer"
-    if two:
-        normed = any(isinstance(layer, nn.BatchNorm2d) for layer in network.modules())
-        return "ResNet" if normed else "CNN"
-    if any(kind.startswith("Conv") for kind in kinds):
-        return "other convolutions"
-    return "MLP" if any(isinstance(layer, nn.Linear) for layer in network.modules()) else "other"
-
-
 def layer_structure(network: nn.Module, seed: int) -> dict[str, float]:
     """By layer, log of the weight's largest singular value over that of the same numbers in random places.
 
@@ -292,7 +267,7 @@ def layer_structure(network: nn.Module, seed: int) -> dict[str, float]:
         weight = getattr(layer, "weight", None)
         if not isinstance(weight, torch.Tensor) or weight.ndim < 2 or min(weight.flatten(1).shape) < SMALLEST:
             continue
-        matrix = weight.detach().float().cpu().flatten(1).numpy().astype(float)
+        matrix = _matrix(weight)
         generator = seeds.generator(seed, "shuffled weights", len(by_layer))
         orders = SHUFFLES if min(matrix.shape) <= WIDE else 1
         shuffled = [_largest(generator.permuted(matrix.ravel()).reshape(matrix.shape)) for _ in range(orders)]
@@ -303,8 +278,7 @@ def layer_structure(network: nn.Module, seed: int) -> dict[str, float]:
 
 
 def _largest(matrix: Floats) -> float:
-    product = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
-    return math.sqrt(max(float(np.linalg.eigvalsh(product)[-1]), 0.0))
+    return float(singular_values(matrix)[-1])
 
 
 def _filter_figures(split: Split) -> dict[str, float]:
@@ -345,11 +319,9 @@ def fresh_network(network: nn.Module, seed: int) -> tuple[nn.Module, list[str]]:
     return fresh, not_reset
 
 
-def _singular_values(weight: Tensor) -> Floats:
-    matrix = weight.detach().float().cpu().flatten(1).numpy().astype(float)
-    product = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
-    values: Floats = np.sqrt(np.maximum(np.linalg.eigvalsh(product)[::-1], 0))
-    return values
+def _matrix(weight: Tensor) -> Floats:
+    """A weight with one row per output."""
+    return weight.detach().float().cpu().flatten(1).numpy().astype(float)
 
 
 def power_law(eigenvalues: Floats) -> float:

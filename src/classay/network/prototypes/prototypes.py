@@ -21,9 +21,8 @@ from ...engine import archive
 from ...engine.store import Store
 from ...expect import InputError, counted, need
 from ...notes import Note, notes_from_json, notes_to_json
-from .probes import family_of, layer_structure, normalisation_moved, probe, step_sensitivity
+from .probes import layer_structure, normalisation_moved, probe, step_sensitivity
 from .runner import (
-    PROBED,
     Walker,
     digest,
     fingerprint,
@@ -286,7 +285,7 @@ def prototypes(
     if not collected.interrupted:
         begins, ends, reached = collected.probed[0]
         with fixed_threads(threads):
-            probes = probe(split, begins, ends, reached, seed, walker.batch, PROBED, layers)
+            probes = probe(split, begins, ends, reached, seed, walker.batch, layers)
     by_factor: dict[str, float] = {}
     if sensitivity and not collected.interrupted:
         by_factor = step_sensitivity(walker, walk_plan)
@@ -311,7 +310,6 @@ def prototypes(
             "network": name or type(split.network).__name__,
             "head": split.name,
             "output": split.output,
-            "family": family_of(split.network),
             "normalisation_moved": normalisation_moved(split.network),
             "fingerprint": fingerprint(split.network),
         },

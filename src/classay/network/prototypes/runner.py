@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ class Walker:
     batch: int
     box: tuple[Tensor, Tensor] | None
     embeddings: Tensor | None
-    threads: int = 1
+    threads: int
 
     def draw_starts(self, targets: NDArray[np.integer], start: int) -> Tensor:
         """A random input for each of these classes."""
@@ -119,8 +119,11 @@ def run_plan(
             shown.done += ended
             shown.tick()
 
+        def piece(starts: Tensor, at: NDArray[np.int64], keep: bool, named: Mapping[str, NDArray[np.int64]]) -> Walks:
+            return _walk_piece(walker, starts, at, keep, named, store, description, tick)
+
         for group in plan.groups():
-            ends, place = _walk_to_seeds(walker, plan, group, keep, store, description, collected, tick)
+            ends, place = _walk_to_seeds(walker, plan, group, keep, collected, piece)
             reached = [one for one in plan.classes.tolist() if all((start, one) in place for start in group)]
             plan = plan.restricted_to(reached)
             if collected.interrupted or len(plan.pool) < 2:
@@ -131,7 +134,7 @@ def run_plan(
             for first in range(0, len(at), size):
                 rows = slice(first, first + size)
                 named = {"target": target[rows], "origin": origin[rows], "start": start[rows]}
-                walks = _walk_chunk(walker, ends, at[rows], keep, store, description, named, tick)
+                walks = piece(ends, at[rows], keep, named)
                 collected.add(walks, keep, **named)
                 if not walks.finished.all():
                     return collected
@@ -139,14 +142,7 @@ def run_plan(
 
 
 def _walk_to_seeds(
-    walker: Walker,
-    plan: Plan,
-    group: range,
-    keep: bool,
-    store: Store | None,
-    description: Mapping[str, Any],
-    collected: PrototypeRows,
-    tick: Any,
+    walker: Walker, plan: Plan, group: range, keep: bool, collected: PrototypeRows, piece: Callable[..., Walks]
 ) -> tuple[Tensor, dict[tuple[int, int], int]]:
     """Walk to the seeds of some starts. Returns the ends that cores may begin at, and the position of each.
 
@@ -163,7 +159,7 @@ def _walk_to_seeds(
         target = np.tile(classes, len(group))
         named = {"target": target, "origin": np.full(len(target), SEED, dtype=np.int64), "start": start}
         begun = torch.cat([walker.draw_starts(classes, one) for one in group])
-        walks = _walk_chunk(walker, begun, np.arange(len(target)), True, store, description, named, tick)
+        walks = piece(begun, np.arange(len(target)), True, named)
         collected.add(walks, keep, **named)
         assert walks.ends is not None  # they are stored
         if not collected.probed and walks.finished.any():
@@ -179,15 +175,15 @@ def _walk_to_seeds(
     return torch.cat(ends), place
 
 
-def _walk_chunk(
+def _walk_piece(
     walker: Walker,
     starts: Tensor,
     at: NDArray[np.int64],
     keep: bool,
+    named: Mapping[str, NDArray[np.int64]],
     store: Store | None,
     description: Mapping[str, Any],
-    named: Mapping[str, NDArray[np.int64]],
-    tick: Any,
+    tick: Callable[[int], None],
 ) -> Walks:
     """One piece of the plan, from the store if it is there; stored if it is complete."""
     if store is None:

@@ -172,8 +172,7 @@ def find_step(walker: Walker, classes: int) -> float:
         if walks.interrupted:
             raise KeyboardInterrupt  # there is nothing yet that could be kept
         arrived = walks.converged & (walks.steps > 0)
-        # Of those that ended, half must have arrived; if none ended, nothing is known.
-        if not arrived.any() or arrived.sum() < 0.5 * walks.finished.sum():
+        if arrived.sum() < 0.5 * len(arrived):
             return math.nan, 0.0
         return float(np.median(walks.distance[arrived])), float(np.median(walks.steps[arrived]))
 

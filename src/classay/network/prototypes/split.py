@@ -269,7 +269,7 @@ def _make_split(network: nn.Module, match: HeadMatch, traced: Trace, shape: tupl
     return Split(
         network=network,
         name=match.call.name,
-        kind=match.kind,
+        kind=match.call.kind,
         weight=np.array(weight.float().cpu().numpy(), order="C"),
         bias=None if bias is None else np.array(bias.float().cpu().numpy()),
         classes=int(classes),

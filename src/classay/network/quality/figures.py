@@ -1,65 +1,54 @@
 """`figures`: what prototypes, head and weights show about a network without any data, each as one number.
 
-None of them is an accuracy. They were evaluated on networks whose accuracy is known (`estimate`).
+None of them is an accuracy. They were evaluated on networks whose accuracy is known.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cosines import cosines, effective_rank, unit
+from ..cosines import Cosines, cosines, effective_rank, unit
 from ..prototypes.prototypes import Prototypes
 from ..prototypes.schedule import SEED
 
-
-@dataclass(frozen=True)
-class FigureInfo:
-    """A description of a figure."""
-
-    words: str
-    needs: str
-
-
 FIGURES = {
-    "row_spread": FigureInfo("log of the spread of cosines between rows of the head, over random rows", "head"),
-    "row_rank": FigureInfo("effective rank of the head, over the number of classes", "head"),
-    "row_simplex": FigureInfo("mean cosine between rows, 0 random to 1 the simplex", "head"),
-    "row_norm": FigureInfo("log of the mean norm of rows, over fresh rows", "head"),
-    "within": FigureInfo("M_in, mean cosine of features of one class", "walks"),
-    "within_spread": FigureInfo("spread of those cosines", "walks"),
-    "between": FigureInfo("M_bt, 1 − mean cosine of features with other classes' means", "walks"),
-    "between_spread": FigureInfo("spread of those cosines", "walks"),
-    "effort": FigureInfo("log of the straight way of core walks, over √dimension", "walks"),
-    "straightness": FigureInfo("straight way of core walks over the length of the path", "walks"),
-    "effort_spread": FigureInfo("variation of that way between pairs of classes", "walks"),
-    "alignment": FigureInfo("cosine of centred class means of features with centred rows of the head", "walks"),
-    "collapse": FigureInfo("log of the variance of features within classes, over that of class means", "walks"),
-    "mean_rank": FigureInfo("effective rank of class means of features, over the number of classes", "walks"),
-    "active": FigureInfo("share of features above 0", "walks"),
-    "row_match": FigureInfo("cosine of a class's mean feature with its own row of the head", "walks"),
-    "noise_robustness": FigureInfo("probability of its class that a seed keeps under noise", "network"),
-    "shift_robustness": FigureInfo("probability of its class that a seed keeps shifted by one pixel", "network"),
-    "certainty": FigureInfo("mean top probability on noise", "network"),
-    "response": FigureInfo("log of how much more logits move on smooth noise than on rough noise", "network"),
-    "smoothness": FigureInfo("correlation of neighbouring pixels in what walks changed", "network"),
-    "agreement": FigureInfo("cosine of what walks to one class changed from different starts", "network"),
-    "stable_rank": FigureInfo("log of the weights' stable rank over that of fresh weights", "network"),
-    "spectral_growth": FigureInfo("log of the weights' largest singular value over that of fresh weights", "network"),
-    "norm_growth": FigureInfo("log of the weights' norm over that of fresh weights", "network"),
-    "alpha": FigureInfo("exponent of a power law fitted to the weights' largest eigenvalues", "network"),
-    "margin_robustness": FigureInfo("share of a seed's margin over other classes that is left under noise", "network"),
-    "noise_sensitivity": FigureInfo("log of how far logits move under small noise, over their spread", "network"),
-    "noise_classes": FigureInfo("entropy of the classes predicted on noise, over that of all classes", "network"),
-    "structure": FigureInfo(
-        "log of the weights' largest singular value over that of the same numbers shuffled", "network"
-    ),
-    "least_structure": FigureInfo("the same for the layer where it is smallest", "network"),
-    "filter_smoothness": FigureInfo("correlation of neighbouring pixels in the weights of the first layer", "network"),
-    "memory": FigureInfo("log distance of batch normalisation's statistics from those of noise", "network"),
+    "row_spread": "log of the spread of cosines between rows of the head, over random rows",
+    "row_rank": "effective rank of the head, over the number of classes",
+    "row_simplex": "mean cosine between rows, 0 random to 1 the simplex",
+    "row_norm": "log of the mean norm of rows, over fresh rows",
+    "within": "M_in, mean cosine of features of one class",
+    "within_spread": "spread of those cosines",
+    "between": "M_bt, 1 − mean cosine of features with other classes' means",
+    "between_spread": "spread of those cosines",
+    "effort": "log of the straight way of core walks, over √dimension",
+    "straightness": "straight way of core walks over the length of the path",
+    "effort_spread": "variation of that way between pairs of classes",
+    "alignment": "cosine of centred class means of features with centred rows of the head",
+    "collapse": "log of the variance of features within classes, over that of class means",
+    "mean_rank": "effective rank of class means of features, over the number of classes",
+    "active": "share of features above 0",
+    "row_match": "cosine of a class's mean feature with its own row of the head",
+    "noise_robustness": "probability of its class that a seed keeps under noise",
+    "shift_robustness": "probability of its class that a seed keeps shifted by one pixel",
+    "certainty": "mean top probability on noise",
+    "response": "log of how much more logits move on smooth noise than on rough noise",
+    "smoothness": "correlation of neighbouring pixels in what walks changed",
+    "agreement": "cosine of what walks to one class changed from different starts",
+    "stable_rank": "log of the weights' stable rank over that of fresh weights",
+    "spectral_growth": "log of the weights' largest singular value over that of fresh weights",
+    "norm_growth": "log of the weights' norm over that of fresh weights",
+    "alpha": "exponent of a power law fitted to the weights' largest eigenvalues",
+    "margin_robustness": "share of a seed's margin over other classes that is left under noise",
+    "noise_sensitivity": "log of how far logits move under small noise, over their spread",
+    "noise_classes": "entropy of the classes predicted on noise, over that of all classes",
+    "structure": "log of the weights' largest singular value over that of the same numbers shuffled",
+    "least_structure": "the same for the layer where it is smallest",
+    "filter_smoothness": "correlation of neighbouring pixels in the weights of the first layer",
+    "memory": "log distance of batch normalisation's statistics from those of noise",
 }
 DECISIVE = {
     "structure": "higher: further from random weights; below .05, unless normalisation was trained, it looks untrained",
@@ -99,14 +88,10 @@ def head_figures(weight: NDArray[np.floating]) -> dict[str, float]:
 
 def walk_figures(record: Prototypes) -> dict[str, float]:
     """Figures of where walks ended and how long they were. Each start is measured separately, then averaged."""
-    by_start = []
-    for start in record.starts:
-        rows = record.start == start
-        classes, codes = np.unique(record.target[rows], return_inverse=True)
-        if len(classes) < 2:
-            continue
-        measured = cosines(record.features[rows], codes, len(classes))
-        by_start.append([measured.m_in, measured.within_std, 1 - measured.cs_bt, measured.between_std])
+    by_start = [
+        [measured.m_in, measured.within_std, 1 - measured.cs_bt, measured.between_std]
+        for measured in cosines_by_start(record).values()
+    ]
     if not by_start:
         return {}
     names = ("within", "within_spread", "between", "between_spread")
@@ -120,6 +105,20 @@ def walk_figures(record: Prototypes) -> dict[str, float]:
         figures["straightness"] = float((way / record.length[walked]).mean())
         figures["effort_spread"] = float(way.std() / max(float(way.mean()), 1e-12))
     return figures | _mean_figures(record)
+
+
+def rows_by_start(record: Prototypes) -> Iterator[tuple[int, NDArray[np.float32], NDArray[np.intp], int]]:
+    """For each start that reached two classes or more: its number, features, codes of their classes, and classes."""
+    for start in record.starts.tolist():
+        rows = record.start == start
+        classes, codes = np.unique(record.target[rows], return_inverse=True)
+        if len(classes) > 1:
+            yield start, record.features[rows], codes, len(classes)
+
+
+def cosines_by_start(record: Prototypes) -> dict[int, Cosines]:
+    """The cosines of each start by itself."""
+    return {start: cosines(features, codes, classes) for start, features, codes, classes in rows_by_start(record)}
 
 
 def _mean_figures(record: Prototypes) -> dict[str, float]:

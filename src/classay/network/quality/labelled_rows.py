@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...expect import InputError, shown
-from ...files import UNREADABLE, expect_file, expect_honest_sizes
-from ...intervals import Estimate, of_proportion
+from ...files import expect_file
+from ...intervals import Estimate
+from ..files.weights import read_numpy
 from ..prototypes.trace import frozen
 from ..prototypes.walks import normalize_of
 
@@ -35,17 +36,17 @@ class LabelledRows:
         return len(self.labels)
 
 
-def labelled_rows(X: Any, y: Any) -> LabelledRows:
-    """Rows as users pass them to `network_quality`: arrays or tensors."""
+def labelled_rows(X: Any, y: Any, source: str = "") -> LabelledRows:
+    """Rows as users pass them to `network_quality`, arrays or tensors, or as `source` (" of FILE") has them."""
     inputs, labels = (np.asarray(part.detach().cpu().numpy() if hasattr(part, "detach") else part) for part in (X, y))
     if inputs.ndim < 2 or not len(inputs) or inputs.dtype.kind not in "uif":
-        raise InputError(f"`X` has shape {inputs.shape} and type {inputs.dtype}; expected numbers (rows, ...).")
+        raise InputError(f"`X`{source} has shape {inputs.shape} and type {inputs.dtype}; expected numbers (rows, ...).")
     if labels.shape != (len(inputs),):
-        raise InputError(f"`y` has shape {labels.shape}; expected ({len(inputs)},), one label per row of `X`.")
+        raise InputError(f"`y`{source} has shape {labels.shape}; expected ({len(inputs)},), one label per row of `X`.")
     if labels.dtype.kind not in "ui":
-        raise InputError(f"`y` is of type {labels.dtype}; expected class numbers of the head, counted from 0.")
+        raise InputError(f"`y`{source} is of type {labels.dtype}; expected class numbers of the head, counted from 0.")
     if inputs.dtype.kind == "f" and not np.isfinite(inputs).all():
-        raise InputError("`X` contains NaN or infinite numbers. Drop those rows.")
+        raise InputError(f"`X`{source} contains NaN or infinite numbers. Drop those rows.")
     return LabelledRows(inputs, labels.astype(np.int64))
 
 
@@ -62,34 +63,11 @@ def accuracy_by_rows(right: int, rows: int) -> Estimate:
 
 def read_labelled_rows(path: str | Path) -> LabelledRows:
     """Inputs and labels of a NumPy file with arrays x and y."""
-    expect_file(path, "an .npz file with arrays x (inputs) and y (labels)")
-    try:
-        expect_honest_sizes(path)
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            names = list(file.files) if hasattr(file, "files") else []
-            pair = next((pair for pair in NAMES if set(pair) <= set(names)), None)
-            if pair is None:
-                raise InputError(f"{path} has arrays {shown(names) or 'none'}; expected x (inputs) and y (labels).")
-            inputs, labels = (file[name] for name in pair)
-    except UNREADABLE as error:  # TypeError: one array alone
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
-    if inputs.ndim < 2 or labels.shape != (len(inputs),) or not len(inputs):
-        raise InputError(
-            f"{path} has inputs of shape {inputs.shape} and labels of shape {labels.shape}; expected (n, ...) and (n,)."
-        )
-    if inputs.dtype.kind not in "uif" or labels.dtype.kind not in "ui":
-        raise InputError(
-            f"{path} has inputs of {inputs.dtype} and labels of {labels.dtype}; expected numbers, and classes counted "
-            "from 0."
-        )
-    return LabelledRows(inputs, labels.astype(np.int64))
-
-
-def true_accuracy(split: Split, labelled: LabelledRows, normalize: Any = None) -> Estimate:
-    """The share of labelled rows that the network predicts correctly, with Wilson's interval."""
-    return of_proportion(count_right(split, labelled, normalize), len(labelled))
+    arrays = read_numpy(expect_file(path, "an .npz file with arrays x (inputs) and y (labels)"))
+    pair = next((pair for pair in NAMES if set(pair) <= set(arrays)), None)
+    if pair is None:
+        raise InputError(f"{path} has arrays {shown(arrays) or 'none'}; expected x (inputs) and y (labels).")
+    return labelled_rows(arrays[pair[0]], arrays[pair[1]], f" of {path}")
 
 
 def count_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> int:

@@ -20,13 +20,13 @@ from ...arrays import Floats
 from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
-from ..cosines import Cosines, cosines, separations, unit
+from ..cosines import Cosines, cosines, pair_cosines, separations, unit
 from ..prototypes.probes import RANDOM_STRUCTURE, fresh_network
 from ..prototypes.prototypes import Prototypes, prototypes
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
 from .features import definition_1, distributions, per_class, per_pair, sign_note
-from .figures import figures
+from .figures import cosines_by_start, figures, rows_by_start
 from .head import HeadQuality, head_quality
 from .labelled_rows import accuracy_by_rows, count_right, labelled_rows
 
@@ -98,14 +98,10 @@ class NetworkQuality(Result, chart="network.cosines:draw_network_quality"):
             {"figure": "lower_bound", "value": self.accuracy_bounds[0]},
             {"figure": "upper_bound", "value": self.accuracy_bounds[1]},
         ]
-        for name in ("within", "between", "converged"):
-            estimate: Estimate = getattr(self, name)
-            rows.append({"figure": name, "value": estimate.value, "low": estimate.low, "high": estimate.high})
-        if self.labelled is not None:
-            rows.append(
-                {"figure": "labelled", "value": self.labelled.value, "low": self.labelled.low}
-                | {"high": self.labelled.high}
-            )
+        for name in ("within", "between", "converged", "labelled"):
+            estimate: Estimate | None = getattr(self, name)
+            if estimate is not None:
+                rows.append({"figure": name, "value": estimate.value, "low": estimate.low, "high": estimate.high})
         rows += [{"figure": name, "value": value} for name, value in self.figures.items() if name not in EXPLAINED]
         frame = pd.DataFrame(rows, columns=["figure", "value", "low", "high"])
         frame["fresh"] = [self.fresh.get(name, np.nan) for name in frame["figure"]]
@@ -238,7 +234,7 @@ def network_quality(
         per_start=frame,
         separations=_separations(record),
         layers=_layers(record),
-        row_cosines=_row_cosines(record.weight[targets]),
+        row_cosines=pair_cosines(record.weight[targets].astype(float)),
         fingerprint=str(record.about.get("fingerprint", "")),
         cosines=whole.class_cosines(),
         distributions=distributions(*by_start.values()),
@@ -257,12 +253,7 @@ def _over_starts(values: pd.Series[float], least: float, most: float) -> Estimat
 
 def _separations(record: Prototypes) -> pd.DataFrame:
     """M_bt by each way to count: counted, between, spread, lower_bound. Means over starts."""
-    by_start = []
-    for start in record.starts:
-        rows = record.start == start
-        there, own = np.unique(record.target[rows], return_inverse=True)
-        if len(there) > 1:
-            by_start.append(separations(record.features[rows], own, len(there)))
+    by_start = [separations(features, codes, classes) for _, features, codes, classes in rows_by_start(record)]
     values = np.mean([list(each.values()) for each in by_start], axis=0)
     return pd.DataFrame(
         {
@@ -278,13 +269,6 @@ def _layers(record: Prototypes) -> pd.DataFrame:
     """By layer: its structure, and whether the weight looks random."""
     values = np.array(list(record.layers.values()), dtype=float)
     return pd.DataFrame({"layer": list(record.layers), "structure": values, "random": values < RANDOM_STRUCTURE})
-
-
-def _row_cosines(weight: NDArray[np.floating]) -> Floats:
-    """(c, c): cosines of every two rows of the head."""
-    units = unit(weight.astype(float))
-    matrix: Floats = np.clip(units @ units.T, -1, 1)
-    return matrix
 
 
 def _names(class_names: Sequence[str] | None, classes: int) -> tuple[str, ...]:
@@ -303,12 +287,7 @@ def _cosines_of(record: Prototypes) -> tuple[Cosines, dict[int, Cosines]]:
     classes, codes = np.unique(record.target, return_inverse=True)
     if len(classes) < 2:
         raise InputError("The record has prototypes of 1 class; at least 2 are needed. Allow more `walks`.")
-    by_start = {}
-    for start in record.starts:
-        rows = record.start == start
-        there, own = np.unique(record.target[rows], return_inverse=True)
-        if len(there) > 1:
-            by_start[int(start)] = cosines(record.features[rows], own, len(there))
+    by_start = cosines_by_start(record)
     if not by_start:
         raise InputError("No start of the record has prototypes of 2 classes. Allow more `walks`.")
     return cosines(record.features, codes, len(classes)), by_start
@@ -327,7 +306,7 @@ def applicability(record: Prototypes, output: str, lower: float, upper: float) -
         notes.append("It looks untrained: its weights cannot be distinguished from random numbers.")
     elif looks_random:
         notes.append(f"Layers whose weights cannot be distinguished from random numbers: {shown(looks_random, 5)}.")
-    if (zeros := _zeros(record.features)) > 0:
+    if (zeros := float((~record.features.any(axis=1)).mean())) > 0:
         notes.append(f"The features of {zeros:.0%} of the prototypes are all zero; their cosine counts as 0.")
     values = list(record.sensitivity.values())
     if values and max(values) - min(values) > SENSITIVE:
@@ -344,10 +323,6 @@ def looks_untrained(record: Prototypes) -> bool:
     if not record.layers or record.about.get("normalisation_moved"):
         return False
     return float(np.mean(list(record.layers.values()))) < RANDOM_STRUCTURE
-
-
-def _zeros(features: NDArray[np.floating]) -> float:
-    return float((~features.any(axis=1)).mean())
 
 
 # Figures of single classes and of pairs: which ones are similar for the network.

@@ -20,7 +20,7 @@ from ...expect import InputError, one_of, shown
 from ...intervals import Estimate, normal_quantile
 from ...result import Result
 from ..prototypes.prototypes import Prototypes
-from .quality import NetworkQuality, network_quality
+from .quality import CONVERGED, NetworkQuality, network_quality
 
 MAIN_FIGURES = (
     "labelled",
@@ -133,7 +133,9 @@ def rank_networks(
     }
     rows = {name: figures_of(quality) for name, quality in qualities.items()}
     columns = list(dict.fromkeys([*MAIN_FIGURES, *(figure for row in rows.values() for figure in row)]))
-    by = _usual_figure(rows) if by is None else one_of(by, "by", columns)
+    if by is None:
+        by = "labelled" if all(_finite(row["labelled"]) for row in rows.values()) else "between"
+    one_of(by, "by", columns)
     # A stable sort keeps the given order of equals; unknown values come last.
     names = sorted(rows, key=lambda name: -rows[name].get(by, math.nan) if _finite(rows[name].get(by)) else math.inf)
     groups, basis = tie_groups(names, qualities, by)
@@ -158,17 +160,13 @@ def rank_networks(
         accuracy=truths,
         correlations=_correlations(table, columns) if truths else {},
         enclosed=_enclosed(truths, bounds),
-        notes=_notes(qualities, truths, by),
+        notes=_notes(qualities, truths),
     )
 
 
 def _measure(name: str, network: Any, options: dict[str, Any]) -> NetworkQuality:
     named = {} if isinstance(network, Prototypes) else {"name": name}
     return network_quality(network, **{**named, **options})
-
-
-def _usual_figure(rows: Mapping[str, Mapping[str, float]]) -> str:
-    return "labelled" if all(_finite(row.get("labelled")) for row in rows.values()) else "between"
 
 
 # Ties.
@@ -188,15 +186,10 @@ def tie_groups(
             at for at in range(1, len(names))
             if min(each.low for each in ends[:at]) > max(each.high for each in ends[at:])
         ]  # fmt: skip
-        return _groups(
-            names, cuts
-        ), basis if cuts else "the 90% intervals of their accuracies, by labelled rows, overlap."
+        groups = tuple(tuple(names[first:last]) for first, last in pairwise([0, *cuts, len(names)]))
+        return groups, basis if cuts else "the 90% intervals of their accuracies, by labelled rows, overlap."
     figure = by.replace("_", " ")
     return (tuple(names),), f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows."
-
-
-def _groups(names: list[str], cuts: list[int]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(names[first:last]) for first, last in pairwise([0, *cuts, len(names)]))
 
 
 def _copies(qualities: Mapping[str, NetworkQuality]) -> tuple[tuple[str, ...], ...]:
@@ -290,12 +283,12 @@ def _finite(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _notes(qualities: dict[str, NetworkQuality], known: dict[str, float], by: str) -> tuple[str, ...]:
+def _notes(qualities: dict[str, NetworkQuality], known: dict[str, float]) -> tuple[str, ...]:
     notes = []
     classes = sorted({each.classes for each in qualities.values()})
     if len(classes) > 1:
         notes.append(f"The networks have {shown(classes)} classes: their figures are not comparable.")
-    slow = [name for name, each in qualities.items() if each.converged.value < 0.9]
+    slow = [name for name, each in qualities.items() if each.converged.value < CONVERGED]
     if slow:
         notes.append(f"Doubtful, because less than 90 % of their walks arrived: {shown(slow, 5)}.")
     if 0 < len(known) < FEWEST:

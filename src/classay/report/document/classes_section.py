@@ -120,9 +120,7 @@ def networks_section(results: Results) -> Section:
 def _figures(name: str, net: NetworkQuality) -> Sheet:
     """Every other figure, to be opened."""
     rows = [("H_w", cell(net.classifier_quality)), *(("the paper's bounds", cell(end)) for end in net.accuracy_bounds)]
-    rows += [
-        (f"{figure.replace('_', ' ')}: {FIGURES[figure].words}", cell(value)) for figure, value in net.figures.items()
-    ]
+    rows += [(f"{figure.replace('_', ' ')}: {FIGURES[figure]}", cell(value)) for figure, value in net.figures.items()]
     return Sheet(f"figures/{name}", f"All figures of {name}", ("measure", "value"), tuple(rows))
 
 
