@@ -9,7 +9,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 FILES := src tests benchmarks examples docs/hooks
 export PIP_NO_INPUT := 1
 
-.PHONY: demo test lint bare lowest portable long bench docs audit sbom clean
+.PHONY: demo test slow lint bare lowest portable long bench docs audit sbom clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -17,7 +17,11 @@ demo: $(VENV)/.installed
 	@echo "The page: $(CURDIR)/demo/report.html"
 
 test: lint bare
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+# The tests above a second of processor time.
+slow: $(VENV)/.tested
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check $(FILES)

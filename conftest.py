@@ -32,6 +32,29 @@ if importlib.util.find_spec("torch") is None:
     collect_ignore_glob += ["tests/helpers/small_networks.py"]
 
 
+QUICK, BUSY = 1.0, 2.0
+"""Processor seconds of a test that is not marked slow, and by how much a busy machine may exceed them."""
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that takes too long for `make test`, unless it is marked slow."""
+    begin = processor_seconds()
+    yield
+    used = processor_seconds() - begin
+    if used > QUICK * BUSY and item.get_closest_marker("slow") is None:
+        pytest.fail(
+            f"It took {used:.1f} s of processor time; a test that is not marked slow may take {QUICK:g} s. Make it "
+            "smaller, or mark it with @pytest.mark.slow.",
+            pytrace=False,
+        )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def forked_workers() -> Iterator[None]:
     """Fork local workers from a server that has imported what they need: on its own, each imports for two seconds.
