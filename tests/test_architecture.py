@@ -463,7 +463,8 @@ def all_results() -> list[type[Result]]:
     queue = [Result]
     while queue:
         queue += (children := queue.pop().__subclasses__())
-        kinds += [child for child in children if child.__module__.startswith("classay.")]
+        own = [child for child in children if child.__module__.startswith("classay.")]
+        kinds += [child for child in own if not child.__subclasses__()]  # others are only what these share
     return kinds
 
 

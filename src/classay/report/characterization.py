@@ -188,7 +188,7 @@ def characterize(
     >>> a.report.figure("GaussianNB", "accuracy").value > 0.9
     True
     >>> a = characterize(classay.Labelings.from_arrays([["a", "b", "b", "a"]], ["a", "b", "a", "a"]))
-    >>> a.to_frame()["value"].iloc[0]
+    >>> float(a.to_frame()["value"].iloc[0])
     0.75
 
     """

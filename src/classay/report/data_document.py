@@ -54,7 +54,7 @@ def document_of(parts: DataParts, most: int, command: str | None = None) -> Repo
     if data.audit is not None:
         about["audit"] = data.audit.to_dict()
     return Report(
-        title=f"{data.name}: data{'' if check is None else ' and model'} assayed",
+        title=f"{data.name}: data{'' if check is None else ' and model'} measured",
         about=about,
         findings=findings,
         unasked=unasked,

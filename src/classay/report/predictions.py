@@ -92,7 +92,7 @@ def predictions_report(
     findings, unasked = findings_on(results)
     runs = f"{counted(len(table.variants), 'variant')} x {counted(len(table.runs), 'run')}"
     return Report(
-        title=f"{name}: predictions assayed",
+        title=f"{name}: predictions compared",
         about={
             "name": name,
             "items": int(table.truth.size),

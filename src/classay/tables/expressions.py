@@ -307,7 +307,7 @@ def plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _dates(texts: Any) -> Any:
-    dates = pd.to_datetime(texts, utc=True)
+    dates = pd.to_datetime(texts, utc=True, format="ISO8601")
     return dates.dt.tz_localize(None) if isinstance(dates, pd.Series) else dates.tz_localize(None)
 
 

@@ -19,7 +19,9 @@ ALPHA = math.log(0.05)
 def channels(draw):
     """A handful of classes, each a distribution over a few responses, and how likely each is to be drawn."""
     n_kinds, n_responses = draw(st.integers(2, 4)), draw(st.integers(2, 5))
-    positive = hnp.arrays(float, (n_kinds, n_responses), elements=st.floats(0, 1)).filter(lambda p: p.sum(1).min() > 0)
+    positive = hnp.arrays(float, (n_kinds, n_responses), elements=st.floats(0, 1, allow_subnormal=False)).filter(
+        lambda p: p.sum(1).min() > 0
+    )
     kinds = draw(positive)
     shares = draw(hnp.arrays(float, n_kinds, elements=st.floats(0.05, 1)))
     return kinds / kinds.sum(axis=1, keepdims=True), shares / shares.sum()

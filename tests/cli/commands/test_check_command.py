@@ -63,7 +63,7 @@ def assayed(monkeypatch):
 
     def characterize(learners, X, y, **options):
         call.update(learners=learners, rows=len(y), **options)
-        return SimpleNamespace(report=call.get("report") or report_on(*learners))
+        return SimpleNamespace(report=call.get("report") or report_on(*learners), parts=None)
 
     monkeypatch.setattr("classay.cli.commands.check.characterize", characterize)
     return call

@@ -349,7 +349,7 @@ def test_a_class_that_is_frequent_and_never_found_is_a_warning_and_a_rare_one_a_
     assert findings["L105", "logistic"].level == "warning"
     X = table(20_000, 2)
     y = np.where(rng.random(20_000) < 0.06 / (1 + np.exp(-3 * X["x0"])), 1, 0)
-    _, findings = found({"logistic": LogisticRegression()}, X, y, splits=4, repeats=1, size=1000)
+    _, findings = found({"logistic": LogisticRegression()}, X, y, splits=4, repeats=1)
     assert findings["L105", "logistic"].level == "note"
     assert "threshold" in findings["L105", "logistic"].action
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -168,9 +168,7 @@ def _report(
         audit=table.audit,
         **{"budget": None, **check.settings},
     )
-    parts = assay.parts
-    assert isinstance(parts, Results)  # learners were fitted
-    return assay.report, list(learners), partial(paired_difference, parts)
+    return assay.report, list(learners), partial(paired_difference, cast(Results, assay.parts))
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:

@@ -170,8 +170,7 @@ class Refits(ABC):
         if on == "test" and self.predicted is not None:
             raise InputError(
                 f"In the record of {self.name} each fit predicted only the rows of its own fold (Folds), and this "
-                "measure compares refits on the same test points. Record with Subsets(...) or HalfSplits(...); "
-                "`out_of_fold()` of this record has the predictions of all folds together."
+                "measure compares refits on the same test points. Record with Subsets(...) or HalfSplits(...)."
             )
         if on == "test" and self.two_fold:
             raise InputError(
@@ -191,8 +190,10 @@ class Refits(ABC):
         """
         if self.predicted is not None:
             known = self.predicted[:, None, :] & self.present[:, :, None]
-            total = np.where(known, figure(self.answers()), 0.0).sum(axis=(0, 1))
-            return np.asarray(total / known.sum(axis=(0, 1)))[None]
+            times = known.sum(axis=(0, 1))
+            if not times.all():
+                self.chosen(there=np.zeros_like(self.present))  # says which folds are missing, and why
+            return np.asarray(np.where(known, figure(self.answers()), 0.0).sum(axis=(0, 1)) / times)[None]
         by_subset: Floats = figure(self._without_gaps("test", self.two_fold)).mean(axis=1)
         if not self.two_fold:
             return by_subset

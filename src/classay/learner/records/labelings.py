@@ -391,6 +391,8 @@ class Labelings(Refits):
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             kind = self.about_population("over subsets", base.TRAINING)
             return within_limits(of_mean(by_subset, level, kind), 0.0, 1.0)
+        if (self.truth < 0).any():
+            return Estimate(np.nan, 0.0, 1.0, level, "the truth is not known")
         right = self.on_unseen_rows(lambda labels: labels == self.truth)
         table = by_group(right, self.groups)
         if self.predicted is not None:  # one prediction per row and repeat: only rows vary

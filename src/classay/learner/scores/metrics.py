@@ -210,6 +210,8 @@ def metrics(
     """
     expect.fraction(level, "level")
     record = expect_record(labelings, "labelings")
+    if (record.truth < 0).any():
+        raise InputError(f"The true labels of {record.name} are not known, and metrics compare predictions with them.")
     names = names if names is None or isinstance(names, str) else list(names)
     chosen = _chosen(names)
     if threshold is not None and cost is not None:

@@ -68,7 +68,7 @@ class Comparison(Result, unit="share of items"):
     n_tested: int
     min_effect: float
     notes: tuple[str, ...]
-    items: pd.DataFrame = field(repr=False)
+    items: pd.DataFrame = field(repr=False, compare=False)
 
     @property
     def beyond_shown(self) -> bool:

@@ -96,8 +96,8 @@ class Judges(Result, unit="share of items rated the same"):
     systems: tuple[SystemScore, ...]
     system_pairs: tuple[SystemPair, ...]
     notes: tuple[str, ...]
-    items: pd.DataFrame = field(repr=False)
-    record: Labelings = field(repr=False)
+    items: pd.DataFrame = field(repr=False, compare=False)
+    record: Labelings = field(repr=False, compare=False)
 
     def repeats_needed(
         self,
