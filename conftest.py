@@ -47,7 +47,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     begin = processor_seconds()
     yield
     used = processor_seconds() - begin
-    if used > QUICK * BUSY and item.get_closest_marker("slow") is None:
+    if used > QUICK * BUSY and item.get_closest_marker("slow") is None and not isinstance(item, pytest.DoctestItem):
         pytest.fail(
             f"It took {used:.1f} s of processor time; a test that is not marked slow may take {QUICK:g} s. Make it "
             "smaller, or mark it with @pytest.mark.slow.",

@@ -173,6 +173,7 @@ def pipeline():
     return make_pipeline(columns, LogisticRegression())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [
@@ -219,6 +220,7 @@ def test_25_a_fitted_learner_is_cloned():
     assert fitted.class_count_.tolist() == [50.0, 50.0]
 
 
+@pytest.mark.slow
 def test_26_one_learner_or_a_list_instead_of_a_dict():
     X, y = load_iris(return_X_y=True)
     settings = {"splits": 4, "repeats": 1, "n_probes": 50, "executor": 1}

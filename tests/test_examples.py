@@ -60,12 +60,14 @@ def run(tmp_path, monkeypatch, capsys):
     return printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(run, path):
     skip_without_torch(path.read_text())
     assert len(run(path.read_text(encoding="utf-8"))) > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "number"), DOCS, ids=lambda value: getattr(value, "name", value))
 def test_code_in_the_docs_runs(run, path, number):
     skip_without_torch(code_blocks(path)[number])

@@ -260,6 +260,7 @@ def test_preference_over_rows(foreign):
     pd.testing.assert_frame_equal(*answers)
 
 
+@pytest.mark.slow
 def test_characterize(foreign):
     settings = {"splits": 4, "repeats": 1, "n_probes": 50, "executor": 1}
     figures = [

@@ -189,6 +189,7 @@ def shown(notebook) -> list[tuple[str, ...]]:
     return [tuple(sorted({kind for each in cell for kind in each.get("data", {"text": 0})})) for cell in outputs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_notebook_runs_and_shows_what_it_kept(path, tmp_path, monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # so few fits take less time than starting workers

@@ -85,6 +85,7 @@ def every_chart(orientations, akin):
     }
 
 
+@pytest.mark.slow
 def test_every_chart_is_valid_and_drawn(three, akin):
     for name, chart in every_chart(three, akin).items():
         assert isinstance(chart, alt.TopLevelMixin), name
@@ -278,6 +279,7 @@ def test_heatmap_puts_akin_ones_together(akin):
     assert abs(order.index("twin") - order.index("learner 2")) == 1
 
 
+@pytest.mark.slow
 def test_plain_distances_of_kinship_are_an_option(akin):
     """The paper's distances, in every chart; what is no more than chance is known of the debiased ones."""
     plain = akin.plain["jensen_shannon"]
@@ -338,6 +340,7 @@ def test_learners_all_alike_have_a_map():
     svg(kinship({"a": record, "b": record}, holdouts=5).plot())
 
 
+@pytest.mark.slow
 def test_hostile_names_are_only_text(tmp_path):
     records = [recorded(name, right=0.5 + n / 25, seed=n) for n, name in enumerate(HOSTILE)]
     orientations = [orientation(record, holdouts=10) for record in records]
@@ -399,6 +402,7 @@ def test_colours_go_by_order_of_appearance(three):
     assert first == scales[0]["range"][0]
 
 
+@pytest.mark.slow
 def test_many_learners_have_a_legend_and_not_a_thicket_of_names():
     many = [orientation(recorded(f"learner {n}", seed=n), holdouts=5) for n in range(12)]
     chart = charts.plane_chart(*many)

@@ -23,6 +23,7 @@ def test_a_full_disk_leaves_no_file(tmp_path, monkeypatch, suffix):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_where_memory_is_limited_a_process_of_its_own_draws(tmp_path, monkeypatch):
     expected = picture_files.save(CHART, tmp_path / "one.svg").read_bytes()
     monkeypatch.setattr(picture_files, "_memory_is_limited", lambda: True)

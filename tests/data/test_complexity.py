@@ -272,6 +272,7 @@ def test_auto_takes_the_lowest_cross_fitted_complexity():
     assert complexity(X, y, temperature=3).temperature == 3
 
 
+@pytest.mark.slow
 def test_auto_for_the_ranking_of_errors():
     """Digits: by mean complexity the correlation is best, by ranking errors the whitened cosine."""
     from sklearn.datasets import load_digits
@@ -441,6 +442,7 @@ def test_zero_vectors_have_no_direction():
     assert "zero vectors" in " ".join(c.notes)
 
 
+@pytest.mark.slow
 def test_ten_thousand_classes_are_affordable():
     rng = np.random.default_rng(0)
     y = np.arange(20_000) % 10_000

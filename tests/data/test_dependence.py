@@ -31,6 +31,7 @@ from classay.data.checks.row_dependence import (
 )
 
 
+@pytest.mark.slow
 def test_eighty_patients_with_their_id():
     made = patients_with_id(0)
     result = classay.dependence(made["X"], made["y"])
@@ -42,6 +43,7 @@ def test_eighty_patients_with_their_id():
     assert str(result).startswith("Rows belong together: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [patients_without_id, jittered_copies])
 def test_rows_that_are_nearly_the_same(world):
     made = world(0)

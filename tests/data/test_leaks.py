@@ -36,6 +36,7 @@ def test_missing_may_be_what_tells():
     assert (predicted == y).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [leak, leak_category])
 def test_a_planted_leak_is_found_and_nothing_else(world):
     made = world(0)
@@ -68,6 +69,7 @@ def test_two_perfect_columns_do_not_hide_each_other():
     assert {each.column for each in classay.leaks(X, made["y"]).found} == {"one", "two"}
 
 
+@pytest.mark.slow
 def test_names_like_the_target_need_less():
     assert looks_like("default_code", "default")
     assert looks_like("Age", "age group")

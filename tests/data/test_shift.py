@@ -25,6 +25,7 @@ def test_area_against_scikit_learn_with_ties():
     assert by_group.low == pytest.approx(_area(scores, part, None).low, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["number", "whole number", "category"])
 def test_a_column_that_differs_only_by_missing_values_is_named(kind):
     rng = np.random.default_rng(3)

@@ -269,6 +269,7 @@ def test_options_are_kept(planted):
     assert slices(table, wrong, level=0.8).slices[0].rate.level == 0.8
 
 
+@pytest.mark.slow
 def test_many_columns_are_screened_and_it_is_said():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(1000, 500))).rename(columns=lambda name: f"c{name}")

@@ -92,6 +92,7 @@ class Foreign:
         return self.classes_[((np.asarray(X)[:, None] - self.means_) ** 2).sum(axis=2).argmin(axis=1)]
 
 
+@pytest.mark.slow
 def test_a_learner_that_does_not_say_what_it_is():
     assert kind_of(Foreign()) is None
     assert kind_of(GaussianNB()) == "classifier"
@@ -125,6 +126,7 @@ def test_xgboost_is_told_numbers_without_a_gap(xgboost):
     assert short_name(xgboost.XGBClassifier(max_depth=2)) == "XGBClassifier(max_depth=2)"
 
 
+@pytest.mark.slow
 def test_xgboost_takes_words_wherever_a_learner_is_fitted(xgboost):
     learner = xgboost.XGBClassifier(n_estimators=3, n_jobs=1)
     few = {"scheme": classay.Subsets(4, 0.4), "repeats": 2, "executor": 1}

@@ -90,6 +90,7 @@ OWN_ENCODING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN_ENCODING)
 def test_a_learner_with_its_own_encoding_gets_the_table_untouched(name):
     X, y = mixed()
@@ -101,6 +102,7 @@ def test_a_learner_with_its_own_encoding_gets_the_table_untouched(name):
     assert fit_scorer(tried.learner, X, y, 0).predict(X).shape == y.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["names", "search", "stacking"])
 def test_it_can_be_recorded(name):
     X, y = mixed()

@@ -62,6 +62,7 @@ def damage(paths, chance):
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1 if EFFORT == 1 else 5))
 def test_damaged_parts_are_made_again(unfinished, tmp_path, seed):
     folder, whole = unfinished

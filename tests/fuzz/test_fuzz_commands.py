@@ -143,6 +143,7 @@ def names_of(name):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for summaries in COMMANDS.values() for name in summaries if name in BASES])
 def test_odd_values(name, folder, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)

@@ -121,6 +121,7 @@ COMMON += [
 COMMON += ["(" * 300, "[" * 3000, "not " * 500, "-" * 3000, "a" * 3000, "1+" * 3000, "x." * 2000, "and " * 50]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_any_text(name):
     reader, right, words = LANGUAGES[name]

@@ -153,6 +153,7 @@ def whole():
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_altered_files(name, whole, tmp_path_factory):
     suffix, _, reader = FILES[name]
@@ -216,6 +217,7 @@ CELLS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @examples(80)
 @given(st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=25)))
 def test_any_cells(rows):

@@ -29,6 +29,7 @@ def timeless(content):
     return [timeless(part) for part in content] if isinstance(content, list) else content
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.parametrize("name", RUNS)
 def test_killed_at_random_moments(name, tmp_path):

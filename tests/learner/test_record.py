@@ -586,6 +586,7 @@ def test_the_same_question_is_answered_from_the_store(tmp_path):
     np.testing.assert_array_equal(first.seconds, again.seconds)
 
 
+@pytest.mark.slow
 def test_another_question_is_not(tmp_path):
     learner = Tallied(str(tmp_path / "fits"))
     base = {"learner": learner, "X": X, "y": Y, "scheme": FEW, "executor": 1, "store": tmp_path / "store"}

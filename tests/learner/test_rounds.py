@@ -53,6 +53,7 @@ def same(one, other):
             np.testing.assert_array_equal(arrays[name], others[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("size", [None, 6, 30])
 def test_rounds_give_the_record_of_one_go(workers, size):

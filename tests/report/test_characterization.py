@@ -83,6 +83,7 @@ def test_live_results_can_be_asked_further(assay):
         assay.report.figure("tre", "stability")
 
 
+@pytest.mark.slow
 def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_shown(mixed, assay):
     with not_drawn():
         again, _ = found(LEARNERS, *mixed, **FEW, executor=2)
@@ -106,6 +107,7 @@ class Slow(GaussianNB):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_at_the_deadline_the_last_complete_round_counts():
     X, y = gaussians(200)
     learners = {"bayes": GaussianNB(), "slow": Slow()}
@@ -131,6 +133,7 @@ def test_without_time_for_any_fit_the_page_is_about_the_data():
     assert "No learner can be recommended" in made.report.verdict.sentences[0]
 
 
+@pytest.mark.slow
 def test_one_learner_that_fails_does_not_stop_the_others():
     X = table(100)
     made, findings = found({"rule": Rule(), "tree": DecisionTreeClassifier(max_depth="deep")}, X, X["x0"] > 0)
@@ -146,6 +149,7 @@ def test_no_learner_fits():
         characterize({"tree": DecisionTreeClassifier(max_depth="deep")}, X, X["x0"] > 0, executor=1)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
     X = table(120)
     learners, y = {"rule": Rule(), "tree": DecisionTreeClassifier()}, X["x0"] > 0
@@ -168,6 +172,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     assert made.report.figure("tree", "stability") == whole.report.figure("tree", "stability")
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_a_page_keeps_the_last_round():
     X = table(120)
 
@@ -192,6 +197,7 @@ def not_done(*_, **__):
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_rounds_arrive_one_by_one_and_the_last_is_that_of_one_go():
     X, y = gaussians(150)
     seen = []
@@ -218,6 +224,7 @@ def assert_same_figures(one, other):
     ]
 
 
+@pytest.mark.slow
 def test_one_learner_a_list_and_fitted_ones():
     X, y = gaussians(120)
     fitted = GaussianNB().fit(X, y)
@@ -228,6 +235,7 @@ def test_one_learner_a_list_and_fitted_ones():
     assert list(made.learners) == ["GaussianNB", "GaussianNB 2", "Rule"]
 
 
+@pytest.mark.slow
 def test_a_large_table_is_sampled_and_that_is_said():
     X, y = gaussians(400, apart=1.5)
     with patch("classay.report.run.settings.TEST_POINTS", 90):
@@ -243,6 +251,7 @@ def test_a_large_table_is_sampled_and_that_is_said():
     assert all(label == labels[row] for row, label, *_ in rows)
 
 
+@pytest.mark.slow
 def test_findings_from_few_rows_are_notes_that_say_so():
     X = table(600)
     learners, y = {"steady": Rule(), "fickle": Rule(fickle=True)}, X["x0"] > 0
@@ -256,6 +265,7 @@ def test_findings_from_few_rows_are_notes_that_say_so():
     assert not any("--rows" in each.sentence for each in full.findings)
 
 
+@pytest.mark.slow
 def test_groups_times_weights_and_a_test_part_reach_every_fit():
     X, y = gaussians(240)
     groups, when = np.arange(240) // 6, np.arange(240)
@@ -276,6 +286,7 @@ def test_groups_times_weights_and_a_test_part_reach_every_fit():
     assert made.parts.predicted["bayes"].tested.size == 240
 
 
+@pytest.mark.slow
 def test_weights_that_a_learner_does_not_take():
     X, y = gaussians(120)
     made, _ = found({"bayes": GaussianNB(), "rule": Rule()}, X, y, splits=4, sample_weight=np.ones(120))
@@ -294,6 +305,7 @@ def test_the_reading_audit_is_on_the_page_and_in_json(assay):
     assert any(note.startswith("tree does not take this table as it is.") for note in assay.report.about["notes"])
 
 
+@pytest.mark.slow
 def test_losses_of_an_audit_are_notes_of_the_page():
     X, y = gaussians(120)
     audit = Audit("file", 121, 120, (), dropped_rows=(("without a label", 1, (7,)),))
@@ -301,6 +313,7 @@ def test_losses_of_an_audit_are_notes_of_the_page():
     assert made.report.about["notes"][0] == audit.losses[0]
 
 
+@pytest.mark.slow
 def test_texts_are_taken():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=160)
@@ -354,6 +367,7 @@ def test_sparse_rows_are_refused():
         characterize({"bayes": GaussianNB()}, sparse.csr_matrix(np.eye(60)), [0, 1] * 30)
 
 
+@pytest.mark.slow
 def test_many_classes():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(100), 6)
@@ -383,6 +397,7 @@ def test_settings_that_make_no_sense(settings, told):
         characterize({"bayes": GaussianNB()}, *gaussians(100), **settings)
 
 
+@pytest.mark.slow
 def test_networks_have_a_section():
     rng = np.random.default_rng(0)
     start, target, origin = (each.ravel() for each in np.meshgrid([0, 1], [0, 1, 2], [-1, 0, 1, 2], indexing="ij"))
@@ -435,6 +450,7 @@ class _Visible(HTMLParser):
             self.words += data.split()
 
 
+@pytest.mark.slow
 def test_a_page_of_three_learners_shows_at_most_2500_words_before_anything_is_opened(mixed, tmp_path):
     assay, _ = found(LEARNERS, *mixed, **FEW)
     assert len(LEARNERS) >= 2
@@ -468,6 +484,7 @@ def test_the_questions_of_the_data_page_are_folded_sections_of_a_report(mixed, a
     assert "--test" in sections["unlike"].absent
 
 
+@pytest.mark.slow
 def test_a_test_part_is_searched_for_rows_unlike_anything_known():
     X, y = gaussians(400, classes=2, apart=3)
     X["job"] = np.random.default_rng(0).choice(["clerk", "pilot"], 400)

@@ -105,6 +105,7 @@ def test_without_a_model_it_is_about_the_rows_alone(world):
     assert made.report.learners == ()
 
 
+@pytest.mark.slow
 def test_a_learner_is_fitted_for_the_test_rows_or_cross_validated(world):
     X, y, X_test, y_test, *_ = world
     fitted = classay.data_report(X, y, X_test=X_test, y_test=y_test, learner=GaussianNB(), checks=False)
@@ -125,6 +126,7 @@ def test_a_learner_is_fitted_for_the_test_rows_or_cross_validated(world):
     assert np.polyfit(direct, distance, 1)[0] == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_leak_stands_first_in_the_verdict(world):
     X, y, X_test, y_test, predicted, _ = world
     made = classay.data_report(
@@ -199,6 +201,7 @@ def test_columns_named_complexity_and_confidence_keep_their_names():
     np.testing.assert_allclose(check.searched["complexity"], X["complexity"])
 
 
+@pytest.mark.slow
 def test_slices_of_complexity_do_not_push_out_those_of_the_columns():
     """Complexity knows the label, so its slices are the clearest: they are a list of their own."""
     rng = np.random.default_rng(0)

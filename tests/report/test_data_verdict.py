@@ -73,6 +73,7 @@ def test_confidence_is_that_of_the_prediction():
     np.testing.assert_allclose(made.parts.check.predictions.confidence[:5], 0)
 
 
+@pytest.mark.slow
 def test_whose_errors_labels_explain_is_said():
     X, y = clouds(400)
     rng = np.random.default_rng(2)
@@ -86,6 +87,7 @@ def test_whose_errors_labels_explain_is_said():
     assert "of the errors of the model" in " ".join(same.report.verdict.sentences)
 
 
+@pytest.mark.slow
 def test_the_call_that_is_named_makes_the_page():
     X, y = clouds(120)
     groups = np.arange(120) // 2
@@ -134,6 +136,7 @@ def test_missing_values_of_test_rows_are_counted():
     assert any(note.startswith("3 of 80 rows have missing values") for note in made.report.about["notes"])
 
 
+@pytest.mark.slow
 def test_scores_are_a_confidence_but_no_probabilities():
     X, y = clouds(120)
     for X_test, y_test in ((None, None), (X, y)):
@@ -142,6 +145,7 @@ def test_scores_are_a_confidence_but_no_probabilities():
         assert made.parts.check.predictions.confidence is not None
 
 
+@pytest.mark.slow
 def test_the_words_do_not_say_more_than_is_known():
     X, y = clouds(400)
     made = classay.data_report(X, y, predictions=np.roll(y, 1), probabilities=None, checks=False)

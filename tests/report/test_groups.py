@@ -25,6 +25,7 @@ def patients():
     return X, generator.integers(0, 2, 40)[groups], groups
 
 
+@pytest.mark.slow
 def test_groups_reach_every_figure_and_the_printed_call(patients):
     X, y, groups = patients
     learners = {"tree": DecisionTreeClassifier(random_state=0), "bayes": GaussianNB()}
@@ -50,6 +51,7 @@ def test_missing_groups_of_a_test_part_are_refused(patients):
         classay.characterize(GaussianNB(), X, y, X_test=X[:60], y_test=y[:60], groups=values, **FEW)
 
 
+@pytest.mark.slow
 def test_with_time_the_baseline_is_not_compared(patients):
     X, y, _ = patients
     made = classay.characterize({"bayes": GaussianNB()}, X, y, time=np.arange(240), **FEW)

@@ -115,6 +115,7 @@ def test_separators_in_quotes_do_not_count(written):
     assert list(table.X) == ["a;b;c;d"]
 
 
+@pytest.mark.slow
 def test_a_very_long_header(written):
     names = [f"column_{i}" for i in range(15_000)]
     table = read(written("\n".join([",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")])))

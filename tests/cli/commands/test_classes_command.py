@@ -113,6 +113,7 @@ def test_several_sources_are_put_in_order(classay, folder):
     assert [each["name"] for each in content["decoders"]["decoders"]] == ["scores", "other"]
 
 
+@pytest.mark.slow
 def test_several_learners_and_retraining(classay, folder):
     code, out, err = classay(
         "classes", "letter.csv", "-l", "GaussianNB", "-l", "LogisticRegression(C=2)", "--retrain", "-w", "1"

@@ -74,6 +74,7 @@ def test_json_is_alone_on_stdout(classay, spam):
     assert content["interrupted"] is False
 
 
+@pytest.mark.slow
 def test_the_command_gives_what_python_gives(classay):
     import classay as library
 

@@ -95,6 +95,7 @@ def test_what_belongs_to_which_part_makes_a_difference():
     assert fingerprint(X) != fingerprint(X, X)
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_the_same_in_every_process():
     program = (
         "import numpy as np, pandas as pd; from classay.learner.fitting.provenance import fingerprint;"

@@ -170,6 +170,7 @@ def test_the_limit_of_stochasticity_is_at_least_that_of_five_points(guesses):
     assert many.expressivity.low >= many.stochasticity.low
 
 
+@pytest.mark.slow
 def test_limits_rise_over_the_sizes_that_were_asked_for(guesses):
     curve = classay.orientation(guesses, holdout_size=(5, 6, 7, 8, 10, 12), holdouts=20)
     assert curve.stochasticity[12].prefix

@@ -171,6 +171,7 @@ def test_fits_that_fail_are_left_out_and_reported():
     assert len(found.per_fit) == found.n_fits - found.n_failed
 
 
+@pytest.mark.slow
 def test_categories_are_encoded_inside_the_fits():
     columns = {"heat": (0, 100), "alloy": ["A", "B", "C"], "wet": "bool"}
     for learner in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):

@@ -66,6 +66,7 @@ def test_every_refit_has_the_value_of_scikit_learn(classes):
         assert estimate.low <= estimate.value <= estimate.high, name
 
 
+@pytest.mark.slow
 def test_scorers_by_name_match_their_functions():
     labelings = planted(3)
     m = metrics(labelings, ["f1_macro", "roc_auc_ovo", "neg_log_loss", "top_k_accuracy", "recall_weighted"])
@@ -78,12 +79,14 @@ def test_scorers_by_name_match_their_functions():
     assert list(m.estimates) == ["f1_macro", "roc_auc_ovo", "neg_log_loss", "top_k_accuracy", "recall_weighted"]
 
 
+@pytest.mark.slow
 def test_other_metrics_beside_the_usual_ones():
     m = metrics(planted(), ["usual", "f1_macro"])
     assert set(m.estimates) == {*metrics(planted()).estimates, "f1_macro"}
     assert m.calibration is not None
 
 
+@pytest.mark.slow
 def test_every_scorer_of_scikit_learn_can_be_asked_for():
     labelings = planted(2)
     for name in scorer_names():
@@ -100,6 +103,7 @@ def test_spread_over_refits_is_that_of_the_raw_values():
     np.testing.assert_allclose([spread.low, spread.high], np.quantile(raw, [0.05, 0.95]))
 
 
+@pytest.mark.slow
 def test_names_of_classes_do_not_change_the_figures():
     one, two = planted(), planted()
     renamed = Labelings.from_arrays(
@@ -128,6 +132,7 @@ def test_without_scores_only_labels_are_measured():
         m["roc_auc"]
 
 
+@pytest.mark.slow
 def test_decision_values_have_ranks_but_no_probabilities():
     m = metrics(planted(kind="decision"))
     assert "roc_auc" in m.estimates
@@ -287,6 +292,7 @@ def test_the_same_record_gives_the_same_bits():
     assert classay.metrics is metrics
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_area_under_the_curve():
     """A quick version of the simulation in tests/long: two normal classes, whose area is known."""
     rng = np.random.default_rng(5)

@@ -92,6 +92,7 @@ def correlated():
     return pd.DataFrame({"a": z[:, 0], "b": z[:, 1]}), (z.sum(axis=1) > 0).astype(int)
 
 
+@pytest.mark.slow
 def test_the_papers_argument(correlated):
     """Correlated attributes hide from the data's own distribution what uniform probes show, of a tree."""
     X, y = correlated

@@ -63,6 +63,7 @@ class Shifting(Centroids):
 # The same as record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "name", "values"),
     [
@@ -103,6 +104,7 @@ def test_probes_of_other_types_are_not_joined_to_the_rows():
     assert_same_record(found.records[3], record(RandomForestClassifier(3), frame, Y, **given))
 
 
+@pytest.mark.slow
 def test_sparse_rows_and_frames_with_probes():
     rows = sparse.csr_matrix(np.where(X > 2, X, 0))
     found = sweep(RandomForestClassifier(), rows, Y, "n_estimators", [1, 3], probes="data", n_probes=9, **KEPT)
@@ -156,6 +158,7 @@ def test_the_same_bits_for_any_number_of_workers(learner, name):
 # Two parameters
 
 
+@pytest.mark.slow
 def test_a_grid_goes_along_one_parameter_and_through_the_other():
     grid = {"max_depth": [1, 2], "n_estimators": [1, 2, 5]}
     found = sweep(RandomForestClassifier(), X, Y, tuple(grid), tuple(grid.values()), **KEPT)

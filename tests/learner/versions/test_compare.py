@@ -141,6 +141,7 @@ def test_refits_can_be_given_apart():
     assert result.p_beyond > 0.05
 
 
+@pytest.mark.slow
 def test_exchange_is_exact_for_five_against_five():
     rng = np.random.default_rng(5)
     truth = np.zeros(300, dtype=int)

@@ -96,6 +96,7 @@ def test_systems_are_paired_and_asking_again_is_measured():
     assert words.system_pairs[0].difference.value == pytest.approx(pair.difference.value)
 
 
+@pytest.mark.slow
 def test_kappa_covers_over_items():
     rng = np.random.default_rng(3)
     covered = []

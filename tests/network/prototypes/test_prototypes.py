@@ -54,6 +54,7 @@ def test_prototypes_are_members_of_their_class(record):
     np.testing.assert_array_equal(answers[record.converged], record.target[record.converged])
 
 
+@pytest.mark.slow
 def test_same_seed_same_bits_other_seed_others(record):
     same(record, prototypes(mlp(), (6,), starts=3))
     assert (prototypes(mlp(), (6,), starts=3, random_state=1).features != record.features).any()
@@ -109,6 +110,7 @@ class Counted(nn.Module):
         return self.inner(x)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path):
     options = {"starts": 2, "batch": 2, "step": 0.6, "sensitivity": False}
     network = Counted()
@@ -131,6 +133,7 @@ def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path):
     assert network.rows < 0.15 * all_rows  # only probes
 
 
+@pytest.mark.slow
 def test_a_store_is_not_asked_for_another_network(tmp_path):
     one = prototypes(mlp(seed=0), (6,), starts=1, store=tmp_path)
     other = prototypes(mlp(seed=1), (6,), starts=1, store=tmp_path)

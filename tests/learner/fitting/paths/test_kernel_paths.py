@@ -85,6 +85,7 @@ def test_a_point_on_the_border_is_asked_of_the_classifier(asked_again, classes, 
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     seed=some.integers(0, 2**32 - 1),

@@ -47,6 +47,7 @@ def test_a_tie_across_the_last_place_is_decided_as_a_separate_fit_decides():
     assert len(found) == 6
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), kinds=st.integers(2, 4), columns=st.integers(1, 3), classes=st.integers(2, 4))
 def test_every_k_on_small_tables_full_of_ties(seed, kinds, columns, classes):

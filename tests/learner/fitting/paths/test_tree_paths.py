@@ -12,6 +12,7 @@ from classay.learner.fitting.paths import path_for
 from classay.learner.fitting.paths.trees import cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: str(learner)[:60])
 def test_cut_trees_answer_as_grown_ones_do(learner):
     assert_alike(learner, 30)  # of many more fits in tests/long
