@@ -58,6 +58,7 @@ def folder(tmp_path, monkeypatch):
     np.save("responses.npy", np.load("stimuli.npy") @ rng.normal(size=(4, 6)) + rng.normal(size=(60, 6)))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("CLASSAY_BARE" not in os.environ, reason="with extras, tests/cli runs every command")
 @pytest.mark.parametrize("name", [name for commands in COMMANDS.values() for name in commands])
 def test_every_command_runs_once(name, folder, capsys):
