@@ -92,7 +92,7 @@ def test_it_is_saved_and_opened_again(made, tmp_path):
         assert classay.load(made.save(tmp_path / name)).to_dict() == made.report.to_dict()
     assert report_from(document(made.report)).title == made.report.title
     assert "D205" in made.save(tmp_path / "card.md").read_text()
-    assert str(made).startswith("data: data and model assayed.")
+    assert str(made).startswith("data: data and model measured.")
 
 
 def test_without_a_model_it_is_about_the_rows_alone(world):

@@ -76,7 +76,7 @@ def test_figures_can_be_gated_saved_and_opened(report, tmp_path):
         path = report.save(tmp_path / name)
         assert classay.load(path).to_dict() == report.to_dict()
     assert NASTY not in (tmp_path / "page.html").read_text()
-    assert "## judge.csv: predictions assayed" in report.save(tmp_path / "card.md").read_text()
+    assert "## judge.csv: predictions compared" in report.save(tmp_path / "card.md").read_text()
     assert "altair" in type(report.plot()).__module__
 
 
