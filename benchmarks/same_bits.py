@@ -119,6 +119,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple, np.ndarray)):
         for place, part in enumerate(value):
             yield str(place), part
+    elif hasattr(value, "report") and hasattr(value, "parts"):  # the document of an assay, whatever is around it
+        yield "report", value.report
     elif hasattr(value, "to_dict"):
         yield from value.to_dict().items()
     elif dataclasses.is_dataclass(value):

@@ -79,7 +79,7 @@ def test_a_page_of_predictions_alone(classay, folder):
     assert code == 0, err
     assert "1,200 items, 1 variant, 5 runs" in err
     assert "P601" in out
-    assert library.load("page.json").title == "old.csv: predictions assayed"
+    assert library.load("page.json").title == "old.csv: predictions compared"
     code, _, err = classay("report", "old.csv", "--truth", "lable", "-o", "other.html")
     assert code == 2
     assert "Did you mean label" in err

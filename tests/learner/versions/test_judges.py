@@ -131,3 +131,13 @@ def test_what_is_no_table():
         classay.judges([1, 2])
     with pytest.raises(InputError, match="not a record"):
         classay.judges(Labelings.from_arrays([[0, 1]], [0, 1]), system="s")
+
+
+def test_without_truth_accuracy_is_unknown_and_results_can_be_compared():
+    ratings = pd.DataFrame({"item": [0, 0, 1, 1], "rater": ["a", "b"] * 2, "rating": ["x", "x", "y", "x"]})
+    first, second = (classay.judges(ratings, rating="rating", item="item", rater="rater") for _ in range(2))
+    assert not first.record.accuracy().known
+    with pytest.raises(classay.InputError, match=r"true labels of .* are not known"):
+        classay.metrics(first.record)
+    assert first.raters == second.raters
+    assert first == first

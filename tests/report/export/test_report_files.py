@@ -12,6 +12,7 @@ from gate_reports import NASTY, small_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import classay
 from classay import InputError
 from classay.intervals import Estimate
 from classay.report.document import SCHEMA, Figure
@@ -229,3 +230,9 @@ def test_a_cut_page_is_refused(tmp_path):
     path.write_text(text[: len(text) // 2], encoding="utf-8")
     with pytest.raises(InputError, match="is cut off"):
         open_report(path)
+
+
+def test_a_record_is_loaded_whatever_its_file_is_called(tmp_path):
+    record = classay.Labelings.from_arrays([["a", "b"]], ["a", "a"])
+    record.save(tmp_path / "record.json")
+    assert classay.load(tmp_path / "record.json").classes.tolist() == ["a", "b"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import zipfile
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -88,7 +89,8 @@ def load(path: str | Path) -> Report | Labelings | Predictions:
     Nothing in the file is executed. A report is equal to the one that was saved: it can be queried, saved in another
     format, and checked against gates.
     """
-    return open_report(path) if Path(path).suffix.lower() in SUFFIXES else load_record(path)
+    is_report = Path(path).suffix.lower() in SUFFIXES and not zipfile.is_zipfile(path)  # a record is one, however named
+    return open_report(path) if is_report else load_record(path)
 
 
 def open_report(path: str | Path) -> Report:
