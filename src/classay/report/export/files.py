@@ -89,7 +89,8 @@ def load(path: str | Path) -> Report | Labelings | Predictions:
     Nothing in the file is executed. A report is equal to the one that was saved: it can be queried, saved in another
     format, and checked against gates.
     """
-    is_report = Path(path).suffix.lower() in SUFFIXES and not zipfile.is_zipfile(path)  # a record is one, however named
+    # A record is a zip file, whatever it is called. Before it is opened: a pipe would wait for ever.
+    is_report = Path(path).suffix.lower() in SUFFIXES and not zipfile.is_zipfile(expect_file(path))
     return open_report(path) if is_report else load_record(path)
 
 
