@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -86,23 +85,6 @@ def flag(value: Any, name: str, *, why: str = "") -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise _wrong(value, name, "True or False", why)
     return bool(value)
-
-
-def as_many(values: Any, name: str, rows: int, of: str = "X") -> Any:
-    """Return `values` if there is one for each of the `rows` rows of `of`."""
-    if len(values) != rows:
-        raise InputError(f"`{name}` has {len(values)} values but `{of}` has {rows} rows; they must match.")
-    return values
-
-
-def one_dimension(values: Any, name: str, what: str = "one value per row") -> NDArray[Any]:
-    """Return `values` as an array if it has one dimension; a table of one column is flattened."""
-    array = np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise InputError(f"`{name}` has shape {array.shape}; expected {what}.")
-    return array
 
 
 def _wrong(value: Any, name: str, expected: str, why: str) -> InputError:
