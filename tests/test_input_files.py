@@ -169,7 +169,7 @@ def packed(write):
 def test_a_table_from_standard_input(content, standard_input):
     standard_input(content)
     table = read("-")
-    assert (table.name, table.X.shape, set(table.y)) == ("stdin", (60, 2), {"u", "v"})
+    assert (table.audit.source, table.X.shape, set(table.y)) == ("stdin", (60, 2), {"u", "v"})
     with pytest.raises(InputError, match="named twice"):
         read("-")
 

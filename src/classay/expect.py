@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeVar
@@ -98,6 +99,13 @@ def one_of(value: T, name: str, allowed: Iterable[T]) -> T:
         close = nearest(str(value), [str(option) for option in options])
         raise _wrong(value, name, f"one of {', '.join(map(repr, options))}", close.strip())
     return value
+
+
+def unique_names(names: Iterable[Any], what: str = "`X`", hint: str = "") -> None:
+    """Refuse columns of `what` that have the same name."""
+    twins = [name for name, count in Counter(names).items() if count > 1]
+    if twins:
+        raise InputError(f"{what} has columns with the same name ({shown(twins)}). Give each its own name.{hint}")
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

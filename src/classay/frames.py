@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .expect import InputError, shown
+from .expect import InputError, unique_names
 
 OURS = ("builtins", "numpy", "pandas", "scipy", "classay")
 """Packages whose values are taken as they are."""
@@ -111,18 +111,15 @@ def _of_polars(column: Any) -> Any:
 
 
 def _of_arrow(table: Any, name: str) -> pd.DataFrame:
-    twins = pd.Index(table.column_names)
-    if not twins.is_unique:
-        raise InputError(
-            f"`{name}` has columns with the same name ({shown(twins[twins.duplicated()].unique())}). Give each its own."
-        )
+    unique_names(table.column_names, f"`{name}`")
+    labels = list(table.column_names)
     # With pandas' own metadata: otherwise the index of a table that pandas wrote would be a column.
     frame: pd.DataFrame = table.to_pandas(date_as_object=False).reset_index(drop=True)
     # PyArrow's own names are texts, those of pandas may be anything; an index is not among the columns.
-    if frame.shape[1] != len(twins):
+    if frame.shape[1] != len(labels):
         index = set((table.schema.pandas_metadata or {}).get("index_columns", ()) if table.schema.metadata else ())
-        twins = pd.Index([each for each in twins if each not in index])
-    pairs = zip(twins, range(frame.shape[1]))
+        labels = [label for label in labels if label not in index]
+    pairs = zip(labels, range(frame.shape[1]))
     columns = {place: _arrow_column(table.column(label), frame.iloc[:, place]) for label, place in pairs}
     return pd.DataFrame(columns, index=frame.index).set_axis(frame.columns, axis=1)
 

@@ -5,7 +5,7 @@ Checks raise `InputError` before anything is fitted. Nothing here knows a learne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .arrays import Floats, Ints
-from .expect import InputError, shown
+from .expect import InputError, nearest, shown
 from .frames import pandas_of
 
 # Rows are converted to dense float64 in blocks of this many numbers: 8 MB. Larger ones leave the cache, and beyond
@@ -116,21 +116,27 @@ def take(X: Any, rows: Any) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def aligned(X: Any, names: tuple[str, ...], name: str = "X") -> Any:
-    """A DataFrame with its columns in the order of `names`; anything without names unchanged."""
+def aligned(X: Any, names: Sequence[Any], name: str = "X", named: bool = False) -> Any:
+    """A DataFrame with its columns in the order of `names`, those of the first rows; anything else unchanged.
+
+    named: whether the first rows had names; otherwise names x0, x1, … fit any columns.
+    """
     X = pandas_of(X, name)
-    if not isinstance(X, pd.DataFrame) or not names or names == _numbered(len(names)):
+    if not isinstance(X, pd.DataFrame) or not names:
         return X
-    own = [str(column) for column in X.columns]
-    if own == list(names):
+    own, wanted = [str(column) for column in X.columns], [str(column) for column in names]
+    if own == wanted:
         return X
-    if sorted(own) != sorted(names):
-        missing, strange = [each for each in names if each not in own], [each for each in own if each not in names]
-        raise InputError(
-            f"`{name}` has other columns than the first rows: missing {shown(missing, 4) or 'none'}, additional "
-            f"{shown(strange, 4) or 'none'}. Expected the same columns, in any order."
-        )
-    return X.iloc[:, [own.index(each) for each in names]]
+    if sorted(own) == sorted(wanted):
+        return X.iloc[:, [own.index(column) for column in wanted]]
+    if not named and wanted == list(_numbered(len(wanted))):
+        return X
+    missing, strange = [each for each in wanted if each not in own], [each for each in own if each not in wanted]
+    raise InputError(
+        f"`{name}` has other columns than the first rows: missing {shown(missing, 4) or 'none'}, additional "
+        f"{shown(strange, 4) or 'none'}.{nearest(strange[0], wanted) if strange else ''} Expected the same columns, "
+        "each once, in any order."
+    )
 
 
 def names_of_columns(X: Any, columns: int) -> tuple[str, ...]:
@@ -237,12 +243,12 @@ def class_labels(y: ArrayLike, name: str, rows: int) -> NDArray[Any]:
     return values
 
 
-def encode(values: NDArray[Any], classes: NDArray[Any]) -> Ints:
+def encode(values: NDArray[Any], classes: NDArray[Any], name: str = "y") -> Ints:
     """Codes of labels in sorted classes, -1 if a label is not among them."""
     if (values.dtype.kind == "U") != (classes.dtype.kind == "U"):
         raise InputError(
-            f"Labels are {'text' if values.dtype.kind == 'U' else 'numbers'} such as {values[0].item()!r} here and "
-            f"such as {classes[0].item()!r} before; expected the same labels throughout."
+            f"`{name}` has labels such as {values[0].item()!r}, and the first ones are such as {classes[0].item()!r}; "
+            "expected the same labels in both."
         )
     codes = np.searchsorted(classes, values)
     known = classes[np.minimum(codes, classes.size - 1)] == values

@@ -66,7 +66,7 @@ def test_categories_of_a_test_part_are_added():
         ({"X_test": FRAME}, "`X_test` and `y_test` belong together"),
         ({"X_test": FRAME, "y_test": Y, "time": range(5)}, "`time` and `X_test` are both given"),
         ({"X_test": FRAME, "y_test": ["x"] * 4 + ["z"]}, "classes that `y` does not have: z"),
-        ({"X_test": FRAME, "y_test": range(5)}, "`y_test` has labels such as 0 and `y` such as 'x'"),
+        ({"X_test": FRAME, "y_test": range(5)}, "`y_test` has labels such as 0, and the first ones are such as 'x'"),
         ({"X_test": FRAME.rename(columns={"size": "sizes"}), "y_test": Y}, "missing size, additional sizes. Did you"),
         ({"X_test": FRAME.to_numpy(), "y_test": Y}, "`X` is a DataFrame but `X_test` is an array"),
         ({"X_test": ["one"] * 5, "y_test": Y}, "`X` is a DataFrame but `X_test` is a list of texts"),

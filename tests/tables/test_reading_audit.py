@@ -225,9 +225,9 @@ def test_groups_time_and_weight_are_not_learned_from(written):
     path = written(lines("a,who,when,w,y", *rows))
     table = read(path, groups="who", time="when", weight="w")
     assert list(table.X) == ["a"]
-    assert table.groups.iloc[1] == "01"
-    assert str(table.time.dtype).startswith("datetime64")
-    assert table.weights.iloc[3] == 1.5
+    assert table.per_row["groups"].iloc[1] == "01"
+    assert str(table.per_row["time"].dtype).startswith("datetime64")
+    assert table.per_row["weight"].iloc[3] == 1.5
     assert [each.use for each in table.audit.columns] == ["feature", "groups", "time", "weight", "target"]
     refused(path, "time column 'who' is of kind category.*expected dates or numbers", time="who")
     refused(path, "weight column 'when' is of kind date", weight="when")

@@ -77,7 +77,7 @@ def test_points_are_thousands_where_other_columns_have_decimal_commas(written):
     assert plain.X["size"].to_list()[0] == 1.592
     why = next(each.why for each in native.audit.columns if each.name == "size")
     assert "points are thousands; three digits follow every point, so this is a guess: other columns" in why
-    assert native.formats["size"].number.guessed
+    assert native.audit.formats["size"].number.guessed
 
 
 def test_a_test_file_needs_no_weights(written):

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline
 
 from ..arrays import Floats
-from ..expect import InputError, counted, shown
+from ..expect import InputError, counted, shown, unique_names
 
 MISSING = "missing"
 RARE = "infrequent_sklearn"
@@ -254,9 +254,7 @@ def is_ready(X: pd.DataFrame) -> bool:
 
 def _encoder_of(X: pd.DataFrame, texts: Collection[Any]) -> TableEncoder:
     names = list(X.columns)
-    if not X.columns.is_unique:
-        twins = X.columns[X.columns.duplicated()]
-        raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
+    unique_names(names)
     keys: Iterable[Any] = names if all(isinstance(name, str) for name in names) else range(len(names))
     by_kind: dict[str, list[Any]] = {"number": [], "category": [], "text": []}
     for key, name in zip(keys, names):

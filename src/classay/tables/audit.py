@@ -8,52 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from ..expect import InputError, counted, shown
 from ..frames import pandas_of
-from ..inputs import names_of_columns
+from ..inputs import is_sparse, names_of_columns
 from ..printable import html_of
 from ..result import plain
 from . import kinds
+from .kinds import LEFT_OUT, ColumnAudit, Format
 
-FEATURE, TARGET, GROUPS, TIME, WEIGHT, LEFT_OUT = "feature", "target", "groups", "time", "weight", "left out"
 ASKED = "dropped as asked"
 MOST_COLUMNS = 12
-
-
-@dataclass(frozen=True)
-class ColumnAudit:
-    """One column: what it is, what it is used for, and why; cells that are missing, and cells that were not read.
-
-    kind: number, category, boolean, date, text, identifier, constant or empty.
-    use: feature, target, text, groups, time, weight or left out.
-    missing: cells without a value, with those that became missing.
-    unparsed: cells that became missing because they are not of the column's kind; `examples` are some of them, each
-        with its row, counted from 1 without the header.
-    notable: whether there is more to say than the kind.
-    """
-
-    name: str
-    kind: str
-    use: str
-    why: str
-    missing: int = 0
-    unparsed: int = 0
-    examples: tuple[tuple[int, str], ...] = ()
-    notable: bool = False
-
-    @property
-    def loss(self) -> str:
-        """A sentence on the cells that became missing, or nothing."""
-        if not self.unparsed:
-            return ""
-        examples = [f"row {row}: {_short(text)!r}" for row, text in self.examples]
-        more = ", …" if self.unparsed > len(examples) else ""
-        what = {kinds.DATE: "a date", kinds.NUMBER: "a number"}.get(self.kind, "a value of this column")
-        what = f"not {what}" if not self.why.endswith("infinite ones become missing") else "infinite"
-        cells = f"{self.unparsed} cells are {what} and were" if self.unparsed > 1 else f"1 cell is {what} and was"
-        return f"Column {self.name!r}: {cells} read as missing ({', '.join(examples)}{more})."
 
 
 @dataclass(frozen=True)
@@ -75,6 +40,15 @@ class Audit:
     dropped_rows: tuple[tuple[str, int, tuple[int, ...]], ...] = ()
     classes: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
+
+    def used_as(self, use: str) -> str | None:
+        """The first column with a use: target, text."""
+        return next((column.name for column in self.columns if column.use == use), None)
+
+    @property
+    def formats(self) -> dict[str, Format]:
+        """How each column was read, to read another file in the same way."""
+        return {column.name: column.format for column in self.columns if column.format is not None}
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -113,22 +87,20 @@ class Audit:
             lines.append(f"{len(unusual) - MOST_COLUMNS} more columns are described in the audit (--json).")
         return tuple(lines)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per column."""
-        rows = [
-            {
-                "column": column.name,
-                "kind": column.kind,
-                "use": column.use,
-                "why": column.why,
-                "missing": column.missing,
-                "unparsed": column.unparsed,
-                "examples": ", ".join(f"row {row}: {text}" for row, text in column.examples),
-            }
+    def _column_rows(self) -> list[dict[str, Any]]:
+        names = ("name", "kind", "use", "why", "missing", "unparsed")
+        return [
+            {name: getattr(column, name) for name in names}
+            | {"examples": [{"row": row, "text": text} for row, text in column.examples]}
             for column in self.columns
         ]
-        names = ["column", "kind", "use", "why", "missing", "unparsed", "examples"]
-        return pd.DataFrame(rows, columns=names)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per column."""
+        names = ["name", "kind", "use", "why", "missing", "unparsed", "examples"]
+        frame = pd.DataFrame(self._column_rows(), columns=names).rename(columns={"name": "column"})
+        frame["examples"] = [", ".join(f"row {row}: {text}" for row, text in each.examples) for each in self.columns]
+        return frame
 
     def _repr_html_(self) -> str:
         return html_of(str(self), lambda: (self.to_frame(), "to_frame()"))
@@ -143,18 +115,7 @@ class Audit:
             "source": self.source,
             "rows_read": self.rows_read,
             "rows": self.rows,
-            "columns": [
-                {
-                    "name": column.name,
-                    "kind": column.kind,
-                    "use": column.use,
-                    "why": column.why,
-                    "missing": column.missing,
-                    "unparsed": column.unparsed,
-                    "examples": [{"row": row, "text": text} for row, text in column.examples],
-                }
-                for column in self.columns
-            ],
+            "columns": self._column_rows(),
             "renamed": [{"old": old, "new": new} for old, new in self.renamed],
             "dropped_rows": [
                 {"why": why, "count": count, "rows": list(rows)} for why, count, rows in self.dropped_rows
@@ -165,16 +126,14 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        used = [column for column in self.columns if column.use in (FEATURE, kinds.TEXT)]
-        by_kind = {kind: sum(column.kind == kind for column in used) for kind in dict.fromkeys(c.kind for c in used)}
+        used = [column.kind for column in self.columns if column.use in (kinds.FEATURE, kinds.TEXT)]
         words = {kinds.CATEGORY: "categories", kinds.TEXT: "text", kinds.EMPTY: "empty", kinds.CONSTANT: "constant"}
-        summary = ", ".join(
-            f"{count} {words.get(kind, f'{kind}s' if count > 1 else kind)}" for kind, count in by_kind.items()
-        )
+        by_kind = {kind: used.count(kind) for kind in dict.fromkeys(used)}
+        summary = [f"{count} {words.get(kind, f'{kind}s' if count > 1 else kind)}" for kind, count in by_kind.items()]
         head = f"{self.source}: {counted(self.rows, 'row')}, {counted(len(used), 'column')}"
         if self.classes:
             head += f", {counted(len(self.classes), 'class', 'classes')}"
-        lines = [f"{head}." + (f" Columns: {summary}." if summary else "")]
+        lines = [f"{head}." + (f" Columns: {', '.join(summary)}." if summary else "")]
         if self.classes:
             lines.append(f"Rows per class: {shown((f'{label} {count}' for label, count in self.classes), 6)}.")
         return "\n".join([*lines, *self.notes, *self.remarks, *self.losses])
@@ -188,21 +147,14 @@ def audit_frame(X: Any, y: Any = None, name: str = "data") -> Audit:
     Rows per class: a 1, b 1.
     """
     X, y = pandas_of(X), pandas_of(y, "y")
-    if isinstance(X, pd.DataFrame):
-        columns = tuple(_described(str(column), X.iloc[:, place]) for place, column in enumerate(X.columns))
-        rows = len(X)
-    elif sparse.issparse(X):
-        rows, width = X.shape  # type: ignore[attr-defined]  # the stubs know the abstract kind only
-        columns = tuple(ColumnAudit(each, kinds.NUMBER, FEATURE, "numbers") for each in names_of_columns(X, width))
+    if is_sparse(X):
+        rows, width = X.shape
+        columns = [ColumnAudit(column, kinds.NUMBER, "numbers") for column in names_of_columns(X, width)]
     else:
-        table = np.asarray(X)
-        rows = len(table)
-        flat = table.reshape(rows, -1) if rows else table
-        columns = tuple(
-            _described(each, pd.Series(flat[:, place]))
-            for place, each in enumerate(names_of_columns(X, flat.shape[1] if flat.ndim == 2 else 0))
-        )
-    return Audit(name, rows, rows, columns, classes=() if y is None else class_counts(np.asarray(y).ravel()))
+        table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X).reshape(len(X), -1), copy=False)
+        rows, names = len(table), names_of_columns(X, table.shape[1])
+        columns = [_described(table.iloc[:, place].rename(column)) for place, column in enumerate(names)]
+    return Audit(name, rows, rows, tuple(columns), classes=() if y is None else class_counts(np.asarray(y).ravel()))
 
 
 def class_counts(labels: Iterable[Any]) -> tuple[tuple[str, int], ...]:
@@ -215,18 +167,9 @@ def class_counts(labels: Iterable[Any]) -> tuple[tuple[str, int], ...]:
     return tuple((str(label), int(count)) for label, count in counts.items())
 
 
-def column_audit(name: str, read: kinds.Column, use: str, kind: str = "", why: str = "") -> ColumnAudit:
-    """The audit of a column as read; `kind` and `why` replace its own."""
-    kept = kind or read.kind, why or read.why
-    return ColumnAudit(name, kept[0], use, kept[1], read.missing, read.unparsed, read.examples, read.notable)
-
-
-def _described(name: str, column: pd.Series[Any]) -> ColumnAudit:
+def _described(column: pd.Series[Any]) -> ColumnAudit:
     try:
-        return column_audit(name, kinds.described(column), FEATURE)
+        return kinds.described(column)
     except (InputError, TypeError) as problem:  # a learner may be able to read what files may not have
-        return ColumnAudit(name, kinds.CATEGORY, FEATURE, str(problem).rstrip("."), int(column.isna().sum()))
-
-
-def _short(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+        missing = int(column.isna().sum())
+        return ColumnAudit(str(column.name), kinds.CATEGORY, str(problem).rstrip("."), missing=missing)

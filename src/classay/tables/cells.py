@@ -95,23 +95,20 @@ def cells(column: pd.Series[Any]) -> Cells:
     return Cells(texts, counts.astype(np.int64), codes.astype(np.int64))
 
 
-def refuse_odd(column: pd.Series[Any], name: str) -> None:
-    """Refuse complex numbers, lists and other collections, and NUL characters, which no learner can read."""
-    if column.dtype.kind == "c":
-        raise InputError(f"Column {name!r} has complex numbers; expected real ones. Split it into two columns.")
-    if column.dtype != object:
-        return
-    for row, value in enumerate(column):
+def refuse_odd(column: pd.Series[Any]) -> None:
+    """Refuse complex numbers, lists and other collections, which no learner can read."""
+    values = column if column.dtype == object else column.iloc[: int(column.dtype.kind == "c")]
+    for row, value in enumerate(values, 1):
         if isinstance(value, complex):
-            raise InputError(f"Column {name!r} has complex numbers; expected real ones. Split it into two columns.")
+            raise InputError(f"Column {column.name!r} has complex numbers; expected real ones. Split it in two.")
         if isinstance(value, (list, tuple, dict, set, frozenset, np.ndarray)):
             raise InputError(
-                f"Column {name!r} contains {type(value).__name__} values; expected one number or text per row, got "
-                f"this in row {row + 1}. Spread it over several columns or drop it."
+                f"Column {column.name!r} contains {type(value).__name__} values; expected one number or text per row, "
+                f"got this in row {row}. Spread it over several columns or drop it."
             )
 
 
-def refuse_nul(texts: Iterable[str], name: str) -> None:
+def refuse_nul(texts: Iterable[str], name: Any) -> None:
     """Refuse NUL characters: C libraries cut text there, so two values could become one."""
     for text in texts:
         if "\0" in text:
@@ -269,17 +266,13 @@ def _formatted(texts: list[str], written: NumberFormat) -> Floats:
             known[shape] = read if fits else None
         if (parts := known[shape]) is None:
             continue
-        number, _, power = _without_unit(text, parts.unit).lower().partition("e")
+        number, _, power = text.replace(parts.unit, "").lower().partition("e")
         digits = float(
             number.translate(drop).replace(written.decimal, ".")
             + (f"e{power.strip('() ').replace('−', '-')}" if power else "")
         )
         values[place] = -digits if parts.negative else digits
     return values
-
-
-def _without_unit(text: str, unit: str) -> str:
-    return text.replace(unit, "") if unit else text
 
 
 def _shapes(texts: list[str]) -> list[str]:

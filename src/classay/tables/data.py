@@ -7,13 +7,13 @@
     data.groups, data.time, data.weights    codes, ranks and numbers, one per row, or None
     data.test                   the rows to test on, if they are given: again a Data, with the same columns and classes
 
-`tables.read.read_table` makes the same object of a file and adds `audit`, `text`, `positions` and `formats`.
+`tables.read.read_table` makes the same object of a file and adds its `audit`, `text` and `positions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,13 +24,12 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from ..arrays import Ints
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, shown, unique_names
 from ..frames import pandas_of
-from ..inputs import as_array, encode, is_sparse, labels, names_of_columns, take, text_rows
+from ..inputs import aligned, as_array, at_least_two, encode, is_sparse, labels, names_of_columns, take, text_rows
 from ..notes import Note
 from ..splits import NOTHING, PerRow, per_row
 from .audit import Audit, audit_frame
-from .kinds import Format
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,6 @@ class Data:
     as_read: Audit | None = None
     text: str | None = None
     positions: Ints | None = None
-    formats: Mapping[str, Format] = field(default_factory=dict)
     copies_together: bool = False
 
     @classmethod
@@ -120,16 +118,11 @@ class Data:
         _refuse_infinite(rows, name)
         label = name.replace("X", "y", 1)
         values = labels(y, label, rows.shape[0])
+        codes = np.zeros(values.size, dtype=np.int64)
         if not self.classes.size:
             refuse_target(values, label, several=False)
-            codes = np.zeros(values.size, dtype=np.int64)
-            return Data(rows, values, codes, self.classes, name=name, target=self.target, text=self.text)
-        if (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
-            raise InputError(
-                f"`{label}` has labels such as {values[0].item()!r} and `y` such as {self.y[0].item()!r}; expected the "
-                "same labels in both."
-            )
-        codes = encode(values, self.classes)
+        else:
+            codes = encode(values, self.classes, label)
         if not new_classes and (codes < 0).any():
             raise InputError(
                 f"`{label}` has classes that `y` does not have: {shown(np.unique(values[codes < 0]), 4)}. No refit can "
@@ -185,9 +178,7 @@ class Data:
             return pd.DataFrame(frame, columns=list(names), copy=False)
         if not all(isinstance(name, str) for name in frame.columns):
             frame = frame.rename(columns=str)
-            if not frame.columns.is_unique:
-                twins = frame.columns[frame.columns.duplicated()].unique()
-                raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
+            unique_names(frame.columns)
         if not (isinstance(frame.index, pd.RangeIndex) and frame.index.start == 0 and frame.index.step == 1):
             frame = frame.reset_index(drop=True)
         return frame
@@ -325,9 +316,8 @@ def rows_and_labels(X: Any, y: ArrayLike, texts: bool = False) -> tuple[Any, NDA
         raise InputError("`X` and `y` have no rows. Were all of them dropped earlier?")
     if X.shape[1] == 0:
         raise InputError("`X` has no columns; expected at least one.")
-    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
-        twins = X.columns[X.columns.duplicated()].unique()
-        raise InputError(f"`X` has columns with the same name ({shown(twins)}). Give each its own name.")
+    if isinstance(X, pd.DataFrame):
+        unique_names(X.columns)
     _refuse_infinite(X)
     constant = _constant_columns(X)
     if len(constant) == X.shape[1]:
@@ -337,30 +327,26 @@ def rows_and_labels(X: Any, y: ArrayLike, texts: bool = False) -> tuple[Any, NDA
 
 
 def _refuse_infinite(X: Any, argument: str = "X") -> None:
-    infinite = {name: count for name, numbers in _numbers(X) if (count := _infinite_cells(numbers))}
-    if infinite:
-        where = "" if list(infinite) == [None] else f", in: {shown(infinite)}"
+    if isinstance(X, pd.DataFrame):
+        # Column by column, so that a large table is not copied.
+        columns = X.select_dtypes("number").items()
+        infinite = {name: _infinite_cells(column.to_numpy(dtype=float, na_value=np.nan)) for name, column in columns}
+    elif (X.data if is_sparse(X) else X).dtype.kind != "f" or not _infinite_cells(X.data if is_sparse(X) else X):
+        return
+    elif is_sparse(X):
+        infinite = {"": _infinite_cells(X.data)}
+    else:
+        infinite = {f"column {place}": _infinite_cells(column) for place, column in enumerate(X.T)}
+    columns_with = [name for name, count in infinite.items() if count]
+    if columns_with:
+        where = f", in: {shown(columns_with)}" if columns_with != [""] else ""
         raise InputError(f"`{argument}` has {sum(infinite.values())} infinite values{where}. Replace or drop them.")
 
 
 def _infinite_cells(numbers: NDArray[Any]) -> int:
     with np.errstate(over="ignore", invalid="ignore"):
         # One sum clears most columns in one pass; NaN may hide an infinity, so look again then.
-        if np.isfinite(numbers.sum()):
-            return 0
-    return int(np.isinf(numbers).sum())
-
-
-def _numbers(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
-    """The columns of X that can have infinite values, with their names, one by one: a large table is not copied."""
-    if is_sparse(X):
-        if X.data.dtype.kind == "f":
-            yield None, X.data
-    elif isinstance(X, pd.DataFrame):
-        for name, column in X.select_dtypes("number").items():
-            yield name, column.to_numpy(dtype=float, na_value=np.nan)
-    elif X.dtype.kind == "f" and _infinite_cells(X):
-        yield from ((f"column {place}", X[:, place]) for place in range(X.shape[1]))
+        return 0 if np.isfinite(numbers.sum()) else int(np.isinf(numbers).sum())
 
 
 def _constant_columns(X: Any) -> list[Any]:
@@ -411,8 +397,7 @@ def refuse_target(y: NDArray[Any], name: str = "y", several: bool = True) -> Non
 
 def refuse_classes(classes: NDArray[Any], codes: NDArray[np.integer]) -> None:
     """Refuse labels that are not a classification."""
-    if classes.size == 1:
-        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. Is the target column right?")
+    at_least_two(classes)
     if classes.dtype.kind == "f" and np.isinf(classes).any():
         raise InputError("`y` has infinite values; expected class labels. Replace them, or drop those rows.")
     if classes.dtype.kind == "f" and type_of_target(classes).startswith("continuous"):
@@ -440,14 +425,10 @@ def _groups_of_parts(groups: Any, rows: int, test_rows: int) -> tuple[Any, Ints 
 def _like(first: Any, X: Any, name: str) -> Any:
     """Further rows of the same kind as the first, with the same columns in the same order."""
     texts = text_rows(X, name)
-    if (texts is not None) != (_kind(first) == "a list of texts"):
-        raise InputError(f"`X` is {_kind(first)} but `{name}` is {_kind(X)}; they must match.")
+    if _kind(first) != (kind := "a list of texts" if texts is not None else _kind(X)):
+        raise InputError(f"`X` is {_kind(first)} but `{name}` is {kind}; they must be of the same kind. Convert one.")
     if texts is not None:
         return texts
-    if isinstance(first, pd.DataFrame) != isinstance(X, pd.DataFrame) or is_sparse(first) != is_sparse(X):
-        raise InputError(
-            f"`X` is {_kind(first)} but `{name}` is {_kind(X)}; they must be of the same kind. Convert one of them."
-        )
     if isinstance(first, pd.DataFrame):
         return _like_frame(first, X, name)
     X = X.tocsr() if is_sparse(X) else as_array(X, name)
@@ -457,14 +438,7 @@ def _like(first: Any, X: Any, name: str) -> Any:
 
 
 def _like_frame(first: pd.DataFrame, X: pd.DataFrame, argument: str) -> pd.DataFrame:
-    strange = [name for name in X.columns if name not in first.columns]
-    lacking = [name for name in first.columns if name not in X.columns]
-    if lacking or strange or not X.columns.is_unique:
-        hint = nearest(str(strange[0]), map(str, first.columns)) if strange else ""
-        raise InputError(
-            f"`{argument}` has other columns than `X`: missing {shown(lacking, 4) or 'none'}, additional "
-            f"{shown(strange, 4) or 'none'}.{hint} Expected the same columns, each once, in any order."
-        )
+    X = aligned(X, list(first.columns), argument, named=True).set_axis(first.columns, axis=1)
     for name, kind in first.dtypes.items():
         if isinstance(kind, pd.CategoricalDtype):  # categories may be numbers
             continue
@@ -476,7 +450,7 @@ def _like_frame(first: pd.DataFrame, X: pd.DataFrame, argument: str) -> pd.DataF
                 f"The column {name!r} has numbers in one of `X` and `{argument}` and other values in {with_text}; they "
                 "must match. Read both in the same way."
             )
-    return X[list(first.columns)]
+    return X
 
 
 def _stacked(X: Any, X_test: Any) -> Any:
@@ -504,6 +478,6 @@ def _stacked(X: Any, X_test: Any) -> Any:
 def _kind(X: Any) -> str:
     if isinstance(X, pd.DataFrame):
         return "a DataFrame"
-    if (isinstance(X, np.ndarray) and X.ndim == 1) or (isinstance(X, (list, tuple)) and text_rows(X) is not None):
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
         return "a list of texts"
     return "a sparse matrix" if is_sparse(X) else "an array"

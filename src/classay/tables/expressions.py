@@ -45,14 +45,17 @@ class Comparison:
     columns: tuple[str, ...]
 
 
+Truth = Callable[[pd.DataFrame], tuple[Mask, Mask]]
+"""Which rows of a table meet an expression, and in which rows that is known."""
+
+
 @dataclass(frozen=True, eq=False)
 class Expression:
     """What `parse` read. Called with a table, it returns which rows meet it; rows with a missing value do not."""
 
     text: str
     columns: tuple[str, ...]
-    tree: ast.expr
-    quoted: dict[str, str]
+    truth: Truth
 
     def __call__(self, table: pd.DataFrame) -> Mask:
         return self.compare(table).meets
@@ -60,7 +63,7 @@ class Expression:
     def compare(self, table: pd.DataFrame) -> Comparison:
         """Which rows of a table meet it, and in which rows that is known."""
         _check_columns(self.text, self.columns, table.columns)
-        meets, known = _Evaluator(self, table).truth(self.tree)
+        meets, known = self.truth(table)
         return Comparison(meets & known, known, self.columns)
 
     def __str__(self) -> str:
@@ -83,7 +86,7 @@ def parse(text: str, columns: Iterable[str] | None = None) -> Expression:
         raise InputError(f"An expression is {text!r}; expected a text. {EXPECTED}")
     allowed = None if columns is None else [str(name) for name in columns]
     if allowed is not None and text in allowed:
-        return Expression(text, (text,), ast.Name(text), {})
+        return Expression(text, (text,), _true_in(text))
     if len(text) > LONGEST:
         raise InputError(f"The expression has {len(text)} characters; the limit is {LONGEST}.")
     quoted: dict[str, str] = {}
@@ -102,15 +105,15 @@ def parse(text: str, columns: Iterable[str] | None = None) -> Expression:
             tree = ast.parse(re.sub(r"`([^`]+)`", stand_in_for, text).strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"{text!r} cannot be read. {EXPECTED}") from error
-    checker = _Checker(text, quoted)
+    compiler = _Compiler(text, quoted)
     try:
-        checker.check(tree)
+        truth = compiler.truth(tree)
     except RecursionError as error:
         raise InputError(f"{text!r} is nested too deeply. {EXPECTED}") from error
-    columns_used = tuple(dict.fromkeys(checker.used))
+    columns_used = tuple(dict.fromkeys(compiler.used))
     if allowed is not None:
         _check_columns(text, columns_used, allowed)
-    return Expression(text, columns_used, tree, quoted)
+    return Expression(text, columns_used, truth)
 
 
 def compare(text: str, table: pd.DataFrame) -> Comparison:
@@ -124,96 +127,90 @@ def compare(text: str, table: pd.DataFrame) -> Comparison:
     return parse(text, table.columns).compare(table)
 
 
-class _Checker:
-    """Walks the parsed expression, refuses what is not supported, and collects the columns used."""
+class _Compiler:
+    """Makes functions of a table from the parsed text, refuses what is not supported, and collects the columns used."""
 
     def __init__(self, text: str, quoted: dict[str, str]) -> None:
         self.text, self.quoted = text, quoted
         self.used: list[str] = []
 
-    def check(self, node: ast.expr) -> None:
+    def truth(self, node: ast.expr) -> Truth:
+        """A function that finds the rows in which a part is true."""
         if isinstance(node, ast.BoolOp):
-            for value in node.values:
-                self.check(value)
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            self.check(node.operand)
-        elif isinstance(node, ast.Compare):
-            self._check_comparison(node)
-        elif isinstance(node, ast.Name):
-            self.used.append(self.quoted.get(node.id, node.id))
-        elif not (isinstance(node, ast.Constant) and isinstance(node.value, bool)):
-            raise InputError(f"{self.text!r} has {_part_name(node)} instead of a comparison. {EXPECTED}")
+            join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+            parts = [self.truth(value) for value in node.values]
+            return lambda table: _joined(join, [part(table) for part in parts])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.truth(node.operand)
+            return lambda table: _opposite(*inner(table))
+        if isinstance(node, ast.Compare):
+            return self._comparison(node)
+        if isinstance(node, ast.Name):
+            return _true_in(self._used(node))
+        if isinstance(node, ast.Constant) and isinstance(value := node.value, bool):
+            return lambda table: (np.full(len(table), value), np.ones(len(table), dtype=bool))
+        raise InputError(f"{self.text!r} has {_part_name(node)} instead of a comparison. {EXPECTED}")
 
-    def _check_comparison(self, node: ast.Compare) -> None:
-        for each in node.ops:
-            if type(each) not in OPERATORS:
-                raise InputError(f"{self.text!r} uses {_part_name(each)}; expected ==, !=, <, <=, > or >=.")
-        sides = [node.left, *node.comparators]
-        named = [self._side(side) for side in sides]
-        if not all(left or right for left, right in pairwise(named)):
+    def _comparison(self, node: ast.Compare) -> Truth:
+        for operation in node.ops:
+            if type(operation) not in OPERATORS:
+                raise InputError(f"{self.text!r} uses {_part_name(operation)}; expected ==, !=, <, <=, > or >=.")
+        operations = [OPERATORS[type(operation)] for operation in node.ops]
+        sides = [self._side(side) for side in (node.left, *node.comparators)]
+        if not all(callable(left) or callable(right) for left, right in pairwise(sides)):
             raise InputError(f"{self.text!r} compares two fixed values. {EXPECTED}")
 
-    def _side(self, node: ast.expr) -> bool:
-        """Whether a side of a comparison is a column; an error if it is neither a column nor a fixed value."""
+        def truth(table: pd.DataFrame) -> tuple[Mask, Mask]:
+            values = [side(table) if callable(side) else side for side in sides]
+            pairs = zip(operations, pairwise(values))
+            return _joined(np.logical_and, [compare_sides(self.text, compare, *pair) for compare, pair in pairs])
+
+        return truth
+
+    def _side(self, node: ast.expr) -> Any:
+        """A side of a comparison: a function that gives its column, or a fixed value; an error if it is neither."""
         if isinstance(node, ast.Name):
-            self.used.append(self.quoted.get(node.id, node.id))
-            return True
+            name = self._used(node)
+            return lambda table: plain_column(table[name])
         negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
         inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
         if isinstance(inner, ast.Constant) and isinstance(inner.value, (str, int, float)):
             if isinstance(inner.value, str) and any(stand_in in inner.value for stand_in in self.quoted):
                 raise InputError(f"{self.text!r} has backticks inside a text; they are for column names.")
             if not (negative and isinstance(inner.value, (str, bool))):
-                return False
+                return ast.literal_eval(node)
         raise InputError(f"{self.text!r} has {_part_name(node)} instead of a column, number or text. {EXPECTED}")
 
+    def _used(self, node: ast.Name) -> str:
+        self.used.append(self.quoted.get(node.id, node.id))
+        return self.used[-1]
 
-class _Evaluator:
-    """Finds, for each part of an expression, the rows of a table that meet it and those in which it is known."""
 
-    def __init__(self, expression: Expression, table: pd.DataFrame) -> None:
-        self.text, self.quoted, self.table = expression.text, expression.quoted, table
+def _true_in(name: str) -> Truth:
+    """A function that finds the rows in which a column of True and False, or of 1 and 0, is true."""
 
-    def truth(self, node: ast.expr) -> tuple[Mask, Mask]:
-        if isinstance(node, ast.BoolOp):
-            join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-            return _joined(join, [self.truth(value) for value in node.values])
-        if isinstance(node, ast.UnaryOp):
-            meets, known = self.truth(node.operand)
-            return ~meets, known
-        if isinstance(node, ast.Compare):
-            sides = [self._side(side) for side in (node.left, *node.comparators)]
-            return _joined(
-                np.logical_and,
-                [compare_sides(self.text, OPERATORS[type(op)], *pair) for op, pair in zip(node.ops, pairwise(sides))],
-            )
-        if isinstance(node, ast.Name):
-            column = self._column(node.id)
-            known = column.notna().to_numpy(dtype=bool)
-            return self._boolean(column[known], known), known
-        return np.full(len(self.table), ast.literal_eval(node)), np.ones(len(self.table), dtype=bool)
-
-    def _boolean(self, column: pd.Series[Any], known: Mask) -> Mask:
-        values = column.infer_objects()
-        is_boolean = types.is_bool_dtype(values.dtype)
-        is_number = types.is_numeric_dtype(values.dtype) and bool(values.isin([0, 1]).all())
-        if not is_boolean and not is_number:
+    def truth(table: pd.DataFrame) -> tuple[Mask, Mask]:
+        column = plain_column(table[name])
+        known = column.notna().to_numpy(dtype=bool)
+        values = column[known].infer_objects()
+        if not types.is_bool_dtype(values.dtype) and not (
+            types.is_numeric_dtype(values.dtype) and bool(values.isin([0, 1]).all())
+        ):
             kinds = shown(map(repr, values.drop_duplicates().tolist()), 4)
             example = [*values.iloc[:1].tolist(), "yes"][0]
-            name = str(column.name)
             raise InputError(
                 f"Column {name!r} contains {kinds}; expected True or False. Compare it with a value: "
                 f"{name if name.isidentifier() else f'`{name}`'} == {example!r}."
             )
         meets = np.zeros(len(known), dtype=bool)
         meets[known] = values.to_numpy(dtype=float) == 1
-        return meets
+        return meets, known
 
-    def _side(self, node: ast.expr) -> Any:
-        return self._column(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
+    return truth
 
-    def _column(self, name: str) -> pd.Series[Any]:
-        return plain_column(self.table[self.quoted.get(name, name)])
+
+def _opposite(meets: Mask, known: Mask) -> tuple[Mask, Mask]:
+    return ~meets, known
 
 
 def _joined(join: np.ufunc, parts: list[tuple[Mask, Mask]]) -> tuple[Mask, Mask]:

@@ -1,7 +1,7 @@
 """What each column is, and why: numbers, dates, booleans, categories, sentences, identifiers, constants or nothing.
 
 `read_column` decides for a column of a file and converts it; `read_column_as` reads another file's column in the same
-way; `described` only describes, for tables given in Python.
+way; `described` only describes, for tables given in Python. Each gives the values and their `ColumnAudit`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..arrays import Ints
+from ..arrays import Ints, Mask
 from ..expect import InputError, counted, shown, within
 from .cells import (
     ISO,
@@ -36,9 +36,11 @@ from .cells import (
 
 NUMBER, CATEGORY, BOOLEAN, DATE = "number", "category", "boolean", "date"
 TEXT, IDENTIFIER, CONSTANT, EMPTY = "text", "identifier", "constant", "empty"
+FEATURE, TARGET, GROUPS, TIME, WEIGHT, LEFT_OUT = "feature", "target", "groups", "time", "weight", "left out"
 WORDS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 SENTENCE_WORDS, SENTENCE_TEXTS = 3, 10
 IDENTIFIER_ROWS = 20
+INFINITE = "numbers; infinite ones become missing"
 
 
 @dataclass(frozen=True)
@@ -54,86 +56,102 @@ class Format:
     pointed: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A column as read: its values, what it is and why, cells that are missing, and cells that could not be read."""
+@dataclass(frozen=True)
+class ColumnAudit:
+    """One column: what it is, why, and what it is used for; cells that are missing, and cells that were not read.
 
-    values: pd.Series[Any]
+    kind: number, category, boolean, date, text, identifier, constant or empty.
+    use: feature, target, text, groups, time, weight or left out.
+    missing: cells without a value, with those that became missing.
+    unparsed: cells that became missing because they are not of the column's kind; `examples` are some of them, each
+        with its row, counted from 1 without the header.
+    notable: whether there is more to say than the kind.
+    format: how it was read, to read another file in the same way.
+    """
+
+    name: str
     kind: str
     why: str
-    missing: int
-    format: Format
+    use: str = FEATURE
+    missing: int = 0
     unparsed: int = 0
     examples: tuple[tuple[int, str], ...] = ()
     notable: bool = False
-    """Whether there is more to say than the kind."""
-    converted: bool = False
-    """Whether the values are not those of the source."""
+    format: Format | None = None
+
+    @property
+    def loss(self) -> str:
+        """A sentence on the cells that became missing, or nothing."""
+        if not self.unparsed:
+            return ""
+        examples = [f"row {row}: {text if len(text) <= 40 else f'{text[:39]}…'!r}" for row, text in self.examples]
+        more = ", …" if self.unparsed > len(examples) else ""
+        kind = {DATE: "not a date", NUMBER: "not a number"}.get(self.kind, "not a value of this column")
+        kind = "infinite" if self.why == INFINITE else kind
+        cells = f"{self.unparsed} cells are {kind} and were" if self.unparsed > 1 else f"1 cell is {kind} and was"
+        return f"Column {self.name!r}: {cells} read as missing ({', '.join(examples)}{more})."
+
+
+Column = tuple["pd.Series[Any]", ColumnAudit]
+"""The values of a column, converted or as they are, and what they are."""
 
 
 def read_column(column: pd.Series[Any], *, nominal: bool = False, decimal_comma: bool = False) -> Column:
     """Decide what a column of a file is. `nominal`: the file declares it as categories, so that it stays text."""
-    name = str(column.name)
-    refuse_odd(column, name)
+    refuse_odd(column)
     if not _is_text(column):
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            refuse_nul(map(str, column.cat.categories), name)
         return _native(column)
     found = cells(column)
-    refuse_nul(found.texts, name)
+    refuse_nul(found.texts, column.name)
     if not found.texts or nominal:
         return _as_text(column, found)
     if are_codes(found):
-        return replace(_as_text(column, found), why="whole numbers with leading zeros are codes", notable=True)
+        return _as_text(column, found, "whole numbers with leading zeros are codes")
     written = number_format(found, decimal_comma)
     if written is not None and _merges(found, written):
-        why = "whole numbers too long to differ as numbers are codes"
-        return replace(_as_text(column, found), why=why, notable=True)
+        return _as_text(column, found, "whole numbers too long to differ as numbers are codes")
     if written is not None:
         return _as_numbers(column, found, written)
     date = date_format(found)
-    if date is not None:
-        return _as_dates(column, found, date)
-    return _as_text(column, found)
+    return _as_text(column, found) if date is None else _as_dates(column, found, date)
 
 
-def with_thousands(column: pd.Series[Any], read: Column) -> Column | None:
+def with_thousands(column: pd.Series[Any], written: NumberFormat) -> Column | None:
     """Read a column again whose points are thousands, as other columns show; None if they are not.
 
-    column: the texts of the column. read: the column as read before, with decimal points.
+    column: the texts of the column. written: how it was read before, with decimal points.
     """
     found = cells(column)
-    written = None if read.format.number is None else with_points_for_thousands(found, read.format.number)
-    if written is None:
+    thousands = with_points_for_thousands(found, written)
+    if thousands is None:
         return None
-    again = _as_numbers(column, found, written)
-    return replace(again, why=f"{again.why}: other columns have decimal commas")
+    values, audit = _as_numbers(column, found, thousands)
+    return values, replace(audit, why=f"{audit.why}: other columns have decimal commas")
 
 
 def read_column_as(column: pd.Series[Any], format: Format) -> Column:
     """Read a column as the same column of another file was read; an error if it is something else here."""
-    refuse_odd(column, str(column.name))
+    refuse_odd(column)
     empty = column.dtype == object and bool(column.isna().all())
     if (format.number is not None or format.date) and (empty or _is_text(column)):
-        found = cells(column)
-        read = (
-            _as_dates(column, found, format.date)
-            if format.number is None
-            else _as_numbers(column, found, format.number)
-        )
-        if 100 * read.unparsed > (100 - SHARE) * found.total:
-            expected = "dates" if format.number is None else "numbers"
-            expected += f" ({format.number})" if str(format.number or "") else ""
-            raise InputError(
-                f"Column {column.name!r} contains texts such as {read.examples[0][1]!r} in {read.unparsed} of "
-                f"{len(column)} rows; expected {expected}, as in the first table."
-            )
-        return read
-    if format.text:
-        texts = _as_codes(column, format.pointed)
-        if texts is not None:
-            return replace(_as_text(texts, cells(texts)), converted=True)
+        return _in_format(column, cells(column), format)
+    if format.text and (texts := _as_codes(column, format.pointed)) is not None:
+        return _as_text(texts, cells(texts))
     return _as_text(column, cells(column)) if _is_text(column) else _native(column)
+
+
+def _in_format(column: pd.Series[Any], found: Cells, format: Format) -> Column:
+    if format.number is None:
+        expected, (values, audit) = "dates", _as_dates(column, found, format.date)
+    else:
+        expected, (values, audit) = "numbers", _as_numbers(column, found, format.number)
+        expected += f" ({format.number})" if str(format.number) else ""
+    if 100 * audit.unparsed > (100 - SHARE) * found.total:
+        raise InputError(
+            f"Column {column.name!r} contains texts such as {audit.examples[0][1]!r} in {audit.unparsed} of "
+            f"{len(column)} rows; expected {expected}, as in the first table."
+        )
+    return values, audit
 
 
 def _as_codes(column: pd.Series[Any], pointed: bool) -> pd.Series[Any] | None:
@@ -155,18 +173,17 @@ def _is_pointed(text: object) -> bool:
     return re.fullmatch(r"-?\d+\.0", str(text)) is not None
 
 
-def described(column: pd.Series[Any]) -> Column:
-    """Describe a column of a table given in Python. Its values stay as they are."""
-    read = read_column(column)
-    if not read.converted:
-        return read
+def described(column: pd.Series[Any]) -> ColumnAudit:
+    """Describe a column of a table given in Python, whose values stay as they are."""
+    values, audit = read_column(column)
+    if values is column:
+        return audit
     if types.is_numeric_dtype(column.dtype):
-        missing = read.missing - read.unparsed
-        why = f"numbers; {counted(read.unparsed, 'infinite value')}, as given"
-        return replace(read, values=column, why=why, missing=missing, unparsed=0, examples=())
-    why = f"text; {read.why}; not converted, because tables given in Python stay as they are"
+        why, missing = f"numbers; {counted(audit.unparsed, 'infinite value')}, as given", audit.missing - audit.unparsed
+        return replace(audit, why=why, missing=missing, unparsed=0, examples=())
+    why = f"text; {audit.why}; not converted, because tables given in Python stay as they are"
     kind = CATEGORY if column.nunique() > 1 else CONSTANT
-    return replace(read, values=column, kind=kind, why=why, missing=int(column.isna().sum()), unparsed=0, examples=())
+    return replace(audit, kind=kind, why=why, missing=int(column.isna().sum()), unparsed=0, examples=())
 
 
 def is_identifier(column: pd.Series[Any]) -> bool:
@@ -174,7 +191,7 @@ def is_identifier(column: pd.Series[Any]) -> bool:
     if types.is_numeric_dtype(column.dtype):
         # The row numbers that pandas writes with to_csv: in a sorted file they give the labels away.
         return str(column.name).startswith("Unnamed: ") and types.is_integer_dtype(column) and column.is_unique
-    if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
+    if column.dtype.kind in "Mm":
         return False
     return len(column) > IDENTIFIER_ROWS and bool(column.notna().all()) and column.is_unique
 
@@ -190,65 +207,61 @@ def _is_text(column: pd.Series[Any]) -> bool:
 
 def _native(column: pd.Series[Any]) -> Column:
     """A column that the file or the user already gave a type."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+    is_boolean = types.is_bool_dtype(column.dtype)
+    is_boolean |= column.dtype == object and types.infer_dtype(column, skipna=True) == "boolean"
+    if types.is_numeric_dtype(column.dtype) and not is_boolean:
         return _numbers(column)
     missing = int(column.isna().sum())
     if missing == len(column):
-        return Column(column, EMPTY, "no value", missing, Format(), notable=True)
-    kind, why, format = CATEGORY, "declared as categories", Format(text=True)
-    if isinstance(column.dtype, pd.CategoricalDtype) and types.is_string_dtype(column.cat.categories.dtype):
-        format = replace(format, pointed=any(map(_is_pointed, column.cat.categories)))
-    if types.is_bool_dtype(column.dtype) or types.infer_dtype(column, skipna=True) == "boolean":
+        return column, ColumnAudit(str(column.name), EMPTY, "no value", missing=missing, notable=True, format=Format())
+    if is_boolean:
         kind, why, format = BOOLEAN, "True and False", Format()
-    elif types.is_numeric_dtype(column.dtype):
-        read = _numbers(column.astype(float))
-        return read if read.converted else replace(read, values=column)
+    elif isinstance(column.dtype, pd.CategoricalDtype):
+        names = [*map(str, column.cat.categories)]
+        refuse_nul(names, column.name)
+        are_texts = types.is_string_dtype(column.cat.categories.dtype)
+        kind, why = CATEGORY, "declared as categories"
+        format = Format(text=True, pointed=are_texts and any(map(_is_pointed, names)))
     elif types.is_datetime64_any_dtype(column.dtype):
         kind, why, format = DATE, "dates", Format(date=ISO)
-    elif not isinstance(column.dtype, pd.CategoricalDtype):
+    else:
         kind, why, format = DATE, "dates or durations", Format()
-    return _constant(Column(column, kind, why, missing, format))
+    return column, _or_constant(column, ColumnAudit(str(column.name), kind, why, missing=missing, format=format))
 
 
 def _numbers(column: pd.Series[Any]) -> Column:
     """A column of numbers; infinite ones become missing, because learners refuse them."""
     # On arrays, because tables can have many thousands of columns.
-    values = column.to_numpy()
-    read = Column(column, NUMBER, "whole numbers", 0, Format(number=NumberFormat()))
+    values = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.to_numpy(dtype=float, na_value=np.nan)
+    audit = ColumnAudit(str(column.name), NUMBER, "whole numbers", format=Format(number=NumberFormat()))
     if values.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             clean = bool(np.isfinite(values.sum()))
-        read = replace(read, why="numbers", missing=0 if clean else int(np.isnan(values).sum()))
+        audit = replace(audit, why="numbers", missing=0 if clean else int(np.isnan(values).sum()))
         infinite = [] if clean else np.flatnonzero(np.isinf(values)).tolist()
         if infinite:
-            read = replace(
-                read,
-                values=column.mask(np.isinf(values)),
-                why="numbers; infinite ones become missing",
-                missing=read.missing + len(infinite),
-                unparsed=len(infinite),
-                examples=tuple((row + 1, str(float(values[row]))) for row in infinite[:MOST_EXAMPLES]),
-                notable=True,
-                converted=True,
-            )
-    if read.missing == len(values):
-        return replace(read, kind=EMPTY, why="no value", notable=True)
-    if read.missing:
-        return _constant(read)
+            column = column.astype(values.dtype).mask(np.isinf(values))
+            examples = tuple((row + 1, str(float(values[row]))) for row in infinite[:MOST_EXAMPLES])
+            missing, count = audit.missing + len(infinite), len(infinite)
+            audit = replace(audit, why=INFINITE, missing=missing, unparsed=count, examples=examples, notable=True)
+    if audit.missing == len(values):
+        return column, replace(audit, kind=EMPTY, why="no value", notable=True)
+    if audit.missing:
+        return column, _or_constant(column, audit)
     same = len(values) > 1 and bool((values[:100] == values[0]).all()) and bool((values == values[0]).all())
-    return replace(read, kind=CONSTANT, why=_same(values[0]), notable=True) if same else read
+    return column, _constant(audit, values[0]) if same else audit
 
 
-def _constant(read: Column) -> Column:
-    """The column, as a constant if it has the same value in every row."""
-    known = read.values.dropna()
-    if len(known) and len(read.values) > 1 and bool((known == known.iloc[0]).all()):
-        return replace(read, kind=CONSTANT, why=_same(known.iloc[0]), notable=True)
-    return read
+def _or_constant(values: pd.Series[Any], audit: ColumnAudit) -> ColumnAudit:
+    """The audit, as of a constant if the column has the same value in every row."""
+    known = values.dropna()
+    if len(known) and len(values) > 1 and bool((known == known.iloc[0]).all()):
+        return _constant(audit, known.iloc[0])
+    return audit
 
 
-def _same(value: Any) -> str:
-    return f"the same value in every row ({value})"
+def _constant(audit: ColumnAudit, value: Any) -> ColumnAudit:
+    return replace(audit, kind=CONSTANT, why=f"the same value in every row ({value})", notable=True)
 
 
 def _merges(found: Cells, written: NumberFormat) -> bool:
@@ -262,7 +275,7 @@ def _as_numbers(column: pd.Series[Any], found: Cells, written: NumberFormat) -> 
     numbers = numbers_of(found.texts, written)
     numbers[found.words] = np.nan
     values = pd.Series(found.spread(numbers, np.nan), column.index, name=column.name)
-    return _converted(values, NUMBER, "numbers", str(written), found, np.isfinite(numbers), Format(number=written))
+    return _converted(values, NUMBER, str(written), found, np.isfinite(numbers), Format(number=written))
 
 
 def _as_dates(column: pd.Series[Any], found: Cells, written: str) -> Column:
@@ -270,44 +283,45 @@ def _as_dates(column: pd.Series[Any], found: Cells, written: str) -> Column:
     dates[found.words] = np.datetime64("NaT")
     values = pd.Series(found.spread(dates, np.datetime64("NaT")), column.index, name=column.name)
     kept = [text for text, word in zip(found.texts, found.words) if not word]
-    return _converted(values, DATE, "dates", words_for(written, kept), found, ~np.isnat(dates), Format(date=written))
+    return _converted(values, DATE, words_for(written, kept), found, ~np.isnat(dates), Format(date=written))
 
 
-def _converted(
-    values: pd.Series[Any], kind: str, plural: str, written: str, found: Cells, read: Any, format: Format
-) -> Column:
-    parts = [f"{found.share(read)} are {plural}" if found.total else f"{plural}, as in the other file"]
+def _converted(values: pd.Series[Any], kind: str, written: str, found: Cells, read: Mask, format: Format) -> Column:
     words = found.missing_words()
+    parts = [f"{found.share(read)} are {kind}s" if found.total else f"{kind}s, as in the other file"]
     parts += [written] if written else []
     parts += [f"missing is written {words}"] if words else []
     failed = ~read & ~found.words
-    unparsed = int(found.counts[failed].sum())
-    missing = int(values.isna().sum())
-    why, examples = "; ".join(parts), found.examples(failed)
-    column = Column(values, kind, why, missing, format, unparsed, examples, notable=True, converted=True)
-    return column if missing == len(values) else _constant(column)
+    audit = ColumnAudit(
+        str(values.name),
+        kind,
+        "; ".join(parts),
+        missing=int(values.isna().sum()),
+        unparsed=int(found.counts[failed].sum()),
+        examples=found.examples(failed),
+        notable=True,
+        format=format,
+    )
+    return values, audit if audit.missing == len(values) else _or_constant(values, audit)
 
 
-def _as_text(column: pd.Series[Any], found: Cells) -> Column:
-    """Text as it is: sentences, booleans in words, or categories."""
-    missing = int(column.isna().sum())
+def _as_text(column: pd.Series[Any], found: Cells, codes: str = "") -> Column:
+    """Text as it is: sentences, booleans in words, or categories. codes: why it is not read as numbers."""
     format = Format(text=True, pointed=any(map(_is_pointed, found.texts)))
-    distinct = len(found.texts)
+    distinct, words = len(found.texts), found.missing_words()
+    why = counted(distinct, "different value") + (f"; kept as categories: {words}" if words else "")
+    missing = int(column.isna().sum())
+    audit = ColumnAudit(str(column.name), CATEGORY, why, missing=missing, notable=bool(words), format=format)
     if not distinct:
-        return Column(column, EMPTY, "no value", missing, format, notable=True)
-    if distinct == 1:
-        return _constant(Column(column, CATEGORY, "one value", missing, format))
-    if _are_sentences(found):
-        why = f"sentences: {found.counts.size} different values of {SENTENCE_WORDS} words or more"
-        return Column(column, TEXT, why, missing, format, notable=True)
-    spelled = {text.lower() for text in found.texts}
-    if any(spelled == pair for pair in WORDS):
-        return Column(column, BOOLEAN, " and ".join(sorted(found.texts)[:2]), missing, format)
-    why = counted(distinct, "different value")
-    words = found.missing_words()
-    if words:
-        why += f"; kept as categories: {words}"
-    return Column(column, CATEGORY, why, missing, format, notable=bool(words))
+        audit = replace(audit, kind=EMPTY, why="no value", notable=True)
+    elif distinct == 1:
+        audit = _or_constant(column, replace(audit, why="one value", notable=False))
+    elif _are_sentences(found):
+        why = f"sentences: {distinct} different values of {SENTENCE_WORDS} words or more"
+        audit = replace(audit, kind=TEXT, why=why, notable=True)
+    elif any({text.lower() for text in found.texts} == pair for pair in WORDS):
+        audit = replace(audit, kind=BOOLEAN, why=" and ".join(sorted(found.texts)[:2]), notable=False)
+    return column, replace(audit, why=codes, notable=True) if codes else audit
 
 
 def _are_sentences(found: Cells) -> bool:
@@ -358,35 +372,28 @@ def labels(y: pd.Series[Any], few: bool = False) -> pd.Series[Any]:
 
     few: these are further rows of a known table, in which one class is enough.
     """
-    refuse_odd(y, str(y.name))
+    refuse_odd(y)
     values: Any = y.astype(y.cat.categories.dtype) if isinstance(y.dtype, pd.CategoricalDtype) else y
     if types.is_bool_dtype(values.dtype) or types.infer_dtype(values) == "boolean":
         values = values.astype(object).map(str)
     elif types.is_object_dtype(values.dtype) and types.infer_dtype(values) not in ("string", "integer"):
         values = values.map(str)  # mixed values cannot be sorted, as classes must be
     if types.is_string_dtype(values.dtype) and not types.is_numeric_dtype(values.dtype):
-        refuse_nul(map(str, values.unique()), str(y.name))
-        within(
-            max(map(len, map(str, values.unique())), default=0), "label_characters", "The longest label, in characters,"
-        )
+        texts = [str(text) for text in values.unique()]
+        refuse_nul(texts, y.name)
+        within(max(map(len, texts), default=0), "label_characters", "The longest label, in characters,")
     numbers = _all_numbers(values)
     whole = numbers is None or bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())
     if types.is_float_dtype(values.dtype) and numbers is not None and whole and np.abs(numbers).max() < 2**53:
         values = values.astype("int64")
     distinct = int(values.nunique())
-    if few:
-        return cast("pd.Series[Any]", values)
-    if distinct > (max(20, len(y) / 2) if whole else min(20, len(y) / 2)):
+    if not few and distinct > (max(20, len(y) / 2) if whole else min(20, len(y) / 2)):
         kind, looks_like = (
             (NumbersAsLabels, "a regression target") if numbers is not None else (InputError, "text or an identifier")
         )
         raise kind(
             f"The target {y.name!r} has {distinct} different values in {len(y)} rows; it looks like {looks_like}, not "
             "like classes. Is the target column right?"
-        )
-    if distinct < 2:
-        raise InputError(
-            f"`y` has 1 class ({values.tolist()[0]!r}); at least 2 are needed. Is the target column right?"
         )
     return cast("pd.Series[Any]", values)
 

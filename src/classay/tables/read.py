@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
 
 from ..arrays import Ints
-from ..expect import InputError, counted, nearest, shown, within
+from ..expect import InputError, counted, nearest, shown, unique_names, within
 from . import kinds
-from .audit import (
-    ASKED,
+from .audit import ASKED, Audit, class_counts
+from .cells import NumberFormat, cells, number_format, numbers_of, refuse_odd
+from .data import Data
+from .kinds import (
     FEATURE,
     LEFT_OUT,
     TARGET,
     TIME,
     WEIGHT,
-    Audit,
-    ColumnAudit,
-    class_counts,
-    column_audit,
-)
-from .cells import NumberFormat, cells, number_format, numbers_of, refuse_odd
-from .data import Data
-from .kinds import (
     Column,
-    Format,
+    ColumnAudit,
     differ_in_spelling,
     is_identifier,
     labels,
@@ -45,20 +40,32 @@ from .text_files import LoadedTable, Wanted
 
 @dataclass(frozen=True)
 class Source:
-    """One source as read, before its rows are checked as `Data`."""
+    """One source as read, before its rows are checked as `Data`.
 
-    name: str
+    per_row: groups, time and weight, where they were named.
+    positions: where the rows are in the source, if some were dropped.
+    """
+
     X: pd.DataFrame
     y: pd.Series[Any]
-    target: str
-    notes: tuple[str, ...]
     audit: Audit
-    text: str | None
-    groups: pd.Series[Any] | None
-    time: pd.Series[Any] | None
-    weights: pd.Series[Any] | None
-    formats: Mapping[str, Format]
-    positions: Ints | None
+    per_row: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    positions: Ints | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The column that is text to embed."""
+        return self.audit.used_as(kinds.TEXT)
+
+    @property
+    def target(self) -> str:
+        """The column with the labels."""
+        return str(self.y.name)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the results should know, and what was lost."""
+        return (*self.audit.notes, *self.audit.losses)
 
 
 @dataclass(frozen=True)
@@ -127,18 +134,18 @@ def read_table(
     first = read_source(source, roles, like)
     if like is not None:
         return _with_source(like.further(first.X, first.y), first)
-    part: dict[str, Any] = {"groups": first.groups}
+    part: dict[str, Any] = {"groups": first.per_row.get("groups")}
     second = None
     if test is not None:
         second = _test_source(test, replace(roles, target=first.target, text=first.text), first, new_classes)
         part |= {"X_test": second.X, "y_test": second.y}
-        if first.groups is not None and second.groups is not None:
-            part["groups"] = pd.concat([first.groups, second.groups], ignore_index=True)
+        if "groups" in first.per_row and "groups" in second.per_row:
+            part["groups"] = pd.concat([first.per_row["groups"], second.per_row["groups"]], ignore_index=True)
     data = Data.of(
         first.X,
         first.y,
-        time=first.time,
-        sample_weight=first.weights,
+        time=first.per_row.get(TIME),
+        sample_weight=first.per_row.get(WEIGHT),
         target=first.target,
         numbers=numbers,
         new_classes=new_classes,
@@ -151,15 +158,8 @@ def read_table(
 
 def _with_source(data: Data, source: Source) -> Data:
     """The same rows with how they were read."""
-    return replace(
-        data,
-        name=source.name,
-        notes=source.notes,  # the audit has the columns that are constant
-        as_read=source.audit,
-        text=source.text,
-        formats=source.formats,
-        positions=source.positions,
-    )
+    audit, notes = source.audit, source.notes  # the audit has the columns that are constant
+    return replace(data, name=audit.source, notes=notes, as_read=audit, text=source.text, positions=source.positions)
 
 
 def read_source(
@@ -168,15 +168,11 @@ def read_source(
     """Read one source, without a look at whether anything can be learned. optional: roles that may be absent."""
     texts = {roles.groups} if roles.groups is not None else set()
     if like is not None:
-        texts |= {name for name, format in like.formats.items() if format.text or _is_people_format(format.number)}
-    wanted = Wanted(roles.target, roles.beside_target(), frozenset(texts), codes=like is None)
-    name, loaded = load_source(source, wanted)
+        # Numbers in a form that programs do not write must be read from their text.
+        plain = (None, NumberFormat())
+        texts |= {name for name, format in like.audit.formats.items() if format.text or format.number not in plain}
+    name, loaded = load_source(source, Wanted(roles.target, roles.beside_target(), frozenset(texts), like is None))
     return _labelled_rows(name, loaded, roles, like, optional)
-
-
-def _is_people_format(number: NumberFormat | None) -> bool:
-    """Whether numbers are written in a way that programs do not write, so that they must be read from their text."""
-    return number is not None and number != NumberFormat()
 
 
 def read_frame(source: str | Path) -> pd.DataFrame:
@@ -197,9 +193,7 @@ def read_frame(source: str | Path) -> pd.DataFrame:
 def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
     """The rows, numbered from 0; an error if there are none or two columns have the same name."""
     frame = loaded.frame.rename(columns=str).reset_index(drop=True)
-    if not frame.columns.is_unique:
-        twins = frame.columns[frame.columns.duplicated()]
-        raise InputError(f"{name!r} has columns with the same name ({shown(twins)}). Give each its own name.")
+    unique_names(frame.columns, repr(name))
     within(len(frame), "rows", f"The number of rows of {name!r}")
     within(frame.shape[1], "columns", f"The number of columns of {name!r}")
     if frame.empty:
@@ -208,17 +202,53 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
 
 
 def _labelled_rows(
-    name: str, loaded: LoadedTable, given: Roles, like: Data | Source | None, optional: frozenset[str]
+    name: str, loaded: LoadedTable, named: Roles, like: Data | Source | None, optional: frozenset[str]
 ) -> Source:
     """Split columns into features, labels and the rest, and check them."""
     frame = _checked_frame(name, loaded)
-    roles = _existing(name, frame, loaded, given, optional)
-    if like is not None:
-        taken = {column for _, column in roles.named()}
-        asked = [each.name for each in like.audit.columns if each.use == LEFT_OUT and each.why == ASKED]
-        also = tuple(column for column in asked if column in frame and column not in taken)
-        roles = replace(roles, drop=(*roles.drop, *also))
+    roles = _existing(name, frame, loaded, named, optional, like)
+    target = _target_of(name, frame, roles)
     notes = list(loaded.notes)
+    if roles.target is None:
+        notes.append(f"Target: last column {target!r}. Use --target to choose another.")
+        roles = replace(roles, target=target)
+    columns = _read_columns(frame, loaded, roles, like)
+    read_target = _number_target if roles.numbers else _class_target
+    y, gone, columns[target] = read_target(frame[target], loaded, like)
+    columns = _with_uses(name, frame, columns, roles, like)
+    features = [column for column in frame if columns[str(column)].use in (FEATURE, kinds.TEXT)]
+    if like is not None:
+        features = list(like.X.columns)
+        if absent := [column for column in features if column not in columns]:
+            first = like.audit.source
+            raise InputError(f"{name!r} does not have the columns {shown(absent)} of {first!r}; expected the same.")
+        if not roles.numbers and not types.is_numeric_dtype(like.y.dtype):
+            y = y.map(str)
+    elif (text := next((each for each, audit in columns.items() if audit.use == kinds.TEXT), None)) != roles.text:
+        notes.append(f"Text: {text!r}, the only column to learn from. Use --text to choose another.")
+    kept = np.delete(np.arange(len(frame)), gone)
+    frame = frame.iloc[kept].reset_index(drop=True) if gone.size else frame
+    X = frame[features]
+    spellings = "" if roles.numbers else differ_in_spelling(y)
+    notes += [note for note in (spellings, _copies(X, y)) if note]
+    first_gone = tuple(int(row) + 1 for row in gone[:5])
+    audit = Audit(
+        name,
+        kept.size + gone.size,
+        len(y),
+        tuple(columns[str(column)] for column in frame),
+        loaded.renamed,
+        ((f"whose target {target!r} is missing", gone.size, first_gone),) if gone.size else (),
+        () if roles.numbers else class_counts(y),
+        tuple(notes),
+    )
+    for_rows = {"groups": roles.groups, TIME: roles.time, WEIGHT: roles.weight}
+    per_row = {role: _role(frame[of], columns[of], kept) for role, of in for_rows.items() if of is not None}
+    return Source(X, y, audit, per_row, kept if gone.size else None)
+
+
+def _target_of(name: str, frame: pd.DataFrame, roles: Roles) -> str:
+    """The target as named; otherwise the last column that has values and no other use."""
     empty = frame.head(1000).isna().all()
     full = [
         str(column)
@@ -230,73 +260,29 @@ def _labelled_rows(
             f"{name!r} has one column with values ({shown(full)}); expected one to learn from and one with "
             "labels. Is the separator a comma, a semicolon or a tab?"
         )
-    possible = [column for column in full if column not in roles.beside_target()]
-    if roles.target is None and not possible:
+    possible = [roles.target or "", *(column for column in full if column not in roles.beside_target())]
+    if roles.target is None and len(possible) == 1:
         raise InputError(f"{name!r} has no column left for the labels; expected one besides {shown(full)}.")
-    target = roles.target if roles.target is not None else possible[-1]
-    if roles.target is None:
-        notes.append(f"Target: last column {target!r}. Use --target to choose another.")
-        roles = replace(roles, target=target)
-    columns = _read_columns(frame, loaded, roles, like)
-    formats: dict[str, Format] = {}
-    if roles.numbers:
-        y, gone, formats = _number_target(frame[target], loaded, like)
-    else:
-        y, gone = _target(frame[target], loaded, like)
-    uses, text = _uses(name, columns, roles, like)
-    if text is not None and roles.text is None:
-        notes.append(f"Text: {text!r}, the only column to learn from. Use --text to choose another.")
-    kept = np.ones(len(frame), dtype=bool)
-    kept[gone] = False
-    dropped_rows = ((f"whose target {target!r} is missing", gone.size, tuple(int(row) + 1 for row in gone[:5])),)
-    audit = Audit(
-        name,
-        len(frame),
-        len(y),
-        tuple(_audited(column, columns.get(column), uses.get(column), y, roles) for column in frame.columns),
-        loaded.renamed,
-        dropped_rows if gone.size else (),
-        () if roles.numbers else class_counts(y),
-    )
-    for column, read in columns.items():
-        if read.converted:
-            frame[column] = read.values
-    if gone.size:
-        frame = frame[kept].reset_index(drop=True)
-    features = [column for column in frame.columns if uses.get(column, ("",))[0] in (FEATURE, kinds.TEXT)]
-    if like is not None:
-        features = list(like.X.columns)
-        if absent := [column for column in features if column not in columns]:
-            raise InputError(f"{name!r} does not have the columns {shown(absent)} of {like.name!r}; expected the same.")
-        if not roles.numbers and not pd.api.types.is_numeric_dtype(like.y.dtype):
-            y = y.map(str)
-    X = frame[features]
-    rows = np.flatnonzero(kept)
-    notes += [note for note in ("" if roles.numbers else differ_in_spelling(y), *_copies(X, y, target)) if note]
-    audit = replace(audit, notes=tuple(notes))
-    return Source(
-        name,
-        X,
-        y,
-        target,
-        (*notes, *audit.losses),
-        audit,
-        text,
-        groups=_role(frame, roles.groups, columns, "groups", rows),
-        time=_role(frame, roles.time, columns, "time", rows),
-        weights=_role(frame, roles.weight, columns, "weight", rows),
-        formats={column: read.format for column, read in columns.items()} | formats,
-        positions=rows if gone.size else None,
-    )
+    return possible[-1] if roles.target is None else roles.target
 
 
-def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles, optional: frozenset[str]) -> Roles:
-    """The columns that users named, by their names after reading; an error if one is not there or has two uses."""
+def _existing(
+    name: str,
+    frame: pd.DataFrame,
+    loaded: LoadedTable,
+    named: Roles,
+    optional: frozenset[str],
+    like: Data | Source | None,
+) -> Roles:
+    """The columns that users named, by their names after reading; an error if one is not there or has two uses.
+
+    What users dropped from the table before is dropped, too.
+    """
     changed = dict(loaded.renamed)
-    label_column = given.target if given.target is not None else loaded.target
-    now = [(role, changed.get(column, column)) for role, column in given.named() if role != "target"]
-    if label_column is not None:
-        now.insert(0, ("target", changed.get(label_column, label_column)))
+    label_column = named.target if named.target is not None else loaded.target
+    now = [] if label_column is None else [("target", label_column)]
+    now += [(role, column) for role, column in named.named() if role != "target"]
+    now = [(role, changed.get(column, column)) for role, column in now]
     now = [(role, column) for role, column in now if column in frame or role not in optional]
     used: dict[str, str] = {}
     for role, column in now:
@@ -307,48 +293,59 @@ def _existing(name: str, frame: pd.DataFrame, loaded: LoadedTable, given: Roles,
         if column in used and used[column] != role:
             raise InputError(f"The column {column!r} is both {used[column]} and {role}; expected two columns.")
         used[column] = role
+    if like is not None:
+        asked = [each.name for each in like.audit.columns if each.use == LEFT_OUT and each.why == ASKED]
+        now += [("drop", column) for column in asked if column in frame and column not in used]
     by_role = {role: column for role, column in now if role != "drop"}
     dropped = tuple(column for role, column in now if role == "drop")
-    return Roles(**by_role, drop=dropped, numbers=given.numbers)
+    return Roles(**by_role, drop=dropped, numbers=named.numbers)
 
 
 def _read_columns(
     frame: pd.DataFrame, loaded: LoadedTable, roles: Roles, like: Data | Source | None
-) -> dict[str, Column]:
-    """Every column but the target, as read."""
+) -> dict[str, ColumnAudit]:
+    """Read every column but the target and those to drop, and convert it in the frame."""
     names = [str(name) for name in frame.columns if name != roles.target and name not in roles.drop]
+    columns = {name: frame[name] for name in names}
     if like is not None:
-        known = like.formats
-        return {
-            name: read_column_as(frame[name], known[name]) if name in known else read_column(frame[name])
-            for name in names
+        known = like.audit.formats
+        read = {
+            name: read_column_as(column, known[name]) if name in known else read_column(column)
+            for name, column in columns.items()
         }
-    columns = {
-        name: read_column(
-            frame[name],
-            nominal=name in loaded.nominal or name == roles.groups,  # groups 01 and 1 are two
-            decimal_comma=loaded.decimal_comma,
-        )
-        for name in names
-    }
-    written = [(name, column.format.number) for name, column in columns.items() if column.format.number is not None]
-    if any(number.decimal == "," and not number.guessed for _, number in written):
-        # Where one column shows that commas are decimal, they are in columns that do not show it.
-        for name in [name for name, number in written if number.guessed and number.thousands]:
-            columns[name] = read_column(frame[name], decimal_comma=True)
-        texts = _texts_with_points(frame, loaded, [name for name, number in written if number.decimal == "."])
-        columns |= {name: again for name in texts if (again := with_thousands(texts[name], columns[name])) is not None}
-    return columns
+    else:
+        nominal = {*loaded.nominal, roles.groups}  # groups 01 and 1 are two
+        comma = loaded.decimal_comma
+        read = {
+            name: read_column(column, nominal=name in nominal, decimal_comma=comma) for name, column in columns.items()
+        }
+        read |= _by_other_columns(columns, read, loaded)
+    for name, (values, _) in read.items():
+        if values is not columns[name]:
+            frame[name] = values
+    return {name: audit for name, (_, audit) in read.items()}
 
 
-def _texts_with_points(frame: pd.DataFrame, loaded: LoadedTable, names: list[str]) -> dict[str, pd.Series[Any]]:
-    """The texts of the columns of numbers whose points could be thousands, as in 6.592."""
-    texts = {name: frame[name] for name in names if not pd.api.types.is_numeric_dtype(frame[name].dtype)}
-    possible = [name for name in names if name not in texts and _has_three_decimals(frame[name])]
+def _by_other_columns(
+    columns: dict[str, pd.Series[Any]], read: dict[str, Column], loaded: LoadedTable
+) -> dict[str, Column]:
+    """Columns to be read otherwise: where one shows that commas are decimal, they are in those that do not show it."""
+    formats = {name: audit.format.number for name, (_, audit) in read.items() if audit.format is not None}
+    written = {name: number for name, number in formats.items() if number is not None}
+    if not any(number.decimal == "," and not number.guessed for number in written.values()):
+        return {}
+    guessed = [name for name, number in written.items() if number.guessed and number.thousands]
+    again = {name: read_column(columns[name], decimal_comma=True) for name in guessed}
+    pointed = [name for name, number in written.items() if number.decimal == "."]
+    texts = {name: columns[name] for name in pointed if not types.is_numeric_dtype(columns[name].dtype)}
+    possible = [name for name in pointed if name not in texts and _has_three_decimals(columns[name])]
     if possible and loaded.spelling is not None:
-        again = loaded.spelling(possible, True)
-        texts |= {name: again[name] for name in possible}
-    return texts
+        spelling = loaded.spelling(possible, True)
+        texts |= {name: spelling[name] for name in possible}
+    for name, column in texts.items():
+        if (with_points := with_thousands(column, written[name])) is not None:
+            again[name] = with_points
+    return again
 
 
 def _has_three_decimals(column: pd.Series[Any]) -> bool:
@@ -360,88 +357,82 @@ def _has_three_decimals(column: pd.Series[Any]) -> bool:
     return bool((np.abs(thousandfold) < 1e6).all() and np.allclose(thousandfold, np.round(thousandfold), 0, 1e-6))
 
 
-def _target(column: pd.Series[Any], loaded: LoadedTable, like: Data | Source | None) -> tuple[pd.Series[Any], Any]:
-    """The labels of the rows that have one, and the rows without."""
+Target = tuple["pd.Series[Any]", Ints, ColumnAudit]
+"""The labels of the rows that have one, the rows without, and what was read."""
+
+
+def _class_target(column: pd.Series[Any], loaded: LoadedTable, like: Data | Source | None) -> Target:
     name = str(column.name)
-    refuse_odd(column, name)
-    from_file = loaded.spelling is not None
-    if loaded.spelling is not None and not _is_spelled(column):
-        column = loaded.spelling([name], True)[name]
-    word_at = loaded.spelling([name], False)[name] if loaded.spelling is not None and column.isna().any() else None
+    refuse_odd(column)
+    word_at = None
+    if loaded.spelling is not None:
+        if not types.is_string_dtype(column) or types.is_numeric_dtype(column):
+            column = loaded.spelling([name], True)[name]
+        word_at = loaded.spelling([name], False)[name] if column.isna().any() else None
     gone = rows_without(column, word_at)
-    if gone.size:
-        column = column[~column.index.isin(gone)].reset_index(drop=True)
-    return labels(spelled(column) if from_file else column, few=like is not None), gone
+    column = column.drop(gone).reset_index(drop=True)
+    y = labels(column if loaded.spelling is None else spelled(column), few=like is not None)
+    kind = kinds.NUMBER if types.is_numeric_dtype(y.dtype) else kinds.CATEGORY
+    classes = counted(int(y.nunique()), "class", "classes")
+    return y, gone, ColumnAudit(name, kind, f"{classes}, as spelled", TARGET)
 
 
-def _number_target(
-    column: pd.Series[Any], loaded: LoadedTable, like: Data | Source | None
-) -> tuple[pd.Series[Any], Any, dict[str, Format]]:
-    """The numbers of the rows that have one, the rows without, and how they are written."""
+def _number_target(column: pd.Series[Any], loaded: LoadedTable, like: Data | Source | None) -> Target:
     name = str(column.name)
-    if like is not None and name in like.formats:
-        read = read_column_as(column, like.formats[name])
+    if like is not None and name in like.audit.formats:
+        values, audit = read_column_as(column, like.audit.formats[name])
     else:
-        read = read_column(column, decimal_comma=loaded.decimal_comma)
-    values = read.values
-    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
+        values, audit = read_column(column, decimal_comma=loaded.decimal_comma)
+    if not types.is_numeric_dtype(values.dtype) or types.is_bool_dtype(values.dtype):
         raise InputError(
-            f"The target {name!r} is of kind {read.kind} ({read.why}); a regressor needs numbers. Is the target column "
-            "right? For classes, pass a classifier."
+            f"The target {name!r} is of kind {audit.kind} ({audit.why}); a regressor needs numbers. Is the target "
+            "column right? For classes, pass a classifier."
         )
-    if read.unparsed:
+    if audit.unparsed:
         raise InputError(
-            f"The target {name!r} has {counted(read.unparsed, 'value')} that cannot be read as a number "
-            f"({shown([repr(text) for _, text in read.examples], 4)}). Correct these values, or drop their rows."
+            f"The target {name!r} has {counted(audit.unparsed, 'value')} that cannot be read as a number "
+            f"({shown([repr(text) for _, text in audit.examples], 4)}). Correct these values, or drop their rows."
         )
     gone = rows_without(values)
-    if gone.size:
-        values = values[~values.index.isin(gone)].reset_index(drop=True)
-    return values.astype(float), gone, {name: read.format}
+    y = values.drop(gone).reset_index(drop=True).astype(float)
+    return y, gone, ColumnAudit(name, kinds.NUMBER, "numbers to learn", TARGET, format=audit.format)
 
 
-def _is_spelled(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_string_dtype(column) and not pd.api.types.is_numeric_dtype(column))
-
-
-Use = tuple[str, str, str]
-"""What a column is used for, its kind, and why; empty where the column itself says it."""
-
-
-def _uses(
-    name: str, columns: dict[str, Column], roles: Roles, like: Data | Source | None
-) -> tuple[dict[str, Use], str | None]:
-    """What each column is used for, and the column of texts, given or found."""
-    uses: dict[str, Use] = {column: (role, "", "") for role, column in roles.named() if role not in ("drop", "target")}
-    uses |= dict.fromkeys(roles.drop, (LEFT_OUT, "", ASKED))
-    free = [column for column in columns if column not in uses and column != roles.target]
+def _with_uses(
+    name: str, frame: pd.DataFrame, columns: dict[str, ColumnAudit], roles: Roles, like: Data | Source | None
+) -> dict[str, ColumnAudit]:
+    """Every column with what it is used for."""
+    used = {column: replace(columns[column], use=role) for role, column in roles.named() if role != "drop"}
+    # Not even looked at, so that users can drop what cannot be read.
+    used |= {column: ColumnAudit(column, kinds.CATEGORY, ASKED, LEFT_OUT) for column in roles.drop}
+    free = [column for column in columns if column not in used]
     if like is not None:
+        text = like.audit.used_as(kinds.TEXT)
         for column in free:
-            names_rows = column not in like.X and is_identifier(columns[column].values)
-            uses[column] = (FEATURE if column in like.X else LEFT_OUT, kinds.IDENTIFIER if names_rows else "", "")
-        uses |= {like.text: (kinds.TEXT, "", "")} if like.text in columns else {}
-        return uses, like.text
+            audit = replace(columns[column], use=FEATURE if column in like.X else LEFT_OUT)
+            audit = replace(audit, use=kinds.TEXT) if column == text else audit
+            names_rows = audit.use == LEFT_OUT and is_identifier(frame[column])
+            used[column] = replace(audit, kind=kinds.IDENTIFIER) if names_rows else audit
+        return used
     sentences = [column for column in free if columns[column].kind == kinds.TEXT]
     for column in free:
-        read = columns[column]
-        if read.kind == kinds.EMPTY:
-            uses[column] = (LEFT_OUT, "", "")
-        elif column not in sentences and is_identifier(read.values):
-            uses[column] = (LEFT_OUT, kinds.IDENTIFIER, "every value is unique")
-        elif column not in sentences:
-            uses[column] = (FEATURE, "", "")
+        audit = columns[column]
+        if column in sentences or audit.kind == kinds.EMPTY:
+            audit = replace(audit, use=LEFT_OUT)
+        elif is_identifier(frame[column]):
+            audit = replace(audit, use=LEFT_OUT, kind=kinds.IDENTIFIER, why="every value is unique")
+        used[column] = audit
     text = roles.text
-    useful = [column for column in free if uses.get(column, ("",))[0] == FEATURE and columns[column].kind != "constant"]
     if text is None and sentences:
+        useful = [each for each in free if used[each].use == FEATURE and used[each].kind != kinds.CONSTANT]
         text = _only_text(sentences, useful)
-    uses |= {column: (LEFT_OUT, "", "") for column in sentences if column != text}
     if text is not None:
-        uses[text] = (kinds.TEXT, kinds.TEXT, "")
-    if not any(use in (FEATURE, kinds.TEXT) for use, _, _ in uses.values()):
-        unique = [column for column, (_, kind, _) in uses.items() if kind == kinds.IDENTIFIER]
+        used[text] = replace(used[text], use=kinds.TEXT, kind=kinds.TEXT)
+    if not any(audit.use in (FEATURE, kinds.TEXT) for audit in used.values()):
+        unique = [column for column, audit in used.items() if audit.kind == kinds.IDENTIFIER]
         reason = f"every value of {shown(unique)} is unique" if unique else "every column is used otherwise"
         raise InputError(f"{name!r} has nothing to learn from: {reason}.")
-    return uses, text
+    return used
 
 
 def _only_text(sentences: list[str], useful: list[str]) -> str:
@@ -462,46 +453,30 @@ def _quoted(name: str) -> str:
     return f'"{name}"' if " " in name else name
 
 
-def _audited(name: str, read: Column | None, use: Use | None, y: pd.Series[Any], roles: Roles) -> ColumnAudit:
-    if read is None and use is not None:  # not even looked at, so that users can drop what cannot be read
-        return ColumnAudit(name, kinds.CATEGORY, LEFT_OUT, ASKED)
-    if (read is None or use is None) and roles.numbers:
-        return ColumnAudit(name, kinds.NUMBER, TARGET, "numbers to learn")
-    if read is None or use is None:
-        distinct = counted(int(y.nunique()), "class", "classes")
-        numeric = pd.api.types.is_numeric_dtype(y.dtype)
-        return ColumnAudit(name, kinds.NUMBER if numeric else kinds.CATEGORY, TARGET, f"{distinct}, as spelled")
-    return column_audit(name, read, *use)
-
-
-def _role(
-    frame: pd.DataFrame, name: str | None, columns: dict[str, Column], role: str, rows: Ints
-) -> pd.Series[Any] | None:
+def _role(values: pd.Series[Any], audit: ColumnAudit, rows: Ints) -> pd.Series[Any]:
     """A column with the group, time or weight of each row, checked. rows: where the rows are in the source."""
-    if name is None:
-        return None
-    values, kind = frame[name], columns[name].kind
     missing = np.flatnonzero(values.isna())
     if missing.size:
         raise InputError(
-            f"The {role} column {name!r} is missing in {missing.size} of {len(values)} rows (row "
+            f"The {audit.use} column {audit.name!r} is missing in {missing.size} of {len(values)} rows (row "
             f"{shown(rows[missing] + 1, 5)}, counted from 1). Fill it, or drop these rows."
         )
-    numeric = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
-    dated = pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype)
-    if (role == WEIGHT and not numeric) or (role == TIME and not (numeric or dated)):
-        expected = "numbers" if role == WEIGHT else "dates or numbers, such as 2024-01-31"
-        raise InputError(f"The {role} column {name!r} is of kind {kind} ({columns[name].why}); expected {expected}.")
+    numeric = types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype)
+    if audit.use in (TIME, WEIGHT) and not numeric and not (audit.use == TIME and values.dtype.kind in "Mm"):
+        expected = "numbers" if audit.use == WEIGHT else "dates or numbers, such as 2024-01-31"
+        raise InputError(
+            f"The {audit.use} column {audit.name!r} is of kind {audit.kind} ({audit.why}); expected {expected}."
+        )
     return values
 
 
-def _copies(X: pd.DataFrame, y: pd.Series[Any], target: str) -> list[str]:
+def _copies(X: pd.DataFrame, y: pd.Series[Any]) -> str:
     """A note on columns that equal the target in every row."""
     first = [str(label) for label in y.head(100)]
     rows = X.head(100).astype(object).to_numpy()
     likely = [name for place, name in enumerate(X.columns) if [str(value) for value in rows[:, place]] == first]
     copies = [str(name) for name in likely if X[name].map(str).equals(y.map(str))]
-    return [f"Columns that equal the target {target!r} in every row: {shown(copies)}."] if copies else []
+    return f"Columns that equal the target {str(y.name)!r} in every row: {shown(copies)}." if copies else ""
 
 
 def _test_source(source: str | Path, roles: Roles, first: Source, new_classes: bool) -> Source:
@@ -512,7 +487,8 @@ def _test_source(source: str | Path, roles: Roles, first: Source, new_classes: b
     if unknown and not new_classes:
         rows = int(test.y.map(str).isin(unknown).sum())
         raise InputError(
-            f"{test.name!r} has classes that {first.name!r} does not have ({shown(map(repr, unknown), 4)}, in "
-            f"{counted(rows, 'row')}); expected the same classes. Drop these rows, or add such rows to {first.name!r}."
+            f"{test.audit.source!r} has classes that {first.audit.source!r} does not have "
+            f"({shown(map(repr, unknown), 4)}, in {counted(rows, 'row')}); expected the same classes. Drop these rows, "
+            "or add such rows to the first."
         )
     return test

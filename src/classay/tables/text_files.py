@@ -8,7 +8,6 @@ import gzip
 import lzma
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import pandas as pd
 from pandas.api import types
 
-from ..expect import InputError, shown, within
+from ..expect import InputError, shown, unique_names, within
 from .cells import are_codes, cells
 
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -255,12 +254,8 @@ def _names(file: TextIO, path: Path, separator: str) -> tuple[list[str], tuple[t
     """The names in the header, and which of them were changed: blanks around them, or no name at all."""
     rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
     given = next((row for row in rows if row and not (len(row) == 1 and not row[0].strip())), [])
-    twins = [name for name, count in Counter(given).items() if count > 1 and name.strip()]
-    if twins:
-        header = " If the first line is a row, add a header line." if all(map(_is_number, given)) else ""
-        raise InputError(
-            f"'{path.name}' has columns with the same name ({shown(twins)}). Give each its own name.{header}"
-        )
+    hint = " If the first line is a row, add a header line." if all(map(_is_number, given)) else ""
+    unique_names([name for name in given if name.strip()], f"'{path.name}'", hint)
     within(len(given), "columns", f"The number of columns of {path.name!r}")
     names: list[str] = []
     taken = set(given)

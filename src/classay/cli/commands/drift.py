@@ -20,9 +20,8 @@ from ...learner.drift.batches import batch as as_batch
 from ...learner.drift.monitor import DriftMonitor
 from ...learner.drift.state import packed
 from ...learner.drift.verdict import Drift, RegressionUpdate, Update
-from ...tables.audit import LEFT_OUT
 from ...tables.data import Data
-from ...tables.kinds import EMPTY, IDENTIFIER, NumbersAsLabels
+from ...tables.kinds import EMPTY, IDENTIFIER, LEFT_OUT, NumbersAsLabels
 from ...tables.read import read_table
 from .. import console, options
 from ..runner import Outcome, rows_table
