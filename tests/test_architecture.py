@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -445,11 +444,6 @@ EXAMPLES = {
         executor=1,
     ),
     "Update": lambda: watched()[0],
-    "RegressionUpdate": lambda: (
-        classay.DriftMonitor(LinearRegression(), draws=40, n_probes=50, executor=1, name="<b>")
-        .fit(np.random.default_rng(0).normal(size=(150, 2)), np.random.default_rng(1).normal(size=150))
-        .update(np.random.default_rng(2).normal(size=(40, 2)), np.random.default_rng(3).normal(size=40))
-    ),
     "Drift": lambda: watched()[1],
     "HeadQuality": lambda: classay.head_quality(np.eye(4)),
     "FeatureQuality": lambda: classay.feature_quality(walks().features, ["a", "<b>b</b>", "c"] * 6),

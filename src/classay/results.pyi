@@ -19,7 +19,6 @@ from .data.model.error_slices import Slices as Slices
 from .data.model.new_rows import UnlikeKnown as UnlikeKnown
 from .data.row_complexity import Complexity as Complexity
 from .learner.drift.verdict import Drift as Drift
-from .learner.drift.verdict import RegressionUpdate as RegressionUpdate
 from .learner.drift.verdict import Update as Update
 from .learner.importance import Importance as Importance
 from .learner.orientation.kinship import Kinship as Kinship

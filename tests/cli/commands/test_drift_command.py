@@ -222,8 +222,8 @@ def test_a_target_of_numbers_and_a_regressor(classay, folder):
     assert code == 0
     assert json.loads(again)["updates"] == json.loads(once)["updates"]
     first, second = json.loads(once)["updates"]
-    assert second["mean_absolute_error"] > 5 * first["mean_absolute_error"]
-    assert second["error_reference"] > second["high_above_error"]
+    assert second["metric_uncapped"] > 5 * first["metric_uncapped"]
+    assert second["metric_reference"] > second["metric_limit"]
     assert json.loads(once)["data"]["classes"] == []
     code, _, err = classay("drift", *parts, "--state", state, "--tolerance", "3", *quick)
     assert code == 2

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from ...expect import InputError
-from ...learner.drift.verdict import CONCEPT, ROWS, UNSTEADY, Drift, RegressionUpdate, Update
+from ...learner.drift.verdict import CONCEPT, ERROR, ROWS, UNSTEADY, Drift, Update
 from ..kinds import without_options
 from ..style import theme
 from ..style.theme import cut, figure, labels, printable
@@ -26,10 +26,9 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
         raise InputError("There is nothing to draw: no batch has been seen yet.")
     names = labels([update.name for update in drift.updates])
     step = int(min(max(WIDEST / len(names), NARROWEST), 64))
-    updates: list[Update | RegressionUpdate] = list(drift.updates)
-    rows = [row for name, update in zip(names, updates) for row in _rows(name, update)]
-    first = updates[0]
-    alike = f"alike, within {first.tolerance:.3g}" if isinstance(first, RegressionUpdate) else "alike"
+    rows = [row for name, update in zip(names, drift.updates) for row in _rows(name, update)]
+    first = drift.updates[0]
+    alike = f"alike, within {first.tolerance:.3g}" if first.metric == ERROR else "alike"
     lined = [row for row in rows if row["below"] is not None]
     least = min(*(row["value"] for row in rows), *(row["below"] for row in lined))
     least = max(min(least, min(update.chance for update in drift.updates)) - 0.04, 0.0)
@@ -59,7 +58,7 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
         value_text="value",
         limit="low below",
         verdict="verdict",
-        old=f"{first.OLD} of the old concept",
+        old=f"{first.metric} of the old concept",
     )
     base = theme.chart_of(rows).encode(x=x)
     chance = theme.chart_of([{"chance": update.chance, "batch": name} for name, update in zip(names, drift.updates)])
@@ -84,13 +83,12 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
 
 
 @without_options
-def update_chart(update: Update | RegressionUpdate) -> alt.LayerChart:
+def update_chart(update: Update) -> alt.LayerChart:
     """Draw a single batch as `drift_chart` draws it among others."""
-    alone: Any = (update,)
-    return drift_chart(Drift(update.learner, "", update.false_alarm_rate, update.n_reference, alone))
+    return drift_chart(Drift(update.learner, "", update.false_alarm_rate, update.n_reference, (update,)))
 
 
-def _rows(name: str, update: Update | RegressionUpdate) -> list[theme.Row]:
+def _rows(name: str, update: Update) -> list[theme.Row]:
     compared = (
         (SERIES[0], update.agreement_reference, update.low_below_reference),
         (SERIES[1], update.agreement_last, None),
@@ -105,7 +103,7 @@ def _rows(name: str, update: Update | RegressionUpdate) -> list[theme.Row]:
             "value_text": figure(value, ".3f"),
             "limit": "" if below is None else figure(below, ".3f"),
             "verdict": update.verdict,
-            "old": update.old_in_words,
+            "old": update.metric_in_words,
         }
         for series, value, below in compared
         if not math.isnan(value)
@@ -146,6 +144,6 @@ def _titles(drift: Drift) -> tuple[str, str]:
         f"{cut(drift.learner, 48)}: {outcome}",
         f"How much the predictions of each batch's concept agree with those of the reference "
         f"({drift.n_reference} rows) and of the previous batch. Bars: lower than usual, by itself. An alarm also "
-        f"counts the old concept's {drift.updates[0].OLD}, at a false-alarm rate of {drift.false_alarm_rate:g} per "
+        f"counts the old concept's {drift.updates[0].metric}, at a false-alarm rate of {drift.false_alarm_rate:g} per "
         f"batch.{rings} Grey: a concept unrelated to the reference.",
     )

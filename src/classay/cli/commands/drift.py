@@ -19,7 +19,7 @@ from ...inputs import at_least_two
 from ...learner.drift.batches import batch as as_batch
 from ...learner.drift.monitor import DriftMonitor
 from ...learner.drift.state import packed
-from ...learner.drift.verdict import Drift, RegressionUpdate, Update
+from ...learner.drift.verdict import ACCURACY, Drift, Update
 from ...tables.data import Data
 from ...tables.kinds import EMPTY, IDENTIFIER, LEFT_OUT, NumbersAsLabels
 from ...tables.read import read_table
@@ -235,13 +235,11 @@ def _text(history: Drift, reference: str) -> Iterator[Any]:
     if not history.updates:
         return
     last = history.updates[-1]
-    old = {"accuracy_reference": "accuracy of\nold concept", "low_below_accuracy": "low\nbelow"}
-    if isinstance(last, RegressionUpdate):
-        old = {"error_reference": "error of\nold concept", "high_above_error": "high\nabove"}
+    side = "low\nbelow" if last.metric == ACCURACY else "high\nabove"
     headings = {
         "name": "batch", "n_rows": "rows", "agreement_reference": "agrees with\nreference",
-        "low_below_reference": "low\nbelow", **old, "p_value": "p", "p_rows": "p of\nrows",
-        "agreement_last": "agrees with\nlast batch", "verdict": "verdict",
+        "low_below_reference": "low\nbelow", "metric_reference": f"{last.metric} of\nold concept", "metric_limit": side,
+        "p_value": "p", "p_rows": "p of\nrows", "agreement_last": "agrees with\nlast batch", "verdict": "verdict",
     }  # fmt: skip
     rows = [{**vars(each), "verdict": each.verdict.upper() if each.alarm else each.verdict} for each in history.updates]
     title = f"Batches after {reference} ({history.n_reference} rows)"
@@ -251,17 +249,16 @@ def _text(history: Drift, reference: str) -> Iterator[Any]:
         yield f"{expect.shown(names)}: {note}"
 
 
-def _legend(history: Drift, last: Update | RegressionUpdate) -> str:
+def _legend(history: Drift, last: Update) -> str:
     """What the columns are, and what is usual in them."""
-    if isinstance(last, RegressionUpdate):
-        alike, usual = f"differ by at most {last.tolerance:.3g}", f"error is {last.usual_error:.4g}"
+    alike, old = "predict the same", "Accuracy: of the reference's concept on the batch."
+    usual = f"accuracy is {last.usual_metric:.3f}"
+    if last.metric != ACCURACY:
+        alike, usual = f"differ by at most {last.tolerance:.3g}", f"error is {last.usual_metric:.4g}"
         old = (
             "Error: mean absolute error of the reference's concept on the batch, errors above "
             f"{last.cap:.3g} counted as that."
         )
-    else:
-        alike, usual = "predict the same", f"accuracy is {last.usual_accuracy:.3f}"
-        old = "Accuracy: of the reference's concept on the batch."
     return (
         f"Agreement: share of comparison points ({history.probes}) on which two concepts {alike}. {old} p: of both "
         f"together, and of the rows alone. Without a change, batches of {last.n_rows} rows agree on "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
     if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
         kind, wanted = ("array", "DataFrame") if isinstance(like, pd.DataFrame) else ("DataFrame", "array")
         raise InputError(f"The batch has another form than the reference: expected a {wanted}, got {kind}.")
-    if _count(X) == _count(y) == 1:
+    if np.shape(X)[:1] == np.shape(y)[:1] == (1,):
         raise InputError("The batch has 1 row; at least 2 are needed. Merge it with the next one, or drop it.")
     rows, values = _rows_and_target(X, y, numbers=classes is None)
     if classes is not None:
@@ -50,14 +49,6 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
             f"The batch has {rows.shape[1]} columns but the reference has {like.shape[1]}; they must match."
         )
     return rows, values if classes is None else _known_labels(values, classes)
-
-
-def _count(values: Any) -> int:
-    """How many rows or labels there are; 0 for what has no length."""
-    shape = getattr(values, "shape", None)
-    if shape is not None:
-        return int(shape[0]) if len(shape) else 0
-    return len(values) if hasattr(values, "__len__") else 0
 
 
 def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
@@ -152,48 +143,31 @@ def _detached(rows: Any) -> Any:
 # The order of batches in time: each begins where what came before it has ended.
 
 
-@dataclass(frozen=True)
-class TimeSpan:
-    """The first and the last time of some rows: numbers, or dates as ISO text."""
-
-    first: float | str
-    last: float | str
-
-    @classmethod
-    def of(cls, time: Any, rows: int) -> TimeSpan | None:
-        """That of rows with these times; None if there are none."""
-        if time is None:
-            return None
-        column = time_column(time, rows)
-        ends = column.min(), column.max()
-        if isinstance(ends[0], pd.Timestamp):
-            return cls(ends[0].isoformat(), ends[1].isoformat())
-        return cls(float(ends[0]), float(ends[1]))
-
-    def then(self, after: TimeSpan) -> TimeSpan:
-        """With the rows of a batch that comes after; an error if it does not."""
-        if isinstance(self.last, str) != isinstance(after.first, str):
-            raise InputError(
-                f"`time` is such as {after.first} in the batch and such as {self.first} before; expected dates in both "
-                "or numbers in both."
-            )
-        last, first = (_comparable(each) for each in (self.last, after.first))
-        try:
-            early = first < last
-        except TypeError as error:
-            raise InputError(
-                f"`time` has dates with and without a time zone ({error}). Use the same in all."
-            ) from error
-        if early:
-            raise InputError(
-                f"`time` of the batch begins at {after.first}, before the end of what came before it ({self.last}). "
-                "Pass batches in the order of time, without overlap."
-            )
-        return TimeSpan(self.first, after.last)
-
-
-def _comparable(time: float | str) -> Any:
-    return pd.Timestamp(time) if isinstance(time, str) else time
+def last_time(time: Any, rows: int, before: Any = None) -> float | str | None:
+    """The last time of some rows, a number or a date as ISO text; an error if they begin `before` that of others."""
+    if time is None:
+        return None
+    column = time_column(time, rows)
+    first, last = (
+        end.isoformat() if isinstance(end, pd.Timestamp) else float(end) for end in (column.min(), column.max())
+    )
+    if before is None:
+        return last
+    if isinstance(before, str) != isinstance(first, str):
+        raise InputError(
+            f"`time` is such as {first} in the batch and such as {before} before; expected dates in both or numbers in "
+            "both."
+        )
+    try:
+        early = pd.Timestamp(first) < pd.Timestamp(before) if isinstance(first, str) else first < before
+    except TypeError as error:
+        raise InputError(f"`time` has dates with and without a time zone ({error}). Use the same in all.") from error
+    if early:
+        raise InputError(
+            f"`time` of the batch begins at {first}, before the end of what came before it ({before}). Pass batches in "
+            "the order of time, without overlap."
+        )
+    return last
 
 
 # Whether the rows of a batch are unlike those of the reference, column by column, whatever their labels.
@@ -203,40 +177,26 @@ LEAST_EXPECTED = 5
 """Categories with fewer expected rows in the batch are counted together: the chi-squared test needs about so many."""
 
 
-@dataclass(frozen=True)
-class RowShift:
-    """`p_value` of "the rows come from the reference's distribution", and the `column` with the smallest one."""
-
-    p_value: float
-    column: str
-
-
-def row_shift(reference: Any, batch: Any) -> RowShift:
-    """Compare every column of a batch with that of the reference.
+def row_shift(reference: Any, batch: Any) -> tuple[float, str]:
+    """The p-value of "the batch's rows come from the reference's distribution", and the column with the smallest one.
 
     Numbers by the test of Kolmogorov and Smirnov, categories and the share of missing values by chi-squared; the lowest
     p-value counts, times the number of tests. It does not see columns that only go together in another way.
 
     >>> rng = np.random.default_rng(0)
-    >>> row_shift(rng.uniform(size=(300, 2)), rng.uniform(size=(100, 2)) + [0, 0.5]).column
+    >>> row_shift(rng.uniform(size=(300, 2)), rng.uniform(size=(100, 2)) + [0, 0.5])[1]
     'column 1'
     """
+    if not isinstance(reference, pd.DataFrame):
+        names = [f"column {place}" for place in range(reference.shape[1])]
+        reference, batch = pd.DataFrame(reference, columns=names), pd.DataFrame(batch, columns=names)
     tests = [
         (p_value, str(name))
-        for name, own, other in _columns(reference, batch)
-        for p_value in _p_values(own.reset_index(drop=True), other.reset_index(drop=True))
+        for name in reference.columns
+        for p_value in _p_values(reference[name].reset_index(drop=True), batch[name].reset_index(drop=True))
     ]
-    if not tests:
-        return RowShift(1.0, "")
-    lowest, name = min(tests)
-    return RowShift(min(1.0, lowest * len(tests)), name)
-
-
-def _columns(reference: Any, batch: Any) -> list[tuple[Any, pd.Series[Any], pd.Series[Any]]]:
-    if isinstance(reference, pd.DataFrame):
-        return [(name, reference[name], batch[name]) for name in reference.columns]
-    sides = zip(np.asarray(reference).T, np.asarray(batch).T)
-    return [(f"column {place}", pd.Series(own), pd.Series(other)) for place, (own, other) in enumerate(sides)]
+    lowest, name = min(tests, default=(1.0, ""))
+    return min(1.0, lowest * len(tests)) if tests else 1.0, name
 
 
 def _p_values(own: pd.Series[Any], other: pd.Series[Any]) -> list[float]:
@@ -246,20 +206,11 @@ def _p_values(own: pd.Series[Any], other: pd.Series[Any]) -> list[float]:
     own, other = own.dropna(), other.dropna()
     if not own.size or not other.size:
         return p_values
-    if types.is_bool_dtype(own) or not _has_order(own):
-        p_values.append(_by_counts(own.astype(str), other.astype(str)))
-    else:
-        p_values.append(float(stats.ks_2samp(_numbers(own), _numbers(other), method="asymp").pvalue))
-    return p_values
-
-
-def _has_order(column: pd.Series[Any]) -> bool:
-    return bool(types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column))
-
-
-def _numbers(column: pd.Series[Any]) -> Any:
-    times = types.is_datetime64_any_dtype(column)
-    return column.astype("int64").to_numpy() if times else column.to_numpy(dtype=float)
+    times = types.is_datetime64_any_dtype(own)
+    if not times and (types.is_bool_dtype(own) or not types.is_numeric_dtype(own)):
+        return [*p_values, _by_counts(own.astype(str), other.astype(str))]
+    one, two = (part.astype("int64") if times else part.astype(float) for part in (own, other))
+    return [*p_values, float(stats.ks_2samp(one, two, method="asymp").pvalue)]
 
 
 def _by_counts(own: pd.Series[Any], other: pd.Series[Any]) -> float:

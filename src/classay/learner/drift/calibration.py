@@ -9,10 +9,10 @@ one. These figures follow the distribution of batches without change.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,134 +27,106 @@ from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.codecs import LabelCodec, NumberCodec
 
-# What a monitor's target is, classes or numbers, and so how its concepts are compared. Of classes, two concepts are
-# alike where they predict the same one, and a concept is as good as its accuracy. Of numbers, they are alike where
-# their predictions differ by at most a tolerance, and a concept is as good as its error is small.
-
-
 CAP = 3.0
 """Absolute errors count up to this many times the usual (median) one. Chosen by simulation: see docs/change.md."""
 ROUNDING = 1e-9
 """Errors of at most this many standard deviations of the target are rounding errors."""
-
 ENOUGH_BLOCKS = 5
 
 
-def corrected(blocks: float) -> float:
-    """How many independent batches a reference of so many blocks is worth: (blocks − 1)/2.
-
-    Blocks of one reference vary less around its mean than batches do around the process's (1 − 1/b of a batch's
-    variance), and the reference itself adds 1/b: √((b + 1)/(b − 1)) in all.
-
-    >>> corrected(5)
-    2.0
-    """
-    return (blocks - 1) / 2
-
-
 @dataclass(frozen=True, eq=False)
-class LabelTarget:
-    """One of some sorted classes. Predictions are codes into them."""
+class Target:
+    """What is predicted, and so where two concepts are alike and how good one is.
 
-    classes: NDArray[Any]
+    With `classes`, concepts are alike where they predict the same one, and as good as their accuracy; predictions are
+    codes into the sorted classes. Without, the target is a number: concepts are alike where they differ by at most the
+    `tolerance`, and as good as their error is small; `deviation` is the target's standard deviation in the reference.
+    """
 
-    @property
-    def codec(self) -> LabelCodec:
-        """How predictions are stored."""
-        return LabelCodec(self.classes)
-
-    def alike(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-        """Where two concepts predict the same."""
-        same: NDArray[np.bool_] = one == other
-        return same
-
-    def worth(self, blocks: float) -> float:
-        """How many independent batches a reference of so many blocks is worth in `p_value`: as many, if not few.
-
-        Ties of accuracies make up for the correction of numbers below, but not with 3 blocks: there 6 % of 250 streams
-        alarmed at 5 % with batches of 300 rows. So 3 blocks are worth `corrected(3)`, 5 are worth 5, and between them
-        the worth is on a line, so that one row more or less hardly changes a p-value.
-
-        >>> target = LabelTarget(np.array([0, 1]))
-        >>> target.worth(3.0), target.worth(4.0), target.worth(5.0)
-        (1.0, 3.0, 5.0)
-        """
-        return blocks if blocks >= ENOUGH_BLOCKS else 2 * blocks - ENOUGH_BLOCKS
-
-    def cap(self, predicted: list[NDArray[Any]], truth: list[NDArray[Any]]) -> float:
-        """No single row can count more than another."""
-        return math.inf
-
-    def quality(self, predicted: NDArray[Any], truth: NDArray[Any], cap: float) -> float:
-        """The accuracy of predictions."""
-        return float((predicted == truth).mean())
-
-    def chance(self, one: NDArray[Any], other: NDArray[Any]) -> float:
-        """How often a prediction of the one and one of the other, for unrelated points, are alike."""
-        return float(_shares(one, self.classes.size) @ _shares(other, self.classes.size))
-
-
-@dataclass(frozen=True)
-class NumberTarget:
-    """A number. `tolerance` is in its units, as is `deviation`, its standard deviation in the reference."""
-
-    tolerance: float
-    deviation: float
-    classes: ClassVar[None] = None
+    classes: NDArray[Any] | None
+    tolerance: float = 0.0
+    deviation: float = 1.0
 
     @property
-    def codec(self) -> NumberCodec:
+    def codec(self) -> LabelCodec | NumberCodec:
         """How predictions are stored."""
-        return NumberCodec()
+        return NumberCodec() if self.classes is None else LabelCodec(self.classes)
 
     def alike(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-        """Where the predictions of two concepts differ by at most the tolerance."""
-        near: NDArray[np.bool_] = np.abs(one - other) <= self.tolerance
+        """Where the predictions of two concepts are alike."""
+        near: NDArray[np.bool_] = np.abs(one - other) <= self.tolerance if self.classes is None else one == other
         return near
 
     def worth(self, blocks: float) -> float:
-        """How many independent batches a reference of so many blocks is worth in `p_value`."""
-        return corrected(blocks)
+        """How many independent batches a reference of so many blocks is worth in `p_value`: (blocks − 1)/2 of numbers.
 
-    def cap(self, predicted: list[NDArray[Any]], truth: list[NDArray[Any]]) -> float:
+        Blocks of one reference vary less around its mean than batches do around the process's (1 − 1/b of a batch's
+        variance), and the reference itself adds 1/b: √((b + 1)/(b − 1)) in all. Of classes, ties of accuracies make up
+        for that, but not with 3 blocks: there 6 % of 250 streams alarmed at 5 % with batches of 300 rows. So 3 blocks
+        are worth 1, 5 are worth 5, and between them the worth is on a line, so that one row more or less hardly changes
+        a p-value.
+
+        >>> target = Target(np.array([0, 1]))
+        >>> target.worth(3.0), target.worth(4.0), target.worth(5.0), Target(None).worth(5.0)
+        (1.0, 3.0, 5.0, 2.0)
+        """
+        if self.classes is None:
+            return (blocks - 1) / 2
+        return blocks if blocks >= ENOUGH_BLOCKS else 2 * blocks - ENOUGH_BLOCKS
+
+    def cap(self, predicted: Sequence[NDArray[Any]], truth: Sequence[NDArray[Any]]) -> float:
         """The largest error that counts in full: 3 times the median, or the mean if the median is rounding.
 
-        Without it, a rare large error of a heavy-tailed target, which the reference happens to lack, is an alarm.
+        Without it, a rare large error of a heavy-tailed target, which the reference happens to lack, is an alarm. A
+        class is right or wrong, so no row can count more than another.
 
-        >>> NumberTarget(0.1, 1.0).cap([np.array([1.0, 2.0]), np.array([100.0])], [np.zeros(2), np.zeros(1)])
+        >>> Target(None, 0.1).cap([np.array([1.0, 2.0]), np.array([100.0])], [np.zeros(2), np.zeros(1)])
         6.0
         """
+        if self.classes is not None:
+            return math.inf
         errors = np.abs(np.concatenate(predicted) - np.concatenate(truth))
         rounding = ROUNDING * self.deviation
-        usual = next((float(each) for each in (np.median(errors), errors.mean()) if each > rounding), math.inf)
-        return CAP * usual
+        return CAP * next((float(size) for size in (np.median(errors), errors.mean()) if size > rounding), math.inf)
 
     def quality(self, predicted: NDArray[Any], truth: NDArray[Any], cap: float) -> float:
-        """Minus the mean absolute error of predictions, none counted above the cap, in deviations of the target."""
+        """The accuracy, or minus the mean absolute error, none counted above the cap, in deviations of the target."""
+        if self.classes is not None:
+            return float((predicted == truth).mean())
         return -float(np.minimum(np.abs(predicted - truth), cap).mean()) / self.deviation
 
-    def error(self, quality: float) -> float:
-        """The error of a quality, in units of the target."""
-        return -quality * self.deviation
+    def metric(self, quality: float) -> float:
+        """The accuracy, or the error in units of the target, of a quality."""
+        return quality if self.classes is not None else -quality * self.deviation
 
     def chance(self, one: NDArray[Any], other: NDArray[Any]) -> float:
         """How often a prediction of the one and one of the other, for unrelated points, are alike.
 
-        >>> NumberTarget(1.0, 1.0).chance(np.array([0.0, 5.0]), np.array([1.0, 2.0, 5.0, 6.0]))
+        >>> Target(None, 1.0).chance(np.array([0.0, 5.0]), np.array([1.0, 2.0, 5.0, 6.0]))
         0.375
         """
+        if self.classes is not None:
+            shares = [np.bincount(codes.ravel(), minlength=self.classes.size) / codes.size for codes in (one, other)]
+            return float(shares[0] @ shares[1])
         values = np.sort(other, axis=None)
         above = np.searchsorted(values, one.ravel() + self.tolerance, side="right")
         below = np.searchsorted(values, one.ravel() - self.tolerance, side="left")
         return float((above - below).mean()) / values.size
 
 
-Target = LabelTarget | NumberTarget
+# The concept of some rows.
 
 
-def _shares(answers: NDArray[np.integer], n_classes: int) -> Floats:
-    counts: Floats = np.bincount(answers.ravel(), minlength=n_classes) / answers.size
-    return counts
+def predictions(bench: Bench, rows: Ints, number: int, fit: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What the concept of some rows of a bench predicts on its probes and on its test rows; an error if it fails.
+
+    `number` and `fit` define its seed. Runs in a worker.
+    """
+    answers = refit(bench, (number, rows, (fit,)))
+    for error in answers.errors.values():
+        raise RuntimeError(error)
+    assert answers.probes is not None
+    return answers.probes[0], answers.test[0]
 
 
 # Figures without change.
@@ -288,7 +260,7 @@ def calibrate(
             f"`groups` has a group of {largest} rows, more than a batch of {size}; chance is estimated from blocks of "
             "whole groups. Use larger batches, or leave `groups` out."
         )
-    tasks = list(_blocks(bench, size, draws, groups, of_classes=isinstance(target, LabelTarget)))
+    tasks = _blocks(bench, size, draws, groups, of_classes=target.classes is not None)
     if len(tasks) < draws / 2:
         raise expect.InputError(
             f"Most random batches of {size} reference rows have only one class, so no concept can be learned from "
@@ -305,44 +277,36 @@ def calibrate(
     )
     if outcome.interrupted:
         raise KeyboardInterrupt
-    done = {place: result for place, result in outcome.results.items() if not isinstance(result, str)}
-    if len(done) < LEAST_SHARE * len(tasks):
-        errors = [result for result in outcome.results.values() if isinstance(result, str)]
-        why = (errors or [str(failure) for failure in outcome.failures.values()])[0]
+    if len(outcome.results) < LEAST_SHARE * len(tasks):
+        why = next(iter(outcome.failures.values())).message
         raise expect.InputError(
-            f"{label} failed in {len(tasks) - len(done)} of {len(tasks)} fits on batches of {size} reference rows: "
+            f"{label} failed in {len(outcome.failures)} of {len(tasks)} fits on batches of {size} reference rows: "
             f"{why}{checks.advice(bench.X, why)}"
         )
-    own, rest = (np.array(part) for part in list(zip(*done.values()))[:2])
-    cuttings = np.array([tasks[place][0] for place in done])
-    answers, truth = [of[2] for of in done.values()], [target.codec.truth(bench.y[tasks[place][2]]) for place in done]
-    cap = target.cap(answers, truth)
+    blocks = [tasks[place] for place in outcome.results]
+    on_probes, rest_on_probes, on_blocks = zip(*outcome.results.values())
+    own, rest = np.array(on_probes), np.array(rest_on_probes)
+    truth = [target.codec.truth(bench.y[block[2]]) for block in blocks]
+    cap = target.cap(on_blocks, truth)
+    cuttings = np.array([block[0] for block in blocks])
     pairs = [_pairs(own[cuttings == cutting], target.alike) for cutting in np.unique(cuttings)]
     return Calibration(
         size=size,
         blocks=target.worth(rows / size),
         reference=target.alike(own, rest).mean(axis=1),
         last=np.sort(np.concatenate(pairs)),
-        quality=np.array([target.quality(*each, cap) for each in zip(answers, truth)]),
+        quality=np.array([target.quality(*block, cap) for block in zip(on_blocks, truth)]),
         chance=target.chance(own, rest),
         cap=cap,
     )
 
 
-def compare(bench: Bench, block: Block) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | str:
-    """Predictions of the block's and of the rest's concept on the probes, and of the rest's on the block.
-
-    Runs in a worker. If the learner raises, the error message is returned.
-    """
+def compare(bench: Bench, block: Block) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Predictions of the block's and of the rest's concept on the probes, and of the rest's on the block."""
     cutting, number, rows = block
     others = np.setdiff1d(np.arange(len(bench.y)), rows)
-    own = refit(bench, (cutting, rows, (2 * number,)))
-    rest = refit(replace(bench, test=rows), (cutting, others, (2 * number + 1,)))
-    for error in (*own.errors.values(), *rest.errors.values()):
-        return error
-    assert own.probes is not None
-    assert rest.probes is not None
-    return own.probes[0], rest.probes[0], rest.test[0]
+    own, _ = predictions(bench, rows, cutting, 2 * number)
+    return own, *predictions(replace(bench, test=rows), others, cutting, 2 * number + 1)
 
 
 def _blocks(bench: Bench, size: int, draws: int, groups: Ints | None, of_classes: bool) -> list[Block]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,19 +32,11 @@ from ..fitting import checks
 OLD, NEW = "old", "new"
 ROUNDING = 1e-12
 """Errors that differ by less than this share of the target are the same: rounding is no evidence."""
-NO_NUMBERS = "USTMm"
-"""Kinds of arrays that are no numbers, though numpy makes numbers of them: text, dates and durations."""
 SHARE = 2
 """Predictions by cross-validation depend on each other: at level .01 the test of 100 rows errs in up to .02."""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """How the old and the new concept compare on a batch: figures of `history_`, their p-value, and words."""
-
-    figures: dict[str, float]
-    p_value: float
-    words: str
+Evidence = tuple[tuple[float, ...], float, str]  # figures of `history_`, their p-value, and words
 
 
 class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no types
@@ -57,6 +50,14 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
         self.alpha = alpha
         self.folds = folds
         self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Forget everything and learn a concept."""
+        return self._take(X, y, first=True)
+
+    def partial_fit(self, X: Any, y: ArrayLike) -> Self:
+        """Take one more batch, and keep the old concept or use the new one."""
+        return self._take(X, y, first=not hasattr(self, "concept_"))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the concept in use."""
@@ -95,6 +96,18 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
                 f"`learner` is {type(self.learner).__name__}, a {kind}; expected a {self.KIND}. Use {other} for it."
             )
 
+    def _take(self, X: Any, y: ArrayLike, first: bool, classes: ArrayLike | None = None) -> Self:
+        self._check_settings()
+        rows, target = self._checked(X, y, reset=first)
+        self._check_classes(target, first, classes)
+        if not first:
+            return self._decide(rows, target)
+        self._learn(rows, target)
+        numbers = dict.fromkeys((*self.FIGURES, "p_value", "level"), float)
+        kinds = {"batch": int, "rows": int, "kept": str, **numbers, "why": str}
+        self.history_ = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+        return self._note(target, NEW, "It is the first batch.")
+
     def _checked(self, X: Any, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:
         """Rows unchanged, since the learner checks them, and the target."""
         validate_data(self, X, reset=reset, skip_check_array=True)
@@ -111,13 +124,8 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
             raise expect.InputError(f"`X` has {rows.shape[0]} rows but `y` has {target.size} {noun}; they must match.")
         return rows, target
 
-    def _begin(self, rows: Any, target: NDArray[Any]) -> Self:
-        self._learn(rows, target)
-        numbers = dict.fromkeys((*self.FIGURES, "p_value", "level"), float)
-        kinds = {"batch": int, "rows": int, "kept": str, **numbers, "why": str}
-        self.history_ = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
-        self._note(target, NEW, "It is the first batch.")
-        return self
+    def _check_classes(self, target: NDArray[Any], first: bool, classes: ArrayLike | None) -> None:
+        """Nothing to check, if the target has no classes."""
 
     def _learn(self, rows: Any, target: NDArray[Any]) -> None:
         fitted = fit_once(self.learner, rows, target)
@@ -125,21 +133,19 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
 
     def _decide(self, rows: Any, target: NDArray[Any]) -> Self:
         if unlearnable := self._cannot_learn(target):
-            self._note(target, OLD, unlearnable)
-            return self
+            return self._note(target, OLD, unlearnable)
         before = as_given(self.concept_.predict(rows), self._numbers_of)
-        evidence = self._evidence(target, before, self._left_out(rows, target))
+        figures, p_value, words = self._evidence(target, before, self._left_out(rows, target))
         update = len(self.history_)
         level = float(self.alpha) / (SHARE * update * (update + 1))
-        kept = NEW if evidence.p_value <= level else OLD
+        kept = NEW if p_value <= level else OLD
         if kept == NEW:
             self._learn(rows, target)
         why = (
-            f"{evidence.words} (p = {evidence.p_value:.2g}): that {'shows' if kept == NEW else 'does not show'} that "
-            f"the new one is better, at level {level:.2g}."
+            f"{words} (p = {p_value:.2g}): that {'shows' if kept == NEW else 'does not show'} that the new one is "
+            f"better, at level {level:.2g}."
         )
-        self._note(target, kept, why, {**evidence.figures, "p_value": evidence.p_value, "level": level})
-        return self
+        return self._note(target, kept, why, (*figures, p_value, level))
 
     def _left_out(self, rows: Any, target: NDArray[Any]) -> NDArray[Any]:
         """Predictions of concepts of the batch on rows that they were not learned from."""
@@ -156,11 +162,12 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
                 answers[asked] = fit_once(self.learner, take(rows, others), known).predict(take(rows, asked))
         return answers
 
-    def _note(self, target: NDArray[Any], kept: str, why: str, figures: dict[str, float] | None = None) -> None:
+    def _note(self, target: NDArray[Any], kept: str, why: str, figures: tuple[float, ...] | None = None) -> Self:
+        numbers = figures or (np.nan,) * (len(self.FIGURES) + 2)
         names = list(self.history_.columns)
-        row = dict.fromkeys(names, np.nan) | {"batch": len(self.history_) + 1, "rows": target.size, "kept": kept}
-        row |= {**(figures or {}), "why": why}
+        row = dict(zip(names, (len(self.history_) + 1, target.size, kept, *numbers, why)))
         self.history_ = pd.DataFrame([*self.history_.to_dict("records"), row], columns=names)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -223,28 +230,9 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
     KIND = "classifier"
     FIGURES = ("old_accuracy", "new_accuracy", "agreement", "only_new_right", "only_old_right")
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Forget everything and learn a concept."""
-        self._check_settings()
-        rows, labels = self._checked(X, y, reset=True)
-        self.classes_ = np.unique(labels)
-        return self._begin(rows, labels)
-
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Take one more batch, and keep the old concept or use the new one. `classes`: all that may ever occur."""
-        self._check_settings()
-        if not hasattr(self, "concept_"):
-            rows, labels = self._checked(X, y, reset=True)
-            self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
-            self._refuse_strangers(labels)
-            return self._begin(rows, labels)
-        rows, labels = self._checked(X, y, reset=False)
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise expect.InputError(
-                f"`classes` differs from the first batch ({expect.shown(self.classes_)}). To start again, call fit."
-            )
-        self._refuse_strangers(labels)
-        return self._decide(rows, labels)
+        return self._take(X, y, not hasattr(self, "concept_"), classes)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -286,10 +274,16 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
         p_value = float(stats.binomtest(gained, gained + lost, alternative="greater").pvalue) if gained else 1.0
         figures = (float(was_right.mean()), float(is_right.mean()), float((new == old).mean()), gained, lost)
         words = f"Only the new concept is right on {gained} rows, only the old one on {lost}"
-        return Evidence(dict(zip(self.FIGURES, figures)), p_value, words)
+        return figures, p_value, words
 
-    def _refuse_strangers(self, labels: NDArray[Any]) -> None:
-        strange = np.setdiff1d(labels, self.classes_)
+    def _check_classes(self, target: NDArray[Any], first: bool, classes: ArrayLike | None) -> None:
+        if first:
+            self.classes_ = np.unique(target if classes is None else np.asarray(classes))
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise expect.InputError(
+                f"`classes` differs from the first batch ({expect.shown(self.classes_)}). To start again, call fit."
+            )
+        strange = np.setdiff1d(target, self.classes_)
         if strange.size:
             raise expect.InputError(
                 f"The batch has classes that the first batch did not have: {expect.shown(strange, 4)}. Pass all of "
@@ -344,26 +338,15 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
     KIND = "regressor"
     FIGURES = ("old_error", "new_error", "difference", "new_nearer", "old_nearer")
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Forget everything and learn a concept."""
-        self._check_settings()
-        return self._begin(*self._checked(X, y, reset=True))
-
-    def partial_fit(self, X: Any, y: ArrayLike) -> Self:
-        """Take one more batch, and keep the old concept or use the new one."""
-        self._check_settings()
-        if not hasattr(self, "concept_"):
-            return self._begin(*self._checked(X, y, reset=True))
-        return self._decide(*self._checked(X, y, reset=False))
-
     def _checked_target(self, y: NDArray[Any]) -> Floats:
-        wrong = y[:1] if y.dtype.kind in NO_NUMBERS else y[:0]
-        if y.dtype.kind == "O":
-            wrong = y[[_is_no_number(each) for each in y]]
-        if wrong.size:
-            raise expect.InputError(
-                f"`y` contains {_as_python(wrong[0])}; expected numbers. Did you mean MemorizingClassifier?"
-            )
+        kind = y.dtype.kind
+        wrong = []
+        if kind in "OUST":  # numpy makes numbers of text, and of dates
+            wrong = [value for value in y.tolist() if not isinstance(value, (Real, Decimal))]
+        elif kind in "mM":
+            wrong = [str(value) for value in y[:1].astype(f"{kind}8[s]")]
+        if wrong:
+            raise expect.InputError(f"`y` contains {wrong[0]!r}; expected numbers. Did you mean MemorizingClassifier?")
         values: Floats = y.astype(float)
         assert_all_finite(values, input_name="y")
         return values
@@ -381,12 +364,12 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
         scale = np.maximum(np.maximum(np.abs(truth), np.abs(new)), np.abs(old).max())
         difference[np.abs(difference) <= ROUNDING * scale] = 0.0
         nearer, farther = int((difference > 0).sum()), int((difference < 0).sum())
-        figures = (before.mean(), after.mean(), np.abs(new - old).mean(), nearer, farther)
+        figures = tuple(map(float, (before.mean(), after.mean(), np.abs(new - old).mean(), nearer, farther)))
         words = (
             f"The mean absolute error of the new concept is {after.mean():.4g}, that of the old one "
             f"{before.mean():.4g}; the new one is nearer to the truth on {nearer} rows, the old one on {farther}"
         )
-        return Evidence(dict(zip(self.FIGURES, map(float, figures))), paired_p_value(difference), words)
+        return figures, paired_p_value(difference), words
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -405,24 +388,8 @@ def paired_p_value(differences: Floats) -> float:
     0.125
     """
     n, mean, deviation = differences.size, float(differences.mean()), float(differences.std(ddof=1))
-    if mean <= 0:
-        return 1.0 if deviation == 0 else float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
-    tail = 0.0 if deviation == 0 else float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
-    return max(tail, 2.0 ** -int((differences != 0).sum()))
-
-
-def _is_no_number(value: Any) -> bool:
-    if isinstance(value, (str, bytes)):
-        return True
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return True
-    return False
-
-
-def _as_python(value: Any) -> str:
-    """A value of an array in the spelling of Python; a time without numpy's nanoseconds."""
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return str(value.astype(f"{value.dtype.kind}8[s]"))
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    if deviation == 0:
+        tail = 0.0 if mean > 0 else 1.0
+    else:
+        tail = float(stats.t.sf(mean * math.sqrt(n) / deviation, n - 1))
+    return max(tail, 2.0 ** -int((differences != 0).sum())) if mean > 0 else tail

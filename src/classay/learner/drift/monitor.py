@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import expect, seeds
-from ...arrays import Floats
 from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of, short_name
 from ...estimators.fit import expect_weights
@@ -27,25 +26,12 @@ from ...tables.data import refuse_classes, refuse_target
 from ..fitting import checks
 from ..fitting.probes import KINDS, probes
 from ..fitting.provenance import fingerprint
-from ..fitting.task import Bench, refit
+from ..fitting.task import Bench
 from ..stability.closeness import tolerance_for
-from .batches import TimeSpan, batch, reference, row_shift
-from .calibration import LEAST_BLOCKS, Calibration, LabelTarget, NumberTarget, Target, calibrate, draws_needed
-from .state import LastBatch, MonitorState, load, save
-from .verdict import Drift, RegressionUpdate, Update, judge
-
-Answers = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Question:
-    """What the concept of some rows with their labels and weights, and a number, predicts on points."""
-
-    rows: Any
-    labels: NDArray[Any]
-    number: int
-    points: Any
-    weights: Floats | None
+from .batches import batch, last_time, reference, row_shift
+from .calibration import LEAST_BLOCKS, Calibration, Target, calibrate, draws_needed, predictions
+from .state import Concept, MonitorState, load, save
+from .verdict import ACCURACY, ERROR, ROWS_UNLIKE, Drift, Update, judge
 
 
 class DriftMonitor:
@@ -64,8 +50,7 @@ class DriftMonitor:
 
     With a regressor, two concepts agree on a probe if their predictions differ by at most `tolerance`, and the error of
     the old concept takes the place of its accuracy: the mean absolute error, in which no error counts more than three
-    times the usual (median) one, so that a rare huge error of a heavy-tailed target is no alarm. Updates are then
-    `RegressionUpdate`s.
+    times the usual (median) one, so that a rare huge error of a heavy-tailed target is no alarm.
 
     It misleads in two ways. Rows that move to where the old concept is less accurate lower its accuracy as a change of
     the concept does: `p_rows` says whether the rows are unlike the reference. And "nothing shown" does not prove that
@@ -117,7 +102,7 @@ class DriftMonitor:
         self.learner, _ = checks.unfitted_learner(learner)
         self._of_numbers = kind_of(self.learner) == "regressor"
         if tolerance is not None and not self._of_numbers:
-            raise expect.InputError("`tolerance` is for regressors; predicted classes are the same or not.")
+            raise InputError("`tolerance` is for regressors; predicted classes are the same or not.")
         self.tolerance = None if tolerance is None else tolerance_for(np.empty(0), tolerance)
         if isinstance(probes, str):
             expect.one_of(probes, "probes", KINDS)
@@ -152,19 +137,19 @@ class DriftMonitor:
         """
         rows, labels = reference(X, y, self._of_numbers)
         given = per_row(groups, None, sample_weight, len(labels))
-        span = TimeSpan.of(time, len(labels))
+        until = last_time(time, len(labels))
         if given.weights is not None:
             expect_weights(self.learner)
-        if kind_of(self.learner) == "regressor":
+        if self._of_numbers:
             refuse_target(labels)
         else:
             refuse_classes(*np.unique(labels, return_inverse=True))
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
-            raise expect.InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
-        state = MonitorState(rows, labels, self._target(labels), drawn.rows, drawn.kind)
-        state.groups, state.weights, state.span = given.groups, given.weights, span
-        (state.reference_answers,) = self._ask(state, [Question(rows, labels, 0, drawn.rows, given.weights)])
+            raise InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
+        concept = Concept(0, rows, labels, given.weights)
+        state = MonitorState(concept, self._target(labels), drawn.rows, drawn.kind, given.groups, until)
+        state.reference = replace(concept, answers=self._predictions(state, concept, drawn.rows))
         self._state = state
         if batch_size is not None:
             self._calibrated(expect.whole(batch_size, "batch_size", at_least=2))
@@ -172,53 +157,70 @@ class DriftMonitor:
 
     def update(
         self, X: Any, y: ArrayLike, name: str | None = None, time: Any = None, sample_weight: Any = None
-    ) -> Update | RegressionUpdate:
+    ) -> Update:
         """Learn a concept from a batch and report whether it shows a change.
 
         time, sample_weight : as in `fit`, and needed if they were given there
         """
         state = self._fitted()
-        rows, labels = batch(X, y, state.rows, state.target.classes)
+        rows, labels = batch(X, y, state.reference.rows, state.target.classes)
         weights = per_row(sample_weight=sample_weight, rows=len(labels)).weights
-        span = TimeSpan.of(time, len(labels))
-        _as_before("sample_weight", weights is not None, state.weights is not None)
-        _as_before("time", span is not None, state.span is not None)
-        later = state.span.then(span) if state.span is not None and span is not None else None
+        _as_before("sample_weight", weights is not None, state.reference.weights is not None)
+        _as_before("time", time is not None, state.until is not None)
+        until = last_time(time, len(labels), state.until)
         calibration = self._calibrated(len(labels))
-        number = len(state.updates) + 1
-        asked = [
-            Question(rows, labels, number, state.probes, weights),
-            Question(state.rows, state.labels, 0, rows, state.weights),
-        ]
-        if state.last is not None:
-            asked.append(Question(state.last.rows, state.last.labels, number - 1, rows, state.last.weights))
-        answers, *on_batch = self._ask(state, asked)
-        target, truth = state.target, state.target.codec.truth(labels)
-        agreements = {"reference": float(target.alike(answers, state.reference_answers).mean())}
-        calibrations = {"reference": calibration}
-        if state.last is not None:
-            agreements["last"] = float(target.alike(answers, state.last.answers).mean())
-            # The smaller of the two sizes: concepts from few rows agree less, so this errs on the side of no alarm.
-            calibrations["last"] = self._calibrated(min(len(labels), len(state.last.labels)))
-        update = judge(
-            name=str(number) if name is None else str(name),
-            number=number,
-            n_rows=len(labels),
-            target=target,
-            agreements=agreements,
-            qualities=[target.quality(each, truth, calibration.cap) for each in on_batch],
-            uncapped=target.quality(on_batch[0], truth, math.inf),
-            calibrations=calibrations,
-            shift=row_shift(state.rows, rows),
-            rate=self.false_alarm_rate,
-            min_stability=self.min_stability,
-            learner=self.name,
-            n_reference=len(state.labels),
-            fingerprint=fingerprint(rows, labels),
-        )
+        concept = Concept(len(state.updates) + 1, rows, labels, weights)
+        concept = replace(concept, answers=self._predictions(state, concept, state.probes))
+        update = judge(self._figures(state, concept, calibration, name), calibration, self.min_stability)
         state.updates.append(update)
-        state.last, state.span = LastBatch(rows, labels, answers, weights), later
+        state.last, state.until = concept, until
         return update
+
+    def _figures(self, state: MonitorState, concept: Concept, calibration: Calibration, name: str | None) -> Update:
+        """The figures of a batch, before a verdict."""
+        target, rate, size = state.target, self.false_alarm_rate, len(concept.y)
+        truth, cap = target.codec.truth(concept.y), calibration.cap
+        predicted = self._predictions(state, state.reference, concept.rows)
+        agreement = float(target.alike(concept.answers, state.reference.answers).mean())
+        quality, usual = target.quality(predicted, truth, cap), calibration.usual("quality")
+        agreement_last, p_last, metric_last = math.nan, math.nan, math.nan
+        if state.last is not None:
+            agreement_last = float(target.alike(concept.answers, state.last.answers).mean())
+            # The smaller of the two sizes: concepts from few rows agree less, so this errs on the side of no alarm.
+            p_last = self._calibrated(min(size, len(state.last.y))).p_value(agreement_last, "last")
+            predicted_last = self._predictions(state, state.last, concept.rows)
+            metric_last = target.metric(target.quality(predicted_last, truth, cap))
+        p_rows, column = row_shift(state.reference.rows, concept.rows)
+        low, high = sorted(target.metric(end) for end in (usual.low, usual.high))
+        limit = target.metric(calibration.low_below(rate, "quality"))
+        return Update(
+            learner=self.name,
+            n_reference=len(state.reference.y),
+            name=str(concept.number) if name is None else str(name),
+            number=concept.number,
+            n_rows=size,
+            p_value=calibration.joint_p_value(agreement, quality),
+            false_alarm_rate=rate,
+            agreement_reference=agreement,
+            agreement_last=agreement_last,
+            p_reference=calibration.p_value(agreement, "reference"),
+            p_last=p_last,
+            low_below_reference=max(calibration.low_below(rate, "reference"), 0.0),
+            metric=ERROR if self._of_numbers else ACCURACY,
+            metric_reference=target.metric(quality),
+            metric_uncapped=target.metric(target.quality(predicted, truth, math.inf)),
+            metric_last=metric_last,
+            p_metric=calibration.p_value(quality, "quality"),
+            metric_limit=max(limit, 0.0),
+            usual_metric=replace(usual, value=target.metric(usual.value), low=low, high=high),
+            tolerance=target.tolerance,
+            cap=cap,
+            p_rows=p_rows,
+            moved_column=column if p_rows <= ROWS_UNLIKE else "",
+            stability=calibration.usual("last"),
+            chance=calibration.chance,
+            fingerprint=fingerprint(concept.rows, concept.y),
+        )
 
     @property
     def fitted(self) -> bool:
@@ -227,21 +229,20 @@ class DriftMonitor:
 
     def knows(self, X: Any, y: ArrayLike) -> bool:
         """Whether these are the rows of the reference."""
-        state = self._fitted()
-        rows, labels = reference(X, y, self._of_numbers)
-        return fingerprint(rows, labels) == fingerprint(state.rows, state.labels)
+        known = self._fitted().reference
+        return fingerprint(*reference(X, y, self._of_numbers)) == fingerprint(known.rows, known.y)
 
     def has_seen(self, X: Any, y: ArrayLike) -> bool:
         """Whether these rows have already been a batch."""
         state = self._fitted()
-        seen = fingerprint(*batch(X, y, state.rows, state.target.classes))
+        seen = fingerprint(*batch(X, y, state.reference.rows, state.target.classes))
         return any(update.fingerprint == seen for update in state.updates)
 
     @property
     def history(self) -> Drift:
         """All updates so far."""
         state = self._fitted()
-        return Drift(self.name, state.probe_kind, self.false_alarm_rate, len(state.labels), tuple(state.updates))
+        return Drift(self.name, state.probe_kind, self.false_alarm_rate, len(state.reference.y), tuple(state.updates))
 
     def save(self, path: str | Path) -> Path:
         """Write the state to one file, without pickle: the rows from which concepts are learned again, all figures."""
@@ -260,72 +261,60 @@ class DriftMonitor:
     def _target(self, values: NDArray[Any]) -> Target:
         """What the target of the reference is."""
         if not self._of_numbers:
-            return LabelTarget(np.unique(values))
-        return NumberTarget(tolerance_for(values, self.tolerance), float(values.std()))
+            return Target(np.unique(values))
+        return Target(None, tolerance_for(values, self.tolerance), float(values.std()))
 
     def _fitted(self) -> MonitorState:
         if self._state is None:
-            raise expect.InputError("The monitor has no reference yet. Call fit(X, y) with rows of the process first.")
+            raise InputError("The monitor has no reference yet. Call fit(X, y) with rows of the process first.")
         return self._state
 
-    def _bench(self, state: MonitorState, asked: Question, seed: int) -> Bench:
-        free = tuple(free_seeds(self.learner))
-        none = np.empty(0, dtype=np.int64)
+    def _bench(self, state: MonitorState, concept: Concept, points: Any, seed: int) -> Bench:
         return Bench(
             self.learner,
-            asked.rows,
-            asked.labels,
+            concept.rows,
+            concept.y,
             state.target.codec,
-            none,
-            asked.points,
-            free,
+            np.empty(0, dtype=np.int64),
+            points,
+            tuple(free_seeds(self.learner)),
             seed,
             self.time_limit,
-            weights=asked.weights,
+            weights=concept.weights,
         )
 
-    def _ask(self, state: MonitorState, asked: list[Question]) -> list[Answers]:
-        """What the concepts of some rows, each with its number, predict on other rows.
+    def _predictions(self, state: MonitorState, concept: Concept, points: Any) -> NDArray[Any]:
+        """What a concept predicts on some points.
 
-        A concept is learned again whenever it is needed: its rows and seed define it, so it is saved without pickle.
+        It is learned again whenever it is needed: its rows and seed define it, so it is saved without pickle.
         """
-        benches = [self._bench(state, each, self.seed) for each in asked]
-        tasks = [(place, each.number) for place, each in enumerate(asked)]
-        outcome = work.run(_learn, tasks, shared=benches, executor=1)
+        bench = self._bench(state, concept, points, self.seed)
+        outcome = work.run(_on_points, [concept.number], shared=bench, executor=1)
         if outcome.interrupted:
             raise KeyboardInterrupt
-        failed = [*outcome.failures.values(), *outcome.results.values()]
-        errors = [str(each) for each in failed if not isinstance(each, np.ndarray)]
-        if errors:
-            raise expect.InputError(f"{self.name} failed: {errors[0]}{checks.advice(state.rows, errors[0])}")
-        return list(outcome.results.values())
+        for failure in outcome.failures.values():
+            raise InputError(f"{self.name} failed: {failure.message}{checks.advice(bench.X, failure.message)}")
+        answers: NDArray[Any] = outcome.results[0]
+        return answers
 
     def _calibrated(self, size: int) -> Calibration:
         """What chance does at a batch size; estimated once."""
         state = self._fitted()
         if size not in state.calibrations:
             (seed,) = seeds.integers(self.seed, "calibration", size, count=1)
-            bench = self._bench(state, Question(state.rows, state.labels, 0, state.probes, state.weights), seed)
+            bench = self._bench(state, state.reference, state.probes, seed)
             # `calibrate` refuses fewer blocks, with words.
-            blocks, rate = max(len(state.labels) / size, LEAST_BLOCKS), self.false_alarm_rate
+            blocks, rate = max(len(bench.y) / size, LEAST_BLOCKS), self.false_alarm_rate
             wanted = max(draws_needed(rate / 2, blocks), draws_needed(rate, state.target.worth(blocks)))
-            draws = self.draws or wanted
             state.calibrations[size] = calibrate(
-                bench, state.target, size, draws, self.executor, self.progress, self.name, state.groups
+                bench, state.target, size, self.draws or wanted, self.executor, self.progress, self.name, state.groups
             )
         return state.calibrations[size]
 
 
-def _learn(benches: list[Bench], task: tuple[int, int]) -> Answers | str:
-    """The predictions of one concept, or why it could not be learned."""
-    place, number = task
-    bench = benches[place]
-    refitted = refit(bench, (number, np.arange(len(bench.y)), (0,)))
-    for error in refitted.errors.values():
-        return error
-    assert refitted.probes is not None
-    answers: Answers = refitted.probes[0]
-    return answers
+def _on_points(bench: Bench, number: int) -> NDArray[Any]:
+    """The predictions of the concept of all rows on the probes. Runs in a worker."""
+    return predictions(bench, np.arange(len(bench.y)), number)[0]
 
 
 def _as_before(name: str, here: bool, before: bool) -> None:

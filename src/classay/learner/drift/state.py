@@ -5,9 +5,8 @@ A concept is stored as the rows it was learned from: with the same learner and s
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,86 +22,73 @@ from ...result import plain
 from ..fitting import checks
 from ..fitting.probes import KINDS
 from ..fitting.provenance import differences, parameters
-from .batches import TimeSpan
-from .calibration import Calibration, LabelTarget, NumberTarget, Target
-from .verdict import RegressionUpdate, Update
+from .calibration import Calibration, Target
+from .verdict import Update
 
 if TYPE_CHECKING:
     from .monitor import DriftMonitor
 
 KIND = "drift"
 SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "tolerance", "draws", "time_limit", "name")
-PARTS = ("reference", "last", "quality")
-"""The arrays of a calibration."""
+ARRAYS, NUMBERS = ("reference", "last", "quality"), ("blocks", "chance", "cap")
+"""What a calibration consists of, besides its size."""
 
 
-@dataclass
-class LastBatch:
-    """The last batch, and what its concept predicts on the probes."""
+@dataclass(frozen=True, eq=False)
+class Concept:
+    """What the learner finds in some rows, and its predictions on the probes. Its `number` defines its seed."""
 
+    number: int
     rows: Any
-    labels: NDArray[Any]
-    answers: NDArray[Any]
-    weights: Floats | None = None
+    y: NDArray[Any]
+    weights: Floats | None
+    answers: NDArray[Any] = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass
 class MonitorState:
-    """The reference, the probes, the calibration by batch size, all updates, and the last batch.
+    """The concepts of the reference and of the last batch, the calibration by batch size, and all updates.
 
-    `labels` are those of the reference, or the numbers that a regressor learns; `updates` are all of one class.
-    `groups` and `weights` are those of the rows of the reference, `span` the time that is covered so far.
+    `groups` are those of the rows of the reference, `until` is the last time so far, a number or a date.
     """
 
-    rows: Any
-    labels: NDArray[Any]
+    reference: Concept
     target: Target
     probes: Any
     probe_kind: str
-    reference_answers: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    groups: Ints | None
+    until: float | str | None
     calibrations: dict[int, Calibration] = field(default_factory=dict)
-    updates: list[Any] = field(default_factory=list)
-    last: LastBatch | None = None
-    groups: Ints | None = None
-    weights: Floats | None = None
-    span: TimeSpan | None = None
+    updates: list[Update] = field(default_factory=list)
+    last: Concept | None = None
 
 
 def save(monitor: DriftMonitor, state: MonitorState, path: Path) -> Path:
     """Write a monitor's settings and state."""
-    tables = {"rows": state.rows, "probes": state.probes}
-    arrays: dict[str, NDArray[Any]] = {
-        "labels": state.labels,
-        "reference_answers": state.reference_answers,
-    }
-    if isinstance(state.target, LabelTarget):
-        arrays["classes"] = state.target.classes
-    if state.last is not None:
-        tables["last_rows"] = state.last.rows
-        arrays |= {"last_labels": state.last.labels, "last_answers": state.last.answers}
-        if state.last.weights is not None:
-            arrays["last_weights"] = state.last.weights
-    arrays |= {
-        name: values for name, values in (("groups", state.groups), ("weights", state.weights)) if values is not None
-    }
-    forms = {}
+    forms, arrays = {}, {"classes": state.target.classes, "groups": state.groups}
+    tables = {"probes": state.probes}
+    for name, concept in (("reference", state.reference), ("last", state.last)):
+        if concept is not None:
+            tables[name] = concept.rows
+            arrays |= {f"{name}.{part}": getattr(concept, part) for part in ("y", "weights", "answers")}
     for name, table in tables.items():
         forms[name], content = packed(table, name)
         arrays |= content
-    for size, each in state.calibrations.items():
-        arrays |= {f"calibration.{size}.{part}": getattr(each, part) for part in PARTS}
-    settings = {name: plain(getattr(monitor, name)) for name in SETTINGS}
+    for size, calibration in state.calibrations.items():
+        arrays |= {f"calibration.{size}.{part}": getattr(calibration, part) for part in ARRAYS}
+        arrays[f"calibration.{size}.numbers"] = np.array([getattr(calibration, part) for part in NUMBERS])
     header = {
         "learner": parameters(monitor.learner),
-        "settings": settings | {"random_state": monitor.seed},
+        "settings": {name: plain(getattr(monitor, name)) for name in SETTINGS} | {"random_state": monitor.seed},
+        "target": [state.target.tolerance, state.target.deviation],
         "probe_kind": state.probe_kind,
+        "until": state.until,
         "tables": forms,
-        "calibrations": [[each.size, each.chance, plain(each.cap)] for each in state.calibrations.values()],
-        "updates": [update.to_dict() for update in state.updates],
-        **({} if state.span is None else {"span": dataclasses.asdict(state.span)}),
-        **(dataclasses.asdict(state.target) if isinstance(state.target, NumberTarget) else {}),
+        "calibrations": list(state.calibrations),
+        # As text, because updates have NaN and infinite numbers, which a header has not.
+        "updates": json.dumps([asdict(update) for update in state.updates]),
     }
-    return store.write(path, KIND, header, arrays)
+    return store.write(path, KIND, header, {name: array for name, array in arrays.items() if array is not None})
 
 
 def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -119,90 +105,59 @@ def packed(table: Any, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any
 def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
     """Settings and state from a file that `save` wrote with the same learner."""
     header, arrays = store.read(path, KIND)
-    fresh, _ = checks.unfitted_learner(learner)
+    here = parameters(checks.unfitted_learner(learner)[0])
     try:
-        if _without_versions(header["learner"]) != _without_versions(parameters(fresh)):
-            raise InputError(_another_learner(path, header, parameters(fresh)))
+        if _without_versions(header["learner"]) != _without_versions(here):
+            raise InputError(_another_learner(path, header, here))
         tables = {name: archive.unpack_table(form, arrays, name) for name, form in header["tables"].items()}
-        target: Target
-        if "classes" in arrays:
-            target = LabelTarget(arrays["classes"])
-        else:
-            target = NumberTarget(float(header["tolerance"]), float(header["deviation"]))
-        kind = Update if isinstance(target, LabelTarget) else RegressionUpdate
+
+        def concept(name: str, number: int) -> Concept:
+            y, answers = arrays[f"{name}.y"], arrays[f"{name}.answers"]
+            return Concept(number, tables[name], y, arrays.get(f"{name}.weights"), answers)
+
+        updates = [_update(saved) for saved in json.loads(header["updates"])]
         state = MonitorState(
-            rows=tables["rows"],
-            labels=arrays["labels"],
-            target=target,
+            reference=concept("reference", 0),
+            target=Target(arrays.get("classes"), *map(float, header["target"])),
             probes=tables["probes"],
             probe_kind=header["probe_kind"],
-            reference_answers=arrays["reference_answers"],
-            calibrations={
-                size: Calibration(
-                    size=size,
-                    blocks=target.worth(len(arrays["labels"]) / max(size, 1)),
-                    chance=chance,
-                    cap=math.inf if cap is None else cap,
-                    reference=arrays[f"calibration.{size}.reference"],
-                    last=arrays[f"calibration.{size}.last"],
-                    quality=arrays[f"calibration.{size}.quality"],
-                )
-                for size, chance, cap in header["calibrations"]
-            },
-            updates=[_update(kind, each) for each in header["updates"]],
             groups=arrays.get("groups"),
-            weights=arrays.get("weights"),
-            span=TimeSpan(**header["span"]) if "span" in header else None,
+            until=header["until"],
+            calibrations={size: _calibration(size, arrays) for size in header["calibrations"]},
+            updates=updates,
+            last=concept("last", len(updates)) if "last" in tables else None,
         )
-        if "last_rows" in tables:
-            state.last = LastBatch(
-                tables["last_rows"], arrays["last_labels"], arrays["last_answers"], arrays.get("last_weights")
-            )
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
-        drawn = state.probe_kind if state.probe_kind in KINDS else tables["probes"]
+        drawn = state.probe_kind if state.probe_kind in KINDS else state.probes
         settings = {name: header["settings"][name] for name in (*SETTINGS, "random_state")}
         return {**settings, "probes": drawn}, state
+    except InputError:
+        raise
     except store.CANNOT_BE as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{path} is not a complete monitor state ({error}). Fit the monitor again.") from error
 
 
-def _update(kind: type[Update] | type[RegressionUpdate], saved: dict[str, Any]) -> Update | RegressionUpdate:
-    """An update from its JSON, where NaN was None, and so was an infinite error."""
-    made: dict[str, Any] = {}
-    for each in dataclasses.fields(kind):
-        value = saved[each.name]
-        if isinstance(value, dict):
-            value = Estimate(**value)
-        elif each.name == "notes":
-            value = tuple(value)
-        elif value is None:
-            value = math.inf if each.name in ("high_above_error", "cap") else math.nan
-        made[each.name] = value
-    return kind(**made)
+def _calibration(size: int, arrays: dict[str, NDArray[Any]]) -> Calibration:
+    parts: dict[str, Any] = {part: arrays[f"calibration.{size}.{part}"] for part in ARRAYS}
+    numbers = dict(zip(NUMBERS, arrays[f"calibration.{size}.numbers"].tolist(), strict=True))
+    return Calibration(size, **parts, **numbers)
 
 
-def _another_learner(path: Path, header: dict[str, Any], now: dict[str, Any]) -> str:
+def _update(saved: dict[str, Any]) -> Update:
+    estimates = {name: Estimate(**value) for name, value in saved.items() if isinstance(value, dict)}
+    return Update(**{**saved, **estimates, "notes": tuple(saved["notes"])})
+
+
+def _another_learner(path: Path, header: dict[str, Any], here: dict[str, Any]) -> str:
     """Why a learner is not that of a file: its class, its parameters, or the versions of packages that set these."""
-    saved, name = header["learner"], header["settings"]["name"]
-    differing = shown(differences(saved, now), 4)
-    here = versions_here()
-    versions = {key: (value, here.get(key)) for key, value in header["versions"].items()}
-    changed = [f"{key} {then} (now {here})" for key, (then, here) in versions.items() if here not in (None, then)]
-    own = (saved.get("version"), now.get("version"))
-    if saved.get("class") == now.get("class") and own[0] != own[1] and not changed:
-        changed = [f"version {own[0]} of {str(now['class']).split('.')[0]} (now {own[1]})"]
-    if saved.get("class") == now.get("class") and changed:
-        return (
-            f"{path} was saved with {name} under {', '.join(changed)}, and parameters differ: {differing}. Another "
-            "version can have other defaults: install that version, set these parameters as they were, or fit the "
-            "monitor again."
-        )
-    return (
-        f"{path} was saved with {name}; this learner is another one, or has other parameters: {differing}. Pass the "
-        "same learner."
-    )
+    saved, now = header["learner"], versions_here()
+    pairs = [(name, then, now.get(name)) for name, then in header["versions"].items()]
+    pairs.append((f"version of {here['class']}", saved.get("version"), here.get("version")))
+    changed = [f"{name} {then} (now {other})" for name, then, other in pairs if other not in (None, then)]
+    text = f"{path} was saved with {header['settings']['name']}{', under ' * bool(changed)}{', '.join(changed)}; "
+    advice = ", or install that version: another one can have other defaults" if changed else ""
+    differing = shown(differences(saved, here), 4)
+    return f"{text}this learner is another one, or has other parameters: {differing}. Pass the same learner{advice}."
 
 
 def _without_versions(described: Any) -> Any:
