@@ -20,10 +20,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, characterize, complexity
+from classay.learner.records.base import OutOfFold
 from classay.learner.rounds import RecordRounds
 from classay.report.document.glossary import TERMS
 from classay.report.model_check import check_held_out
-from classay.report.run.folds import HeldOut
 from classay.tables.audit import Audit
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(3)}
@@ -188,7 +188,7 @@ def test_ctrl_c_during_a_page_keeps_the_last_round():
 
 def test_ctrl_c_before_anything_is_done(monkeypatch):
     X = table(120)
-    monkeypatch.setattr("classay.report.run.rounds.cross_validate", not_done)
+    monkeypatch.setattr("classay.report.run.rounds.predictions_of", not_done)
     with pytest.raises(KeyboardInterrupt):
         found({"rule": Rule()}, X, X["x0"] > 0)
 
@@ -243,9 +243,9 @@ def test_a_large_table_is_sampled_and_that_is_said():
     settings = made.report.settings
     assert (settings["rows"], settings["tested_rows"], settings["measured_rows"]) == (200, 90, 200)
     held, labelings = made.parts.predicted["bayes"], made.learners["bayes"].labelings
-    assert held.tested.size == labelings.truth.size == 90
+    assert held.rows.size == labelings.truth.size == 90
     assert "sample of 200 of them" in next(each.lead for each in made.report.sections if each.key == "data")
-    assert np.bincount(y[held.tested]).tolist() == [45, 45]
+    assert np.bincount(y[held.rows]).tolist() == [45, 45]
     rows = next(each for each in made.report.sheets() if each.key == "hardest").rows
     labels = made.parts.data.classes[made.parts.data.codes]
     assert all(label == labels[row] for row, label, *_ in rows)
@@ -272,18 +272,18 @@ def test_groups_times_weights_and_a_test_part_reach_every_fit():
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, groups=groups)
     labelings, held = made.learners["bayes"].labelings, made.parts.predicted["bayes"]
     assert not set(groups[labelings.test_rows]) & set(groups[labelings.train_rows[0]])
-    assert held.tested.size == 240
+    assert held.rows.size == 240
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, time=when)
     labelings, held = made.learners["bayes"].labelings, made.parts.predicted["bayes"]
     assert labelings.test_rows.min() > max(rows.max() for rows in labelings.train_rows)
-    assert held.tested.min() == 40
+    assert held.rows.min() == 40
     weights = np.where(y == 1, 1e-6, 1.0)
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, sample_weight=weights)
     assert (made.parts.predicted["bayes"].labels == 0).mean() > 0.6
     other, truth = gaussians(60, seed=5)
     made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, X_test=other, y_test=truth)
     assert made.learners["bayes"].labelings.truth.size == 60
-    assert made.parts.predicted["bayes"].tested.size == 240
+    assert made.parts.predicted["bayes"].rows.size == 240
 
 
 @pytest.mark.slow
@@ -475,7 +475,7 @@ def test_the_questions_of_the_data_page_are_folded_sections_of_a_report(mixed, a
     for name, check in assay.parts.checks.items():
         assert assay.report.figure(name, "baseline_gain") == check.versus.difference["accuracy"]
         held = assay.parts.predicted[name]
-        right = held.labels == assay.parts.data.codes[held.tested]
+        right = held.right
         assert check.versus.model["accuracy"].value == pytest.approx(right.mean())
     ranked = sections["complexity_errors"]
     assert {row[0] for row in ranked.sheets[0].rows} <= set(LEARNERS)
@@ -504,7 +504,7 @@ def test_rows_without_a_prediction_are_not_compared_with_the_geometry():
     codes = np.searchsorted(result.classes, y)
     tested = np.arange(0, 300, 3)
     labels = np.where(np.arange(100) < 20, 1 - codes[tested], codes[tested])
-    held = HeldOut(labels, None, 240, tested, 240)
+    held = OutOfFold(labels, codes[tested], result.classes, tested)
     measured = np.arange(300)[10:]
     part = complexity(X[10:], y[10:], "euclidean", groups=np.arange(300)[10:] // 2)
     check = check_held_out("model", held, measured, part, X, 0)

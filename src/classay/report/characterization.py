@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from .. import expect, seeds
 from ..expect import InputError, counted
 from ..learner.records.labelings import Labelings
+from ..learner.scores.comparison import check_metric
 from ..result import Result, plain
 from ..tables.audit import Audit, audit_frame
 from .document import Finding, Report, Section
@@ -29,7 +30,6 @@ from .document.shown_rows import ShownRows
 from .document.slices_section import slices_section
 from .document.verdict import verdict_of
 from .findings import findings_of
-from .metric import check_metric
 from .predictions import measured, predictions_report
 from .results import LearnerResults, Results
 from .run.clock import seconds_of

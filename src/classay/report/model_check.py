@@ -19,8 +19,12 @@ from ..estimators.scores import fit_scorer
 from ..estimators.trial import ready
 from ..expect import InputError, counted, nearest, shown
 from ..inputs import class_labels, encode
-from ..splits import per_row
-from .run.folds import Folds, HeldOut, cross_validate, probabilities_of
+from ..learner.fitting.folds import Folds
+from ..learner.record import record
+from ..learner.records.base import OutOfFold
+from ..learner.records.labelings import Labelings
+from ..learner.records.scores import ranking_and_probabilities
+from .run.settings import FOLDS
 
 ADDED = ("complexity", "confidence")
 """What is known of a row besides its columns, and searched for slices like a column."""
@@ -243,13 +247,13 @@ def check_model(
 
 
 def check_held_out(
-    name: str, held: HeldOut, measured: Ints, result: Complexity, frame: pd.DataFrame, seed: int
+    name: str, held: OutOfFold, measured: Ints, result: Complexity, frame: pd.DataFrame, seed: int
 ) -> ModelCheck:
     """The same of cross-validated predictions, on those measured rows that have one.
 
     `measured` are the rows of `result`, in order; `frame` has all rows of the data.
     """
-    rows, at, places = np.intersect1d(measured, held.tested, assume_unique=True, return_indices=True)
+    rows, at, places = np.intersect1d(measured, held.rows, assume_unique=True, return_indices=True)
     known = result if rows.size == len(result) else _part(result, at)
     classes = result.classes
     shares, scores = (None if each is None else each[places] for each in (held.probabilities, held.scores))
@@ -277,18 +281,13 @@ def predictions_of(
     seed: int = 0,
 ) -> ModelPredictions:
     """Predictions of a learner: for the test rows by a fit on all others, or cross-validated without test rows."""
-    fitted = ready(learner, X, labels, seed, texts).learner
+    usable = ready(learner, X, labels, seed, texts).learner
     if X_test is None:
-        codes = np.searchsorted(classes, labels)
-        folds = Folds.of(X, codes, classes, seed, per_row=per_row(groups, rows=codes.size))
-        run = cross_validate({"model": fitted}, folds, executor=1)
-        if "model" not in run.held_out:
-            raise InputError(run.failed.get("model", "The learner was not fitted."))
-        held = run.held_out["model"]
+        folds = record(usable, X, labels, Folds(FOLDS), groups=groups, random_state=seed, executor=1)
+        assert isinstance(folds, Labelings)
+        held = folds.out_of_fold()
         return ModelPredictions.of_learner(classes[held.labels], held.probabilities, held.scores, classes)
-    scorer = fit_scorer(fitted, X, labels, seed)
-    try:
-        scores = scorer.scores(X_test)
-    except InputError:
-        scores = None
-    return ModelPredictions.of_learner(scorer.predict(X_test), probabilities_of(scorer, X_test), scores, classes)
+    fitted = fit_scorer(usable, X, labels, seed).fitted
+    both = np.split(ranking_and_probabilities(fitted, X_test, classes), 2, axis=1)
+    scores, probabilities = (None if np.isnan(each).any() else each for each in both)
+    return ModelPredictions.of_learner(fitted.predict(X_test), probabilities, scores, classes)

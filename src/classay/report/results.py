@@ -24,6 +24,7 @@ from ..inputs import take
 from ..intervals import Estimate
 from ..learner.orientation.kinship import Kinship
 from ..learner.orientation.orientation import Orientation
+from ..learner.records.base import OutOfFold
 from ..learner.records.labelings import Labelings
 from ..learner.scores.retrain_change import Retraining
 from ..learner.stability.disagreement import DisagreementRegions
@@ -33,10 +34,9 @@ from ..splits import NOTHING, PerRow
 
 if TYPE_CHECKING:
     from ..learner.importance import Importance
+    from ..learner.scores.comparison import Scored
     from ..tables.audit import Audit
-    from .metric import Scored
     from .model_check import ModelCheck
-    from .run.folds import HeldOut
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Results:
 
     data: DataResults
     learners: dict[str, LearnerResults]
-    predicted: dict[str, HeldOut] = field(default_factory=dict)
+    predicted: dict[str, OutOfFold] = field(default_factory=dict)
     slices: dict[str, Slices] = field(default_factory=dict)
     kinship: Kinship | None = None
     complexity: Complexity | None = None
@@ -234,7 +234,7 @@ class Results:
     unfinished: tuple[str, ...] = ()
     measured_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     test_table: pd.DataFrame = field(default_factory=pd.DataFrame)
-    with_copies: tuple[str, HeldOut] | None = None
+    with_copies: tuple[str, OutOfFold] | None = None
     metric: str = "accuracy"
     scored: dict[str, Scored] = field(default_factory=dict)
     more_metrics: dict[str, dict[str, Scored]] = field(default_factory=dict)
@@ -251,7 +251,7 @@ class Results:
     @property
     def most_accurate(self) -> str | None:
         """The learner with the highest cross-validated accuracy."""
-        right = {name: float(held.right(self.data.codes).mean()) for name, held in self.predicted.items()}
+        right = {name: float(held.right.mean()) for name, held in self.predicted.items()}
         return max(right, key=lambda name: right[name], default=None)
 
     @property

@@ -231,7 +231,7 @@ def test_ctrl_c_before_anything_is_done(typed, ovens, tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("classay.report.run.rounds.cross_validate", stopped)
+    monkeypatch.setattr("classay.report.run.rounds.predictions_of", stopped)
     code, out, err = typed("report", ovens, *BAYES, *QUICK, "--quiet")
     assert code == 130
     assert out == ""

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from classay import characterize
 from classay.intervals import Estimate
-from classay.report.metric import rows_to_decide
+from classay.learner.scores.comparison import rows_to_decide
 from classay.report.run.learners import CONTRAST
 
 pytestmark = pytest.mark.slow

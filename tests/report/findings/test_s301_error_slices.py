@@ -1,6 +1,7 @@
 """Errors in a slice that a learner's own scores predict are no excess; others are."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,8 @@ import pytest
 from scipy import stats
 
 from classay.data.model.error_slices import slices
+from classay.learner.records.base import OutOfFold
 from classay.report.findings.error_slices import ExcessErrors, certainty, excess_errors
-from classay.report.run.folds import HeldOut
 
 
 def held(error_rate):
@@ -17,7 +18,8 @@ def held(error_rate):
     with np.errstate(divide="ignore"):
         scores = np.log(np.column_stack([1 - error_rate, error_rate]))
     rows = np.arange(error_rate.size)
-    return HeldOut(np.zeros(rows.size, dtype=np.int64), scores, rows.size, rows, rows.size)
+    labels = np.zeros(rows.size, dtype=np.int64)
+    return OutOfFold(labels, labels, np.arange(2), rows, scores)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +41,7 @@ def test_errors_that_scores_predict_are_no_excess(ovens):
 def test_errors_that_scores_do_not_predict_are(ovens):
     X, _, wrong, found = ovens
     blind = held(np.full(len(X), 0.05))
-    without = HeldOut(blind.labels, None, blind.rows, blind.tested, blind.available)
+    without = replace(blind, scores=None)
     for each in (blind, without):
         first = excess_errors(found, each, wrong)[0]
         # It can only say what is wrong overall.
@@ -62,9 +64,10 @@ def test_only_rows_that_were_not_searched_count(ovens):
 
 def test_certainty_of_scores_of_any_kind():
     labels = np.zeros(2, dtype=np.int64)
-    sure = HeldOut(labels, np.array([[0.0, -np.inf], [math.log(0.6), math.log(0.4)]]), 2, np.arange(2), 2)
+    scores = np.array([[0.0, -np.inf], [math.log(0.6), math.log(0.4)]])
+    sure = OutOfFold(labels, labels, np.arange(2), np.arange(2), scores)
     assert certainty(sure) == pytest.approx([1.0, 0.6])
-    assert certainty(HeldOut(labels, None, 2, np.arange(2), 2)).tolist() == [0.0, 0.0]
+    assert certainty(replace(sure, scores=None)).tolist() == [0.0, 0.0]
 
 
 def test_chance_of_so_many_errors():

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from ... import expect
 from ...charts.style.picture_files import prepared_library
+from ...learner.scores.comparison import check_metric
 from ...report.characterization import characterize
 from ...report.document.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready
 from ...report.export.json_format import document, schema
-from ...report.metric import check_metric
 from ...report.predictions import predictions_report
 from ...report.run.clock import seconds_of
 from ...report.run.settings import ROWS

@@ -128,8 +128,8 @@ class FoldFits:
 
     @property
     def common(self) -> bool:
-        """Whether all fits predict the same rows, so that they can be compared."""
-        return all(np.array_equal(rows, self.asked[0]) for rows in self.asked)
+        """Whether several fits predict the same rows, so that they can be compared."""
+        return self.n > 1 and all(np.array_equal(rows, self.asked[0]) for rows in self.asked)
 
     def check(self, codes: Ints, given: PerRow) -> None:
         """Folds were checked when they were made."""

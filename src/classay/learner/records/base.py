@@ -266,26 +266,31 @@ class Refits(ABC):
 class OutOfFold:
     """What cross-validation predicts for each row: by a fit that was not trained on it.
 
-    `labels[i]` is the class code predicted for row `rows[i]`; `scores` (n, C) are what ranks best (decision values,
-    else log-probabilities), `probabilities` (n, C) those of `predict_proba`; None if some fit did not give them.
-    `fit_rows` is the smallest number of training rows of a fit, `available` what it is without a limit of rows.
+    `labels[i]` is the code into `classes` predicted for row `rows[i]`, `truth[i]` its own, and `groups[i]` its group,
+    if there are groups; `scores` (n, C) are what ranks best (decision values, else log-probabilities), `probabilities`
+    (n, C) those of `predict_proba`; None if some fit did not give them. `fit_rows` is the smallest number of training
+    rows of a fit, `available` what it is without a limit of rows.
     """
 
     labels: Ints
-    scores: Floats | None
-    probabilities: Floats | None
-    rows: AnyInts
-    fit_rows: int
-    available: int
+    truth: Ints
+    classes: NDArray[Any]
+    rows: Ints
+    scores: Floats | None = None
+    probabilities: Floats | None = None
+    groups: Ints | None = None
+    fit_rows: int = 0
+    available: int = 0
 
     @property
     def is_full(self) -> bool:
         """Whether fits had nearly all rows that they could have."""
         return self.fit_rows >= MOSTLY * self.available
 
-    def right(self, codes: AnyInts) -> Mask:
-        """Which rows are predicted correctly, given the codes of all rows of the data."""
-        return np.asarray(self.labels == codes[self.rows])
+    @property
+    def right(self) -> Mask:
+        """Which rows are predicted correctly."""
+        return np.asarray(self.labels == self.truth)
 
 
 def over(groups: AnyInts | None) -> str:

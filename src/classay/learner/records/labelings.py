@@ -366,9 +366,12 @@ class Labelings(Refits):
         sizes = [rows.size for rows in self.train_rows] or [0]
         return OutOfFold(
             self.labels[fit[first], refit, point[first]].astype(np.int64),
+            self.truth.astype(np.int64),
+            self.classes,
+            self.test_rows.astype(np.int64),
             None if ranking is None or np.isnan(ranking).any() else ranking,
             None if probabilities is None or np.isnan(probabilities).any() else probabilities,
-            self.test_rows,
+            None if self.groups is None else self.groups.astype(np.int64),
             min(sizes),
             int(self.about.get("scheme", {}).get("available", min(sizes))),
         )

@@ -18,7 +18,8 @@ from ...intervals import Estimate, around, by_group, crossed_standard_error, dra
 from ...result import PARTS, Result
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
-from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged, refit_curves
+from .curves import refit_curves
+from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
 from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
 from .score_variance import ScoreVariance, score_variance
 from .scorers import (

@@ -49,7 +49,7 @@ def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
     metrics = {results.metric: results.scored, **results.more_metrics}
     values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
     held = results.predicted.get(name)
-    return values if held is None else {**values, "fit_rows": exact(held.rows, "count")}
+    return values if held is None else {**values, "fit_rows": exact(held.fit_rows, "count")}
 
 
 def learner_figures(results: Results, name: str) -> dict[str, Estimate]:
@@ -105,7 +105,7 @@ def accuracy_of(results: Results, name: str) -> Estimate:
     held = results.predicted.get(name)
     if held is None:
         return results.learners[name].stability.accuracy
-    return of_proportion_by_group(held.right(results.data.codes), results.data.groups_of(held.tested))
+    return of_proportion_by_group(held.right, held.groups)
 
 
 def gap(learner: LearnerResults) -> Estimate:

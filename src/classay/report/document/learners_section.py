@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import altair as alt
@@ -11,8 +12,11 @@ from ... import charts
 from ...charts.style.theme import labels
 from ...expect import counted
 from ...learner.orientation.orientation import usual_threshold
+from ...learner.records.base import OutOfFold
+from ...learner.records.labelings import Labelings
+from ...learner.scores.curves import Curve, calibration_curve, precision_recall, roc
+from ...learner.scores.scorers import confusion_counts
 from ...learner.stability.stability import stability
-from ..curves import Curve, calibration, confusion, precision_recall, roc
 from ..results import LearnerResults, Results
 from .document import Cell, Picture, Section, Sheet
 from .figures import learner_figures
@@ -45,7 +49,7 @@ def learners_section(results: Results) -> Section:
     known = any(one.retraining is not None for one in results.learners.values())
     retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
     names = (*shown, "refit_spread", *retrained, "seconds_per_fit")
-    sizes = sorted({held.rows for held in results.predicted.values()})
+    sizes = sorted({held.fit_rows for held in results.predicted.values()})
     fits = f"{joined([f'{rows:,}' for rows in sizes])} rows" if sizes else "no rows"
     metrics = joined([term_of(name).label for name in shown])
     overview = sheet_of(
@@ -80,7 +84,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
             "calibration",
             "Are its probabilities right? (calibration)",
             f"Share of rows of {what} by the probability that each learner gave it; on the diagonal they agree. {band}",
-            calibration,
+            calibration_curve,
             ("predicted probability", f"share of {what}"),
             True,
         ),
@@ -103,21 +107,33 @@ def _curves(results: Results) -> tuple[Picture, ...]:
     ]
     pictures = []
     for key, title, text, curve, (across, up), diagonal in drawn:
-        curves = [found for name in asked if (found := curve(name, results)) is not None]
+        curves = {name: line for name in asked if (line := curve(*_predictions(results, name))) is not None}
         if not curves:
             continue
-        rows = [row for each in curves for row in each.rows(short[each.learner])]
-        names = list(short.values())
-        chart = charts.curves_with_bands(rows, names, across, up, title, diagonal=diagonal)
+        rows = [row for name, line in curves.items() for row in _chart_rows(name, short[name], line)]
+        chart = charts.curves_with_bands(rows, list(short.values()), across, up, title, diagonal=diagonal)
         pictures.append(Picture(key, title, text, spec_of(chart), _points(key, title, curves)))
     return (*pictures, *_confusion(results))
 
 
-def _points(key: str, title: str, curves: list[Curve]) -> Sheet:
+def _predictions(results: Results, name: str) -> tuple[OutOfFold, int, Labelings | None]:
+    """One prediction per row, the class that curves are about, and refits for the bands."""
+    one = results.learners.get(name)
+    return results.predicted[name], results.data.rarer, None if one is None else one.labelings
+
+
+def _chart_rows(name: str, label: str, line: Curve) -> Iterator[dict[str, Any]]:
+    for x, y, low, high in zip(*(values.tolist() for values in (line.x, line.y, line.low, line.high))):
+        if not math.isnan(y):
+            ends = (None if math.isnan(end) else end for end in (low, high))
+            yield {"label": label, "learner": name, "x": x, "y": y, **dict(zip(("low", "high"), ends))}
+
+
+def _points(key: str, title: str, curves: dict[str, Curve]) -> Sheet:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (each.learner, *(round(float(value), 4) for value in point))
-        for each in curves
-        for point in zip(each.x, each.y, each.low, each.high)
+        (name, *(round(float(value), 4) for value in point))
+        for name, line in curves.items()
+        for point in zip(line.x, line.y, line.low, line.high)
     )
     columns = ("learner", "across", "up", "low end of the band", "high end of the band")
     return Sheet(key, title, columns, rows, "", tuple(str(row[0]) for row in rows))
@@ -134,12 +150,10 @@ def _confusion(results: Results) -> tuple[Picture, ...]:
             (name in results.scored, results.scored[name].estimate.value) if name in results.scored else (False, 0.0)
         ),
     )
-    matrix = confusion(held[best], data)
+    matrix = confusion_counts(held[best].truth, held[best].labels, data.classes.size)
     names = [str(label) for label in data.classes]
     title = f"Which classes does {best} confuse? (confusion matrix)"
-    text = (
-        f"Rows by class and cross-validated prediction; fits on {held[best].rows:,} rows. Shades: share of the class."
-    )
+    text = f"Rows by class and prediction; fits on {held[best].fit_rows:,} rows. Shades: share of the class."
     rows = tuple((names[a], names[b], int(matrix[a, b])) for a in range(len(names)) for b in range(len(names)))
     sheet = Sheet("confusion", title, ("class", "prediction", "rows"), rows)
     return (Picture("confusion", title, text, spec_of(charts.confusion_of_rows(matrix, names, title)), sheet),)

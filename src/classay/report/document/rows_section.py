@@ -7,8 +7,8 @@ import numpy as np
 from ... import charts
 from ...arrays import Floats
 from ...expect import counted
+from ...learner.records.base import OutOfFold
 from ..results import DataResults, Results
-from ..run.folds import HeldOut
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import distance_in_words, percent
@@ -91,11 +91,11 @@ def _classes(results: Results) -> Sheet:
     return Sheet("classes", "Classes", (*columns, *called), tuple(rows), note)
 
 
-def _right_by_class(data: DataResults, held: HeldOut) -> Floats:
+def _right_by_class(data: DataResults, held: OutOfFold) -> Floats:
     """The share of the tested rows of each class that is predicted correctly; NaN if none was tested."""
-    codes = data.codes[held.tested]
+    codes = held.truth
     with np.errstate(invalid="ignore"):
-        return np.bincount(codes, held.right(data.codes), minlength=data.classes.size) / np.bincount(
+        return np.bincount(codes, held.right, minlength=data.classes.size) / np.bincount(
             codes, minlength=data.classes.size
         )
 

@@ -37,7 +37,7 @@ def slices_section(results: Results) -> Section:
     sheets = [_of_learner(results, name) for name in searched]
     none = [quoted(name) for name, sheet in zip(searched, sheets) if not sheet.rows]
     lead = f"{FOUND.format('a learner')} Open one to see its rows."
-    tested = results.predicted[next(iter(searched))].tested.size
+    tested = results.predicted[next(iter(searched))].rows.size
     if tested < results.data.codes.size:
         lead += f" Searched among {tested:,} of {results.data.codes.size:,} rows, those with predictions."
     lead += f" No slice stands out for {joined(none)}." if none else ""
@@ -45,7 +45,7 @@ def slices_section(results: Results) -> Section:
     pictures: tuple[Picture, ...] = ()
     if filled:
         # The chart shows the learner that one would choose.
-        best = max(filled, key=lambda name: float(results.predicted[name].right(results.data.codes).mean()))
+        best = max(filled, key=lambda name: float(results.predicted[name].right.mean()))
         pictures = (_picture(best, searched[best]),)
     for check in results.checks.values():
         sheets += [_of_added(check), by_column_sheet(check)]
@@ -69,7 +69,7 @@ def model_slices_section(check: ModelCheck | None, labels: NDArray[Any], numbers
 
 def _of_learner(results: Results, name: str) -> Sheet:
     data, held = results.data, results.predicted[name]
-    shown, labels = ShownRows(data.X, held.tested, held.tested), data.classes[data.codes[held.tested]]
+    shown, labels = ShownRows(data.X, held.rows, held.rows), data.classes[held.truth]
     return _with_rows(name, f"Where {name} is wrong", results.slices[name], shown, labels, data.classes[held.labels])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...expect import counted
 from ...intervals import Estimate
-from ..metric import ACCURACY, RANKING, Scored, rows_to_decide
+from ...learner.scores.comparison import ACCURACY, RANKING, Scored, rows_to_decide
 from ..results import Results
 from .document import Cell, Finding, Recommendation, Sheet
 from .figures import changed_by_sample

@@ -35,7 +35,7 @@ def more_classes(results: Results, judge: Judge) -> Outcome:
         "classes",
         later,
         name=results.classes.learner,
-        rows="" if held is None else f" (fits on {held.rows:,} rows)",
+        rows="" if held is None else f" (fits on {held.fit_rows:,} rows)",
         now=now,
         size=size,
         tenfold=10 * size,

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...arrays import Floats
 from ...intervals import Estimate, exact
+from ...learner.records.base import OutOfFold
+from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, placements, ranks_by_row
 from ..document.phrases import distance_in_words, joined, points, quoted, share, signed
 from ..results import Results
-from ..run.folds import HeldOut
-from ..score_ranks import EVENTS, nearly_constant, placements, ranks_by_row
-from .differences import difference_over_rows
 from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
@@ -25,7 +24,7 @@ class _Lead:
     """By how much a learner is ahead of the baseline, at 95 % and at the level of the page, in accuracy or AUC."""
 
     learner: str
-    held: HeldOut
+    held: OutOfFold
     own: float
     baseline: float
     lead: Estimate
@@ -68,23 +67,23 @@ def geometric_baseline(results: Results, judge: Judge) -> Outcome:
     return findings or say("fine", EVERYONE, least.lead, **parts, **common)
 
 
-def _lead(name: str, held: HeldOut, results: Results, judge: Judge) -> _Lead | None:
+def _lead(name: str, held: OutOfFold, results: Results, judge: Judge) -> _Lead | None:
     """The lead in accuracy; in AUC where predictions are nearly constant; None if neither can be said."""
     assert results.complexity is not None
-    data, places = results.data, np.searchsorted(results.measured, held.tested)
+    data, places = results.data, np.searchsorted(results.measured, held.rows)
     ranked = nearly_constant(held.labels)
-    own: Floats | None = held.right(data.codes).astype(float)
-    baseline = (results.complexity.predicted[places] == data.classes[data.codes[held.tested]]).astype(float)
+    own: Floats | None = held.right.astype(float)
+    baseline = (results.complexity.predicted[places] == data.classes[held.truth]).astype(float)
     if ranked:
-        positive = data.codes[held.tested] == 1
+        positive = held.truth == 1
         if data.classes.size != 2 or min(positive.sum(), (~positive).sum()) < EVENTS:
             return None
-        own = ranks_by_row(held, data.codes)
+        own = ranks_by_row(held)
         likely = np.exp(-results.complexity.values[places])
         baseline = placements(np.where(positive, likely, 1 - likely), positive)
     if own is None or np.isnan(baseline).any():
         return None
-    groups = data.groups_of(held.tested)
+    groups = held.groups
     lead, wider = (difference_over_rows(own, baseline, level, groups) for level in (LEVEL, judge.level))
     return _Lead(name, held, float(own.mean()), float(baseline.mean()), lead, wider, ranked)
 
@@ -93,14 +92,14 @@ def _below(outcome: str, leads: list[_Lead], common: dict[str, object]) -> Said:
     first = min(leads, key=lambda each: each.lead.value)
     others = [f"{quoted(each.learner)} ({each.in_words})" for each in leads if each is not first]
     too = f" Also below that: {joined(others)}." if others else ""
-    return say(outcome, first.learner, first.lead, both=first.in_words, rows=first.held.rows, too=too, **common)
+    return say(outcome, first.learner, first.lead, both=first.in_words, rows=first.held.fit_rows, too=too, **common)
 
 
 def _doubtful(of: str, leads: list[_Lead], common: dict[str, object]) -> Said:
     names = joined([f"{quoted(each.learner)} ({signed(each.lead)})" for each in leads])
     names += " is" if len(leads) == 1 else " are"
     unit = "points of AUC" if any(each.ranked for each in leads) else "points"
-    return say("doubtful", of, leads[0].lead, names=names, unit=unit, rows=leads[0].held.rows, **common)
+    return say("doubtful", of, leads[0].lead, names=names, unit=unit, rows=leads[0].held.fit_rows, **common)
 
 
 LEAST_SHARE = 0.01
@@ -178,14 +177,14 @@ def _with_copies(results: Results, judge: Judge) -> tuple[Estimate, float, str] 
     data, (name, apart) = results.data, results.with_copies
     together = results.predicted.get(name)
     groups = data.per_row.groups
-    if together is None or groups is None or together.tested.size != apart.tested.size:
+    if together is None or groups is None or together.rows.size != apart.rows.size:
         return None
-    tested = apart.tested
-    with_copies, without = apart.right(data.codes), together.right(data.codes)
+    tested = apart.rows
+    with_copies, without = apart.right, together.right
     gain = difference_over_rows(with_copies, without, judge.level, data.groups_of(tested))
     has_copy = np.bincount(groups)[groups[tested]] > 1
     effect = (
-        f"With copies in both training and test rows, {quoted(name)} (fits on {together.rows:,} rows) predicts "
+        f"With copies in both training and test rows, {quoted(name)} (fits on {together.fit_rows:,} rows) predicts "
         f"{share(float(with_copies.mean()))} of the rows correctly: {share(float(with_copies[has_copy].mean()))} of "
         f"those that have a copy, {share(float(with_copies[~has_copy].mean()))} of the others. With copies on one side "
         f"only it is {share(float(without.mean()))}, a difference of {points(gain)}. All other figures of this page "

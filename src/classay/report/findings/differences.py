@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_mean
+from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of
+from ...learner.scores.comparison import difference_over_rows
 from ...learner.stability.agreement import agreement
 from ..results import LearnerResults, Results
 
@@ -39,21 +40,6 @@ def not_less_accurate(learner: LearnerResults, results: Results) -> list[Learner
     ]
 
 
-def difference_over_rows(
-    one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None = None
-) -> Estimate:
-    """The mean of one minus that of the other, such as how much more often one is right; with groups, over groups."""
-    return mean_over_rows(one.astype(float) - other.astype(float), level, groups)
-
-
-def mean_over_rows(values: NDArray[Any], level: float, groups: NDArray[Any] | None = None) -> Estimate:
-    """The mean of a value per row; with groups, its interval is over groups."""
-    if groups is None:
-        return of_mean(values, level, "over rows")
-    table = by_group(values[None, :], groups)
-    return around(float(values.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
-
-
 def _on_same_subsets(one: LearnerResults, other: LearnerResults) -> list[NDArray[Any]]:
     """The predictions of both on the first subsets, which they share: a slow learner may have fewer."""
     subsets = min(len(one.labelings.labels), len(other.labelings.labels))
@@ -73,10 +59,10 @@ def paired_difference(results: Results, one: str, other: str, figure: str, level
     """
     first, second = results.predicted.get(one), results.predicted.get(other)
     if figure == "accuracy" and first is not None and second is not None:
-        if not np.array_equal(first.tested, second.tested):
+        if not np.array_equal(first.rows, second.rows):
             return None
-        rights = [held.right(results.data.codes) for held in (first, second)]
-        return difference_over_rows(rights[0], rights[1], level, results.data.groups_of(first.tested))
+        rights = [held.right for held in (first, second)]
+        return difference_over_rows(rights[0], rights[1], level, first.groups)
     measures = {"refit_accuracy": accuracy_difference, "stability": stability_difference}
     learners = [results.learners[name] for name in (one, other) if name in results.learners]
     if figure not in measures or len(learners) < 2 or not comparable(*learners):

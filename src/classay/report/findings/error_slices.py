@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
 from ...data.model.error_slices import Slices
+from ...learner.records.base import OutOfFold
+from ...learner.scores.comparison import EVENTS, nearly_constant
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ...regions.region import Region
 from ..document.phrases import joined, quoted, share
 from ..results import Results
-from ..run.folds import HeldOut
-from ..score_ranks import EVENTS, nearly_constant
 from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, rule, say
 
 ALWAYS = 0.99
@@ -50,7 +50,7 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
     predicted: dict[str, _LearnerSlice] = {}
     for name, slices in searched.items():
         held, most = held_out[name], judge.slice_p(len(slices.tested))
-        errors = excess_errors(slices, held, ~held.right(results.data.codes), results.data.groups_of(held.tested))
+        errors = excess_errors(slices, held, ~held.right, held.groups)
         pairs = [pair for pair in zip(slices.slices, errors) if pair[0].size * pair[0].rate.value >= EVENTS]
         large = [_LearnerSlice(*pair, len(pairs) - 1) for pair in pairs]
         clear = [each for each in large if each.excess.p_value <= most and each.mostly_unpredicted]
@@ -71,7 +71,7 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
 
 
 def _concentrated(
-    slices: dict[str, _LearnerSlice], held_out: dict[str, HeldOut], results: Results, shown: bool
+    slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFold], results: Results, shown: bool
 ) -> Said:
     """The slice of the most accurate learner; `shown` is whether its scores show it, as far as they can."""
     name = most_accurate({name: held_out[name] for name in slices}, results)
@@ -89,8 +89,8 @@ def _concentrated(
         here.rate,
         condition=here.condition,
         size=here.size,
-        tested=held.tested.size,
-        rows=held.rows,
+        tested=held.rows.size,
+        rows=held.fit_rows,
         rest=here.rest_rate,
         elsewhere=f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere",
         scores=scores,
@@ -98,7 +98,7 @@ def _concentrated(
     )
 
 
-def _certain(held: HeldOut) -> str:
+def _certain(held: OutOfFold) -> str:
     """Why scores cannot predict errors, if they cannot."""
     if held.scores is None:
         return "It gives no scores that could predict this"
@@ -139,7 +139,7 @@ class ExcessErrors:
         return self.seen - self.expected - 2 * self.error
 
 
-def excess_errors(slices: Slices, held: HeldOut, wrong: Mask, groups: Ints | None = None) -> list[ExcessErrors]:
+def excess_errors(slices: Slices, held: OutOfFold, wrong: Mask, groups: Ints | None = None) -> list[ExcessErrors]:
     """For each slice, the errors beyond those that the learner's scores predict.
 
     The part of the rows in which slices were searched shows how the error rate falls with certainty: a logistic curve
@@ -167,7 +167,7 @@ def excess_errors(slices: Slices, held: HeldOut, wrong: Mask, groups: Ints | Non
     return by_slice
 
 
-def certainty(held: HeldOut) -> Floats:
+def certainty(held: OutOfFold) -> Floats:
     """The probability that the scores give to the likeliest class; 0 everywhere without scores."""
     if held.scores is None:
         return np.zeros(held.labels.size)

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from ...intervals import Estimate, exact
+from ...learner.scores.comparison import mean_over_rows
 from ...notes import Note
 from ..document.phrases import joined, one_line, percent, quoted
 from ..results import LearnerResults, Results
-from .differences import mean_over_rows
 from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, refits, rule, say
 
 
@@ -111,17 +111,17 @@ def more_rows(results: Results, judge: Judge) -> Outcome:
     if best not in results.learners:
         return f"there are no refits of {best}"
     held, labelings = full[best], results.learners[best].labelings
-    place = np.searchsorted(held.tested, test)
-    there = np.flatnonzero((place < held.tested.size) & (held.tested[np.minimum(place, held.tested.size - 1)] == test))
+    place = np.searchsorted(held.rows, test)
+    there = np.flatnonzero((place < held.rows.size) & (held.rows[np.minimum(place, held.rows.size - 1)] == test))
     if there.size < 2 or labelings.truth.size != test.size:
         return "test points have no cross-validated predictions"
     before = (labelings.labels == labelings.truth).mean(axis=(0, 1))[there]
-    gains = held.right(results.data.codes)[place[there]].astype(float) - before
+    gains = held.right[place[there]].astype(float) - before
     groups = results.data.groups_of(test[there])
     clearly, usual = (mean_over_rows(gains, level, groups) for level in (CLEAR, LEVEL))
-    sizes = {"large": held.rows, "small": small}
+    sizes = {"large": held.fit_rows, "small": small}
     if clearly.low > 0 and clearly.value >= MATTERS:
-        least, most = sorted(100 * twice(clearly.value, held.rows / small, power) for power in (SLOW, FAST))
+        least, most = sorted(100 * twice(clearly.value, held.fit_rows / small, power) for power in (SLOW, FAST))
         return say("more", best, clearly, least=least, most=most, **sizes)
     return say("fine", best, usual, **sizes) if usual.high < MATTERS else []
 

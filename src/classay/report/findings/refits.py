@@ -11,10 +11,10 @@ from scipy import stats
 
 from ...intervals import Estimate, difference, exact, of_mean
 from ...learner.orientation.kinship import Kinship
+from ...learner.scores.comparison import nearly_constant
 from ..document.figures import accuracy_of, changed_by_randomness, changed_by_sample, gap
 from ..document.phrases import joined, percent, points, quoted, share
 from ..results import LearnerResults, Results
-from ..score_ranks import nearly_constant
 from .differences import accuracy_difference, not_less_accurate, stability_difference
 from .rules import EVERYONE, Judge, Outcome, Said, refits, rule, say, two_learners
 

@@ -14,10 +14,10 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from ...intervals import Estimate, normal_quantile
+from ...learner.records.base import MOSTLY, OutOfFold
 from ..document import Finding
 from ..document.phrases import bits, percent, points, quoted, share
 from ..results import Results
-from ..run.folds import MOSTLY, HeldOut
 
 EVERYONE = "all learners"
 """The subject of a finding that is not about a single learner."""
@@ -179,18 +179,18 @@ def full_fits(results: Results) -> str:
         return ""
     if not results.predicted:
         return "there are no cross-validated predictions"
-    most = max(results.predicted.values(), key=lambda held: held.rows)
-    return f"cross-validated fits had {most.rows:,} of {most.available:,} rows; use --rows all"
+    most = max(results.predicted.values(), key=lambda held: held.fit_rows)
+    return f"cross-validated fits had {most.fit_rows:,} of {most.available:,} rows; use --rows all"
 
 
-def full_folds(results: Results) -> dict[str, HeldOut]:
+def full_folds(results: Results) -> dict[str, OutOfFold]:
     """The cross-validated predictions of learners whose fits had nearly all rows: with fewer, it is another learner."""
     return {name: held for name, held in results.predicted.items() if held.is_full}
 
 
-def most_accurate(held: Mapping[str, HeldOut], results: Results) -> str:
+def most_accurate(held: Mapping[str, OutOfFold], results: Results) -> str:
     """The learner whose cross-validated predictions are right most often."""
-    return max(held, key=lambda name: float(held[name].right(results.data.codes).mean()))
+    return max(held, key=lambda name: float(held[name].right.mean()))
 
 
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:
@@ -218,5 +218,5 @@ def _rows_used(of: str, basis: str, results: Results) -> tuple[int, int]:
         return (size, half) if isinstance(size, int) else (half, half)
     if basis == "folds":
         held = [results.predicted[of]] if of in results.predicted else list(results.predicted.values())
-        return min(((each.rows, each.available) for each in held), default=(0, 0))
+        return min(((each.fit_rows, each.available) for each in held), default=(0, 0))
     return 0, 0

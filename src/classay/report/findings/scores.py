@@ -10,12 +10,18 @@ import numpy as np
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
 from ...intervals import Estimate, exact, of_proportion_by_group
+from ...learner.records.base import OutOfFold
+from ...learner.scores.comparison import (
+    EVENTS,
+    classes_with_rows,
+    difference_over_rows,
+    mean_over_rows,
+    ranks_by_row,
+    ranks_of_class,
+)
 from ...splits import PerRow, fold_of_rows
 from ..document.phrases import joined, points, quoted
 from ..results import Results
-from ..run.folds import HeldOut
-from ..score_ranks import EVENTS, classes_with_rows, ranks_by_row, ranks_of_class
-from .differences import difference_over_rows, mean_over_rows
 from .rules import EVERYONE, Judge, Outcome, Said, every_learner, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
@@ -32,8 +38,7 @@ def largest_class(results: Results, judge: Judge) -> Outcome:
         return f"fewer than {EVENTS} rows are not of the largest class"
     common = {"label": quoted(data.classes[largest]), "chance": float(always.mean())}
     leads = {
-        name: difference_over_rows(each.right(data.codes), always[each.tested], LEVEL, data.groups_of(each.tested))
-        for name, each in held.items()
+        name: difference_over_rows(each.right, always[each.rows], LEVEL, each.groups) for name, each in held.items()
     }
     least = min(leads, key=lambda name: leads[name].value)
     return [
@@ -41,16 +46,16 @@ def largest_class(results: Results, judge: Judge) -> Outcome:
     ] or say("better", EVERYONE, leads[least], learners=every_learner(held, results), name=least, **common)
 
 
-def _no_better(name: str, held: HeldOut, lead: Estimate, results: Results, common: dict[str, object]) -> Said:
-    codes, groups = results.data.codes, results.data.groups_of(held.tested)
-    ranks = ranks_by_row(held, codes)
+def _no_better(name: str, held: OutOfFold, lead: Estimate, results: Results, common: dict[str, object]) -> Said:
+    groups = held.groups
+    ranks = ranks_by_row(held)
     auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
     ranked, clearly = auc is not None and auc.low > 0.5, lead.value <= 0
     return say(
         "ranked" if ranked else "no_better" if clearly else "unclear",
         name,
-        of_proportion_by_group(held.right(codes), groups),
-        rows=held.rows,
+        of_proportion_by_group(held.right, groups),
+        rows=held.fit_rows,
         lead="" if clearly else f", which is lower by {points(lead)}",
         scores=""
         if auc is None
@@ -99,23 +104,23 @@ def missed_class(results: Results, judge: Judge) -> Outcome:
     return findings or say("fine", EVERYONE, exact(0, "count"), few=unjudged, judged=judged)
 
 
-def _missed(held: HeldOut, results: Results) -> list[_Missed]:
+def _missed(held: OutOfFold, results: Results) -> list[_Missed]:
     data = results.data
-    codes, right, groups = data.codes[held.tested], held.right(data.codes), data.groups_of(held.tested)
+    codes, right, groups = held.truth, held.right, held.groups
     shares, two = np.bincount(data.codes) / data.codes.size, data.classes.size == 2
     missed = []
     for code in classes_with_rows(codes):
         own = codes == code
         recall = of_proportion_by_group(right[own], None if groups is None else groups[own], RECALL_LEVEL)
         if recall.high < HALF * shares[code]:
-            ranks = ranks_of_class(held, data.codes, code)
+            ranks = ranks_of_class(held, code)
             auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
             label, rows = quoted(data.classes[code]), int(own.sum())
             missed.append(_Missed(label, rows, int(right[own].sum()), float(shares[code]), auc, two))
     return missed
 
 
-def _hardly_found(name: str, held: HeldOut, missed: list[_Missed], ranked: bool) -> Said:
+def _hardly_found(name: str, held: OutOfFold, missed: list[_Missed], ranked: bool) -> Said:
     named = joined([f"{each.label} ({each.found:,} of {each.rows:,} rows)" for each in missed[:3]])
     more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
     label, auc = missed[0].label, missed[0].auc
@@ -124,7 +129,7 @@ def _hardly_found(name: str, held: HeldOut, missed: list[_Missed], ranked: bool)
         name,
         exact(len(missed), "count"),
         classes=f"{'class' if len(missed) == 1 else 'classes'} {named}{more}",
-        rows=held.rows,
+        rows=held.fit_rows,
         share=sum(each.share for each in missed),
         scores="" if auc is None else f" Its scores rank rows of class {label} with an AUC of {auc:.2f}.",
     )
@@ -183,10 +188,10 @@ def calibration(results: Results, judge: Judge) -> Outcome:
     return say("fine", EVERYONE, worst.gap, name=worst.learner)
 
 
-def _gap(name: str, held: HeldOut, results: Results, level: float) -> _Gap:
+def _gap(name: str, held: OutOfFold, results: Results, level: float) -> _Gap:
     """The largest of: mean sureness minus accuracy, and mean probability of each class minus its share."""
     assert held.probabilities is not None
-    codes, groups = results.data.codes[held.tested], results.data.groups_of(held.tested)
+    codes, groups = held.truth, held.groups
     probabilities = held.probabilities / held.probabilities.sum(axis=1, keepdims=True)
     sure, right = probabilities.max(axis=1), (probabilities.argmax(axis=1) == codes).astype(float)
     gaps = [_Gap(name, mean_over_rows(sure - right, level, groups), float(sure.mean()), float(right.mean()))]
@@ -199,7 +204,7 @@ def _gap(name: str, held: HeldOut, results: Results, level: float) -> _Gap:
     return clear[0] if clear else max(gaps, key=lambda each: max(each.gap.high, -each.gap.low))
 
 
-def _off(off: list[_Gap], held_out: dict[str, HeldOut]) -> Said:
+def _off(off: list[_Gap], held_out: dict[str, OutOfFold]) -> Said:
     first, held = off[0], held_out[off[0].learner]
     others = [f"{quoted(each.learner)} ({each.direction} by {points(each.size)})" for each in off[1:]]
     return say(
@@ -209,11 +214,11 @@ def _off(off: list[_Gap], held_out: dict[str, HeldOut]) -> Said:
         high="high" if first.gap.value > 0 else "low",
         mean=first.mean,
         real=first.real,
-        rows=held.rows,
+        rows=held.fit_rows,
         direction=first.direction,
         size=first.size,
         label=first.of,
-        method="isotonic" if held.rows >= ENOUGH else "sigmoid",
+        method="isotonic" if held.fit_rows >= ENOUGH else "sigmoid",
         too=f" Also off: {joined(others)}." if others else "",
     )
 
@@ -243,7 +248,7 @@ def threshold(results: Results, judge: Judge) -> Outcome:
     if why := full_fits(results):
         return why
     able = {name: held for name, held in full_folds(results).items() if held.probabilities is not None}
-    events = [int((data.codes[held.tested] == rarer).sum()) for held in able.values()]
+    events = [int((held.truth == rarer).sum()) for held in able.values()]
     if not events or min(events) < EVENTS:
         return "no learner gives probabilities" if not events else f"there are {min(events)} rows of the rarer class"
     thresholds = [_better(name, held, results, rarer) for name, held in able.items()]
@@ -268,9 +273,9 @@ def threshold(results: Results, judge: Judge) -> Outcome:
     )
 
 
-def _better(name: str, held: HeldOut, results: Results, rarer: int) -> _Threshold:
+def _better(name: str, held: OutOfFold, results: Results, rarer: int) -> _Threshold:
     assert held.probabilities is not None
-    codes, groups = results.data.codes[held.tested], results.data.groups_of(held.tested)
+    codes, groups = held.truth, held.groups
     is_rare, p = codes == rarer, held.probabilities[:, rarer]
     half = fold_of_rows(codes, 2, seeds.integers(0, "thresholds", count=1)[0], PerRow(groups=groups))
     flagged = np.zeros(codes.size, dtype=bool)

@@ -13,11 +13,11 @@ from typing import Any
 from ...expect import InputError, nearest, shown
 from ...files import expect_file
 from ...intervals import Estimate
+from ...learner.scores.comparison import check_metric
 from ...tables.sources import BUILT_IN
 from ..document import Report
 from ..document.glossary import TERMS
 from ..document.phrases import printed
-from ..metric import check_metric
 from ..run.clock import seconds_of
 from .gate import FIGURES, AnyGate, ban_from, gate_from
 

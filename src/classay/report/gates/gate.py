@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...expect import InputError, nearest, shown
+from ...learner.scores.scorers import scorer_names
 from ..document import LEVELS
 from ..document.glossary import figures_by_subject, term_of
 from ..findings import RULES
-from ..metric import is_metric
 
 FIGURES = figures_by_subject()
 """The figures that a gate can name, by subject."""
@@ -149,7 +149,7 @@ def _pair_gate(text: str, match: re.Match[str]) -> PairGate:
 
 def _figure(name: str, about: str, text: object) -> str:
     """The figure, if the subject has it; else where to find it, or the nearest ones."""
-    if name in FIGURES[about] or (about == "learner" and is_metric(name)):
+    if name in FIGURES[about] or (about == "learner" and name in scorer_names()):
         return name
     hint = nearest(name, FIGURES[about]) + f" The figures are {shown(FIGURES[about], 18)}."
     subject = term_of(name).subject

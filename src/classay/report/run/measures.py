@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,27 +21,25 @@ from ...data.rows import complexity
 from ...estimators.encoder import numbers, numbers_of_two
 from ...expect import InputError
 from ...inputs import take
-from ...intervals import Estimate, of_proportion_by_group
+from ...learner.fitting.checks import Setup
 from ...learner.fitting.retrain_scheme import Retrain
 from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import orientation
 from ...learner.record import record
+from ...learner.records.base import OutOfFold
 from ...learner.records.labelings import Labelings
+from ...learner.rounds import RecordRounds
 from ...learner.scores.retrain_change import Retraining, retraining
 from ...learner.stability.stability import stability
 from ..model_check import ModelCheck, check_held_out
 from ..results import ClassesResults, DataResults, LearnerResults, Results
 from .clock import Clock
-from .folds import Folds, HeldOut, cross_validate
-from .learners import with_more_iterations
 from .rows import sampled
 from .settings import Effort
 
 NO_TIME = "time was up"
 REPLACED = 0.1
 """Share of the rows that a retraining replaces."""
-MORE_ITERATIONS = 10
-"""So many times the iterations are tried on one fold where fits did not converge."""
 LEAST_CLASSES, ENOUGH_CLASSES = 5, 20
 """Smallest number of classes for a forecast of more classes where it is asked for, and where it is not."""
 
@@ -76,13 +75,13 @@ def learner_results(
     )
 
 
-def slices_of(predicted: dict[str, HeldOut], data: DataResults, seed: int, why: dict[str, str]) -> dict[str, Slices]:
+def slices_of(predicted: dict[str, OutOfFold], data: DataResults, seed: int, why: dict[str, str]) -> dict[str, Slices]:
     """Where errors concentrate among the rows that each learner predicts, of those of which this can be said."""
     made: dict[str, Slices] = {}
     for name, held in predicted.items():
-        rows = data.X if held.tested.size == data.codes.size else take(data.X, held.tested)
+        rows = data.X if held.rows.size == data.codes.size else take(data.X, held.rows)
         try:
-            wrong, groups = ~held.right(data.codes), data.groups_of(held.tested)
+            wrong, groups = ~held.right, held.groups
             made[name] = slices(rows, wrong, random_state=seed, groups=groups)
         except InputError as too_little:
             why["slices"] = str(too_little)
@@ -124,7 +123,7 @@ def complexity_of(
 
 
 def checks_of(
-    held_out: dict[str, HeldOut], data: DataResults, measured: Ints, result: Complexity | None, seed: int
+    held_out: dict[str, OutOfFold], data: DataResults, measured: Ints, result: Complexity | None, seed: int
 ) -> dict[str, ModelCheck]:
     """Cross-validated predictions against the geometry, by learner; nothing without a complexity."""
     if result is None:
@@ -133,7 +132,7 @@ def checks_of(
 
 
 def classes_of(
-    data: DataResults, held_out: dict[str, HeldOut], why: dict[str, str], wanted: bool | None = None
+    data: DataResults, held_out: dict[str, OutOfFold], why: dict[str, str], wanted: bool | None = None
 ) -> ClassesResults | None:
     """Forecast for more classes, of the best learner that gives scores; `wanted`: also for fewer than 20 classes."""
     size = data.classes.size
@@ -153,9 +152,9 @@ def classes_of(
     if not scored:
         why["classes"] = "no learner gives a score to every class"
         return None
-    best = max(scored, key=lambda name: float(scored[name].right(data.codes).mean()))
+    best = max(scored, key=lambda name: float(scored[name].right.mean()))
     try:
-        curve = accuracy_curve(scored[best].scores, data.codes[scored[best].tested], classes=np.arange(size))
+        curve = accuracy_curve(scored[best].scores, scored[best].truth, classes=np.arange(size))
         return ClassesResults(best, extrapolate(curve, [2 * size, 10 * size]), information(curve))
     except InputError as mistake:
         why["classes"] = str(mistake)
@@ -168,10 +167,10 @@ def wrong_labels_of(results: Results) -> WrongLabels | None:
         return None
     best, measured = results.most_accurate, results.measured
     held = None if best is None else results.predicted[best]
-    if held is None or held.scores is None or not np.isin(measured, held.tested).all():
+    if held is None or held.scores is None or not np.isin(measured, held.rows).all():
         return results.complexity.wrong_labels(None)
     with np.errstate(invalid="ignore"):
-        shares: Floats = special.softmax(held.scores[np.searchsorted(held.tested, measured)], axis=1)
+        shares: Floats = special.softmax(held.scores[np.searchsorted(held.rows, measured)], axis=1)
     return results.complexity.wrong_labels(shares if np.isfinite(shares).all() else None)
 
 
@@ -212,20 +211,25 @@ def retrained(data: DataResults, learner: Any, name: str, effort: Effort, clock:
     return NO_TIME if refits.interrupted else retraining(refits)
 
 
-def more_iterations(
-    data: DataResults, learner: Any, held: HeldOut | None, folds: Folds, clock: Clock
-) -> Estimate | None:
-    """The share of predictions that ten times the iterations change, on one fold; None if that cannot be said."""
-    longer = with_more_iterations(learner, MORE_ITERATIONS)
-    if longer is None or held is None or held.rows < held.available:
-        return None
-    here = folds.fold_of_row[folds.tested] == folds.numbers[0]
-    part = replace(folds, tested=folds.tested[here])
+def predictions_of(
+    folds: Setup, learners: Mapping[str, Any], effort: Effort, clock: Clock, isolate: bool = False
+) -> tuple[dict[str, OutOfFold], dict[str, str]]:
+    """Cross-validated predictions by learner, and why others have none; those that only lack time are in neither.
+
+    One fold of every learner comes before the second fold of any.
+    """
+    rounds = RecordRounds(folds, learners, effort.executor, effort.store, effort.progress, isolate=isolate)
     with clock.limit():
-        done = cross_validate({"longer": longer}, part, executor=1).held_out.get("longer")
-    if done is None:
-        return None
-    return of_proportion_by_group(done.labels != held.labels[here], data.groups_of(part.tested))
+        rounds.grow(list(learners), label="cross-validation")
+    if rounds.interrupted and not clock.over:
+        raise KeyboardInterrupt
+    predicted, errors = {}, dict(rounds.failed)
+    for name in [name for name in learners if rounds.splits.get(name) and name not in rounds.failed]:
+        try:
+            predicted[name] = rounds.record(name).out_of_fold()
+        except InputError as mistake:
+            errors[name] = str(mistake)
+    return predicted, errors
 
 
 def part_of(data: DataResults, most: int, seed: int) -> DataResults:

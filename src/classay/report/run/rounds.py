@@ -17,35 +17,38 @@ import pandas as pd
 from ...arrays import Ints
 from ...expect import InputError
 from ...inputs import take
-from ...intervals import Estimate
+from ...intervals import Estimate, of_proportion_by_group
 from ...learner.fitting.checks import Setup, prepare
+from ...learner.fitting.folds import FoldFits, Folds
 from ...learner.fitting.schemes import HalfSplits
+from ...learner.records.base import OutOfFold
 from ...learner.rounds import RecordRounds
+from ...learner.scores.comparison import ACCURACY, RANKING, metric_for, scored
 from ...learner.scores.retrain_change import Retraining
 from ...network.quality.quality import NetworkQuality
 from ...notes import Note
-from ..metric import ACCURACY, RANKING, metric_for, scored
 from ..results import DataResults, LearnerResults, Results
 from .clock import Clock, time_text
-from .folds import Folds, HeldOut, cross_validate
-from .learners import Tried, refuse_none, scales, tried, votes_for_itself
+from .learners import Tried, refuse_none, scales, tried, votes_for_itself, with_more_iterations
 from .measures import (
     checks_of,
     classes_of,
     complexity_of,
     kinship_of,
     learner_results,
-    more_iterations,
+    predictions_of,
     retrained,
     slices_of,
     wrong_labels_of,
 )
 from .rows import sampled
-from .settings import Effort, settings_of
+from .settings import FOLDS, Effort, settings_of
 from .suspicions import importance_of, suspicions_of
 
 LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
+MORE_ITERATIONS = 10
+"""So many times the iterations are tried on one fold where fits did not converge."""
 COPIES = 0.005
 """Share of copied rows from which their effect is measured."""
 
@@ -70,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """All that rounds need: rows, learners that were tried, folds, and the setup of refits. It does not change."""
+    """All that rounds need: rows, learners that were tried, and the setups of folds and refits. It does not change."""
 
     data: DataResults
     given: Mapping[str, Any]
@@ -79,7 +82,7 @@ class Plan:
     wanted: Wanted
     networks: Mapping[str, NetworkQuality]
     command: str | None
-    folds: Folds
+    folds: Setup
     setup: Setup
     measured: Ints
 
@@ -154,7 +157,6 @@ def _planned(
     setup = _setup(data, effort, next(iter(learners.values())))
     with clock.stage("Trial fits"):
         usable = tried(learners, data, effort.seed)
-    points = sampled(data.codes, effort.tested, effort.seed)
     return Plan(
         data=data,
         given=learners,
@@ -163,7 +165,7 @@ def _planned(
         wanted=wanted,
         networks=networks,
         command=command,
-        folds=Folds.of(data.for_learners, data.codes, data.classes, effort.seed, points, data.per_row),
+        folds=fold_setup(data, effort, next(iter(learners.values())), data.per_row.groups),
         setup=setup,
         measured=sampled(data.codes, effort.limited(data.codes.size), effort.seed),
     )
@@ -193,11 +195,7 @@ def _setup(data: DataResults, effort: Effort, learner: Any) -> Setup:
         X_test=None if test is None else test.X,
         y_test=None if test is None else test.y,
     )
-    weights = data.per_row.weights
-    if weights is not None:
-        # Each learner is asked whether it takes weights when it is tried. Test rows need none.
-        padded = np.concatenate([weights, np.ones(setup.y.size - weights.size)])
-        setup = replace(setup, per_row=replace(setup.per_row, weights=padded))
+    setup = _weighted(setup, data)
     half = setup.train.size // 2
     size = effort.limited(half)
     return replace(
@@ -205,6 +203,28 @@ def _setup(data: DataResults, effort: Effort, learner: Any) -> Setup:
         scheme=HalfSplits(4, None if size >= half else size),
         own_points=effort.tested if half > effort.tested else None,
     )
+
+
+def fold_setup(
+    data: DataResults, effort: Effort, learner: Any, groups: Ints | None, points: Ints | None = None
+) -> Setup:
+    """The folds of cross-validated predictions: of a large table, those of a sample; or of these `points` only."""
+    points = sampled(data.codes, effort.tested, effort.seed) if points is None else points
+    scheme = Folds(FOLDS, effort.rows, points)
+    time = data.per_row.time
+    rows = data.for_learners, data.labels
+    return _weighted(
+        prepare(learner, *rows, scheme, 1, 0.5, None, effort.seed, None, 1, groups=groups, time=time), data
+    )
+
+
+def _weighted(setup: Setup, data: DataResults) -> Setup:
+    """The setup with the weights of rows. Each learner is asked whether it takes them when it is tried."""
+    weights = data.per_row.weights
+    if weights is None:
+        return setup
+    padded = np.concatenate([weights, np.ones(setup.y.size - weights.size)])  # test rows need none
+    return replace(setup, per_row=replace(setup.per_row, weights=padded))
 
 
 # The first round: rows, and cross-validated predictions
@@ -249,23 +269,20 @@ def _first_round(plan: Plan, clock: Clock) -> Results:
 
 def _cross_validated(
     plan: Plan, why: dict[str, str], clock: Clock
-) -> tuple[dict[str, HeldOut], dict[str, str], tuple[str, ...]]:
+) -> tuple[dict[str, OutOfFold], dict[str, str], tuple[str, ...]]:
     """Predictions by learner, why others have none, and those of them that only lacked time."""
-    effort, learners = plan.effort, plan.tried.learners
-    failed = dict(plan.tried.failed)
+    effort, learners, failed = plan.effort, plan.tried.learners, dict(plan.tried.failed)
     if not learners:
         return {}, failed, ()
-    with clock.stage("Cross-validated predictions"), clock.limit():
-        done = cross_validate(learners, plan.folds, effort.rows, effort.executor, effort.progress, isolate=plan.isolate)
-    if done.interrupted and not clock.over:
-        raise KeyboardInterrupt
-    for reason in done.failed.values():
+    with clock.stage("Cross-validated predictions"):
+        predicted, errors = predictions_of(plan.folds, learners, effort, clock, plan.isolate)
+    for reason in errors.values():
         why["slices"] = reason
-    unfinished = [name for name in learners if name not in done.held_out and name not in done.failed]
+    unfinished = [name for name in learners if name not in predicted and name not in errors]
     for name in unfinished:
         failed[name] = _not_finished("its cross-validated fits were not done", clock)
         clock.say(f"{name}: {failed[name]}")
-    return {name: done.held_out[name] for name in learners if name in done.held_out}, failed, tuple(unfinished)
+    return predicted, failed, tuple(unfinished)
 
 
 def _not_finished(what: str, clock: Clock) -> str:
@@ -277,11 +294,11 @@ def _with_metrics(plan: Plan, results: Results) -> Results:
     """The metrics of all learners whose fits had nearly all rows."""
     data, seed = plan.data, plan.effort.seed
     full = {name: held for name, held in results.predicted.items() if held.is_full}
-    metric = metric_for(next(iter(plan.wanted.metrics), None), full, data)
+    metric = metric_for(next(iter(plan.wanted.metrics), None), full)
     # What costs nothing is shown besides the metric that was asked for.
     usual = (ACCURACY, RANKING) if data.classes.size == 2 else (ACCURACY,)
     by_metric = {
-        each: {name: one for name, held in full.items() if (one := scored(each, name, held, data, seed)) is not None}
+        each: {name: one for name, held in full.items() if (one := scored(each, name, held, seed)) is not None}
         for each in dict.fromkeys((metric, *plan.wanted.metrics, *usual))
     }
     return replace(results, metric=metric, scored=by_metric.pop(metric), more_metrics=by_metric)
@@ -312,26 +329,15 @@ def _with_full_fits(plan: Plan, base: Results, clock: Clock) -> tuple[Results, d
     return replace(base, why=base.why | reasons), retrainings
 
 
-def _with_copies(plan: Plan, base: Results, clock: Clock) -> tuple[str, HeldOut] | None:
+def _with_copies(plan: Plan, base: Results, clock: Clock) -> tuple[str, OutOfFold] | None:
     """Predictions of the most accurate learner with copies of rows on both sides, which shows how much they help."""
     data, best = plan.data, base.most_accurate
     if not data.copies_together or data.duplicates < COPIES * data.codes.size or best is None:
         return None
-    folds = Folds.of(
-        plan.folds.X,
-        data.codes,
-        data.classes,
-        plan.effort.seed,
-        plan.folds.tested,
-        replace(data.per_row, groups=None),
-    )
-    with clock.limit():
-        done = cross_validate(
-            {best: plan.tried.learners[best]}, folds, plan.effort.rows, plan.effort.executor, isolate=plan.isolate
-        )
-    if done.interrupted and not clock.over:
-        raise KeyboardInterrupt
-    return (best, done.held_out[best]) if best in done.held_out else None
+    learner, quiet = plan.tried.learners[best], replace(plan.effort, progress=False)
+    folds = fold_setup(data, plan.effort, learner, groups=None)
+    predicted, _ = predictions_of(folds, {best: learner}, quiet, clock, plan.isolate)
+    return (best, predicted[best]) if best in predicted else None
 
 
 # Results after a round
@@ -372,7 +378,7 @@ def _refitted(
 
 
 def _learner(
-    plan: Plan, name: str, records: RecordRounds, known: LearnerResults | None, held: HeldOut | None, clock: Clock
+    plan: Plan, name: str, records: RecordRounds, known: LearnerResults | None, held: OutOfFold | None, clock: Clock
 ) -> LearnerResults:
     """The results of the refits of a learner; what does not depend on their number is taken from `known`."""
     learner = plan.tried.learners[name]
@@ -380,7 +386,7 @@ def _learner(
     effect: Estimate | None = None if known is None else known.more_iterations
     warned = any(isinstance(note, Note) and "Convergence" in note.subject for note in made.labelings.notes)
     if warned and effect is None and not clock.over:
-        effect = more_iterations(plan.data, learner, held, plan.folds, clock)
+        effect = _more_iterations(plan, learner, held, clock)
     return replace(
         made,
         wrapped=plan.tried.wrapped.get(name, ""),
@@ -388,6 +394,22 @@ def _learner(
         scales=scales(learner),
         more_iterations=effect,
     )
+
+
+def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None, clock: Clock) -> Estimate | None:
+    """The share of predictions that ten times the iterations change, on one fold; None if that cannot be said."""
+    longer, data = with_more_iterations(learner, MORE_ITERATIONS), plan.data
+    if longer is None or held is None or held.fit_rows < held.available:
+        return None
+    assert isinstance(plan.folds.scheme, FoldFits)
+    here = plan.folds.scheme.asked[0]
+    folds = fold_setup(data, plan.effort, longer, data.per_row.groups, here)
+    one_worker = replace(plan.effort, executor=1, progress=False, rows=None, store=None)
+    predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, clock)
+    if not predicted:
+        return None
+    changed = predicted["longer"].labels != held.labels[np.searchsorted(held.rows, here)]
+    return of_proportion_by_group(changed, data.groups_of(here))
 
 
 def _named(
@@ -411,7 +433,7 @@ def _named(
         plan.command,
         wanted.keywords,
         measured_rows=int(plan.measured.size),
-        tested_rows=int(plan.folds.tested.size),
+        tested_rows=int(plan.folds.test.size),
         interrupted=interrupted,
         preliminary=preliminary,
         seconds=clock.passed,

@@ -12,8 +12,9 @@ from typing import Any
 from ...engine.machine import machine, versions
 from ...expect import counted
 from ...learner.fitting.checks import Setup
-from .folds import FOLDS
 
+FOLDS = 5
+"""Folds of cross-validated predictions."""
 SPLITS = (5, 10, 20, 50)
 """Rounds: the number of splits after each one."""
 WITHOUT_DEADLINE = 20

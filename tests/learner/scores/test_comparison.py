@@ -1,22 +1,31 @@
 """Metrics of cross-validated predictions: scikit-learn's values, intervals that hold, and paired differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from classay import InputError
-from classay.report.findings.differences import difference_over_rows, mean_over_rows
-from classay.report.metric import check_metric, metric_for, scored
-from classay.report.run.folds import HeldOut
-from classay.report.run.rows import data_from
-from classay.report.score_ranks import nearly_constant, placements, ranks_by_row
+from classay.learner.records.base import OutOfFold
+from classay.learner.scores.comparison import (
+    check_metric,
+    difference_over_rows,
+    mean_over_rows,
+    metric_for,
+    nearly_constant,
+    placements,
+    ranks_by_row,
+    scored,
+)
 
 
-def held(probability):
+def held(probability, y=None):
     rows = np.arange(probability.size)
     table = np.column_stack([1 - probability, probability])
-    return HeldOut((probability > 0.5).astype(np.int64), table, rows.size, rows, rows.size, probabilities=table)
+    truth = world(0)[0] if y is None else y
+    return OutOfFold((probability > 0.5).astype(np.int64), truth, np.arange(2), rows, table, table)
 
 
 def world(seed, n=300, share=0.3, shift=1.2):
@@ -28,23 +37,17 @@ def world(seed, n=300, share=0.3, shift=1.2):
     return y, *scores
 
 
-@pytest.fixture(scope="module")
-def data():
-    y, *_ = world(0)
-    return data_from(np.arange(300.0)[:, None], y)
-
-
-def test_values_are_those_of_scikit_learn(data):
+def test_values_are_those_of_scikit_learn():
     y, one, _ = world(0)
     for name, function in (("roc_auc", roc_auc_score), ("average_precision", average_precision_score)):
-        assert scored(name, "one", held(one), data).estimate.value == pytest.approx(function(y, one))
+        assert scored(name, "one", held(one)).estimate.value == pytest.approx(function(y, one))
     assert placements(one, y == 1).mean() == pytest.approx(roc_auc_score(y, one))
-    assert ranks_by_row(held(one), y).mean() == pytest.approx(roc_auc_score(y, one))
+    assert ranks_by_row(held(one)).mean() == pytest.approx(roc_auc_score(y, one))
 
 
-def test_blocks_and_placements_give_the_same_interval(data):
+def test_blocks_and_placements_give_the_same_interval():
     y, one, other = world(0)
-    blocks = [scored("roc_auc", "", held(each), data) for each in (one, other)]
+    blocks = [scored("roc_auc", "", held(each)) for each in (one, other)]
     rows = [placements(each, y == 1) for each in (one, other)]
     by_rows = mean_over_rows(rows[0], 0.95)
     assert blocks[0].estimate.low == pytest.approx(by_rows.low, abs=0.012)
@@ -78,17 +81,15 @@ def test_a_metric_that_is_none_is_refused_before_any_fit():
     assert check_metric("f1", 5) == "f1"
 
 
-def test_ranking_is_the_metric_where_nearly_all_predictions_are_equal(data):
+def test_ranking_is_the_metric_where_nearly_all_predictions_are_equal():
     rare = held(np.full(300, 0.1))
     assert nearly_constant(rare.labels)
-    assert metric_for(None, {"rare": rare}, data) == "roc_auc"
-    assert metric_for("f1", {"rare": rare}, data) == "f1"
-    assert metric_for(None, {"one": held(world(0)[1])}, data) == "accuracy"
+    assert metric_for(None, {"rare": rare}) == "roc_auc"
+    assert metric_for("f1", {"rare": rare}) == "f1"
+    assert metric_for(None, {"one": held(world(0)[1])}) == "accuracy"
 
 
-def test_a_metric_without_what_it_needs_is_not_made_up(data):
-    y, one, _ = world(0)
-    rows = np.arange(300)
-    labels_only = HeldOut((one > 0.5).astype(np.int64), None, 300, rows, 300)
-    assert scored("neg_log_loss", "", labels_only, data) is None
-    assert ranks_by_row(labels_only, y) is None
+def test_a_metric_without_what_it_needs_is_not_made_up():
+    labels_only = replace(held(world(0)[1]), scores=None, probabilities=None)
+    assert scored("neg_log_loss", "", labels_only) is None
+    assert ranks_by_row(labels_only) is None

@@ -1,0 +1,242 @@
+"""One prediction per row: a metric with its interval, how well scores rank rows, and who is ahead on the same rows.
+
+Any of scikit-learn's scorers can be the metric. The rows are dealt into blocks, and the metric is computed without each
+block in turn (the delete-a-group jackknife). As all models have the same blocks, the difference between two of them has
+an interval too. Accuracy cannot separate models where predictions are nearly constant, as of a rare class. Ranking can.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ... import seeds
+from ...arrays import AnyInts, Floats, Ints, Mask
+from ...auc import auc
+from ...expect import InputError, nearest
+from ...intervals import (
+    Estimate,
+    around,
+    by_group,
+    crossed_standard_error,
+    of_mean,
+    of_proportion_by_group,
+    within_limits,
+)
+from ..records.base import OutOfFold
+from .scorers import Answers, metric_named, quiet, scorer_names
+
+ACCURACY, RANKING = "accuracy", "roc_auc"
+EVENTS = 20
+"""Fewest rows of a class, or errors, from which anything is concluded."""
+CONSTANT = 0.9
+"""From this share of predictions of one class on, predictions are nearly constant, and show little of what it knows."""
+FAR = 1e300
+BLOCKS = 50
+"""Most blocks of rows: the standard error is then known to within about 10 %."""
+OF_MANY = {"f1": "f1_macro", "precision": "precision_macro", "recall": "recall_macro"}
+"""What is meant with more than two classes."""
+SHARES = {"accuracy", "balanced_accuracy", "average_precision", "f1", "precision", "recall", "jaccard", "roc_auc"}
+"""Metrics between 0 and 1."""
+
+
+# Means over rows, and differences on the same rows
+
+
+def mean_over_rows(values: NDArray[Any], level: float, groups: AnyInts | None = None) -> Estimate:
+    """The mean of a value per row; with groups, its interval is over groups."""
+    if groups is None:
+        return of_mean(values, level, "over rows")
+    table = by_group(values[None, :], groups)
+    return around(float(values.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
+
+
+def difference_over_rows(
+    one: NDArray[Any], other: NDArray[Any], level: float, groups: AnyInts | None = None
+) -> Estimate:
+    """The mean of one minus that of the other, such as how much more often one is right; with groups, over groups."""
+    return mean_over_rows(one.astype(float) - other.astype(float), level, groups)
+
+
+# How well scores rank rows (AUC), row by row
+
+
+def nearly_constant(labels: AnyInts) -> bool:
+    """Whether nearly all predictions are of one class.
+
+    >>> nearly_constant(np.array([0] * 95 + [1] * 5)), nearly_constant(np.array([0, 1] * 50))
+    (True, False)
+    """
+    known = labels[labels >= 0]
+    return bool(known.size and np.bincount(known).max() >= CONSTANT * known.size)
+
+
+def placements(scores: Floats, positive: Mask) -> Floats:
+    """A value for every row, of which the mean is the AUC, and the standard error that of DeLong et al. (1988).
+
+    For a positive row, the share of negative ones with a lower score, ties by half, and the other way round; the
+    deviation from the AUC is divided by the share of rows of the same kind.
+
+    >>> float(placements(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])).mean())
+    0.75
+    """
+    return auc(scores, positive).by_row
+
+
+def ranks_by_row(held: OutOfFold) -> Floats | None:
+    """Placements of all classes with enough rows, on average, each against the others; None without scores or rows."""
+    by_class = [ranks_of_class(held, code) for code in classes_with_rows(held.truth)]
+    known = [placed for placed in by_class if placed is not None]
+    if not known:
+        return None
+    # Of two classes, each ranks as the other does.
+    return known[0] if held.truth.max() == 1 else np.mean(known, axis=0)
+
+
+def ranks_of_class(held: OutOfFold, code: int) -> Floats | None:
+    """Placements of one class against the others."""
+    table = held.probabilities if held.probabilities is not None else held.scores
+    positive = held.truth == code
+    if table is None or min(positive.sum(), (~positive).sum()) < EVENTS:
+        return None
+    score = table[:, code]
+    return None if np.isnan(score).any() else placements(score, positive)
+
+
+def classes_with_rows(codes: Ints) -> list[int]:
+    """The classes with enough rows to judge."""
+    return [int(code) for code in np.flatnonzero(np.bincount(codes) >= EVENTS)]
+
+
+# Any metric
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A metric of one model: its estimate, and the pseudo-values of the blocks, which all models share.
+
+    `rows` is the number of rows of a fit.
+    """
+
+    learner: str
+    metric: str
+    estimate: Estimate
+    blocks: Floats
+    rows: int
+
+    def ahead_of(self, other: Scored, level: float = 0.95) -> Estimate:
+        """By how much it is better than another model, over the same blocks of rows."""
+        gap = of_mean(self.blocks - other.blocks, level, "paired, over blocks of rows")
+        value = self.estimate.value - other.estimate.value
+        shift = value - gap.value
+        return Estimate(value, gap.low + shift, gap.high + shift, level, gap.kind)
+
+
+def check_metric(name: str, classes: int = 2) -> str:
+    """The name of a scorer of classifiers, before any fit.
+
+    >>> check_metric("roc_auc", 3)
+    'roc_auc'
+    """
+    if name not in scorer_names():
+        raise InputError(
+            f"`metric` is {name!r}; expected a scorer of scikit-learn, such as accuracy, roc_auc, average_precision, "
+            f"neg_log_loss or f1.{nearest(str(name), scorer_names())}"
+        )
+    truth = np.repeat(np.arange(max(classes, 2)), 4)
+    shares = np.full((truth.size, max(classes, 2)), 1 / max(classes, 2))
+    try:
+        _score(name, Answers(truth, np.roll(truth, 1), shares, True, max(classes, 2)))
+    except Exception as error:  # a scorer may raise anything
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(f"`metric` is {name!r}, which cannot score {classes} classes: {reason}") from None
+    return name
+
+
+def metric_for(metric: str | None, held_out: Mapping[str, OutOfFold]) -> str:
+    """The metric that was asked for; else accuracy, or the ranking by scores where nearly all predictions are equal."""
+    if metric is not None:
+        return metric
+    models = held_out.values()
+    constant = bool(models) and all(nearly_constant(held.labels) for held in models)
+    ranked = all(held.probabilities is not None or held.scores is not None for held in models)
+    return RANKING if constant and ranked and all(held.classes.size == 2 for held in models) else ACCURACY
+
+
+def scored(metric: str, learner: str, held: OutOfFold, seed: int = 0) -> Scored | None:
+    """The metric of a model; None if its predictions do not allow it, as without probabilities."""
+    block = _blocks(held.truth, held.groups, seed)
+    number, size = int(block.max()) + 1, held.truth.size
+    by_row = _by_row(metric, held)
+    if by_row is not None:
+        whole = float(by_row.mean())
+        pseudo = whole + np.bincount(block, by_row - whole) * number / size
+    else:
+        answers = Answers(held.truth, held.labels, *_scores(held), held.classes.size)
+        try:
+            whole = _score(metric, answers)
+            without = np.array([_score(metric, answers.take(np.flatnonzero(block != out))) for out in range(number)])
+        except Exception:  # a scorer may raise anything, such as that there are no probabilities
+            return None
+        pseudo = number * whole - (number - 1) * without
+    if not (math.isfinite(whole) and np.isfinite(pseudo).all()):
+        return None
+    mean = of_mean(pseudo, kind="over groups" if held.groups is not None else "over rows")
+    reach = (mean.high - mean.low) / 2
+    estimate = Estimate(whole, whole - reach, whole + reach, mean.level, mean.kind)
+    if metric == ACCURACY:
+        estimate = of_proportion_by_group(held.right, held.groups)
+    elif metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
+        estimate = within_limits(estimate, 0.0, 1.0)
+    return Scored(learner, metric, estimate, pseudo, held.fit_rows)
+
+
+def _by_row(metric: str, held: OutOfFold) -> Floats | None:
+    """A value for every row of which the metric is the mean, for the two metrics that have one."""
+    if metric == ACCURACY:
+        return held.right.astype(float)
+    return ranks_by_row(held) if metric == RANKING and held.classes.size == 2 else None
+
+
+def rows_to_decide(lead: Estimate, rows: int, power: float = 0.8) -> float:
+    """How many rows would show this difference with this probability, if it is the true one; infinite if it is 0.
+
+    The standard error falls with the root of the number of rows.
+    """
+    error = (lead.high - lead.low) / 2 / stats.norm.ppf(0.5 + lead.level / 2)
+    needed = stats.norm.ppf(0.5 + lead.level / 2) + stats.norm.ppf(power)
+    return math.inf if lead.value == 0 else rows * (needed * error / abs(lead.value)) ** 2
+
+
+def _scores(held: OutOfFold) -> tuple[Floats | None, bool]:
+    """What a scorer gets, and whether these are probabilities."""
+    if held.probabilities is not None:
+        return held.probabilities, True
+    # A score may be the log of a probability of 0.
+    return (None, False) if held.scores is None else (np.nan_to_num(held.scores, posinf=FAR, neginf=-FAR), False)
+
+
+def _score(metric: str, answers: Answers) -> float:
+    name = OF_MANY.get(metric, metric) if answers.n_classes > 2 else metric
+    with quiet():
+        return metric_named(name).compute(answers)
+
+
+def _blocks(codes: Ints, groups: Ints | None, seed: int) -> Ints:
+    """The block of each row: of about equal size and class shares, or of whole groups."""
+    generator = seeds.generator(seed, "blocks of rows")
+    if groups is not None:
+        _, group = np.unique(groups, return_inverse=True)
+        number = min(BLOCKS, int(group.max()) + 1)
+        return generator.permutation(int(group.max()) + 1)[group] % number
+    order = generator.permutation(codes.size)
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    block = np.empty(codes.size, dtype=np.int64)
+    block[by_class] = np.arange(codes.size) % min(BLOCKS, max(codes.size // 4, 2))
+    return block
