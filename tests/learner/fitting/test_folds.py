@@ -55,7 +55,7 @@ def test_each_fold_is_predicted_by_one_fit_of_the_others(given, limit, only):
     sizes = [train_rows_of_fold(fold, number, rows).size for number in range(fold.max() + 1)]
     assert out.available == min(sizes)
     assert out.is_full == (limit is None or min(sizes) <= limit)
-    assert out.right(y).mean() > 0.7
+    assert out.right.mean() > 0.7
 
 
 def test_scores_are_what_ranks_best():
@@ -81,7 +81,7 @@ def test_the_record_says_which_rows_a_fit_predicted(tmp_path):
     assert (labelings.predicted.sum(axis=0) == 1).all()
     for rows, own in zip(labelings.train_rows, labelings.predicted):
         assert not set(groups[rows]) & set(groups[labelings.test_rows[own]])
-    right = labelings.out_of_fold().right(y)
+    right = labelings.out_of_fold().right
     assert labelings.accuracy().value == right.mean()
     assert labelings.accuracy().kind == "over groups"
     assert np.array_equal(labelings.test_accuracy[:, 0], [right[own].mean() for own in labelings.predicted])
