@@ -20,6 +20,7 @@ import network_measure as measuring
 import numpy as np
 import pandas as pd
 import timing
+from network_probes import PROBES
 from network_zoo import FAMILIES
 from scipy import optimize, special
 
@@ -62,7 +63,7 @@ def main() -> None:
     written: dict[str, Any] = {}
     for kind, rows in parts.items():
         names = [
-            name for name in FIGURES
+            name for name in (*FIGURES, *PROBES)
             if name not in LEFT and (kind == "images" or name not in IMAGES) and rows[name].notna().all()
         ]  # fmt: skip
         written[kind] = study(kind, rows, names)

@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 import timing
 import torch
+from network_probes import PROBES
 from sklearn.metrics import roc_auc_score
 
 from classay.network.quality.figures import FIGURES
@@ -98,7 +99,7 @@ def bounds(table: pd.DataFrame) -> None:
 
 def correlations(table: pd.DataFrame) -> None:
     rows = []
-    for name in (*FIGURES, *BESIDE):
+    for name in (*FIGURES, *PROBES, *BESIDE):
         if name in table:
             values = table[name].to_numpy()
             own = fitting.by_group(table, values, ["data", "architecture"])
@@ -139,7 +140,7 @@ def good_for(table: pd.DataFrame) -> None:
         "few rows from many": (clean & (table["share"] <= 0.1), trained & (table["share"] >= 0.6)),
         "wrong labels from right": (table["wrong"] > 0, trained & table["share"].isin((0.1, 1.0))),
     }
-    values = {name: table[name] for name in (*FIGURES, *BESIDE) if name in table}
+    values = {name: table[name] for name in (*FIGURES, *PROBES, *BESIDE) if name in table}
     rows = []
     for name, column in values.items():
         row: dict[str, object] = {"figure": name}
@@ -160,7 +161,7 @@ def untrained(table: pd.DataFrame) -> None:
     """How often fresh networks, by several initialisations, look untrained, and trained ones do not."""
     import network_zoo as zoo
 
-    from classay.network.prototypes.probes import RANDOM_STRUCTURE, layer_structure
+    from classay.network.prototypes.structure import RANDOM_STRUCTURE, layer_structure
 
     starts = {
         "torch": lambda weight: None,

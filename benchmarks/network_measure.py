@@ -15,10 +15,12 @@ import network_zoo as zoo
 import numpy as np
 import pandas as pd
 import torch
+from network_probes import probe_record
 from safetensors.torch import load_file
 
 from classay.network.cosines import cosines
 from classay.network.prototypes.prototypes import prototypes
+from classay.network.prototypes.split import split
 from classay.network.quality.figures import figures
 
 FORMAT = 3
@@ -45,7 +47,7 @@ def measure(folder: Path, name: str, starts: int, origins: int) -> dict[str, Any
     began = time.process_time()
     record = prototypes(
         network, tuple(about["shape"]), starts=starts, origins=min(origins, about.get("classes", 10) - 1),
-        sensitivity=False, name=name,
+        sensitivity=False, keep_inputs=True, name=name,
     )  # fmt: skip
     bounds = []
     for start in record.starts:
@@ -63,7 +65,7 @@ def measure(folder: Path, name: str, starts: int, origins: int) -> dict[str, Any
         "lower": lower, "upper": upper, "m_in": m_in, "in_std": in_std, "cs_bt": cs_bt, "bt_std": bt_std,
         "core_steps": float(record.steps[record.origin >= 0].mean()), "converged": float(record.converged.mean()),
         "weight_norm": float(np.linalg.norm(np.concatenate(weights))), "processor_seconds": time.process_time() - began,
-        "figures": figures(record),
+        "figures": {**figures(record), **probe_record(split(network, tuple(about["shape"])), record)},
     }  # fmt: skip
 
 

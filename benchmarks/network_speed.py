@@ -25,7 +25,7 @@ from torch.nn.functional import cross_entropy
 
 from classay.network.prototypes.runner import fold_normalisation
 from classay.network.prototypes.split import Split, split
-from classay.network.prototypes.walks import walk
+from classay.network.prototypes.walks import Walker
 
 SHAPE, CLASSES = (3, 32, 32), 10
 STEPS = 6
@@ -57,7 +57,7 @@ def main() -> None:
         parameter.requires_grad_(False)
 
     def walked(of: Split = fast) -> None:
-        walk(of, starts, targets, origin, step=0.5, delta=1e-12, max_steps=STEPS, batch=options.batch)
+        Walker(of, 0.5, delta=1e-12, max_steps=STEPS, batch=options.batch).walk(starts, targets, origin)
 
     def bare() -> None:
         x = starts[origin[: options.batch]].clone()
@@ -114,7 +114,7 @@ def peak(classes: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     target, origin = rng.integers(classes, size=(2, 1500))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    walk(found, starts, target, origin, step=0.5, max_steps=2, batch=500)
+    Walker(found, 0.5, max_steps=2, batch=500).walk(starts, target, origin)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"peak": after, "for walks": after - before}
 

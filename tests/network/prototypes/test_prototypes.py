@@ -3,15 +3,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from small_networks import Reader, convolutional, mlp
+from small_networks import Reader, Watched, convolutional, mlp
 from torch import nn
 
 from classay import InputError
-from classay.network.prototypes import walks as walking
 from classay.network.prototypes.prototypes import Prototypes, prototypes
 from classay.network.prototypes.runner import fingerprint
 from classay.network.prototypes.schedule import SEED, plan
 from classay.network.prototypes.split import split
+from classay.network.prototypes.walks import Walker
 
 ARRAYS = ("features", "target", "origin", "start", "steps", "length", "distance", "loss", "converged")
 
@@ -40,11 +40,10 @@ def test_k_squared_prototypes_from_each_start(record):
 
 def test_a_core_begins_where_a_seed_ended(record):
     """Walking the core once more from the kept seed gives the same features."""
-    found = split(mlp(), (6,))
     row = int(np.flatnonzero(record.origin == 2)[-1])
     seed = int(np.flatnonzero((record.target == 2) & (record.origin == SEED) & (record.start == record.start[row]))[0])
     begun = torch.from_numpy(record.inputs[[seed]])
-    again = walking.walk(found, begun, record.target[[row]], step=record.settings["step"])
+    again = Walker(split(mlp(), (6,)), record.settings["step"]).walk(begun, record.target[[row]])
     assert again.steps[0] == record.steps[row]
     np.testing.assert_allclose(again.features[0], record.features[row], atol=1e-5)
 
@@ -74,8 +73,8 @@ def test_it_is_saved_and_read(record, tmp_path):
     np.testing.assert_array_equal(again.weight, record.weight)
     np.testing.assert_array_equal(again.bias, record.bias)
     np.testing.assert_array_equal(again.inputs, record.inputs)
-    assert again.settings == record.settings
-    assert (again.probes, again.sensitivity, again.about) == (record.probes, record.sensitivity, record.about)
+    for name in ("settings", "sensitivity", "layers", "about"):
+        assert getattr(again, name) == getattr(record, name), name
     assert str(again) == str(record)
     assert path.read_bytes() == record.save(tmp_path / "twice.classay").read_bytes()
 
@@ -96,41 +95,38 @@ def test_another_record_is_refused(tmp_path):
         Prototypes.load(tmp_path / "x.classay")
 
 
-class Counted(nn.Module):
-    """Counts rows, and is interrupted when told to."""
+@pytest.fixture
+def counted():
+    """A network that counts rows in `counted.rows`, and is interrupted after `counted.stop` of them."""
+    network = Watched(mlp(classes=5))
 
-    def __init__(self):
-        super().__init__()
-        self.inner, self.rows, self.stop = mlp(classes=5), 0, None
-
-    def forward(self, x):
-        self.rows += len(x)
-        if self.stop is not None and self.rows > self.stop:
+    def count(x):
+        network.rows += len(x)
+        if network.rows > network.stop:
             raise KeyboardInterrupt
-        return self.inner(x)
+
+    network.found = split(network, (6,))
+    network.rows, network.stop, network.look = 0, np.inf, count
+    return network
 
 
 @pytest.mark.slow
-def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path):
+def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path, counted):
     options = {"starts": 2, "batch": 2, "step": 0.6, "sensitivity": False}
-    network = Counted()
-    found = split(network, (6,))
-    network.rows = 0
-    whole = prototypes(found, **options)
-    all_rows = network.rows
-
-    network.rows, network.stop = 0, int(0.7 * all_rows)
-    part = prototypes(found, store=tmp_path, **options)
+    whole = prototypes(counted.found, **options)
+    all_rows = counted.rows
+    counted.rows, counted.stop = 0, int(0.7 * all_rows)
+    part = prototypes(counted.found, store=tmp_path, **options)
     assert part.interrupted
     assert 0 < len(part) < len(whole)
     assert "interrupted" in str(part)
-    network.rows, network.stop = 0, None
-    again = prototypes(found, store=tmp_path, **options)
-    assert network.rows < 0.75 * all_rows
+    counted.rows, counted.stop = 0, np.inf
+    again = prototypes(counted.found, store=tmp_path, **options)
+    assert counted.rows < 0.75 * all_rows
     same(again, whole)
-    network.rows = 0
-    same(prototypes(found, store=tmp_path, **options), whole)
-    assert network.rows < 0.15 * all_rows  # only probes
+    counted.rows = 0
+    same(prototypes(counted.found, store=tmp_path, **options), whole)
+    assert counted.rows < 10  # only what names the network
 
 
 @pytest.mark.slow
@@ -166,23 +162,18 @@ def test_fingerprints_see_the_last_digit():
     assert fingerprint(one) != fingerprint(other)
 
 
-def test_ctrl_c_while_a_step_is_sought_ends_it():
-    network = Counted()
-    found = split(network, (6,))
-    network.rows, network.stop = 0, 10
+def test_ctrl_c_while_a_step_is_sought_ends_it(counted):
+    counted.stop = 10
     with pytest.raises(KeyboardInterrupt):
-        prototypes(found, starts=1)
-    assert network.rows < 20  # it did not try on
+        prototypes(counted.found, starts=1)
+    assert counted.rows < 20  # it did not try on
 
 
-def test_bad_samples_are_refused_before_any_walk():
-    network = Counted()
-    found = split(network, (6,))
-    network.rows = 0
-    for options in ({"classes": 9}, {"origins": 5}):
-        with pytest.raises(InputError):
-            prototypes(found, **options)
-    assert network.rows == 0
+@pytest.mark.parametrize("options", [{"classes": 9}, {"origins": 5}])
+def test_bad_samples_are_refused_before_any_walk(counted, options):
+    with pytest.raises(InputError):
+        prototypes(counted.found, **options)
+    assert counted.rows == 0
 
 
 def test_images_in_a_box_with_normalisation():
@@ -209,11 +200,8 @@ def test_tokens_are_walked_in_the_space_of_embeddings():
 
 
 def test_embeddings_begin_at_tokens():
-    found = split(Reader(), (7, 6))
     table = Reader().embedding.weight.detach()
-    from classay.network.prototypes.walks import draw_starts
-
-    begun = draw_starts(found, np.arange(3), 0, 0, embeddings=table)
+    begun = Walker(split(Reader(), (7, 6)), 0.1, embeddings=table).draw_starts(np.arange(3), 0)
     assert begun.shape == (3, 7, 6)
     assert (begun[:, :, None] == table).all(dim=3).any(dim=2).all()
 
@@ -263,6 +251,8 @@ def test_sensitivity_has_the_figure_at_three_steps(record):
         ({"starts": 0}, "`starts` is 0"),
         ({"delta": -1}, "`delta` is -1"),
         ({"step": 0}, "`step` is 0"),
+        ({"walks": 2}, "`walks` is 2; expected"),
+        ({"threads": 0}, "`threads` is 0"),
         ({"classes": 9}, "the network has 4"),
         ({"origins": 4}, "at most 3"),
         ({"normalize": (0.5,)}, "a pair"),

@@ -11,17 +11,9 @@ from torch import nn
 
 import classay
 from classay import InputError
-from classay.network.prototypes.probes import (
-    fresh_network,
-    layer_structure,
-    normalisation_moved,
-    power_law,
-    probe,
-    weight_figures,
-)
-from classay.network.prototypes.split import split
+from classay.network.prototypes.structure import fresh_network, layer_structure, normalisation_moved
 from classay.network.quality.features import definition_1
-from classay.network.quality.figures import FIGURES, figures, head_figures
+from classay.network.quality.figures import FIGURES, head_figures
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +46,9 @@ def test_a_random_network_as_it_is(quality):
     assert 0 < quality.between.value < 1
     assert quality.within.low < quality.within.value < quality.within.high
     assert quality.fresh.keys() <= FIGURES.keys()
-    # The network is fresh but for a factor of three: growth of norms says it.
-    assert quality.figures["norm_growth"] == pytest.approx(np.log(3), abs=0.15)
-    assert quality.fresh["norm_growth"] == 0
+    # The network is fresh but for a factor of three.
+    assert quality.figures["row_norm"] == pytest.approx(np.log(3), abs=0.15)
+    assert quality.fresh["row_norm"] == pytest.approx(0, abs=0.15)
     assert "not the accuracy of the network" in str(quality)
     crossed = quality.accuracy_bounds[0] > quality.accuracy_bounds[1]
     assert crossed == ("bound nothing" in str(quality))
@@ -163,15 +155,6 @@ def test_dead_features_are_said():
     assert any("100% of the prototypes are all zero" in note for note in q.notes)
 
 
-def test_probes_in_batches_are_the_same():
-    found = split(convolutional(), (1, 8, 8))
-    begun, ends = found.inputs(6, 0), found.inputs(6, 1)
-    whole, parts = (probe(found, begun, ends, np.arange(6) % 5, 0, batch, {}) for batch in (100, 4))
-    assert whole.keys() == parts.keys() >= {"memory", "response", "shift_robustness"}
-    assert whole == pytest.approx(parts, rel=1e-4, abs=1e-6)
-    assert not any(layer._forward_pre_hooks for layer in found.network.modules())
-
-
 def test_what_was_not_shown_to_hold_is_said():
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3), nn.Sigmoid())
@@ -252,31 +235,10 @@ def test_figures_of_heads_with_known_rows():
     assert head_figures(7 * simplex)["row_norm"] - found["row_norm"] == pytest.approx(np.log(7))
 
 
-def test_figures_of_images_have_all_that_applies():
-    record = classay.prototypes(convolutional(), (1, 8, 8), starts=2, max_steps=30, sensitivity=False)
-    found = figures(record)
-    assert list(found) == [name for name in FIGURES if name in found]
-    assert set(FIGURES) == set(found)
-    assert 0 < found["shift_robustness"] < 1
-    plain = figures(classay.prototypes(mlp(), (6,), starts=1, sensitivity=False))
-    assert not {"shift_robustness", "smoothness", "memory", "agreement"} & set(plain)
-
-
-def test_weights_beside_fresh_ones():
-    network = mlp()
-    with torch.no_grad():
-        network[0].weight.copy_(torch.ones_like(network[0].weight))  # of rank one
-    found, before = weight_figures(network, 0), weight_figures(mlp(), 0)
-    assert found["stable_rank"] < before["stable_rank"]
-    assert before["norm_growth"] == pytest.approx(before["spectral_growth"], abs=0.3)
-
-
-def test_a_power_law_is_found_again():
-    # Quantiles of a Pareto law of density x^-alpha.
-    shares = (np.arange(2000) + 0.5) / 2000
-    for alpha in (2.0, 3.5):
-        assert power_law(shares ** (-1 / (alpha - 1))) == pytest.approx(alpha, rel=0.05)
-    assert np.isnan(power_law(np.ones(20)))
+def test_every_figure_is_there_in_order(quality):
+    assert list(quality.figures) == list(FIGURES)
+    assert quality.figures["structure"] == pytest.approx(quality.layers["structure"].mean())
+    assert quality.figures["least_structure"] == quality.layers["structure"].min()
 
 
 def test_the_shape_is_described_and_accuracy_not_claimed(quality):

@@ -3,8 +3,7 @@
 Read `prototypes` first (the verb and what it returns). `split` cuts a network into the feature extractor and the head,
 its last linear layer: `trace` runs one forward pass and records what each layer takes and gives, `last_layer` decides
 from that which layer is the head, or why none is. `schedule` chooses the walks and their step, `runner` runs them with
-a store, `walks` is the walk itself and where it begins, and `probes` has the figures that need the network or its
-weights.
+a store, `walks` is the walk itself and where it begins. `structure` is how far weights are from random numbers.
 """
 
 from .prototypes import Prototypes, prototypes

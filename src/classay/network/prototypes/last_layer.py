@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...expect import InputError, nearest, shown
@@ -28,94 +29,115 @@ PRODUCTS = ("AddmmBackward", "MmBackward", "LinearBackward", "MvBackward", "BmmB
 
 @dataclass(frozen=True)
 class HeadMatch:
-    """The head: its use, how positions are pooled, whether its weight is (features, classes), what follows it.
+    """How a use of a layer gives an output: positions are pooled, then scale · scores + shift, then the link.
 
-    The network's scores are `scale` times the head's output plus `shift`, such as a division by a temperature.
+    Scale and shift are 1 and None unless the network divides by a temperature, say, or adds constants. `transposed`:
+    the weight is (features, classes).
     """
 
     call: Call
     pool: str
-    transposed: bool
-    output: str
-    notes: tuple[Note, ...]
+    link: str = "plain"
     scale: float = 1.0
     shift: Tensor | None = None
+    transposed: bool = False
+    notes: tuple[Note, ...] = ()
 
 
 def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
     """The head among the layers seen, or the named one."""
+    outputs = [columns for tensor in trace.outputs if (columns := _class_columns(tensor)) is not None]
     if name is not None:
-        return _match_named(network, trace, name)
-    outputs = [columns for each in trace.outputs if (columns := _class_columns(each)) is not None]
-    if not outputs:
-        shapes = shown([tuple(each.shape) for each in trace.outputs]) or "no tensor"
+        calls, notes = _named(network, trace, name)
+    elif outputs:
+        calls, notes = trace.calls[::-1], []
+    else:
+        shapes = shown([tuple(tensor.shape) for tensor in trace.outputs]) or "no tensor"
         raise InputError(_refusal(f"it outputs {shapes}, and not one number per row and class", trace))
-    matches = {}
-    for place, output in enumerate(outputs):
-        for call in reversed(trace.calls):
-            match = _match(call, output)
-            if match is not None:
-                matches[place] = call, *match
-                break
-    if not matches:
-        for output in outputs:
-            for call in reversed(trace.calls):
-                scaled = _match_scaled(call, output)
-                if scaled is not None and _is_transposed(call, scaled.pool) is not None:
-                    _refuse_shared(network, trace, call)
-                    return _scaled_head(network, call, scaled)
-    if not matches:
+    matches = _first_matches(calls, outputs, _match) or _first_matches(calls, outputs, _match_scaled)
+    if not matches and name is None:
         raise InputError(_refusal(_no_head_reason(trace), trace))
-    names = sorted({call.name for call, _, _ in matches.values()})
+    if not matches:
+        notes.append(Note("head-not-output"))
+        matches = [HeadMatch(calls[0], pool) for pool in _pools(calls[0])]
+    names = sorted({match.call.name for match in matches})
     if len(names) > 1:
         raise InputError(_refusal(f"it has several heads ({shown(names)}): name one as `head`", trace))
-    call, pool, link = next(iter(matches.values()))
-    transposed = _is_transposed(call, pool)
-    if transposed is None:
-        shape = tuple(call.weight.shape)
-        why = f"its last layer {call.name!r} has a weight of {shape} but does not output x·Wᵀ + b (is it normalised?)"
-        raise InputError(_refusal(why, trace))
-    _refuse_shared(network, trace, call)
-    return HeadMatch(call, pool, transposed, _output_kind(network, link), ())
+    for match in matches:
+        transposed = _is_transposed(match.call, match.pool)
+        if transposed is not None:
+            if name is None:
+                _refuse_shared(network, trace, match.call)
+            if match.scale != 1 or match.shift is not None:
+                notes.append(Note("head-scaled" if match.shift is None else "head-shifted", scale=match.scale))
+            return replace(match, transposed=transposed, notes=tuple(notes))
+    call = matches[0].call if matches else calls[0]
+    why = f"the layer {call.name!r} has a weight of {tuple(call.weight.shape)} but does not output x·Wᵀ + b"
+    raise InputError(_refusal(f"{why} (is it normalised?)", trace))
+
+
+def _named(network: nn.Module, trace: Trace, name: str) -> tuple[tuple[Call, ...], list[Note]]:
+    """The last use of the named layer, and remarks on it."""
+    weights = f"Layers with weights, as seen: {shown(dict.fromkeys(call.name for call in trace.calls), 20)}."
+    known = [layer for layer, _ in network.named_modules()]
+    if name not in known:
+        raise InputError(f"`head` is {name!r}, which is not a layer.{nearest(name, known)} {weights}")
+    uses = [call for call in trace.calls if call.name == name]
+    if not uses:
+        raise InputError(f"The layer {name!r} has no weight of two dimensions or was not used. {weights}")
+    notes = [Note("head-used-again", count=len(uses))] if len(uses) > 1 else []
+    if tied := _sharing_layers(network, uses[-1]):
+        notes.append(Note("head-shares-weight", shown(tied)))
+    return (uses[-1],), notes
 
 
 def _refuse_shared(network: nn.Module, trace: Trace, call: Call) -> None:
     """Refuse a head that is used again, or whose weight is that of another layer."""
     if sum(other.layer is call.layer for other in trace.calls) > 1:
         raise InputError(_refusal(f"its last layer {call.name!r} is used more than once in a pass", trace))
-    tied = _sharing_layers(network, call)
-    if tied:
+    if tied := _sharing_layers(network, call):
         raise InputError(
             _refusal(f"its last layer {call.name!r} shares its weight with {shown(tied)}: name it as `head`", trace)
         )
 
 
-@dataclass(frozen=True)
-class ScaledMatch:
-    """How an output is made of a layer's: scale · output + shift, then the link."""
-
-    pool: str
-    link: str
-    scale: float
-    shift: Tensor | None
+# How an output was made of a layer's.
 
 
-def _scaled_head(network: nn.Module, call: Call, match: ScaledMatch, notes: tuple[Note, ...] = ()) -> HeadMatch:
-    """The head whose output is scaled, as by a temperature, or has constants added."""
-    code = "head-scaled" if match.shift is None else "head-shifted"
-    return HeadMatch(
-        call, match.pool, bool(_is_transposed(call, match.pool)), _output_kind(network, match.link),
-        (*notes, Note(code, scale=match.scale)), match.scale, match.shift,
-    )  # fmt: skip
+def _first_matches(
+    calls: Sequence[Call], outputs: list[Tensor], match: Callable[[Call, Tensor], HeadMatch | None]
+) -> list[HeadMatch]:
+    """For each output the first of these uses that gave it."""
+    by_output = ((match(call, output) for call in calls) for output in outputs)
+    matches = (next((each for each in several if each is not None), None) for several in by_output)
+    return [each for each in matches if each is not None]
 
 
-def _match_scaled(call: Call, output: Tensor) -> ScaledMatch | None:
-    """How a layer's output was scaled and shifted, if by one positive number and one constant per class."""
+def _match(call: Call, output: Tensor) -> HeadMatch | None:
+    """How positions were pooled and what followed, if this use of a layer gave the output."""
+    import torch
+    from torch.nn import functional
+
+    linked: dict[str, Callable[[Tensor], Tensor]] = {
+        "plain": lambda scores: scores,
+        "softmax": lambda scores: functional.softmax(scores, 1),
+        "log_softmax": lambda scores: functional.log_softmax(scores, 1),
+        "sigmoid": torch.sigmoid,
+        "logsigmoid": functional.logsigmoid,
+    }
+    for pool, scores in _pooled_scores(call, output):
+        for link, function in linked.items():
+            if _close(function(scores.to(output.dtype)), output):
+                return HeadMatch(call, pool, link)
+    return None
+
+
+def _match_scaled(call: Call, output: Tensor) -> HeadMatch | None:
+    """The same if scores were multiplied by a positive number, or a constant was added for each class."""
     import torch
 
-    for pool in _pools(call):
-        scores = pool_positions(call.output, pool, call.kind)
-        if scores.shape != output.shape or not scores.is_floating_point() or len(scores) < 2:
+    for pool, scores in _pooled_scores(call, output):
+        if len(scores) < 2 or _is_transposed(call, pool) is None:
             continue
         exact = scores.double()
         for link, undo in (("plain", None), ("softmax", torch.log), ("log_softmax", None), ("sigmoid", torch.logit)):
@@ -133,44 +155,16 @@ def _match_scaled(call: Call, output: Tensor) -> ScaledMatch | None:
             if not _close((scale * own + shift).to(output.dtype), theirs.to(output.dtype)):
                 continue
             still = float(shift.abs().max()) <= SHIFTLESS * float(theirs.abs().max())
-            return ScaledMatch(pool, link, scale, None if still else shift.to(scores.dtype))
+            return HeadMatch(call, pool, link, scale, None if still else shift.to(scores.dtype))
     return None
 
 
-def _match_named(network: nn.Module, trace: Trace, name: str) -> HeadMatch:
-    known = [each for each, _ in network.named_modules()]
-    if name not in known:
-        raise InputError(
-            f"`head` is {name!r}, which is not a layer.{nearest(name, known)} Layers with weights, as seen: "
-            f"{shown(dict.fromkeys(call.name for call in trace.calls), 20)}."
-        )
-    uses = [call for call in trace.calls if call.name == name]
-    if not uses:
-        raise InputError(
-            f"The layer {name!r} has no weight of two dimensions or was not used. Layers with weights, as seen: "
-            f"{shown(dict.fromkeys(call.name for call in trace.calls), 20)}."
-        )
-    call, notes = uses[-1], []
-    if len(uses) > 1:
-        notes.append(Note("head-used-again", count=len(uses)))
-    tied = _sharing_layers(network, call)
-    if tied:
-        notes.append(Note("head-shares-weight", shown(tied)))
-    outputs = [columns for each in trace.outputs if (columns := _class_columns(each)) is not None]
-    matches = (_match(call, output) for output in outputs)
-    match = next((each for each in matches if each is not None), None)
-    if match is None:
-        scaled = next((each for output in outputs if (each := _match_scaled(call, output)) is not None), None)
-        if scaled is not None and _is_transposed(call, scaled.pool) is not None:
-            return _scaled_head(network, call, scaled, tuple(notes))
-        notes.append(Note("head-not-output"))
-    for pool in _pools(call) if match is None else (match[0],):
-        transposed = _is_transposed(call, pool)
-        if transposed is not None:
-            return HeadMatch(
-                call, pool, transposed, _output_kind(network, match[1] if match else "plain"), tuple(notes)
-            )
-    raise InputError(_refusal(f"the layer {name!r} does not output x·Wᵀ + b", trace))
+def _pooled_scores(call: Call, output: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """The ways to pool a layer's output that give the shape of the network's."""
+    for pool in _pools(call):
+        scores = pool_positions(call.output, pool, call.kind)
+        if scores.shape == output.shape and scores.is_floating_point():
+            yield pool, scores
 
 
 def pool_positions(tensor: Tensor, pool: str, kind: str) -> Tensor:
@@ -192,29 +186,6 @@ def _class_columns(output: Tensor) -> Tensor | None:
     if not output.is_floating_point() or output.ndim < 2 or sum(side > 1 for side in output.shape[1:]) > 1:
         return None
     return output.detach().flatten(1)
-
-
-def _match(call: Call, output: Tensor) -> tuple[str, str] | None:
-    """How positions were pooled and what followed, if this use of a layer gave the output."""
-    import torch
-    from torch.nn import functional
-
-    for pool in _pools(call):
-        scores = pool_positions(call.output, pool, call.kind)
-        if scores.shape != output.shape or not scores.is_floating_point():
-            continue
-        scores = scores.to(output.dtype)
-        for link in LINKS:
-            linked = {
-                "plain": lambda scores: scores,
-                "softmax": lambda scores: functional.softmax(scores, 1),
-                "log_softmax": lambda scores: functional.log_softmax(scores, 1),
-                "sigmoid": torch.sigmoid,
-                "logsigmoid": functional.logsigmoid,
-            }[link](scores)
-            if _close(linked, output):
-                return pool, link
-    return None
 
 
 def _is_transposed(call: Call, pool: str) -> bool | None:
@@ -251,7 +222,8 @@ def _sharing_layers(network: nn.Module, call: Call) -> list[str]:
     ]
 
 
-def _output_kind(network: nn.Module, link: str) -> str:
+def output_kind(network: nn.Module, link: str) -> str:
+    """What follows the head: softmax, sigmoid or unknown."""
     # Hugging Face's classifiers output scores; their settings say what these are.
     problem = getattr(getattr(network, "config", None), "problem_type", None)
     if link == "plain" and problem in ("multi_label_classification", "single_label_classification"):

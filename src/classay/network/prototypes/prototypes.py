@@ -21,20 +21,12 @@ from ...engine import archive
 from ...engine.store import Store
 from ...expect import InputError, counted, need
 from ...notes import Note, notes_from_json, notes_to_json
-from .probes import layer_structure, normalisation_moved, probe, step_sensitivity
-from .runner import (
-    Walker,
-    digest,
-    fingerprint,
-    fixed_threads,
-    fold_normalisation,
-    identity,
-    run_plan,
-)
-from .schedule import LEAST_WALKS, SEED, expect_sample, find_step, plan
+from .runner import PrototypeRows, digest, fingerprint, fold_normalisation, identity
+from .schedule import LEAST_WALKS, SEED, expect_sample, find_step, plan, step_sensitivity
 from .split import Split
 from .split import split as split_network
-from .walks import BATCH, MAX_STEPS, box_of, embeddings_of, normalize_of
+from .structure import layer_structure, normalisation_moved
+from .walks import BATCH, MAX_STEPS, Walker, box_of, embeddings_of, fixed_threads, scale_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -46,6 +38,8 @@ MOST_INPUT_BYTES = 1 << 26
 
 KIND = "prototypes"
 ARRAYS = ("features", "target", "origin", "start", "steps", "length", "distance", "loss", "converged", "weight")
+IF_ANY = ("bias", "inputs")
+HEADER = ("sensitivity", "layers", "settings", "about", "interrupted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +50,9 @@ class Prototypes:
     began at (−1: it is a seed itself and began at a random input), the number `start[i]` of the set of random inputs,
     `steps[i]`, `length[i]` of the path and straight `distance[i]`, the `loss[i]` at the end and whether it had
     `converged[i]`. `weight` (k, d) and `bias` are the head. `inputs` (m, ...) are the prototypes themselves, if stored.
-    `probes` are figures that needed a run of the network or its weights. `sensitivity` is the figure between classes by
-    the factor of the step, on a sample of walks; `layers` how far the weight of each layer is from random numbers, as
-    the log of its largest singular value over that of the same numbers shuffled. `settings` and `about` say how it was
-    made. Make one with `classay.prototypes`.
+    `sensitivity` is the figure between classes by the factor of the step, on a sample of walks; `layers` how far the
+    weight of each layer is from random numbers, as the log of its largest singular value over that of the same numbers
+    shuffled. `settings` and `about` say how it was made. Make one with `classay.prototypes`.
     """
 
     features: NDArray[np.float32]
@@ -74,7 +67,6 @@ class Prototypes:
     weight: NDArray[np.float32]
     bias: NDArray[np.float32] | None = None
     inputs: NDArray[np.float32] | None = None
-    probes: dict[str, float] = field(default_factory=dict)
     sensitivity: dict[str, float] = field(default_factory=dict)
     layers: dict[str, float] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -124,20 +116,8 @@ class Prototypes:
 
     def to_file(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Header and arrays, as files and stores contain them."""
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        for name in ("bias", "inputs"):
-            if getattr(self, name) is not None:
-                arrays[name] = getattr(self, name)
-        header = {
-            "probes": self.probes,
-            "sensitivity": self.sensitivity,
-            "layers": self.layers,
-            "settings": self.settings,
-            "about": self.about,
-            "notes": notes_to_json(self.notes),
-            "interrupted": self.interrupted,
-        }
-        return header, arrays
+        arrays = {name: getattr(self, name) for name in (*ARRAYS, *IF_ANY) if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in HEADER} | {"notes": notes_to_json(self.notes)}, arrays
 
     @classmethod
     def load(cls, path: str | Path) -> Prototypes:
@@ -146,15 +126,9 @@ class Prototypes:
         try:
             return cls(
                 **{name: arrays[name] for name in ARRAYS},
-                bias=arrays.get("bias"),
-                inputs=arrays.get("inputs"),
-                probes=header["probes"],
-                sensitivity=header["sensitivity"],
-                layers=header["layers"],
-                settings=header["settings"],
-                about=header["about"],
+                **{name: arrays.get(name) for name in IF_ANY},
+                **{name: header[name] for name in HEADER},
                 notes=notes_from_json(header["notes"]),
-                interrupted=header["interrupted"],
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} is not a complete record of prototypes ({error}). Make it again.") from error
@@ -241,71 +215,52 @@ def prototypes(
     expect.whole(threads, "threads", at_least=1)
     if walks is not None:
         expect.whole(walks, "walks", at_least=LEAST_WALKS, why="Two classes need a seed and a core each.")
-    for value, label in ((delta, "delta"), (step, "step")):
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if value is not None and not (number and 0 < value < np.inf):
-            raise InputError(f"`{label}` is {value!r}; expected a number above 0.")
+    expect.number(delta, "delta", above=0)
+    if step is not None:
+        expect.number(step, "step", above=0)
     expect_sample(split.classes, classes, origins)
-    scale = normalize_of(normalize, split.input_shape)
+    scale = scale_of(normalize, split.input_shape)
     table = embeddings_of(split.network, embeddings, split.input_shape)
     if box and table is not None:
         raise InputError("`box` is for images and `embeddings` for tokens; pass only one of them.")
     folder = store if store is None or isinstance(store, Store) else Store(store)
     seed = seeds.settle(random_state)
     limits = box_of(split, scale) if box else None
-    walker = Walker(fold_normalisation(split), seed, step or 0.0, delta, max_steps, batch, limits, table, threads)
+    walker = Walker(fold_normalisation(split), step or 0.0, delta, max_steps, batch, limits, table, seed, threads)
     settings: dict[str, Any] = {
         "step": step, "delta": float(delta), "max_steps": max_steps, "box": bool(box), "batch": batch,
-        "threads": threads,
-        "seed": seed, "input_shape": list(split.input_shape),
-        "normalize": None if scale is None else [scale.mean, scale.std],
+        "threads": threads, "seed": seed, "input_shape": list(split.input_shape),
+        "normalize": None if scale is None else list(scale),
     }  # fmt: skip
-    description = {
-        **settings,
-        "network": identity(split),
-        "embeddings": None if table is None else digest({"table": table}),
-    }
     walker.step = settings["step"] = find_step(walker, split.classes) if step is None else step
     each = split.inputs(1)[0]
-    size = each.numel() * each.element_size()
-    walk_plan = plan(split.classes, size, starts, classes, origins, seed, walks)
+    walk_plan = plan(split.classes, each.numel() * each.element_size(), starts, classes, origins, seed, walks)
     keep = keep_inputs if keep_inputs is not None else walk_plan.walks * each.numel() * 4 <= MOST_INPUT_BYTES
-    collected = run_plan(walker, walk_plan, keep, folder, {**description, "step": walker.step}, progress)
-    if not len(collected):
+    embedded = None if table is None else digest({"table": table})
+    rows = PrototypeRows(walker, keep, folder, {**settings, "network": identity(split), "embeddings": embedded})
+    rows.run(walk_plan, progress)
+    if not len(rows):
         raise KeyboardInterrupt  # there is nothing to keep
-    arrays = collected.arrays()
     notes = [*split.notes, *walk_plan.notes]
-    if collected.interrupted:
-        notes.append(Note("walks-interrupted", count=len(collected), walks=walk_plan.walks))
+    if rows.interrupted:
+        notes.append(Note("walks-interrupted", count=len(rows), walks=walk_plan.walks))
     if walker.batch < batch:
         notes.append(Note("batches-reduced", count=walker.batch, rows=batch))
-    probes = {}
     with fixed_threads(threads):
         layers = layer_structure(split.network, seed)
-    if not collected.interrupted:
-        begins, ends, reached = collected.probed[0]
-        with fixed_threads(threads):
-            probes = probe(split, begins, ends, reached, seed, walker.batch, layers)
     by_factor: dict[str, float] = {}
-    if sensitivity and not collected.interrupted:
+    if sensitivity and not rows.interrupted:
         by_factor = step_sensitivity(walker, walk_plan)
         if not by_factor:
             notes.append(Note("steps-not-compared"))
+    sizes = {"starts": walk_plan.starts, "classes": len(walk_plan.classes), "origins": walk_plan.origins}
     return Prototypes(
-        **arrays,
+        **rows.arrays(),  # type: ignore[arg-type]  # all but the inputs are there
         weight=split.weight,
         bias=split.bias,
-        inputs=np.concatenate(collected.inputs) if keep and collected.inputs else None,
-        probes=probes,
         sensitivity=by_factor,
         layers=layers,
-        settings={
-            **settings,
-            "starts": walk_plan.starts,
-            "classes": len(walk_plan.classes),
-            "origins": walk_plan.origins,
-            "walks": walks,
-        },
+        settings={**settings, **sizes, "walks": walks},
         about={
             "network": name or type(split.network).__name__,
             "head": split.name,
@@ -314,7 +269,7 @@ def prototypes(
             "fingerprint": fingerprint(split.network),
         },
         notes=tuple(notes),
-        interrupted=collected.interrupted,
+        interrupted=rows.interrupted,
     )
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from ...engine.progress import Progress
 from ...engine.store import Store
 from .schedule import SEED, Plan
 from .trace import frozen
-from .walks import Walks, draw_starts, walk
+from .walks import Walker, Walks
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -26,186 +24,131 @@ if TYPE_CHECKING:
 
 CHUNK = 8
 """Walks made and stored at once, in batches. More would lose more on Ctrl-C, fewer would leave batches underfilled."""
-PROBED = 100
-"""Seeds whose beginnings and ends are stored for probes."""
 DIGITS = 3
 """Outputs are compared to this many digits of the largest: the last ones depend on the number of threads."""
 CLOSE = 1e-3
 """How far features may differ, relative to their largest value."""
 
 
-@contextmanager
-def fixed_threads(threads: int) -> Iterator[None]:
-    """As many threads of torch and of linear algebra as given, and afterwards as many as before.
-
-    Sums over threads round differently, and walks amplify that: with as many threads as a machine has cores, the same
-    seed would give other figures on another machine. More threads than free cores also make small networks slower.
-    """
-    import torch
-
-    before = torch.get_num_threads()
-    with threadpool_limits(limits=threads):
-        try:
-            torch.set_num_threads(threads)
-            yield
-        finally:
-            torch.set_num_threads(before)
-
-
-@dataclass
-class Walker:
-    """How walks are made: everything except where from and where to."""
-
-    split: Split
-    seed: int
-    step: float
-    delta: float
-    max_steps: int
-    batch: int
-    box: tuple[Tensor, Tensor] | None
-    embeddings: Tensor | None
-    threads: int
-
-    def draw_starts(self, targets: NDArray[np.integer], start: int) -> Tensor:
-        """A random input for each of these classes."""
-        return draw_starts(self.split, targets, self.seed, start, self.box, self.embeddings)
-
-    def walk(self, starts: Tensor, targets: NDArray[np.integer], origin: Any = None, **options: Any) -> Walks:
-        """Walk; a batch that was too large for memory stays small."""
-        options = {"step": self.step, "max_steps": self.max_steps, **options}
-        with fixed_threads(self.threads):
-            walks = walk(
-                self.split, starts, targets, origin, delta=self.delta, box=self.box, batch=self.batch, **options
-            )
-        self.batch = min(self.batch, walks.batch)
-        return walks
-
-
-@dataclass
 class PrototypeRows:
-    """Rows of the record so far, by name; some seeds with their beginnings; whether Ctrl-C was pressed."""
+    """Walks by a plan, piece by piece, and the rows of the record so far.
 
-    rows: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
-    inputs: list[NDArray[np.float32]] = field(default_factory=list)
-    probed: list[tuple[Tensor, Tensor, NDArray[np.int64]]] = field(default_factory=list)
-    interrupted: bool = False
+    What is in the store is not walked again; a finished piece is stored. `keep`: whether the record has the inputs;
+    `description`: what the walks belong to, for the store.
+    """
 
-    def add(self, walks: Walks, keep: bool, **named: NDArray[Any]) -> None:
-        """Add finished walks."""
-        done = walks.finished
-        for name, values in {**walks.rows(), **named}.items():
-            if name != "finished":
-                self.rows.setdefault(name, []).append(values[done])
-        if keep and walks.ends is not None:
-            self.inputs.append(walks.ends[np.flatnonzero(done)].float().cpu().numpy())
-        self.interrupted = self.interrupted or walks.interrupted
+    def __init__(self, walker: Walker, keep: bool, store: Store | None, description: Mapping[str, Any]) -> None:
+        self.walker, self.keep, self.store, self.description = walker, keep, store, description
+        self.rows: dict[str, list[NDArray[Any]]] = {}
+        self.inputs: list[NDArray[np.float32]] = []
+        self.interrupted = False
 
     def __len__(self) -> int:
         return sum(map(len, self.rows.get("target", [])))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, NDArray[Any] | None]:
         """Each array of the record in one piece."""
-        return {name: np.concatenate(parts) for name, parts in self.rows.items()}
+        joined: dict[str, NDArray[Any] | None] = {name: np.concatenate(parts) for name, parts in self.rows.items()}
+        return joined | {"inputs": np.concatenate(self.inputs) if self.inputs else None}
 
+    def run(self, plan: Plan, progress: bool) -> None:
+        """Make every walk of the plan, or as many as Ctrl-C allows."""
+        with Progress(plan.walks, "walking", progress) as shown:
 
-def run_plan(
-    walker: Walker, plan: Plan, keep: bool, store: Store | None, description: Mapping[str, Any], progress: bool
-) -> PrototypeRows:
-    """Make every walk of the plan. `keep`: store the inputs too; `description`: what they belong to, for the store."""
-    collected = PrototypeRows()
-    with Progress(plan.walks, "walking", progress) as shown:
+            def tick(ended: int) -> None:
+                shown.done += ended
+                shown.tick()
 
-        def tick(ended: int) -> None:
-            shown.done += ended
-            shown.tick()
+            for group in plan.groups():
+                ends, place = self._walk_to_seeds(plan, group, tick)
+                reached = [code for code in plan.classes.tolist() if all((start, code) in place for start in group)]
+                plan = plan.restricted_to(reached)
+                if self.interrupted or len(plan.pool) < 2:
+                    return
+                start, origin, target = plan.cores(group)
+                at = np.array([place[pair] for pair in zip(start.tolist(), origin.tolist())], dtype=np.int64)
+                size = CHUNK * self.walker.batch
+                for first in range(0, len(at), size):
+                    rows = slice(first, first + size)
+                    named = {"target": target[rows], "origin": origin[rows], "start": start[rows]}
+                    if not self._piece(ends, at[rows], named, self.keep, tick).finished.all():
+                        return
 
-        def piece(starts: Tensor, at: NDArray[np.int64], keep: bool, named: Mapping[str, NDArray[np.int64]]) -> Walks:
-            return _walk_piece(walker, starts, at, keep, named, store, description, tick)
+    def _walk_to_seeds(
+        self, plan: Plan, group: range, tick: Callable[[int], None]
+    ) -> tuple[Tensor, dict[tuple[int, int], int]]:
+        """Walk to the seeds of some starts. Returns the ends that cores may begin at, and the position of each.
 
-        for group in plan.groups():
-            ends, place = _walk_to_seeds(walker, plan, group, keep, collected, piece)
-            reached = [one for one in plan.classes.tolist() if all((start, one) in place for start in group)]
-            plan = plan.restricted_to(reached)
-            if collected.interrupted or len(plan.pool) < 2:
+        A class outside of the pool has no position among the ends: it is -1.
+        """
+        import torch
+
+        ends: list[Tensor] = []
+        place: dict[tuple[int, int], int] = {}
+        n_pooled = 0
+        for first in range(0, len(plan.classes), plan.rows):
+            classes = plan.classes[first : first + plan.rows]
+            start = np.repeat(np.array(group, dtype=np.int64), len(classes))
+            target = np.tile(classes, len(group))
+            named = {"target": target, "origin": np.full(len(target), SEED, dtype=np.int64), "start": start}
+            begun = torch.cat([self.walker.draw_starts(classes, number) for number in group])
+            walks = self._piece(begun, np.arange(len(target)), named, True, tick)
+            assert walks.ends is not None  # they are stored
+            pooled = walks.finished & np.isin(target, plan.pool)
+            ends.append(walks.ends[np.flatnonzero(pooled)])
+            for row in np.flatnonzero(walks.finished).tolist():
+                place[int(start[row]), int(target[row])] = n_pooled if pooled[row] else -1
+                n_pooled += int(pooled[row])
+            if not walks.finished.all():
                 break
-            start, origin, target = plan.cores(group)
-            at = np.array([place[int(one), int(of)] for one, of in zip(start, origin)], dtype=np.int64)
-            size = CHUNK * walker.batch
-            for first in range(0, len(at), size):
-                rows = slice(first, first + size)
-                named = {"target": target[rows], "origin": origin[rows], "start": start[rows]}
-                walks = piece(ends, at[rows], keep, named)
-                collected.add(walks, keep, **named)
-                if not walks.finished.all():
-                    return collected
-    return collected
+        return torch.cat(ends), place
+
+    def _piece(
+        self,
+        starts: Tensor,
+        at: NDArray[np.int64],
+        named: Mapping[str, NDArray[np.int64]],
+        keep: bool,
+        tick: Callable[[int], None],
+    ) -> Walks:
+        """Some walks, from the store if they are there; those that are finished are added to the rows."""
+        key, stored = "", None
+        if self.store is not None:
+            parts = {name: values.tolist() for name, values in named.items()}
+            key = self.store.key({"walks": self.description, "keep": keep, **parts})
+            stored = self.store.get(key, "walks")
+        if stored is None:
+            walks = self.walker.walk(starts, named["target"], at, keep=keep, tick=tick)
+            if self.store is not None and walks.finished.all():
+                self.store.put(key, "walks", {}, _with_ends(walks))
+        else:
+            arrays = dict(stored[1])
+            ends = arrays.pop("ends", None)
+            walks = Walks(**arrays, ends=None if ends is None else _tensor_like(ends, starts))
+            tick(len(at))
+        done = walks.finished
+        for name, values in {**walks.arrays(), **named}.items():
+            if name != "finished":
+                self.rows.setdefault(name, []).append(values[done])
+        if self.keep and walks.ends is not None:
+            self.inputs.append(walks.ends[np.flatnonzero(done)].float().cpu().numpy())
+        self.interrupted = self.interrupted or walks.interrupted
+        return walks
 
 
-def _walk_to_seeds(
-    walker: Walker, plan: Plan, group: range, keep: bool, collected: PrototypeRows, piece: Callable[..., Walks]
-) -> tuple[Tensor, dict[tuple[int, int], int]]:
-    """Walk to the seeds of some starts. Returns the ends that cores may begin at, and the position of each.
+def _with_ends(walks: Walks) -> dict[str, NDArray[Any]]:
+    """The arrays of walks as a store contains them."""
+    if walks.ends is None:
+        return walks.arrays()
+    # NumPy has no bfloat16, and float32 represents all of it.
+    exact = walks.ends.float() if walks.ends.itemsize < 4 else walks.ends
+    return walks.arrays() | {"ends": exact.cpu().numpy()}
 
-    A class outside of the pool has no position among the ends: it is -1.
-    """
+
+def _tensor_like(array: NDArray[Any], like: Tensor) -> Tensor:
     import torch
 
-    ends: list[Tensor] = []
-    place: dict[tuple[int, int], int] = {}
-    n_pooled = 0
-    for first in range(0, len(plan.classes), plan.rows):
-        classes = plan.classes[first : first + plan.rows]
-        start = np.repeat(np.array(group, dtype=np.int64), len(classes))
-        target = np.tile(classes, len(group))
-        named = {"target": target, "origin": np.full(len(target), SEED, dtype=np.int64), "start": start}
-        begun = torch.cat([walker.draw_starts(classes, one) for one in group])
-        walks = piece(begun, np.arange(len(target)), True, named)
-        collected.add(walks, keep, **named)
-        assert walks.ends is not None  # they are stored
-        if not collected.probed and walks.finished.any():
-            few = np.flatnonzero(walks.finished)[:PROBED]
-            collected.probed.append((begun[few].clone(), walks.ends[few].clone(), target[few]))
-        pooled = walks.finished & np.isin(target, plan.pool)
-        ends.append(walks.ends[np.flatnonzero(pooled)])
-        for row in np.flatnonzero(walks.finished).tolist():
-            place[int(start[row]), int(target[row])] = n_pooled if pooled[row] else -1
-            n_pooled += int(pooled[row])
-        if not walks.finished.all():
-            break
-    return torch.cat(ends), place
-
-
-def _walk_piece(
-    walker: Walker,
-    starts: Tensor,
-    at: NDArray[np.int64],
-    keep: bool,
-    named: Mapping[str, NDArray[np.int64]],
-    store: Store | None,
-    description: Mapping[str, Any],
-    tick: Callable[[int], None],
-) -> Walks:
-    """One piece of the plan, from the store if it is there; stored if it is complete."""
-    if store is None:
-        return walker.walk(starts, named["target"], at, keep=keep, tick=tick)
-    import torch
-
-    key = store.key({"walks": description, "keep": keep, **{name: values.tolist() for name, values in named.items()}})
-    known = store.get(key, "walks")
-    if known is not None:
-        arrays = known[1]
-        ends = torch.from_numpy(arrays.pop("ends")).to(starts) if "ends" in arrays else None
-        tick(len(at))
-        return Walks(**arrays, ends=ends, batch=walker.batch, interrupted=False)
-    walks = walker.walk(starts, named["target"], at, keep=keep, tick=tick)
-    if walks.finished.all():
-        arrays = walks.rows()
-        if walks.ends is not None:
-            # NumPy has no bfloat16, and float32 represents all of it.
-            exact = walks.ends.float() if walks.ends.itemsize < 4 else walks.ends
-            arrays["ends"] = exact.cpu().numpy()
-        store.put(key, "walks", {}, arrays)
-    return walks
+    return torch.from_numpy(array).to(like)
 
 
 # How a store recognises a network: its weights, and its outputs, which the weights alone do not determine.

@@ -1,6 +1,7 @@
 """Which walks to make: all classes from all others if that is feasible, else a random sample that is.
 
-The sample depends on the number of walks alone, never on the clock. Also the step of walks, found by a short search.
+The sample depends on the number of walks alone, never on the clock. Also the step of walks, found by a short search,
+and how much the figure between classes depends on it.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from ... import expect, seeds
 from ...arrays import Ints
 from ...expect import InputError, counted
 from ...notes import Note
+from ..cosines import cosines
 
 if TYPE_CHECKING:
-    from .runner import Walker
+    from .walks import Walker
 
 SEED = -1
 """The origin of a seed prototype, which began at a random input."""
@@ -36,6 +38,9 @@ STEPS = 12
 PATIENCE = 60
 SEARCHED = 20
 """Classes of the walks that find the step, at most."""
+FACTORS = (1 / 3, 1.0, 3.0)
+COMPARED_CLASSES, COMPARED_ORIGINS = 20, 3
+"""Classes of the walks with other steps, and origins of each."""
 LEAST_WALKS = 4
 """The smallest plan: two classes, with a seed and a core of each."""
 
@@ -189,3 +194,24 @@ def find_step(walker: Walker, classes: int) -> float:
 def _round(step: float) -> float:
     """Rounded to two digits, so that it can be passed again."""
     return float(f"{step:.2g}")
+
+
+def step_sensitivity(walker: Walker, plan: Plan) -> dict[str, float]:
+    """M_bt by the factor of the step, on seeds of the first start and a few cores of each. Empty on Ctrl-C."""
+    classes = seeds.generator(plan.seed, "sensitivity").permutation(plan.pool)[:COMPARED_CLASSES]
+    rounds = min(COMPARED_ORIGINS, len(classes) - 1)
+    place = np.tile(np.arange(len(classes)), rounds)
+    origin = (place + np.repeat(np.arange(1, rounds + 1), len(classes))) % len(classes)
+    by_factor = {}
+    for factor in FACTORS:
+        options = {"step": factor * walker.step, "max_steps": int(walker.max_steps * max(1.0, 1 / factor))}
+        seed_walks = walker.walk(walker.draw_starts(classes, 0), classes, keep=True, **options)
+        if seed_walks.ends is None or not seed_walks.finished.all():
+            return {}
+        cores = walker.walk(seed_walks.ends, classes[place], origin, **options)
+        if not cores.finished.all():
+            return {}
+        features = np.concatenate([seed_walks.features, cores.features])
+        measured = cosines(features, np.concatenate([np.arange(len(classes)), place]), len(classes))
+        by_factor[f"{factor:.3g}"] = 1 - measured.cs_bt
+    return by_factor

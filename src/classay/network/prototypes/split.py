@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ... import expect, seeds
 from ...expect import InputError, need
 from ...notes import Note
-from .last_layer import HeadMatch, find_head, pool_positions
+from .last_layer import HeadMatch, find_head, output_kind, pool_positions
 from .trace import Feed, Trace, feed_of, first_tensor, frozen, trace
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _make_split(network: nn.Module, match: HeadMatch, traced: Trace, shape: tupl
         classes=int(classes),
         feature_size=int(size),
         input_shape=shape,
-        output=match.output,
+        output=output_kind(network, match.link),
         layers=traced.layers,
         notes=match.notes,
         call=feed,

@@ -7,12 +7,14 @@ grow with the number of walks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from ... import seeds
 from ...expect import InputError
@@ -29,16 +31,41 @@ NO_SLOPE = (
     "No gradient of the loss reaches the inputs: the network computes under `torch.no_grad()`, or detaches its values, "
     "or this runs under `torch.inference_mode()`. Walks need the gradient."
 )
+NOT_FINITE = (
+    "The network outputs NaN or infinite values on the way to a prototype. Are the weights intact, and `step` and the "
+    "range of inputs not far too large?"
+)
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
+WALK_ARRAYS = ("features", "steps", "length", "distance", "loss", "converged", "finished")
+
+Scale = tuple[tuple[float, ...], tuple[float, ...]]
+"""Mean and spread by channel that scaled inputs of 0..1 for the network: (x − mean) / std."""
 
 
-@dataclass(frozen=True, eq=False)
+@contextmanager
+def fixed_threads(threads: int) -> Iterator[None]:
+    """As many threads of torch and of linear algebra as given, and afterwards as many as before.
+
+    Sums over threads round differently, and walks amplify that: with as many threads as a machine has cores, the same
+    seed would give other figures on another machine. More threads than free cores also make small networks slower.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    with threadpool_limits(limits=threads):
+        try:
+            torch.set_num_threads(threads)
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+@dataclass(eq=False)
 class Walks:
-    """How m walks went. Rows that Ctrl-C left unfinished (`finished` False) contain zeros.
+    """How m walks went. Rows that are not `finished`, because of Ctrl-C, contain zeros.
 
     `features` (m, d) where each walk ended; `steps` taken; `length` of the path and straight `distance` from start to
     end; `loss` at the end; `converged`: the loss reached delta. `ends` (m, ...) are the inputs themselves, if stored.
-    `batch` is how many rows were walked at once at the end.
     """
 
     features: NDArray[np.float32]
@@ -49,90 +76,144 @@ class Walks:
     converged: NDArray[np.bool_]
     finished: NDArray[np.bool_]
     ends: Tensor | None
-    batch: int
-    interrupted: bool
+    interrupted: bool = False
 
-    def rows(self) -> dict[str, NDArray[Any]]:
+    @classmethod
+    def unfinished(cls, m: int, size: int, like: Tensor | None) -> Walks:
+        """Before any of m walks is finished; their ends are stored if `like` is such an input."""
+        floats, masks = np.zeros((3, m)), np.zeros((2, m), dtype=bool)
+        ends = None if like is None else like.new_zeros((m, *like.shape[1:]))
+        return cls(np.zeros((m, size), dtype=np.float32), np.zeros(m, dtype=np.int64), *floats, *masks, ends)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: array for name, array in named.items() if isinstance(array, np.ndarray)}
+        return {name: getattr(self, name) for name in WALK_ARRAYS}
+
+    def put(self, active: _ActiveWalks, over: Tensor, features: Tensor, losses: Tensor, arrived: Tensor) -> None:
+        """Finish the walks at the places `over` of the batch."""
+        rows = [active.rows[place] for place in over.tolist()]
+        ends = active.x[over]
+        self.features[rows] = features[over].float().cpu().numpy()
+        self.steps[rows] = active.taken[over].cpu().numpy()
+        self.length[rows] = active.length[over].cpu().numpy()
+        self.distance[rows] = (ends - active.begin(rows)).double().flatten(1).norm(dim=1).cpu().numpy()
+        self.loss[rows] = losses[over].cpu().numpy()
+        self.converged[rows] = arrived[over].cpu().numpy()
+        self.finished[rows] = True
+        if self.ends is not None:
+            self.ends[rows] = ends
 
 
-def walk(
-    split: Split,
-    starts: Tensor,
-    targets: NDArray[np.integer],
-    origin: NDArray[np.integer] | None = None,
-    *,
-    step: float,
-    delta: float = 0.01,
-    max_steps: int = MAX_STEPS,
-    box: tuple[Tensor, Tensor] | None = None,
-    batch: int = BATCH,
-    keep: bool = False,
-    tick: Callable[[int], None] | None = None,
-) -> Walks:
-    """Walk from `starts[origin[i]]` to class `targets[i]`, for every i.
+@dataclass
+class Walker:
+    """How walks are made: everything except where from and where to.
 
-    Parameters
-    ----------
-    split : the split network; it is in evaluation mode and frozen meanwhile, and unchanged afterwards
-    starts : (s, ...) inputs; walks that share a start share its memory
-    targets : (m,) the class that each walk is to reach
-    origin : (m,) the start of each walk; None: one start per walk, in order
-    step : length of one step
-    delta : cross-entropy at which a walk has arrived
-    max_steps : a walk that has not arrived by then ends where it is, `converged` False
-    box : least and greatest value of an input, as tensors that broadcast to one input
-    batch : rows walked at once; halved while memory is insufficient
-    keep : whether to store where the walks ended
-    tick : called after every step with the number of walks that ended
-
+    `step` is the length of one step, `delta` the cross-entropy at which a walk has arrived; one that has not after
+    `max_steps` ends where it is, not `converged`. `batch` rows are walked at once; it is halved while memory is
+    insufficient, and stays so. `box` has the least and greatest value of an input, as tensors that broadcast to one.
+    The network is in evaluation mode and frozen meanwhile, and unchanged afterwards.
     """
-    import torch
-    from torch.nn.functional import cross_entropy
 
-    origin = np.arange(len(targets)) if origin is None else np.asarray(origin)
-    goals = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=starts.device)
-    results = _WalkResults(len(targets), split.feature_size, starts if keep else None)
-    active = _ActiveWalks(starts, origin)
-    interrupted = False
-    with frozen(split.network), torch.enable_grad():
-        try:
-            while active.fill(batch):
-                try:
-                    x = active.x.detach().requires_grad_()
-                    features, logits = split.both(x)
-                    logits = logits.float() if logits.itemsize < 4 else logits
-                    losses = cross_entropy(logits, goals[active.rows], reduction="none")
-                    if not losses.requires_grad:
-                        raise InputError(NO_SLOPE)
-                    (slope,) = torch.autograd.grad(losses.sum(), x)
-                except (RuntimeError, MemoryError) as error:
-                    if not _out_of_memory(error) or len(active.rows) == 1:
-                        raise
-                    batch = len(active.rows) // 2
-                    active.send_back(batch)
-                    continue
-                slope = slope.float() if slope.itemsize < 4 else slope  # small gradients are zero in half precision
-                norms = slope.flatten(1).norm(dim=1)
-                if not bool(torch.isfinite(losses).all() and torch.isfinite(norms).all()):
-                    raise InputError(
-                        "The network outputs NaN or infinite values on the way to a prototype. Are the weights intact, "
-                        "and `step` and the range of inputs not far too large?"
-                    )
-                arrived = losses.detach() <= delta
-                # If the gradient is zero (every unit of a layer dead, say) a row can never move again.
-                over = (arrived | (active.taken >= max_steps) | (norms == 0)).nonzero().ravel()
-                if len(over):
-                    results.put(active, over, features.detach(), losses.detach(), arrived)
-                active.move(slope, norms, step, box)
-                active.leave(over)
-                if tick is not None:
+    split: Split
+    step: float
+    delta: float = 0.01
+    max_steps: int = MAX_STEPS
+    batch: int = BATCH
+    box: tuple[Tensor, Tensor] | None = None
+    embeddings: Tensor | None = None
+    seed: int = 0
+    threads: int = 1
+
+    def draw_starts(self, targets: NDArray[np.integer], start: int) -> Tensor:
+        """(c, ...) one random input for each target class of start number `start`, addressed by its class.
+
+        Normal with mean 0 and spread 1; uniform in the box if there is one; or embeddings of random tokens.
+        """
+        import torch
+
+        like = self.split.inputs(1)[0]
+        shape = tuple(like.shape)
+        generators = [seeds.generator(self.seed, "start", start, int(target)) for target in targets]
+        if self.embeddings is not None:
+            tokens = [generator.integers(len(self.embeddings), size=shape[:-1]) for generator in generators]
+            return self.embeddings[torch.as_tensor(np.stack(tokens))].to(like)
+        if self.box is None:
+            rows = [generator.standard_normal(shape, dtype=np.float32) for generator in generators]
+            return torch.from_numpy(np.stack(rows)).to(like)
+        rows = [generator.random(shape, dtype=np.float32) for generator in generators]
+        least, most = self.box
+        return least + torch.from_numpy(np.stack(rows)).to(like) * (most - least)
+
+    def walk(
+        self,
+        starts: Tensor,
+        targets: NDArray[np.integer],
+        origin: NDArray[np.integer] | None = None,
+        *,
+        keep: bool = False,
+        tick: Callable[[int], None] = lambda ended: None,
+        step: float | None = None,
+        max_steps: int | None = None,
+    ) -> Walks:
+        """Walk from `starts[origin[i]]` to class `targets[i]`, for every i. On Ctrl-C, what is finished is kept.
+
+        Parameters
+        ----------
+        starts : (s, ...) inputs; walks that share a start share its memory
+        targets : (m,) the class that each walk is to reach
+        origin : (m,) the start of each walk; None: one start per walk, in order
+        keep : whether to store where the walks ended
+        tick : called after every step with the number of walks that ended
+        step, max_steps : instead of the walker's own
+
+        """
+        import torch
+
+        origin = np.arange(len(targets)) if origin is None else np.asarray(origin)
+        goals = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=starts.device)
+        walks = Walks.unfinished(len(targets), self.split.feature_size, starts if keep else None)
+        active = _ActiveWalks(starts, origin)
+        step, most = self.step if step is None else step, self.max_steps if max_steps is None else max_steps
+        with fixed_threads(self.threads), frozen(self.split.network), torch.enable_grad():
+            try:
+                while active.fill(self.batch):
+                    try:
+                        features, losses, slope = self._slopes(active.x, goals[active.rows])
+                    except (RuntimeError, MemoryError) as error:
+                        if not _out_of_memory(error) or len(active.rows) == 1:
+                            raise
+                        self.batch = len(active.rows) // 2
+                        active.send_back(self.batch)
+                        continue
+                    norms = slope.flatten(1).norm(dim=1)
+                    if not bool(torch.isfinite(losses).all() and torch.isfinite(norms).all()):
+                        raise InputError(NOT_FINITE)
+                    arrived = losses <= self.delta
+                    # If the gradient is zero (every unit of a layer dead, say) a row can never move again.
+                    over = (arrived | (active.taken >= most) | (norms == 0)).nonzero().ravel()
+                    if len(over):
+                        walks.put(active, over, features, losses, arrived)
+                    active.move(slope, norms, step, self.box)
+                    active.leave(over)
                     tick(len(over))
-        except KeyboardInterrupt:
-            interrupted = True
-    return results.walks(batch, interrupted)
+            except KeyboardInterrupt:
+                walks.interrupted = True
+        return walks
+
+    def _slopes(self, x: Tensor, goals: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Features, losses and gradients of the losses of some rows, the last two in single precision or better."""
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        x = x.detach().requires_grad_()
+        features, logits = self.split.both(x)
+        logits = logits.float() if logits.itemsize < 4 else logits
+        losses = cross_entropy(logits, goals, reduction="none")
+        if not losses.requires_grad:
+            raise InputError(NO_SLOPE)
+        (slope,) = torch.autograd.grad(losses.sum(), x)
+        # Small gradients are zero in half precision.
+        return features.detach(), losses.detach(), slope.float() if slope.itemsize < 4 else slope
 
 
 class _ActiveWalks:
@@ -157,9 +238,8 @@ class _ActiveWalks:
         if coming:
             self.rows += coming
             self.x = torch.cat([self.x, self.begin(coming)])
-            self.taken, self.length = (
-                torch.cat([each, each.new_zeros(len(coming))]) for each in (self.taken, self.length)
-            )
+            self.taken = torch.cat([self.taken, self.taken.new_zeros(len(coming))])
+            self.length = torch.cat([self.length, self.length.new_zeros(len(coming))])
         return len(self.rows)
 
     def begin(self, rows: list[int]) -> Tensor:
@@ -202,55 +282,17 @@ class _ActiveWalks:
         return [self.waiting.pop() for _ in range(min(max(most, 0), len(self.waiting)))]
 
 
-class _WalkResults:
-    """The results of finished walks, row by row."""
-
-    def __init__(self, m: int, size: int, like: Tensor | None) -> None:
-        self.features = np.zeros((m, size), dtype=np.float32)
-        self.steps = np.zeros(m, dtype=np.int64)
-        self.length, self.distance, self.loss = np.zeros(m), np.zeros(m), np.zeros(m)
-        self.converged, self.finished = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool)
-        self.ends = None if like is None else like.new_zeros((m, *like.shape[1:]))
-
-    def put(self, active: _ActiveWalks, over: Tensor, features: Tensor, losses: Tensor, arrived: Tensor) -> None:
-        rows = [active.rows[place] for place in over.tolist()]
-        ends = active.x[over]
-        self.features[rows] = features[over].float().cpu().numpy()
-        self.steps[rows] = active.taken[over].cpu().numpy()
-        self.length[rows] = active.length[over].cpu().numpy()
-        self.distance[rows] = (ends - active.begin(rows)).double().flatten(1).norm(dim=1).cpu().numpy()
-        self.loss[rows] = losses[over].cpu().numpy()
-        self.converged[rows] = arrived[over].cpu().numpy()
-        self.finished[rows] = True
-        if self.ends is not None:
-            self.ends[rows] = ends
-
-    def walks(self, batch: int, interrupted: bool) -> Walks:
-        return Walks(
-            self.features, self.steps, self.length, self.distance, self.loss, self.converged, self.finished, self.ends,
-            batch, interrupted,
-        )  # fmt: skip
-
-
 def _out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in OUT_OF_MEMORY)
 
 
-# Where walks to prototypes begin, and within what limits: noise, inputs of a box, or embeddings of random tokens.
+# Within what limits walks stay, and the embeddings at which they begin, as users give them.
 
 
-@dataclass(frozen=True)
-class Normalize:
-    """Mean and spread by channel that scaled inputs of 0..1 for the network: (x − mean) / std."""
-
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-
-
-def normalize_of(normalize: Any, shape: tuple[int, ...]) -> Normalize | None:
-    """`normalize` as users pass it: None, (mean, std), each a number or one per channel."""
-    if normalize is None or isinstance(normalize, Normalize):
-        return normalize
+def scale_of(normalize: Any, shape: tuple[int, ...]) -> Scale | None:
+    """`normalize` as users pass it: None, or (mean, std), each a number or one per channel."""
+    if normalize is None:
+        return None
     try:
         mean, std = (tuple(np.atleast_1d(np.asarray(part, dtype=float)).ravel().tolist()) for part in normalize)
     except (TypeError, ValueError):
@@ -265,49 +307,17 @@ def normalize_of(normalize: Any, shape: tuple[int, ...]) -> Normalize | None:
             )
     if not np.isfinite([*mean, *std]).all() or min(std) <= 0:
         raise InputError(f"`normalize` is {normalize!r}; expected finite means and spreads above 0.")
-    return Normalize(mean, std)
+    return mean, std
 
 
-def box_of(split: Split, normalize: Normalize | None) -> tuple[Tensor, Tensor]:
+def box_of(split: Split, scale: Scale | None) -> tuple[Tensor, Tensor]:
     """The least and greatest input of images of 0..1, as the network takes them."""
     like = split.inputs(1)[0]
-
-    def by_channel(values: Sequence[float]) -> Tensor:
-        return like.new_tensor(list(values)).view(-1, *[1] * (like.dim() - 1))
-
-    if normalize is None:
-        return by_channel([0.0]), by_channel([1.0])
-    mean, std = by_channel(normalize.mean), by_channel(normalize.std)
-    return (0.0 - mean) / std, (1.0 - mean) / std
-
-
-def draw_starts(
-    split: Split,
-    targets: NDArray[np.integer],
-    seed: int,
-    start: int,
-    box: tuple[Tensor, Tensor] | None = None,
-    embeddings: Tensor | None = None,
-) -> Tensor:
-    """(c, ...) one random input for each target class of start number `start`, addressed by its class.
-
-    Normal with mean 0 and spread 1; uniform in the box if there is one; or embeddings of random tokens.
-    """
-    import torch
-
-    like = split.inputs(1)[0]
-    shape = tuple(like.shape)
-    if embeddings is not None:
-        tokens = [seeds.generator(seed, "start", start, int(one)).integers(len(embeddings), size=shape[:-1])
-                  for one in targets]  # fmt: skip
-        return embeddings[torch.as_tensor(np.stack(tokens))].to(like)
-    rows = np.stack(
-        [seeds.generator(seed, "start", start, int(one)).standard_normal(shape, dtype=np.float32) for one in targets]
-        if box is None
-        else [seeds.generator(seed, "start", start, int(one)).random(shape, dtype=np.float32) for one in targets]
+    mean, std = (
+        like.new_tensor(part).view(-1, *[1] * (like.dim() - 1))
+        for part in (((0.0,), (1.0,)) if scale is None else scale)
     )
-    values = torch.from_numpy(rows).to(like)
-    return values if box is None else box[0] + values * (box[1] - box[0])
+    return (0.0 - mean) / std, (1.0 - mean) / std
 
 
 def embeddings_of(network: nn.Module, embeddings: Any, shape: tuple[int, ...]) -> Tensor | None:

@@ -32,23 +32,8 @@ FIGURES = {
     "mean_rank": "effective rank of class means of features, over the number of classes",
     "active": "share of features above 0",
     "row_match": "cosine of a class's mean feature with its own row of the head",
-    "noise_robustness": "probability of its class that a seed keeps under noise",
-    "shift_robustness": "probability of its class that a seed keeps shifted by one pixel",
-    "certainty": "mean top probability on noise",
-    "response": "log of how much more logits move on smooth noise than on rough noise",
-    "smoothness": "correlation of neighbouring pixels in what walks changed",
-    "agreement": "cosine of what walks to one class changed from different starts",
-    "stable_rank": "log of the weights' stable rank over that of fresh weights",
-    "spectral_growth": "log of the weights' largest singular value over that of fresh weights",
-    "norm_growth": "log of the weights' norm over that of fresh weights",
-    "alpha": "exponent of a power law fitted to the weights' largest eigenvalues",
-    "margin_robustness": "share of a seed's margin over other classes that is left under noise",
-    "noise_sensitivity": "log of how far logits move under small noise, over their spread",
-    "noise_classes": "entropy of the classes predicted on noise, over that of all classes",
     "structure": "log of the weights' largest singular value over that of the same numbers shuffled",
     "least_structure": "the same for the layer where it is smallest",
-    "filter_smoothness": "correlation of neighbouring pixels in the weights of the first layer",
-    "memory": "log distance of batch normalisation's statistics from those of noise",
 }
 DECISIVE = {
     "structure": "higher: further from random weights; below .05, unless normalisation was trained, it looks untrained",
@@ -63,8 +48,11 @@ FRESH_NORM = 1 / math.sqrt(3)
 
 
 def figures(record: Prototypes) -> dict[str, float]:
-    """Every figure that applies to this record; others (no images, no batch normalisation) are left out."""
-    values = {**head_figures(record.weight), **walk_figures(record), **record.probes}
+    """Every figure that applies to this record; others (no layer that is large enough) are left out."""
+    values = {**head_figures(record.weight), **walk_figures(record)}
+    if record.layers:
+        by_layer = list(record.layers.values())
+        values |= {"structure": float(np.mean(by_layer)), "least_structure": min(by_layer)}
     return {name: float(values[name]) for name in FIGURES if math.isfinite(values.get(name, math.nan))}
 
 

@@ -15,7 +15,7 @@ from ...files import expect_file
 from ...intervals import Estimate
 from ..files.weights import read_numpy
 from ..prototypes.trace import frozen
-from ..prototypes.walks import normalize_of
+from ..prototypes.walks import scale_of
 
 if TYPE_CHECKING:
     from ..prototypes.split import Split
@@ -85,7 +85,7 @@ def count_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> 
             "counted from 0."
         )
     inputs = _network_inputs(labelled.inputs, split.input_shape)
-    scale = normalize_of(normalize, split.input_shape)
+    scale = scale_of(normalize, split.input_shape)
     like = split.inputs(1)
     right = 0
     with frozen(split.network), torch.no_grad():
@@ -94,7 +94,8 @@ def count_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> 
             values = part / np.float32(255) if part.dtype == np.uint8 else part
             if scale is not None:
                 sides = (-1, *[1] * (values.ndim - 2))
-                values = (values - np.reshape(scale.mean, sides)) / np.reshape(scale.std, sides)
+                mean, std = (np.reshape(part, sides) for part in scale)
+                values = (values - mean) / std
             rows = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).to(like)
             answers = split.logits(rows).argmax(1).cpu().numpy()
             right += int((answers == labelled.labels[first : first + BATCH]).sum())

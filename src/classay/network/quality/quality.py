@@ -21,10 +21,10 @@ from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
 from ..cosines import Cosines, cosines, pair_cosines, separations, unit
-from ..prototypes.probes import RANDOM_STRUCTURE, fresh_network
 from ..prototypes.prototypes import Prototypes, prototypes
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
+from ..prototypes.structure import RANDOM_STRUCTURE, fresh_network
 from .features import definition_1, distributions, per_class, per_pair, sign_note
 from .figures import cosines_by_start, figures, rows_by_start
 from .head import HeadQuality, head_quality

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...intervals import Estimate, exact
-from ...network.prototypes.probes import RANDOM_STRUCTURE
+from ...network.prototypes.structure import RANDOM_STRUCTURE
 from ...network.quality.quality import CONVERGED, NetworkQuality
 from ..document.phrases import percent
 from ..results import Results

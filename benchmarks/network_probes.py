@@ -1,4 +1,6 @@
-"""Probes: figures that need another run of the network, or its weights. They go into the record of prototypes.
+"""Probes: dataless figures that need another run of the network, or its weights, beside those of `network_quality`.
+
+None predicted accuracy on data sets left out (`network_calibration.py`), so classay itself does not have them.
 
 - robustness: how sure of its class the network stays when noise is added to a seed, or when it is shifted by one pixel,
   and how much of the margin over other classes is left;
@@ -8,14 +10,12 @@
 - weights relative to a fresh initialisation of the same layers: stable rank, largest singular value and norm, as log
   ratios, means over layers; alpha, the exponent of a power law fitted to the largest eigenvalues of each layer's
   weight;
-- structure: the largest singular value of a weight over that of the same numbers in random places, which needs no
-  fresh initialisation; smoothness of the first layer's weights over the image;
+- smoothness of the first layer's weights over the image;
 - memory: how far statistics of batch normalisation are from those that noise of the same scale would give.
 """
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,37 +24,48 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import seeds
-from ...arrays import Floats
-from ..cosines import cosines, singular_values, unit
-from .trace import frozen
+from classay import seeds
+from classay.arrays import Floats
+from classay.network.cosines import singular_values, unit
+from classay.network.prototypes.prototypes import Prototypes
+from classay.network.prototypes.schedule import SEED
+from classay.network.prototypes.split import Split
+from classay.network.prototypes.structure import fresh_network
+from classay.network.prototypes.trace import frozen
+from classay.network.prototypes.walks import Walker
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-    from .runner import Walker
-    from .schedule import Plan
-    from .split import Split
 
 LogitsOf = Callable[["Tensor"], "Tensor"]
 """A function that returns the logits of inputs."""
 NOISE = 0.3
 SMALL_NOISE = 0.1
-RANDOM_STRUCTURE = 0.05
-"""Mean structure below which weights look untrained: 320 freshly initialised networks had −.49 to .04."""
-SHUFFLES = 3
-"""Random orders of a weight's numbers; for wide layers one, which varies less there."""
-WIDE = 512
 RANDOM = 100
 """Noisy inputs that are predicted."""
 COARSE = 4
 TAIL = 8
 """A power law is fitted to at least this many eigenvalues, if there are as many."""
-SMALLEST = 4
-"""Layers with fewer inputs or outputs have no structure that could be seen."""
-FACTORS = (1 / 3, 1.0, 3.0)
-CLASSES, ORIGINS = 20, 3
-"""Classes of the sample, and origins of each."""
+PROBED = 100
+"""Seeds that are probed."""
+BATCH = 128
+PROBES = (
+    "noise_robustness", "shift_robustness", "certainty", "response", "smoothness", "agreement", "stable_rank",
+    "spectral_growth", "norm_growth", "alpha", "margin_robustness", "noise_sensitivity", "noise_classes",
+    "filter_smoothness", "memory",
+)  # fmt: skip
+
+
+def probe_record(split: Split, record: Prototypes) -> dict[str, float]:
+    """Every probe that applies, of the first seeds of a record with its inputs."""
+    import torch
+
+    assert record.inputs is not None
+    rows = np.flatnonzero(record.origin == SEED)[:PROBED]
+    walker = Walker(split, record.settings["step"], seed=record.settings["seed"])
+    begun = [walker.draw_starts(record.target[[row]], int(record.start[row])) for row in rows]
+    ends = torch.from_numpy(record.inputs[rows]).to(begun[0])
+    return probe(split, torch.cat(begun), ends, record.target[rows], record.settings["seed"], BATCH)
 
 
 def probe(
@@ -64,12 +75,8 @@ def probe(
     targets: NDArray[np.integer],
     seed: int,
     batch: int,
-    by_layer: dict[str, float],
 ) -> dict[str, float]:
-    """Every probe that applies, by name. `starts` and `ends` (m, ...) of some seeds, and the classes they reached.
-
-    `batch` rows are run at once; `by_layer` is `layer_structure`.
-    """
+    """Every probe that applies, by name. `starts` and `ends` (m, ...) of some seeds, and the classes they reached."""
     import torch
 
     figures: dict[str, float] = {}
@@ -82,8 +89,6 @@ def probe(
         figures |= _noise_figures(split, logits_of, split.inputs(RANDOM, seed, 1), seed)
     figures |= _change_figures((ends - starts).float().cpu().numpy().astype(float), targets)
     figures |= weight_figures(split.network, seed)
-    if by_layer:
-        figures |= {"structure": float(np.mean(list(by_layer.values()))), "least_structure": min(by_layer.values())}
     figures |= _filter_figures(split)
     return {name: float(value) for name, value in figures.items() if math.isfinite(value)}
 
@@ -234,53 +239,6 @@ def weight_figures(network: nn.Module, seed: int) -> dict[str, float]:
     }
 
 
-def normalisation_moved(network: nn.Module) -> bool:
-    """Whether a normalisation layer has other values than it begins with: the network has been trained, or fed data.
-
-    Networks with batch normalisation can be well trained while their other weights hardly differ from random numbers.
-    """
-    import torch
-
-    for layer in network.modules():
-        if "norm" not in type(layer).__name__.lower():
-            continue
-        for name, fresh in (("weight", None), ("bias", 0.0), ("running_mean", 0.0)):
-            values = getattr(layer, name, None)
-            if not isinstance(values, torch.Tensor) or values.ndim != 1 or not len(values):
-                continue
-            begun = values[0] if fresh is None else fresh  # weights begin equal, at 1 or at 0
-            if bool((values != begun).any()):
-                return True
-    return False
-
-
-def layer_structure(network: nn.Module, seed: int) -> dict[str, float]:
-    """By layer, log of the weight's largest singular value over that of the same numbers in random places.
-
-    About 0 where the numbers are independent draws, whatever their distribution: an untrained layer. Layers too small
-    to show a difference are left out.
-    """
-    import torch
-
-    by_layer: dict[str, float] = {}
-    for name, layer in network.named_modules():
-        weight = getattr(layer, "weight", None)
-        if not isinstance(weight, torch.Tensor) or weight.ndim < 2 or min(weight.flatten(1).shape) < SMALLEST:
-            continue
-        matrix = _matrix(weight)
-        generator = seeds.generator(seed, "shuffled weights", len(by_layer))
-        orders = SHUFFLES if min(matrix.shape) <= WIDE else 1
-        shuffled = [_largest(generator.permuted(matrix.ravel()).reshape(matrix.shape)) for _ in range(orders)]
-        own, others = _largest(matrix), float(np.mean(shuffled))
-        if own > 0 and others > 0:
-            by_layer[name or type(layer).__name__] = math.log(own / others)
-    return by_layer
-
-
-def _largest(matrix: Floats) -> float:
-    return float(singular_values(matrix)[-1])
-
-
 def _filter_figures(split: Split) -> dict[str, float]:
     """How alike the first layer's weights are for neighbouring pixels."""
     import torch
@@ -300,23 +258,6 @@ def _filter_figures(split: Split) -> dict[str, float]:
         pairs = (values[..., 1:], values[..., :-1]), (values[:, :, 1:], values[:, :, :-1])
         return {"filter_smoothness": float(np.mean([_neighbours(*pair) for pair in pairs]))}
     return {}
-
-
-def fresh_network(network: nn.Module, seed: int) -> tuple[nn.Module, list[str]]:
-    """A freshly initialised copy of a network, and the layers that cannot be reset and keep trained values."""
-    import torch
-
-    fresh = copy.deepcopy(network)
-    not_reset = []
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seeds.integers(seed, "fresh", count=1)[0])
-        for name, layer in fresh.named_modules():
-            renew = getattr(layer, "reset_parameters", None) or getattr(layer, "_reset_parameters", None)
-            if callable(renew):
-                renew()
-            elif any(True for _ in layer.parameters(recurse=False)):
-                not_reset.append(name or type(layer).__name__)
-    return fresh, not_reset
 
 
 def _matrix(weight: Tensor) -> Floats:
@@ -341,27 +282,3 @@ def power_law(eigenvalues: Floats) -> float:
         model = 1 - (values[:size][::-1] / values[size - 1]) ** (1 - alpha)
         best = min(best, (float(np.abs(model - np.arange(1, size + 1) / size).max()), alpha))
     return best[1]
-
-
-# How much the figure between classes depends on the step.
-
-
-def step_sensitivity(walker: Walker, plan: Plan) -> dict[str, float]:
-    """M_bt by the factor of the step, on seeds of the first start and a few cores of each. Empty on Ctrl-C."""
-    classes = seeds.generator(plan.seed, "sensitivity").permutation(plan.pool)[:CLASSES]
-    rounds = min(ORIGINS, len(classes) - 1)
-    place = np.tile(np.arange(len(classes)), rounds)
-    origin = (place + np.repeat(np.arange(1, rounds + 1), len(classes))) % len(classes)
-    by_factor = {}
-    for factor in FACTORS:
-        options = {"step": factor * walker.step, "max_steps": int(walker.max_steps * max(1.0, 1 / factor))}
-        seed_walks = walker.walk(walker.draw_starts(classes, 0), classes, keep=True, **options)
-        if seed_walks.ends is None or not seed_walks.finished.all():
-            return {}
-        cores = walker.walk(seed_walks.ends, classes[place], origin, **options)
-        if not cores.finished.all():
-            return {}
-        features = np.concatenate([seed_walks.features, cores.features])
-        measured = cosines(features, np.concatenate([np.arange(len(classes)), place]), len(classes))
-        by_factor[f"{factor:.3g}"] = 1 - measured.cs_bt
-    return by_factor
