@@ -124,12 +124,9 @@ class Prototypes:
         """Read a record that `save` wrote."""
         header, arrays = archive.read(Path(path), KIND)
         try:
-            return cls(
-                **{name: arrays[name] for name in ARRAYS},
-                **{name: arrays.get(name) for name in IF_ANY},
-                **{name: header[name] for name in HEADER},
-                notes=notes_from_json(header["notes"]),
-            )
+            parts: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
+            parts |= {name: header[name] for name in HEADER} | {name: arrays.get(name) for name in IF_ANY}
+            return cls(**parts, notes=notes_from_json(header["notes"]))
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} is not a complete record of prototypes ({error}). Make it again.") from error
 
@@ -255,7 +252,7 @@ def prototypes(
             notes.append(Note("steps-not-compared"))
     sizes = {"starts": walk_plan.starts, "classes": len(walk_plan.classes), "origins": walk_plan.origins}
     return Prototypes(
-        **rows.arrays(),  # type: ignore[arg-type]  # all but the inputs are there
+        **rows.arrays(),
         weight=split.weight,
         bias=split.bias,
         sensitivity=by_factor,

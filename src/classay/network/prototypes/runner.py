@@ -46,10 +46,10 @@ class PrototypeRows:
     def __len__(self) -> int:
         return sum(map(len, self.rows.get("target", [])))
 
-    def arrays(self) -> dict[str, NDArray[Any] | None]:
-        """Each array of the record in one piece."""
-        joined: dict[str, NDArray[Any] | None] = {name: np.concatenate(parts) for name, parts in self.rows.items()}
-        return joined | {"inputs": np.concatenate(self.inputs) if self.inputs else None}
+    def arrays(self) -> dict[str, Any]:
+        """Each array of the record in one piece; the inputs are None if they are not stored."""
+        joined = {name: np.concatenate(parts) for name, parts in self.rows.items()}
+        return {**joined, "inputs": np.concatenate(self.inputs) if self.inputs else None}
 
     def run(self, plan: Plan, progress: bool) -> None:
         """Make every walk of the plan, or as many as Ctrl-C allows."""
@@ -122,7 +122,7 @@ class PrototypeRows:
             if self.store is not None and walks.finished.all():
                 self.store.put(key, "walks", {}, _with_ends(walks))
         else:
-            arrays = dict(stored[1])
+            arrays: dict[str, Any] = dict(stored[1])
             ends = arrays.pop("ends", None)
             walks = Walks(**arrays, ends=None if ends is None else _tensor_like(ends, starts))
             tick(len(at))

@@ -173,7 +173,7 @@ def find_step(walker: Walker, classes: int) -> float:
     root = math.sqrt(starts[0].numel())
 
     def median_way(step: float) -> tuple[float, float]:
-        walks = walker.walk(starts, targets, step=step, max_steps=PATIENCE)
+        walks = replace(walker, step=step, max_steps=PATIENCE).walk(starts, targets)
         if walks.interrupted:
             raise KeyboardInterrupt  # there is nothing yet that could be kept
         arrived = walks.converged & (walks.steps > 0)
@@ -204,11 +204,11 @@ def step_sensitivity(walker: Walker, plan: Plan) -> dict[str, float]:
     origin = (place + np.repeat(np.arange(1, rounds + 1), len(classes))) % len(classes)
     by_factor = {}
     for factor in FACTORS:
-        options = {"step": factor * walker.step, "max_steps": int(walker.max_steps * max(1.0, 1 / factor))}
-        seed_walks = walker.walk(walker.draw_starts(classes, 0), classes, keep=True, **options)
+        other = replace(walker, step=factor * walker.step, max_steps=int(walker.max_steps * max(1.0, 1 / factor)))
+        seed_walks = other.walk(other.draw_starts(classes, 0), classes, keep=True)
         if seed_walks.ends is None or not seed_walks.finished.all():
             return {}
-        cores = walker.walk(seed_walks.ends, classes[place], origin, **options)
+        cores = other.walk(seed_walks.ends, classes[place], origin)
         if not cores.finished.all():
             return {}
         features = np.concatenate([seed_walks.features, cores.features])

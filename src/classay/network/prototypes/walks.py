@@ -81,9 +81,16 @@ class Walks:
     @classmethod
     def unfinished(cls, m: int, size: int, like: Tensor | None) -> Walks:
         """Before any of m walks is finished; their ends are stored if `like` is such an input."""
-        floats, masks = np.zeros((3, m)), np.zeros((2, m), dtype=bool)
-        ends = None if like is None else like.new_zeros((m, *like.shape[1:]))
-        return cls(np.zeros((m, size), dtype=np.float32), np.zeros(m, dtype=np.int64), *floats, *masks, ends)
+        return cls(
+            features=np.zeros((m, size), dtype=np.float32),
+            steps=np.zeros(m, dtype=np.int64),
+            length=np.zeros(m),
+            distance=np.zeros(m),
+            loss=np.zeros(m),
+            converged=np.zeros(m, dtype=bool),
+            finished=np.zeros(m, dtype=bool),
+            ends=None if like is None else like.new_zeros((m, *like.shape[1:])),
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name."""
@@ -152,8 +159,6 @@ class Walker:
         *,
         keep: bool = False,
         tick: Callable[[int], None] = lambda ended: None,
-        step: float | None = None,
-        max_steps: int | None = None,
     ) -> Walks:
         """Walk from `starts[origin[i]]` to class `targets[i]`, for every i. On Ctrl-C, what is finished is kept.
 
@@ -164,7 +169,6 @@ class Walker:
         origin : (m,) the start of each walk; None: one start per walk, in order
         keep : whether to store where the walks ended
         tick : called after every step with the number of walks that ended
-        step, max_steps : instead of the walker's own
 
         """
         import torch
@@ -173,7 +177,6 @@ class Walker:
         goals = torch.as_tensor(np.asarray(targets, dtype=np.int64), device=starts.device)
         walks = Walks.unfinished(len(targets), self.split.feature_size, starts if keep else None)
         active = _ActiveWalks(starts, origin)
-        step, most = self.step if step is None else step, self.max_steps if max_steps is None else max_steps
         with fixed_threads(self.threads), frozen(self.split.network), torch.enable_grad():
             try:
                 while active.fill(self.batch):
@@ -190,10 +193,10 @@ class Walker:
                         raise InputError(NOT_FINITE)
                     arrived = losses <= self.delta
                     # If the gradient is zero (every unit of a layer dead, say) a row can never move again.
-                    over = (arrived | (active.taken >= most) | (norms == 0)).nonzero().ravel()
+                    over = (arrived | (active.taken >= self.max_steps) | (norms == 0)).nonzero().ravel()
                     if len(over):
                         walks.put(active, over, features, losses, arrived)
-                    active.move(slope, norms, step, self.box)
+                    active.move(slope, norms, self.step, self.box)
                     active.leave(over)
                     tick(len(over))
             except KeyboardInterrupt:
