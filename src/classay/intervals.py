@@ -141,6 +141,15 @@ def draws_of(table: NDArray[np.float64], groups: ArrayLike | None) -> int:
     return len(table) if groups is None else min(table.shape)
 
 
+def crossed_error(values: ArrayLike, groups: ArrayLike | None = None) -> tuple[float, int]:
+    """Standard error of the mean of a table of units x points, both random, and the number of draws that it is of.
+
+    Points of a group depend on each other, if there are `groups`.
+    """
+    table = by_group(values, groups)
+    return crossed_standard_error(table), draws_of(table, groups)
+
+
 def of_proportion_by_group(right: ArrayLike, groups: ArrayLike | None, level: float = 0.95) -> Estimate:
     """Share of True among points, with Wilson's interval; with groups, over groups: on the logit scale, Student's t.
 
@@ -196,6 +205,54 @@ def share_around(
     return Estimate(float(value), low, high, level, kind)
 
 
+def positive_around(
+    value: float, standard_error: float, level: float = 0.95, kind: str = "", draws: int | None = None
+) -> Estimate:
+    """An interval around a figure above 0, on the log scale."""
+    reach = min(around(0.0, standard_error / value, level, draws=draws).high, 700.0)
+    return Estimate(value, value * math.exp(-reach), value * math.exp(reach), level, kind)
+
+
 def within_limits(estimate: Estimate, least: float, most: float) -> Estimate:
     """The estimate with its interval clipped to what is possible."""
     return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
+
+
+# Figures of refits: means of a table of units (pairs or subsets) x points, of which both are random.
+
+
+ONE_PAIR = "unknown: one pair of subsets"
+ROUNDING = 1e-9
+"""Sums over many pairs leave some 1e-12 where they are 0."""
+
+
+def share_of_table(
+    table: NDArray[np.float64], disjoint: int, level: float, kind: str, groups: ArrayLike | None = None
+) -> Estimate:
+    """The mean of a table of units x points as a share; `disjoint` of the units are independent.
+
+    If no unit differs anywhere, those that do are at most as frequent as their absence allows.
+    """
+    value = float(table.mean().clip(0.0, 1.0))
+    if disjoint < 2:
+        return Estimate(value, 0.0, 1.0, level, ONE_PAIR)
+    if np.ptp(table) == 0:
+        rare = 1 - (1 - level) ** (1 / disjoint)
+        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, kind)
+    error, draws = crossed_error(table, groups)
+    return share_around(value, error, level, kind, draws)
+
+
+def coefficient_of_table(
+    value: float, table: NDArray[np.float64], disjoint: int, level: float, kind: str, groups: ArrayLike | None = None
+) -> Estimate:
+    """A coefficient from −1 to 1 with its table of units x points: an interval on the scale of log(1 − value)."""
+    if disjoint < 2:
+        return Estimate(value, -1.0, 1.0, level, ONE_PAIR)
+    low = high = value
+    if value < 1:
+        error, draws = crossed_error(table, groups)
+        missing = positive_around(1 - value, error, level, kind, draws)
+        low, high = 1 - missing.high, 1 - missing.low
+    low, value, high = (0.0 if abs(end) < ROUNDING else end for end in (low, value, high))
+    return Estimate(value, min(max(low, -1.0), value), max(high, value), level, kind)

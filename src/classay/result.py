@@ -30,14 +30,18 @@ class Result:
 
     A subclass declares the axis of the default chart, `class Shift(Result, unit="share of the rows")`, or names a chart
     that looks different, a function within `classay.charts`: `class Slices(Result, chart="data.slices:slices_chart")`.
+    `columns` are fields that stand in every row of the table, such as the name of the learner.
     """
 
     _chart: ClassVar[str] = ""
     _unit: ClassVar[str] = "value"
+    _columns: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, *, chart: str = "", unit: str = "", **keywords: Any) -> None:
+    def __init_subclass__(
+        cls, *, chart: str = "", unit: str = "", columns: tuple[str, ...] = (), **keywords: Any
+    ) -> None:
         super().__init_subclass__(**keywords)
-        cls._chart, cls._unit = chart or cls._chart, unit or cls._unit
+        cls._chart, cls._unit, cls._columns = chart or cls._chart, unit or cls._unit, columns or cls._columns
 
     def summary(self) -> dict[str, Estimate]:
         """The figures by name; by default every field that is an estimate."""
@@ -46,7 +50,10 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """A tidy table, one row per figure: figure, value, low, high, level, kind."""
-        return pd.DataFrame([{"figure": name, **parts_of(estimate)} for name, estimate in self.summary().items()])
+        own = {name: getattr(self, name) for name in self._columns}
+        return pd.DataFrame(
+            [{**own, "figure": name, **parts_of(estimate)} for name, estimate in self.summary().items()]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values: dicts with string keys, lists, strings, finite numbers, booleans and None."""

@@ -23,7 +23,7 @@ from .learner.drift.verdict import Update as Update
 from .learner.importance import Importance as Importance
 from .learner.orientation.kinship import Kinship as Kinship
 from .learner.orientation.orientation import Orientation as Orientation
-from .learner.orientation.sizes import OrientationBySize as OrientationBySize
+from .learner.orientation.orientation import OrientationBySize as OrientationBySize
 from .learner.preference.preference import Preference as Preference
 from .learner.preference.preference import Preferences as Preferences
 from .learner.scores.metrics import Metrics as Metrics

@@ -1,4 +1,5 @@
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import classay
 from classay.intervals import difference
 from classay.learner.orientation import entropy
 from classay.learner.orientation.bias import binary_entropy
-from classay.learner.orientation.entropy import count
+from classay.learner.orientation.entropy import count, number_labelings
 
 numbers = st.tuples(st.integers(1, 3), st.integers(2, 5), st.integers(2, 6)).flatmap(
     lambda shape: hnp.arrays(np.int64, shape, elements=st.integers(0, 7))
@@ -101,7 +102,7 @@ def test_intervals_hold_the_truth_of_five_worlds(name, refits):
     assert held >= 8
 
 
-def test_one_refit_tells_nothing_of_dice():
+def test_one_refit_shows_nothing_of_training_randomness():
     estimate = entropy.within(count(np.zeros((2, 5, 1), dtype=np.int64)), 5.0)
     assert not estimate.known
     assert (estimate.low, estimate.high) == (0.0, 5.0)
@@ -109,23 +110,16 @@ def test_one_refit_tells_nothing_of_dice():
 
 def test_no_variation_is_zero_with_an_interval_that_is_not():
     estimate = entropy.within(count(np.tile(np.arange(20)[:, None], (3, 1, 5)).reshape(3, 20, 5)), 5.0)
-    assert estimate.value == 0.0
-    assert estimate.low == 0.0
+    assert (estimate.value, estimate.low) == (0.0, 0.0)
     assert 0 < estimate.high < 0.5
 
 
 def test_more_refits_narrow_the_range():
-    widths = []
-    for refits in (2, 5, 20):
-        estimate = entropy.within(count(world("flips", 100, refits, 0)[0]), 5.0)
-        widths.append(estimate.high - estimate.low)
-    assert widths[0] > widths[1] > widths[2]
-
-
-def test_labelings_beyond_counting_are_bounded_not_guessed():
-    # Every answer is new: the entropy may be anything from log2 of the refits to all there is.
-    answers = np.arange(30 * 4).reshape(1, 30, 4)
-    estimate = entropy.within(count(answers), 200.0)
+    ranges = [entropy.within(count(world("flips", 100, refits, 0)[0]), 5.0) for refits in (2, 5, 20)]
+    widths = [estimate.high - estimate.low for estimate in ranges]
+    assert widths == sorted(widths, reverse=True)
+    # Every labeling is new: the entropy may be anything from log2 of the refits to all there is.
+    estimate = entropy.within(count(np.arange(30 * 4).reshape(1, 30, 4)), 200.0)
     assert estimate.low < 10
     assert estimate.high > 100
 
@@ -160,3 +154,52 @@ def test_a_solver_that_gives_up_is_not_blamed_on_refits(monkeypatch):
     assert (o.stochasticity.low, o.stochasticity.high) == (0.0, o.expressivity.high)
     assert any("could not be computed" in note for note in o.notes)
     assert not any("Record with more repeats" in note for note in o.notes)
+
+
+labels_and_holdouts = st.tuples(st.integers(2, 5), st.integers(1, 4), st.integers(2, 6), st.integers(1, 6)).flatmap(
+    lambda shape: st.tuples(
+        hnp.arrays(np.int8, (*shape[:2], shape[2]), elements=st.integers(0, 2)),
+        hnp.arrays(np.int64, (3, shape[3]), elements=st.integers(0, shape[2] - 1)),
+    )
+)
+
+
+@given(labels_and_holdouts)
+def test_equal_numbers_mean_equal_labels(drawn):
+    labels, holdouts = drawn
+    numbers = number_labelings(labels, holdouts, 3)
+    for holdout, row in zip(holdouts, numbers):
+        seen = [tuple(answer[holdout]) for answer in labels.reshape(-1, labels.shape[-1])]
+        for i, a in enumerate(seen):
+            for j, b in enumerate(seen):
+                assert (row.ravel()[i] == row.ravel()[j]) == (a == b)
+
+
+@given(labels_and_holdouts)
+def test_counts_agree_with_counting_by_hand(drawn):
+    labels, holdouts = drawn
+    n_subsets, n_refits, _ = labels.shape
+    counts = count(number_labelings(labels, holdouts, 3))
+    for m, holdout in enumerate(holdouts):
+        by_subset = [Counter(tuple(labels[k, r][holdout]) for r in range(n_refits)) for k in range(n_subsets)]
+        overall = sum(by_subset, Counter())
+        here = counts.holdout == m
+        cells = [(k, times, overall[labeling]) for k in range(n_subsets) for labeling, times in by_subset[k].items()]
+        assert sorted(zip(counts.subset[here], counts.count[here], counts.total[here])) == sorted(cells)
+        for k in range(n_subsets):
+            for times in range(1, n_refits + 1):
+                expected = sum(value == times for value in by_subset[k].values())
+                assert counts.histogram[m, k, times] == expected
+
+
+def test_large_holdouts_are_counted_and_not_enumerated():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(10, size=(20, 3, 300)).astype(np.int8)
+    labels[1] = labels[0]
+    numbers = number_labelings(labels, rng.permutation(300)[None, :200], 10)
+    np.testing.assert_array_equal(numbers[:, 0], numbers[:, 1])
+    assert np.unique(numbers).size == 19 * 3
+    # Labels that differ only in the first of many points stay apart.
+    labels = np.zeros((2, 1, 120), dtype=np.int8)
+    labels[1, 0, 0] = 1
+    assert np.unique(number_labelings(labels, np.arange(120)[None], 7)).size == 2

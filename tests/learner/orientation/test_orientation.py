@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 import json
 import math
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
@@ -15,10 +17,16 @@ from classay import InputError, Labelings
 from classay.learner.records.codecs import MISSING
 
 
-def noisy(rng, truth, shape, flip, classes=2):
-    """Answers that are wrong with probability `flip`, each on its own."""
-    wrong = (truth + rng.integers(1, classes, size=(*shape, truth.size))) % classes
-    return np.where(rng.random((*shape, truth.size)) < flip, wrong, truth)
+def noisy(seed, shape, flip, classes=2):
+    """Truth and predictions (K, R, n) that are wrong with probability `flip`, each on its own."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(classes, size=shape[-1])
+    wrong = (truth + rng.integers(1, classes, size=shape)) % classes
+    return np.where(rng.random(shape) < flip, wrong, truth), truth
+
+
+def measured(predictions, holdout_size=None, holdouts=100, **options):
+    return classay.orientation(Labelings.from_arrays(*predictions, **options), holdout_size, holdouts)
 
 
 def naive(labels, truth, holdout, classes):
@@ -64,46 +72,33 @@ def test_plain_figures_are_those_of_the_papers_algorithm(drawn):
             assert row[name] == pytest.approx(value, abs=1e-12), name
 
 
-def test_plain_estimates_are_means_over_holdouts():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=60)
-    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (20, 4), 0.2), truth))
+def test_a_guesser_has_no_bias_and_no_capacity():
+    rng = np.random.default_rng(1)
+    o = measured((rng.integers(2, size=(60, 10, 200)), rng.integers(2, size=200)))
+    assert all(abs(estimate.value) < 0.03 for estimate in o.bias.values())
+    assert o.stochasticity.value == pytest.approx(5, abs=0.1)
+    assert o.capacity.value < 0.1
+    assert o.plugin.capacity.value > 1.5  # what the correction is for
+    # The plain estimates are means over holdouts.
     assert o.plugin.capacity.value == pytest.approx(o.per_holdout["capacity"].mean())
     assert o.bias[4].value == pytest.approx(o.per_holdout["bias_4"].mean())
     assert len(o.per_holdout) == 100
 
 
-def test_a_guesser_has_no_bias_and_no_capacity():
-    rng = np.random.default_rng(1)
-    truth = rng.integers(2, size=200)
-    o = classay.orientation(Labelings.from_arrays(rng.integers(2, size=(60, 10, 200)), truth))
-    assert all(abs(estimate.value) < 0.03 for estimate in o.bias.values())
-    assert o.stochasticity.value == pytest.approx(5, abs=0.1)
-    assert o.capacity.value < 0.1
-    assert o.plugin.capacity.value > 1.5  # what the correction is for
-
-
-def test_dice_alone_and_data_alone():
-    rng = np.random.default_rng(2)
-    truth = rng.integers(2, size=300)
-    dice = noisy(rng, truth, (60, 10), 0.1)
-    data = np.repeat(noisy(rng, truth, (60, 1), 0.1), 10, axis=1)
+def test_randomness_alone_and_data_alone():
     bits = 5 * (-0.1 * math.log2(0.1) - 0.9 * math.log2(0.9))
-    o = classay.orientation(Labelings.from_arrays(dice, truth))
+    o = measured(noisy(2, (60, 10, 300), 0.1))
     assert o.stochasticity.low <= bits <= o.stochasticity.high
     assert o.stochasticity.value == pytest.approx(bits, abs=0.12)
     assert o.capacity.low <= 0.03
-    o = classay.orientation(Labelings.from_arrays(data, truth))
+    labels, truth = noisy(2, (60, 1, 300), 0.1)
+    o = measured((np.repeat(labels, 10, axis=1), truth))
     assert o.stochasticity.value == 0
     assert o.capacity.value == pytest.approx(bits, abs=0.12)
 
 
 def test_bias_of_independent_errors_is_binomial():
-    rng = np.random.default_rng(3)
-    truth = rng.integers(4, size=400)
-    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (80, 4), 0.3, 4), truth), holdout_size=5)
-    from scipy.stats import binom
-
+    o = measured(noisy(3, (80, 4, 400), 0.3, 4), 5)
     for z, estimate in o.bias.items():
         expected = binom.sf(z - 1, 5, 0.7) - binom.sf(z - 1, 5, 0.25)
         assert estimate.value == pytest.approx(expected, abs=0.02)
@@ -112,34 +107,26 @@ def test_bias_of_independent_errors_is_binomial():
 
 
 def test_one_refit_leaves_stochasticity_unknown_unless_deterministic():
-    rng = np.random.default_rng(4)
-    truth = rng.integers(2, size=40)
-    answers = noisy(rng, truth, (30, 1), 0.2)
-    o = classay.orientation(Labelings.from_arrays(answers, truth))
-    assert not o.stochasticity.known
-    assert not o.capacity.known
-    assert not o.plugin.stochasticity.known
+    answers = noisy(4, (30, 1, 40), 0.2)
+    o = measured(answers)
+    assert not any(estimate.known for estimate in (o.stochasticity, o.capacity, o.plugin.stochasticity))
     assert o.per_holdout["stochasticity"].isna().all()
     assert "unknown" in str(o)
     assert any("repeats" in note for note in o.notes)
-    o = classay.orientation(Labelings.from_arrays(answers, truth, deterministic=True))
+    o = measured(answers, deterministic=True)
     assert (o.stochasticity.value, o.stochasticity.high) == (0.0, 0.0)
     assert o.capacity.value == o.expressivity.value
 
 
-def test_expressivity_is_the_sum_of_its_parts():
-    rng = np.random.default_rng(5)
-    truth = rng.integers(2, size=50)
-    for flip in (0.02, 0.2, 0.5):
-        o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (25, 5), flip), truth), holdout_size=3)
-        assert o.capacity.value + o.stochasticity.value == pytest.approx(o.expressivity.value)
-        assert o.capacity.value >= 0
+@pytest.mark.parametrize("flip", [0.02, 0.2, 0.5])
+def test_expressivity_is_the_sum_of_its_parts(flip):
+    o = measured(noisy(5, (25, 5, 50), flip), 3)
+    assert o.capacity.value + o.stochasticity.value == pytest.approx(o.expressivity.value)
+    assert o.capacity.value >= 0
 
 
 def test_a_holdout_of_fifty_works_and_says_what_it_cannot_tell():
-    rng = np.random.default_rng(6)
-    truth = rng.integers(3, size=120)
-    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (40, 5), 0.2, 3), truth), holdout_size=50)
+    o = measured(noisy(6, (40, 5, 120), 0.2, 3), 50)
     assert len(o.bias) == 50
     assert any("not identified" in note for note in o.notes)
     # Answers vary point by point on their own here, so the limit from single points is the truth itself.
@@ -149,31 +136,25 @@ def test_a_holdout_of_fifty_works_and_says_what_it_cannot_tell():
 
 
 def test_ten_classes_and_five_refits_are_told_from_single_points():
-    rng = np.random.default_rng(11)
-    truth = rng.integers(10, size=300)
-    labels = noisy(rng, truth, (40, 5), 0.2, 10)
-    o = classay.orientation(Labelings.from_arrays(labels, truth), holdout_size=5)
+    o = measured(noisy(11, (40, 5, 300), 0.2, 10), 5)
     bits = 5 * (-0.8 * math.log2(0.8) - 0.2 * math.log2(0.2 / 9))
     assert o.stochasticity.value == pytest.approx(bits, rel=0.15)
     assert o.stochasticity.low <= bits <= o.stochasticity.high
 
 
 def test_points_sorted_by_class_make_no_difference():
-    rng = np.random.default_rng(12)
     truth = np.repeat([0, 1], 1000)
-    labels = np.where((truth == 1) & (rng.random((30, 5, 2000)) < 0.5), 0, truth)  # one class is a coin flip
-    o = classay.orientation(Labelings.from_arrays(labels, truth), holdouts=400)
+    flipped = np.random.default_rng(12).random((30, 5, 2000)) < 0.5
+    o = measured((np.where((truth == 1) & flipped, 0, truth), truth), holdouts=400)  # one class is a coin flip
     assert o.stochasticity.value == pytest.approx(2.5, abs=0.2)
 
 
 def test_kinds_say_what_intervals_are():
-    rng = np.random.default_rng(13)
-    truth = rng.integers(2, size=100)
-    labels = noisy(rng, truth, (60, 1), 0.05)
-    o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True))
+    answers = noisy(13, (60, 1, 100), 0.05)
+    o = measured(answers, deterministic=True)
     assert o.stochasticity.kind == "exact: deterministic"
     assert o.capacity.kind == "of these training rows, over subsets and holdouts"
-    o = classay.orientation(Labelings.from_arrays(labels, truth, deterministic=True), holdout_size=40)
+    o = measured(answers, 40, deterministic=True)
     assert o.expressivity.kind.startswith("at least")
     assert o.capacity.kind.startswith("at least")
     assert str(o.capacity).startswith("at least ")
@@ -206,7 +187,7 @@ def test_stochasticity_that_cannot_be_counted_is_a_lower_limit(classes, size, re
     rng = np.random.default_rng(0)
     truth = np.arange(50) % classes
     labels = rng.integers(classes, size=(60, refits, 50))
-    o = classay.orientation(Labelings.from_arrays(labels, truth), holdout_size=size, holdouts=30)
+    o = measured((labels, truth), size, 30)
     bits = size * math.log2(classes)
     assert o.stochasticity.kind.startswith("at least")
     assert 3 < o.stochasticity.value == o.stochasticity.low < bits <= o.stochasticity.high + 1e-9
@@ -225,43 +206,37 @@ def test_the_lower_limit_of_stochasticity_holds_where_holdouts_repeat_together(p
         rng = np.random.default_rng(seed)
         own = rng.integers(10, size=(40, patterns, 60))
         labels = np.stack([each[rng.integers(patterns, size=3)] for each in own])
-        o = classay.orientation(Labelings.from_arrays(labels, np.arange(60) % 10), holdout_size=5, holdouts=10)
+        o = measured((labels, np.arange(60) % 10), 5, 10)
         above += o.stochasticity.low > math.log2(patterns)
     assert above <= 1
 
 
 def test_what_never_varies_has_no_parts_either():
     """One refit per subset gave "unknown [0, 0]" twice."""
-    o = classay.orientation(Labelings.from_arrays(np.zeros((30, 1, 20), dtype=int), np.arange(20) % 2))
+    o = measured((np.zeros((30, 1, 20), dtype=int), np.arange(20) % 2))
     for one in (o, o.plugin):
         assert (one.capacity.value, one.stochasticity.value) == (0, 0)
     assert (o.capacity.high, o.stochasticity.high) == (0, 0)
     assert "unknown" not in str(o).partition("points it gets")[2]
 
 
-def told(labels, truth, **options):
-    return classay.orientation(Labelings.from_arrays(labels, truth, **options)).conclusion()
-
-
 def test_conclusions_say_what_was_measured_and_no_more():
     """A record at one size of samples cannot show what more rows would do."""
-    rng = np.random.default_rng(3)
-    truth = rng.integers(2, size=200)
-    data = np.repeat(noisy(rng, truth, (60, 1), 0.2), 5, axis=1)
-    by_data, by_seed = told(data, truth, name="it"), told(noisy(rng, truth, (60, 5), 0.2), truth, name="it")
+    once, truth = noisy(3, (60, 1, 200), 0.2)
+    data = np.repeat(once, 5, axis=1)
+    by_data = measured((data, truth)).conclusion()
+    by_seed = measured(noisy(3, (60, 5, 200), 0.2)).conclusion()
+    all_of_it = measured((once, truth), deterministic=True).conclusion()
+    both = np.where(np.random.default_rng(3).random((60, 5, 200)) < 0.11, 1 - data, data)
     assert "depend more on the training sample" in by_data
     assert "depend more on the seed" in by_seed
     assert "averaging several refits reduces the first" in by_seed
-    both = noisy(rng, truth, (60, 1), 0.1)
-    both = np.where(rng.random((60, 5, 200)) < 0.11, 1 - both, both)
-    all_of_it = told(data[:, :1], truth, deterministic=True, name="it")
     assert "refits on the same rows do not differ" in all_of_it
     assert "random_state" not in all_of_it
     for text in (by_data, by_seed, all_of_it):
         assert "a sweep over the training size" in text
-    for text in (by_data, by_seed, all_of_it, told(both, truth), told(data[:, :1], truth)):
-        assert "steady" not in text
-        assert "members" not in text
+    others = [measured((labels, truth)).conclusion() for labels in (both, once)]
+    for text in (by_data, by_seed, all_of_it, *others):
         assert "gets at least 4 of 5 right" in text
         assert len(text.split(". ")) == 2, text
 
@@ -271,51 +246,33 @@ def test_a_conclusion_names_a_fixed_seed():
     X, y = rng.normal(size=(200, 3)), rng.integers(2, size=200)
     record = classay.record(DecisionTreeClassifier(random_state=0), X, y, classay.Subsets(20), executor=1)
     assert "its seed is fixed (random_state)" in classay.orientation(record).conclusion()
-    constant = np.zeros((30, 5, 40), dtype=int)
-    assert "another training sample or seed gives nearly the same" in told(constant, np.arange(40) % 2)
+    constant = measured((np.zeros((30, 5, 40), dtype=int), np.arange(40) % 2))
+    assert "another training sample or seed gives nearly the same" in constant.conclusion()
 
 
-def test_conclusions_of_few_points():
+@pytest.mark.parametrize(
+    ("size", "words"), [(1, ", where guessing is on 50.0 %. "), (2, "gets both right"), (3, "gets all 3 right")]
+)
+def test_conclusions_of_few_points(size, words):
     labels = np.random.default_rng(0).integers(2, size=(30, 5, 40))
-    record = Labelings.from_arrays(labels, np.arange(40) % 2)
-    assert ", where guessing is on 50.0 %. " in classay.orientation(record, holdout_size=1).conclusion()
-    assert "gets both right" in classay.orientation(record, holdout_size=2).conclusion()
-    assert "gets all 3 right" in classay.orientation(record, holdout_size=3).conclusion()
-
-
-def test_few_subsets_are_said():
-    rng = np.random.default_rng(14)
-    truth = rng.integers(2, size=100)
-    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (5, 3), 0.2), truth))
-    assert any("few" in note for note in o.notes)
-
-
-@pytest.mark.parametrize("given", ["x", np.zeros((3, 2, 4)), None])
-def test_only_records_are_measured(given):
-    with pytest.raises(InputError, match="expected a record"):
-        classay.orientation(given)
+    assert words in measured((labels, np.arange(40) % 2), size).conclusion()
 
 
 def test_missing_refits_are_left_out_and_said():
-    rng = np.random.default_rng(7)
-    truth = rng.integers(2, size=40)
-    full = Labelings.from_arrays(noisy(rng, truth, (20, 4), 0.2), truth)
+    full = Labelings.from_arrays(*noisy(7, (20, 4, 40), 0.2))
     labels = full.labels.copy()
     labels[3, 1] = MISSING
-    import dataclasses
-
     o = classay.orientation(dataclasses.replace(full, labels=labels))
     assert (o.n_subsets, o.n_refits) == (19, 4)
     assert any("missing" in note for note in o.notes)
+    assert any("19 subsets are few" in note for note in o.notes)
     labels[:5] = MISSING
     with pytest.raises(InputError, match="80%"):
         classay.orientation(dataclasses.replace(full, labels=labels))
 
 
 def test_the_seed_decides():
-    rng = np.random.default_rng(8)
-    truth = rng.integers(2, size=40)
-    record = Labelings.from_arrays(noisy(rng, truth, (10, 3), 0.2), truth)
+    record = Labelings.from_arrays(*noisy(8, (10, 3, 40), 0.2))
     a, b, c = (classay.orientation(record, random_state=seed) for seed in (1, 1, 2))
     assert json.dumps(a.to_dict()) == json.dumps(b.to_dict())
     assert not np.array_equal(a.holdouts, c.holdouts)
@@ -323,9 +280,7 @@ def test_the_seed_decides():
 
 
 def test_frame_is_tidy():
-    rng = np.random.default_rng(9)
-    truth = rng.integers(2, size=40)
-    o = classay.orientation(Labelings.from_arrays(noisy(rng, truth, (10, 3), 0.2), truth, name="mine"))
+    o = measured(noisy(9, (10, 3, 40), 0.2), name="mine")
     frame = o.to_frame().set_index("figure")
     assert frame.loc["expressivity", "value"] == o.expressivity.value
     assert frame.loc["bias_4", "threshold"] == 4
@@ -339,18 +294,19 @@ def test_frame_is_tidy():
     [
         ({"holdout_size": 41}, "40 test points"),
         ({"holdout_size": 0}, "holdout_size"),
+        ({"holdout_size": ()}, "`holdout_size` is empty"),
+        ({"holdout_size": (1, 41)}, "40 test points"),
+        ({"holdout_size": (1.5,)}, "holdout_size"),
         ({"holdouts": 0}, "holdouts"),
         ({"holdouts": 2.5}, "holdouts"),
         ({"random_state": "x"}, "random_state"),
         ({"level": 95}, "level"),
+        ({"labelings": "x"}, "expected a record"),
+        ({"labelings": np.zeros((3, 2, 4))}, "expected a record"),
+        ({"labelings": Labelings.from_arrays(np.zeros((1, 5, 2), dtype=int), [0, 1])}, "1 subset"),
     ],
 )
 def test_wrong_options(options, message):
     record = Labelings.from_arrays(np.zeros((3, 2, 40), dtype=int), [0, 1] * 20)
     with pytest.raises(InputError, match=message):
-        classay.orientation(record, **options)
-
-
-def test_one_subset_is_refused():
-    with pytest.raises(InputError, match="1 subset"):
-        classay.orientation(Labelings.from_arrays(np.zeros((1, 5, 40), dtype=int), [0, 1] * 20))
+        classay.orientation(**{"labelings": record} | options)

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import classay
 from classay import HalfSplits, InputError, Predictions, Subsets, record, stability
-from classay.learner.stability.closeness import concordance, spread
+from classay.learner.stability.agreement import concordance, spread
 
 X, Y = load_diabetes(return_X_y=True)
 

@@ -103,56 +103,32 @@ def test_both_intervals_are_named_and_the_second_is_wider():
     assert accuracy.low < found.accuracy.low
     assert found.kappa.kind == "of these rows, over subsets and points"
     frame = found.to_frame().set_index("figure")
-    assert frame.loc["stability_new_data", "kind"] == new.kind
+    assert frame.loc["stability new data", "kind"] == new.kind
     assert found.to_dict()["stability_new_data"]["low"] == new.low
     for each in (new, accuracy):
         assert f"for data like these, [{each.low:.3g}, {each.high:.3g}]" in str(found)
-    numbers = record(LinearRegression(), X, X[:, 0] + y, HalfSplits(8), 1, executor=1)
-    assert stability(numbers).stability_new_data.low < stability(numbers).stability.low
-
-
-@pytest.mark.parametrize("settings", [{}, {"test_size": 0, "probes": "data", "n_probes": 60}])
-def test_with_groups_intervals_are_over_groups(settings):
-    """Their kind said "points" though points of a group were counted once."""
-    X, y = cloud(0)
-    groups = np.repeat(np.arange(24), 5)
-    X = X + np.random.default_rng(1).normal(size=(24, 3))[groups]
-    labelings = record(GaussianNB(), X, y, HalfSplits(8), 1, groups=groups, **settings, executor=1)
-    found = stability(labelings)
-    where = "probes" if settings else "test"
-    unit = "points" if labelings.groups_of(where) is None else "groups"
-    assert found.stability_new_data.kind == f"of data like these, over data sets and {unit}"
-    assert found.accuracy_new_data.kind == "of data like these, over data sets and groups"
-    for new, these in (
-        (found.stability_new_data, found.stability),
-        (found.accuracy_new_data, found.accuracy),
-    ):
-        assert new.value == pytest.approx(these.value)
-        assert new.low < these.low < new.value < new.high
-        assert f"for data like these, [{new.low:.3g}, {new.high:.3g}]" in str(found)
-
-
-def test_without_a_test_part_both_are_for_other_data():
-    X, y = cloud(0)
-    found = stability(record(GaussianNB(), X, y, HalfSplits(8), 1, test_size=0, probes="uniform", executor=1))
-    for new, these in (
-        (found.stability_new_data, found.stability),
-        (found.accuracy_new_data, found.accuracy),
-    ):
-        assert new.kind == "of data like these, over data sets and points"
-        assert new.value == pytest.approx(these.value)
-        assert new.low < these.low < new.value
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_a_regressor_has_an_interval_for_other_data(grouped):
+@pytest.mark.parametrize("settings", [{}, {"test_size": 0, "probes": "data", "n_probes": 60}])
+def test_intervals_for_other_data_are_over_groups_if_there_are_some(settings, grouped):
+    """Their kind said "points" though points of a group were counted once."""
     X, y = cloud(0)
     groups = np.repeat(np.arange(24), 5) if grouped else None
-    found = stability(record(LinearRegression(), X, X[:, 0] + y, HalfSplits(8), 1, groups=groups, executor=1))
-    new = found.stability_new_data
-    assert new.kind == f"of data like these, over data sets and {'groups' if grouped else 'points'}"
-    assert new.low < found.stability.low < new.value == found.stability.value
-    assert f"for data like these, [{new.low:.3g}, {new.high:.3g}]" in str(found)
+    X = X + np.random.default_rng(1).normal(size=(24, 3))[groups] if grouped else X
+    labelings = record(GaussianNB(), X, y, HalfSplits(8), 1, groups=groups, **settings, executor=1)
+    found = stability(labelings)
+    of_points = labelings.groups_of("probes" if settings else "test")
+    kind = "of data like these, over data sets and"
+    assert found.stability_new_data.kind == f"{kind} {'points' if of_points is None else 'groups'}"
+    assert found.accuracy_new_data.kind == f"{kind} {'groups' if grouped else 'points'}"
+    pairs = [(found.stability_new_data, found.stability), (found.accuracy_new_data, found.accuracy)]
+    numbers = stability(record(LinearRegression(), X, X[:, 0] + y, HalfSplits(8), 1, groups=groups, executor=1))
+    assert numbers.stability_new_data.kind == f"{kind} {'groups' if grouped else 'points'}"
+    for new, these in (*pairs, (numbers.stability_new_data, numbers.stability)):
+        assert new.value == pytest.approx(these.value)
+        assert new.low < these.low < new.value < new.high
+        assert f"for data like these, [{new.low:.3g}, {new.high:.3g}]" in f"{found} {numbers}"
 
 
 def test_it_is_withheld_where_refits_are_not_those_of_two_samples():

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...expect import InputError, one_of, whole
 from ...learner.orientation.bias import chance, most_expressivity, most_expressivity_lauw
-from ...learner.orientation.orientation import Orientation, usual_threshold
-from ...learner.orientation.sizes import FIGURES, OrientationBySize
+from ...learner.orientation.entropy_parts import FIGURES
+from ...learner.orientation.orientation import Orientation, OrientationBySize, usual_threshold
 from ..kinds import Charts, check_kind, draw_kind
 from ..style import placement, theme
 from ..style.parts import lines_chart

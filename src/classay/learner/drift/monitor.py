@@ -27,7 +27,7 @@ from ..fitting import checks
 from ..fitting.probes import KINDS, probes
 from ..fitting.provenance import fingerprint
 from ..fitting.task import Bench
-from ..stability.closeness import tolerance_for
+from ..stability.agreement import tolerance_for
 from .batches import batch, last_time, reference, row_shift
 from .calibration import LEAST_BLOCKS, Calibration, Target, calibrate, draws_needed, predictions
 from .state import Concept, MonitorState, load, save

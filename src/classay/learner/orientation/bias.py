@@ -31,22 +31,23 @@ def distribution_matrix(record: Labelings, points: NDArray[np.int64], every: boo
     """P_F of every subset on the test points `points`: labelings x subsets. `every`: also those that never occur."""
     labels = record.complete()[:, :, points]
     n_subsets, n_refits, size = labels.shape
-    named = {f"point {point}": record.classes[labels[:, :, place].ravel()] for place, point in enumerate(points)}
-    subset = np.repeat(np.arange(n_subsets), n_refits)
-    table: pd.DataFrame = pd.crosstab([pd.Series(each, name=name) for name, each in named.items()], subset) / n_refits
-    if every:
-        if len(record.classes) ** size > MOST_ENUMERATED:
-            raise InputError(
-                f"There are {len(record.classes)}^{size} labelings, more than {MOST_ENUMERATED:,}. Leave out "
-                "every=True: only those that occur are then listed."
-            )
-        whole_index = pd.MultiIndex.from_product([record.classes] * size, names=list(named))
-        keys = pd.MultiIndex.from_tuples([key if size > 1 else (key,) for key in table.index], names=list(named))
-        table = table.set_axis(keys).reindex(whole_index, fill_value=0.0)
-    if size == 1 and not isinstance(table.index, pd.MultiIndex):
-        table.index = pd.MultiIndex.from_arrays([table.index], names=list(named))
-    table.columns = pd.RangeIndex(n_subsets, name="subset")
-    return table
+    codes = labels.reshape(-1, size)
+    if every and len(record.classes) ** size > MOST_ENUMERATED:
+        raise InputError(
+            f"There are {len(record.classes)}^{size} labelings, more than {MOST_ENUMERATED:,}. Leave out every=True: "
+            "only those that occur are then listed."
+        )
+    listed = _every_labeling(len(record.classes), size) if every else np.unique(codes, axis=0)
+    _, number = np.unique(np.concatenate([listed, codes]), axis=0, return_inverse=True)
+    times = np.zeros((len(listed), n_subsets))
+    np.add.at(times, (number.ravel()[len(listed) :], np.repeat(np.arange(n_subsets), n_refits)), 1)
+    index = pd.MultiIndex.from_arrays(list(record.classes[listed.T]), names=[f"point {point}" for point in points])
+    return pd.DataFrame(times / n_refits, index, pd.RangeIndex(n_subsets, name="subset"))
+
+
+def _every_labeling(n_classes: int, size: int) -> NDArray[np.int64]:
+    """(c^h, h): all labelings, sorted."""
+    return np.array(list(itertools.product(range(n_classes), repeat=size)))
 
 
 class Biases(dict[int, Estimate]):
@@ -151,8 +152,8 @@ def _chance_of(target: Callable[..., Any], record: Labelings, holdouts: NDArray[
         raise InputError(
             f"There are {n_classes}^{h} labelings, too many to try. Give `size`, how many of them are in the target."
         )
-    every = np.array(list(itertools.product(range(n_classes), repeat=h)))
-    return float(np.mean([_answers(target, record, every, points).mean() for points in holdouts]))
+    labelings = _every_labeling(n_classes, h)
+    return float(np.mean([_answers(target, record, labelings, points).mean() for points in holdouts]))
 
 
 def _share(size: int, n_classes: int, h: int) -> float:
@@ -243,66 +244,47 @@ def most_expressivity_lauw(bias: float, log2_labelings: float) -> float:
     return log2_labelings - 2 * bias**2
 
 
-def most_bias_lauw(expressivity: float, log2_labelings: float) -> float:
-    """The published bound on bias: |bias| ≤ sqrt((log2|Ω| − H)/2). It is uninformative above 1."""
-    return math.sqrt(max(log2_labelings - expressivity, 0.0) / 2)
-
-
 @dataclass(frozen=True)
 class Bounds:
-    """What is possible at one threshold, next to what was measured (bias, expressivity, capacity: plain estimates).
+    """What is possible at one threshold; the plain estimates (`Orientation.plugin`) are within these bounds.
 
-    `bias_low` and `bias_high` are −p and 1 − p. `expressivity_tight` is the highest expressivity that a learner with
-    this bias can have; `expressivity_least` the lowest with its own mass q_h on the target of each holdout: the mean of
-    H2(q_h), not H2 of the mean, which is larger. `expressivity_lauw` and `bias_lauw` are the published, looser bounds.
-    The same for capacity, given the learner's stochasticity: `capacity_tight` and `capacity_lauw` are the bounds of
-    expressivity less stochasticity; `capacity_least` is the information of the subset on whether the target is hit.
-    NaN where stochasticity is unknown.
+    `bias_low` and `bias_high` are −p and 1 − p, p the `chance`. `expressivity_tight` is the highest expressivity that a
+    learner with this bias can have; `expressivity_least` the lowest with its own mass q_h on the target of each
+    holdout: the mean of H2(q_h), not H2 of the mean, which is larger. `expressivity_lauw` is the published, looser
+    bound. The same for capacity, given the learner's stochasticity, NaN where that is unknown: `capacity_tight` is
+    the bound of expressivity less stochasticity, `capacity_least` the information of the subset on whether the target
+    is hit.
     """
 
     threshold: int
     chance: float
-    bias: float
     bias_low: float
     bias_high: float
-    bias_lauw: float
-    expressivity: float
     expressivity_least: float
     expressivity_tight: float
     expressivity_lauw: float
-    capacity: float
     capacity_least: float
     capacity_tight: float
-    capacity_lauw: float
 
 
-def bounds(
-    masses: Floats, expressivity: float, stochasticity: float, threshold: int, holdout_size: int, n_classes: int
-) -> Bounds:
+def bounds(masses: Floats, stochasticity: float, threshold: int, holdout_size: int, n_classes: int) -> Bounds:
     """All bounds at one threshold. `masses` (M, K) is the share of refits that hit the target: holdouts x subsets."""
     p = chance(threshold, holdout_size, n_classes)
-    log2_labelings = holdout_size * math.log2(n_classes)
     by_holdout = masses.mean(axis=1)
     q = float(by_holdout.mean())
     least = float(_binary_entropies(by_holdout).mean())
     most = most_expressivity(q, threshold, holdout_size, n_classes)
-    looser = most_expressivity_lauw(q - p, log2_labelings)
     known = not math.isnan(stochasticity)
     return Bounds(
         threshold=threshold,
         chance=p,
-        bias=q - p,
         bias_low=-p,
         bias_high=1 - p,
-        bias_lauw=most_bias_lauw(expressivity, log2_labelings),
-        expressivity=expressivity,
         expressivity_least=least,
         expressivity_tight=most,
-        expressivity_lauw=looser,
-        capacity=expressivity - stochasticity,
+        expressivity_lauw=most_expressivity_lauw(q - p, holdout_size * math.log2(n_classes)),
         capacity_least=max(least - float(_binary_entropies(masses).mean()), 0.0) if known else math.nan,
         capacity_tight=most - stochasticity,
-        capacity_lauw=looser - stochasticity,
     )
 
 

@@ -28,9 +28,25 @@ from ...notes import Note
 from ...result import Result, parts_of
 from ..records.labelings import Labelings, expect_record
 from .bias import Biases, Bounds, bias_of, bounds, chance, distribution_matrix
-from .entropy import count, draw_holdouts, interval_kind, number_labelings
-from .entropy_parts import PluginOrientation, parts, plain_entropies, plugin_orientation, usual_size
-from .sizes import OrientationBySize, orientation_by_size
+from .entropy import draw_holdouts, interval_kind
+from .entropy_parts import (
+    FIGURES,
+    HoldoutLabels,
+    PluginOrientation,
+    parts,
+    plugin_orientation,
+    rising_parts,
+    usual_size,
+)
+
+SIZES = "a sweep over the training size shows what more rows change"
+HARDLY = 0.05
+"""Below this share of the possible bits, predictions hardly vary."""
+
+
+def usual_threshold(holdout_size: int) -> int:
+    """Four of five, or as close as the holdout allows."""
+    return math.ceil(0.8 * holdout_size)
 
 
 @dataclass(frozen=True)
@@ -142,19 +158,19 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         return self.holdout_size * math.log2(self.n_classes)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per figure: figure, threshold, value, low, high, level, kind, least and most possible."""
-        rows: list[dict[str, Any]] = []
-        for figure in ("accuracy", "train_accuracy"):
-            name = figure if figure == "train_accuracy" else "test_accuracy"
-            rows.append({"figure": name, **_row(getattr(self, figure), 0.0, 1.0)})
+        """One row per figure: learner, figure, threshold, value, low, high, level, least and most possible, kind."""
+        rows = [
+            {"figure": "test_accuracy", **parts_of(self.accuracy), "least": 0.0, "most": 1.0},
+            {"figure": "train_accuracy", **parts_of(self.train_accuracy), "least": 0.0, "most": 1.0},
+        ]
         for prefix, estimates in (("", self), ("plugin_", self.plugin)):
-            rows += [
-                {"figure": prefix + name, **_row(getattr(estimates, name), 0.0, self.log2_labelings)}
-                for name in ("expressivity", "stochasticity", "capacity")
-            ]
+            for name in ("expressivity", "stochasticity", "capacity"):
+                row = {"figure": prefix + name, **parts_of(getattr(estimates, name))}
+                rows.append({**row, "least": 0.0, "most": self.log2_labelings})
         for bound in self.bounds:
-            figures = _row(self.bias[bound.threshold], bound.bias_low, bound.bias_high)
-            rows.append({"figure": f"bias_{bound.threshold}", "threshold": bound.threshold, **figures})
+            row = {"figure": f"bias_{bound.threshold}", "threshold": bound.threshold}
+            row |= parts_of(self.bias[bound.threshold])
+            rows.append({**row, "least": bound.bias_low, "most": bound.bias_high})
         frame = pd.DataFrame(rows).assign(learner=self.learner).astype({"threshold": "Int64"})
         return frame[["learner", "figure", "threshold", "value", "low", "high", "level", "least", "most", "kind"]]
 
@@ -170,25 +186,58 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
         return " ".join([text, *self.notes])
 
 
-def _row(estimate: Estimate, least: float, most: float) -> dict[str, Any]:
-    return {**parts_of(estimate), "least": least, "most": most}
+@dataclass(frozen=True)
+class OrientationBySize(Result, chart="learner.orientation:draw_by_size"):
+    """The result of `orientation` for several sizes: `expressivity`, `capacity`, `stochasticity` by size, in bits.
+
+    `identified` is the largest number of points whose labelings can be counted, 0 if there is none; beyond it,
+    figures may be lower limits, the low ends of intervals. `plugin` has the paper's plain estimates of
+    the three, by figure and number of points. `ceiling` is the number of points times the capacity of one: an upper
+    limit if labels are independent given the training sample, and only then.
+    """
+
+    learner: str
+    n_classes: int
+    sizes: tuple[int, ...]
+    identified: int
+    expressivity: dict[int, Estimate]
+    capacity: dict[int, Estimate]
+    stochasticity: dict[int, Estimate]
+    plugin: dict[str, dict[int, Estimate]]
+    ceiling: dict[int, float]
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per number of points and figure: learner, points, figure, value, low, high, level, kind."""
+        estimates = {name: getattr(self, name) for name in FIGURES}
+        estimates |= {f"plugin_{name}": self.plugin[name] for name in FIGURES}
+        rows = [
+            {"learner": self.learner, "points": size, "figure": name, **parts_of(by_size[size])}
+            for size in self.sizes
+            for name, by_size in estimates.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        # With one refit per subset, data and training randomness cannot be separated.
+        split = all(estimate.known for estimate in self.stochasticity.values())
+        name, figure = ("capacity", self.capacity) if split else ("expressivity", self.expressivity)
+        curve = ", ".join(f"{size}: {figure[size]}" for size in self.sizes)
+        limit = "Not even single points can be counted."
+        if self.identified:
+            limit = f"Up to {expect.counted(self.identified, 'point')} can be counted."
+        if not split:
+            limit += " Capacity and stochasticity are unknown: there is one refit per subset. Record with repeats=10."
+        return " ".join([f"{self.learner}: {name} in bits by number of points, {curve}. {limit}", *self.notes])
 
 
 @overload
 def orientation(
-    labelings: Labelings,
-    holdout_size: int | None = None,
-    holdouts: int = 100,
-    random_state: int | np.random.Generator | None = 0,
-    level: float = 0.95,
+    labelings: Labelings, holdout_size: int | None = ..., holdouts: int = ..., random_state: Any = ..., level: Any = ...
 ) -> Orientation: ...
 @overload
 def orientation(
-    labelings: Labelings,
-    holdout_size: Sequence[int],
-    holdouts: int = 100,
-    random_state: int | np.random.Generator | None = 0,
-    level: float = 0.95,
+    labelings: Labelings, holdout_size: Sequence[int], holdouts: int = ..., random_state: Any = ..., level: float = ...
 ) -> OrientationBySize: ...
 def orientation(
     labelings: Labelings,
@@ -239,72 +288,86 @@ def orientation(
     """
     labels = expect_record(labelings, "labelings").complete()
     n_subsets, n_refits, n_points = labels.shape
-    n_classes, deterministic = len(labelings.classes), labelings.deterministic
     if n_subsets < 2:
         raise expect.InputError(
             f"The record has {n_subsets} subset; at least 2 are needed to separate training randomness from data. "
             "Record more subsets."
         )
+    sizes = []
     if isinstance(holdout_size, Iterable):
-        return orientation_by_size(labelings, labels, list(holdout_size), holdouts, random_state, level)
-    chosen = draw_holdouts(n_points, holdout_size, holdouts, random_state)
-    wanted = chosen.shape[1]
-    if holdout_size is None:
-        chosen = chosen[:, : usual_size(labels, chosen, n_classes)]
-    holdout_size = int(chosen.shape[1])
+        sizes = _sizes(holdout_size)
+        holdout_size = sizes[-1]
+    drawn = draw_holdouts(n_points, holdout_size, holdouts, random_state)
+    n_classes, kind = len(labelings.classes), interval_kind(labelings)
+    held = HoldoutLabels(labels, drawn, n_classes, labelings.deterministic, level, kind)
+    if sizes:
+        return _by_size(labelings, held, sizes)
     notes = list(labelings.notes)
     if labels.shape != labelings.labels.shape:
         refits = expect.counted(n_refits, "refit")
         notes.append(f"Refits are missing; {n_subsets} subsets with {refits} each were used.")
-    if holdout_size < wanted:
+    if holdout_size is None and (size := usual_size(held)) < held.size:
         notes.append(
-            f"Holdouts have {expect.counted(holdout_size, 'point')}, not {wanted}: labelings of more points hardly "
+            f"Holdouts have {expect.counted(size, 'point')}, not {held.size}: labelings of more points hardly "
             f"repeat over {n_subsets} subsets, so their entropy cannot be counted."
         )
+        held = held.first(size)
 
-    counts = count(number_labelings(labels, chosen, n_classes))
-    kind = interval_kind(labelings)
-    entropies = parts(counts, labels, chosen, n_classes, deterministic, level, kind)
-    plugin = plugin_orientation(counts, deterministic, holdout_size * math.log2(n_classes), level)
-    overall, within = plain_entropies(counts, deterministic)
-    raw = {"holdout": np.arange(len(chosen)), "expressivity": overall, "stochasticity": within}
+    entropies, plugin = parts(held), plugin_orientation(held)
+    overall, within = held.plain()
+    raw = {"holdout": np.arange(len(drawn)), "expressivity": overall, "stochasticity": within}
     raw["capacity"] = overall - within
-
     # (M, K, R) labels right of h; bias only needs a share per holdout and subset.
-    right = np.moveaxis((labels == labelings.truth)[:, :, chosen].sum(axis=3), 2, 0)
+    right = np.moveaxis((labels == labelings.truth)[:, :, held.holdouts].sum(axis=3), 2, 0)
     bias, limits = {}, []
-    for z in range(1, holdout_size + 1):
-        share, guessing = (right >= z).mean(axis=2), chance(z, holdout_size, n_classes)
+    for z in range(1, held.size + 1):
+        share, guessing = (right >= z).mean(axis=2), chance(z, held.size, n_classes)
         bias[z] = bias_of(share, guessing, level, kind)
         raw[f"bias_{z}"] = share.mean(axis=1) - guessing
-        plain = plugin.expressivity.value, plugin.stochasticity.value
-        limits.append(bounds(share, *plain, z, holdout_size, n_classes))
+        limits.append(bounds(share, plugin.stochasticity.value, z, held.size, n_classes))
     return Orientation(
         learner=labelings.name,
         n_classes=n_classes,
         n_subsets=n_subsets,
         n_refits=n_refits,
-        holdout_size=holdout_size,
-        deterministic=deterministic,
+        holdout_size=held.size,
+        deterministic=labelings.deterministic,
         accuracy=labelings.accuracy("test", level),
         train_accuracy=labelings.accuracy("train", level),
-        bias=Biases(bias, labelings, chosen, level),
+        bias=Biases(bias, labelings, held.holdouts, level),
         expressivity=entropies.expressivity,
         stochasticity=entropies.stochasticity,
         capacity=entropies.capacity,
         plugin=plugin,
         bounds=tuple(limits),
         per_holdout=pd.DataFrame(raw),
-        holdouts=chosen,
+        holdouts=held.holdouts,
         notes=(*notes, *entropies.notes),
     )
 
 
-SIZES = "a sweep over the training size shows what more rows change"
-HARDLY = 0.05
-"""Below this share of the possible bits, predictions hardly vary."""
+def _sizes(holdout_size: Iterable[int]) -> list[int]:
+    sizes = sorted({expect.whole(size, "holdout_size", at_least=1) for size in holdout_size})
+    if not sizes:
+        raise expect.InputError("`holdout_size` is empty; expected a number of points, or several such as [1, 2, 5].")
+    return sizes
 
 
-def usual_threshold(holdout_size: int) -> int:
-    """Four of five, or as close as the holdout allows."""
-    return math.ceil(0.8 * holdout_size)
+def _by_size(record: Labelings, held: HoldoutLabels, sizes: list[int]) -> OrientationBySize:
+    """The three entropies at each number of points."""
+    by_size = {size: held.first(size) for size in sorted({1, *sizes})}
+    measured = {size: parts(of_size) for size, of_size in by_size.items()}
+    plugin = {size: plugin_orientation(by_size[size]) for size in sizes}
+    curves = rising_parts(measured, sizes, held.level)
+    return OrientationBySize(
+        learner=record.name,
+        n_classes=held.n_classes,
+        sizes=tuple(sizes),
+        identified=max((size for size, each in measured.items() if each.identified), default=0),
+        expressivity=curves["expressivity"],
+        capacity=curves["capacity"],
+        stochasticity=curves["stochasticity"],
+        plugin={name: {size: getattr(plugin[size], name) for size in sizes} for name in FIGURES},
+        ceiling={size: size * measured[1].capacity.value for size in sizes},
+        notes=tuple(record.notes),
+    )

@@ -17,9 +17,7 @@ from ...inputs import plain_labels
 from ...intervals import (
     Estimate,
     around,
-    by_group,
-    crossed_standard_error,
-    draws_of,
+    crossed_error,
     of_mean,
     of_proportion_by_group,
     share_around,
@@ -397,14 +395,14 @@ class Labelings(Refits):
         if (self.truth < 0).any():
             return Estimate(np.nan, 0.0, 1.0, level, "the truth is not known")
         right = self.on_unseen_rows(lambda labels: labels == self.truth)
-        table = by_group(right, self.groups)
         if self.predicted is not None:  # one prediction per row and repeat: only rows vary
             if np.isin(right, (0.0, 1.0)).all():
                 return replace(of_proportion_by_group(right[0], self.groups, level), kind=self.over())
-            error = crossed_standard_error(table)
-            return share_around(float(right.mean()), error, level, self.over(), table.shape[1])
-        draws = draws_of(table, self.groups)
-        estimate = around(float(right.mean()), crossed_standard_error(table), level, self.over_rows(), draws)
+            error, _ = crossed_error(right, self.groups)
+            draws = right.shape[1] if self.groups is None else np.unique(self.groups).size
+            return share_around(float(right.mean()), error, level, self.over(), draws)
+        error, draws = crossed_error(right, self.groups)
+        estimate = around(float(right.mean()), error, level, self.over_rows(), draws)
         return within_limits(estimate, 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:

@@ -14,7 +14,16 @@ import pandas as pd
 from ... import expect
 from ...arrays import Floats, Ints
 from ...expect import InputError, counted, shown
-from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of, of_proportion, share_around
+from ...intervals import (
+    Estimate,
+    by_group,
+    crossed_error,
+    crossed_standard_error,
+    of_proportion,
+    positive_around,
+    share_around,
+    within_limits,
+)
 from ...result import PARTS, Result
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
@@ -279,9 +288,7 @@ class _Work:
         truth, labels = self.record.truth, self.record.labels
         costs = pair[0] * ((labels == 1) & (truth == 0)) + pair[1] * ((labels == 0) & (truth == 1))
         per_refit = costs.mean(axis=2)
-        table = by_group(costs.mean(axis=1), self.record.groups)
-        draws = draws_of(table, self.record.groups)
-        error = crossed_standard_error(table)
+        error, draws = crossed_error(costs.mean(axis=1), self.record.groups)
         limits = (0.0, max(pair) + 0.0)
         estimate = interval(cross_fitted, error, draws - 1, limits, self.level, self.record.over(), 0)
         return estimate, per_refit
@@ -361,14 +368,12 @@ class _Work:
 
     def _mean(self, losses: Floats, most: float) -> tuple[Estimate, Floats]:
         """A mean over points of losses (K, R, n) of 0 or more: the interval on the log scale."""
-        table = by_group(losses.mean(axis=1), self.record.groups)
-        value, error = float(losses.mean()), crossed_standard_error(table)
-        kind, draws = self.record.over(), draws_of(table, self.record.groups)
+        value, kind = float(losses.mean()), self.record.over()
+        error, draws = crossed_error(losses.mean(axis=1), self.record.groups)
         if value == 0:
             return Estimate(0.0, 0.0, most, self.level, "unknown: there is no loss at all"), losses.mean(axis=2)
-        reach = min(around(0.0, error / value, self.level, kind, draws).high, 700.0)
-        low, high = value * math.exp(-reach), min(value * math.exp(reach), most)
-        return Estimate(value, low, high, self.level, kind), losses.mean(axis=2)
+        estimate = positive_around(value, error, self.level, kind, draws)
+        return within_limits(estimate, 0.0, most), losses.mean(axis=2)
 
     def _of_counts(self) -> Values:
         """Balanced accuracy, F1 and Matthews' coefficient."""

@@ -17,11 +17,11 @@ from scipy import special, stats
 from ... import expect
 from ...arrays import Floats
 from ...expect import InputError
-from ...intervals import Estimate, exact
+from ...intervals import Estimate, exact, share_of_table
 from ...result import Result, figures_frame
+from ..records.base import over
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
-from ..stability.agreement import share
 from .refit_pairs import distance, pair_tables, unequal
 from .row_blocks import RowBlocks, blocks_of_points
 from .threshold import cheapest_threshold, expect_threshold, expect_two
@@ -337,4 +337,4 @@ def _share_of(table: Floats, record: Labelings, same_sample: bool, level: float)
             return exact(0.0, "deterministic", level)
         return Estimate(math.nan, 0.0, 1.0, level, "unknown: one refit per subset")
     disjoint = len(table) if same_sample or record.halves else len(table) // 2
-    return share(table, disjoint, level, record.groups)
+    return share_of_table(table, disjoint, level, over(record.groups), record.groups)

@@ -16,14 +16,15 @@ import pandas as pd
 
 from ... import expect, seeds
 from ...arrays import AnyInts, Mask
-from ...intervals import Estimate
+from ...intervals import Estimate, share_of_table
 from ...regions.columns import checked_table
 from ...regions.find import find_regions, search_options
 from ...regions.outcome import RepeatedOutcome
 from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text
 from ...result import Result
+from ..records.base import over
 from ..records.labelings import Labelings
-from .agreement import agreement, as_units, compared_on, points_called, share, used
+from .agreement import agreement, compared_answers, points_called
 
 FIGURES = ("size", "share", "disagreement", "rate_low", "rate_high", "rest_rate", "lift", "p_value", "q_value", "value")
 LEAST_UNITS = 8
@@ -97,10 +98,7 @@ def disagreement_regions(
     >>> disagreement_regions(Labelings.from_arrays(labels, labels[0]), x, "test").regions[0].features
     ('heat',)
     """
-    where = compared_on(record, on)
-    labels = record.complete(where, pairs=record.halves)
-    notes = used(record, labels.shape)
-    labels = as_units(labels)
+    where, labels, notes = compared_answers(record, on)
     units = len(labels) // 2 if record.halves else len(labels)
     if units < LEAST_UNITS:
         raise expect.InputError(
@@ -113,7 +111,8 @@ def disagreement_regions(
     searched, tested = (_differs(record, where, labels, np.sort(order[part::2])) for part in (0, 1))
     regions = find_regions(frame, search, searched, tested, "disagreement")
     groups = record.groups_of(where)
-    overall = share(agreement(labels, len(record.classes), record.halves).table, len(labels) // 2, level, groups)
+    agreed = agreement(labels, len(record.classes), record.halves).table
+    overall = share_of_table(agreed, len(labels) // 2, level, over(groups), groups)
     return DisagreementRegions(
         learner=record.name,
         on=points_called(record, where),

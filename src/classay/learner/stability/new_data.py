@@ -26,7 +26,6 @@ The points stay those of the record: points drawn over the ranges of these rows 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -34,15 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
-from ...intervals import (
-    Estimate,
-    by_group,
-    crossed_standard_error,
-    of_proportion_by_group,
-    share_around,
-)
+from ...intervals import Estimate, crossed_error, of_proportion_by_group, share_around
 from ..records.base import Refits
 from ..records.labelings import Labelings
+from .agreement import Same
 
 MOST_SPLITS = 50
 """Splits of which all pairs are compared: more add little, and cost grows with their square."""
@@ -50,7 +44,6 @@ FEW_DRAWS = 6
 """Degrees of freedom plus one, at most, of the lower end on points apart from the rows. Chosen by simulation."""
 DATA_LIKE_THESE = "of data like these, over data sets"
 """How the kind of every interval for other data sets begins."""
-Same = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]
 
 
 def for_new_data(
@@ -90,13 +83,13 @@ def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:
     if withheld:
         return Estimate(np.nan, 0.0, 1.0, these.level, f"unknown: {withheld}")
     right = record.on_unseen_rows(lambda labels: labels == record.truth)
-    table = by_group(right, record.groups)
+    of_points, _ = crossed_error(right, record.groups)
     added = sample_variance(np.nanmean(record.test_accuracy[subsets], axis=1), two_fold=record.two_fold)
-    error = float(np.sqrt(crossed_standard_error(table) ** 2 + added))
+    error = float(np.sqrt(of_points**2 + added))
     if error == 0:
         # All points were right, or wrong, whatever the sample: as many trials as there are points showed nothing else.
         return replace(of_proportion_by_group(right[0], record.groups, these.level), kind=_kind(record.groups))
-    draws = len(subsets) // 2 if record.groups is None else min(len(subsets) // 2, table.shape[1])
+    draws = len(subsets) // 2 if record.groups is None else min(len(subsets) // 2, np.unique(record.groups).size)
     return share_around(float(right.mean()), error, these.level, _kind(record.groups), draws)
 
 

@@ -11,16 +11,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate
-from ...result import Result, figures_frame
-from ..records.base import TRAINING, over
+from ...intervals import Estimate, coefficient_of_table, crossed_error, exact, positive_around, share_of_table
+from ...result import Result, parts_of
+from ..records.base import TRAINING, Refits, over
 from ..records.labelings import Labelings, expect_record
 from ..records.predictions import Predictions
 from .agreement import (
@@ -29,22 +30,42 @@ from .agreement import (
     ROWS,
     RUNS,
     TEST,
-    Agreement,
-    PairFigures,
+    PairComparison,
     agreement,
-    as_units,
-    coefficient,
-    compared_on,
-    pair_figures,
-    share,
-    used,
+    chance_agreement,
+    closeness,
+    compared_answers,
+    concordance,
+    kappa,
+    pairs_called,
+    points_called,
+    spread,
+    tolerance_for,
 )
-from .closeness import closeness, concordance, errors, near, spread, tolerance_for
 from .disagreement import DisagreementRegions, disagreement_regions
-from .new_data import DATA_LIKE_THESE, accuracy_for_new_data
+from .new_data import DATA_LIKE_THESE, accuracy_for_new_data, for_new_data
 
 RARE = 30
 """Points outside the most frequent prediction below which the interval of kappa allows for agreement not yet seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFigures(Result, columns=("learner", "on")):
+    """What stability has for classifiers and regressors alike."""
+
+    learner: str
+    on: str
+    pairs: str
+    n_points: int
+    n_subsets: int
+    n_refits: int
+    stability: Estimate
+    stability_new_data: Estimate
+    same_subset: Estimate
+    standard_error: float
+    per_point: Floats
+    per_refit: Floats
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +79,9 @@ class Stability(PairFigures, chart="learner.stability:draw_stability"):
     `accuracy_new_data` the same with an interval for fits on other data. `same_subset` is the agreement of refits on
     the *same* subset: what is missing to 1 there is training randomness.
 
-    `standard_error` is that of `stability`, from points and pairs together. The paper's two limits are each of one
-    source alone: `worst_case_points` (0.5/√n, n the number of points, or of their groups) for two given classifiers,
-    `worst_case_pairs` (0.5/√m) for m disjoint pairs of subsets on given points. `per_point` is the agreement at each
-    point, `per_refit` (K, R) that of each refit with those it is compared with.
+    `standard_error` is that of `stability`, from points and pairs together. `per_point` is the agreement at each point,
+    `per_refit` (K, R) that of each refit with those it is compared with.
     """
-
-    FIGURES: ClassVar = ("stability", "stability_new_data", "kappa", "accuracy", "accuracy_new_data", "same_subset")
 
     kappa: Estimate
     accuracy: Estimate
@@ -135,8 +152,6 @@ class RegressionStability(PairFigures, chart="learner.stability:draw_regression_
     the target; `per_point` the agreement there, `per_refit` (K, R) that of each refit with those it is compared with.
     """
 
-    FIGURES: ClassVar = ("stability", "stability_new_data", "concordance", "rmse", "r2", "same_subset")
-
     tolerance: float
     concordance: Estimate
     rmse: Estimate
@@ -176,11 +191,12 @@ class StabilityTable(Result, chart="learner.stability:stability_plane"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per learner and figure: learner, on, figure, value, low, high, level, kind."""
-        tables = [
-            figures_frame(name, self.on, {figure: getattr(self, figure)[name] for figure in COMPARED})
+        rows = [
+            {"learner": name, "on": self.on, "figure": figure, **parts_of(getattr(self, figure)[name])}
             for name in self.names
+            for figure in COMPARED
         ]
-        return pd.concat(tables, ignore_index=True)
+        return pd.DataFrame(rows)
 
     def __str__(self) -> str:
         def in_words(name: str) -> str:
@@ -269,13 +285,10 @@ def stability(
     if isinstance(labelings, Predictions):
         return _of_numbers(labelings, on, level, tolerance)
     record = expect_record(labelings, "labelings")
-    where = compared_on(record, on)
-    labels = record.complete(where, pairs=record.halves)
-    notes = used(record, labels.shape)
-    labels = as_units(labels)
+    where, labels, notes = compared_answers(record, on)
     compared = agreement(labels, len(record.classes), record.halves)
     accuracy = record.accuracy("test", level)
-    return pair_figures(Stability, record, where, compared, labels, np.equal, level)(
+    return _pair_figures(Stability, record, where, compared, labels, level)(
         kappa=record.named(_kappa(compared, labels, record, level, record.groups_of(where))),
         accuracy=accuracy,
         accuracy_new_data=accuracy_for_new_data(record, accuracy),
@@ -285,19 +298,15 @@ def stability(
 
 
 def _of_numbers(record: Predictions, on: str, level: float, tolerance: float | None) -> RegressionStability:
-    where = compared_on(record, on)
-    reach = tolerance_for(record.truth, tolerance)
-    values = record.complete(where, pairs=record.halves)
-    notes = used(record, values.shape)
-    values = as_units(values)
+    where, values, notes = compared_answers(record, on)
+    reach, groups = tolerance_for(record.truth, tolerance), record.groups_of(where)
     value, table = concordance(values, record.halves)
-    squared = record.on_unseen_rows(lambda predicted: (predicted - record.truth) ** 2)
-    rmse, r2 = errors(squared, float(record.truth.var()), level, record.groups)
     alike = Estimate(math.nan, -1.0, 1.0, level, "undefined: all predictions are one number")
     if not math.isnan(value):
-        alike = coefficient(value, table, len(values) // 2, level, record.groups_of(where))
+        alike = coefficient_of_table(value, table, len(values) // 2, level, over(groups), groups)
+    rmse, r2 = _errors(record, level)
     compared = closeness(values, reach, record.halves)
-    return pair_figures(RegressionStability, record, where, compared, values, partial(near, reach), level)(
+    return _pair_figures(RegressionStability, record, where, compared, values, level)(
         tolerance=reach,
         concordance=record.named(alike),
         rmse=record.named(rmse, TRAINING),
@@ -305,6 +314,60 @@ def _of_numbers(record: Predictions, on: str, level: float, tolerance: float | N
         spread=spread(values, record.halves),
         notes=tuple(notes),
     )
+
+
+FiguresT = TypeVar("FiguresT", bound=PairFigures)
+
+
+def _pair_figures(
+    result: type[FiguresT], record: Refits, where: str, compared: PairComparison, answers: NDArray[Any], level: float
+) -> partial[FiguresT]:
+    """A result with all figures of compared pairs of refits; to be called with the others of its own, and its notes."""
+    disjoint, groups = len(compared.per_refit) // 2, record.groups_of(where)
+    error, _ = crossed_error(compared.table, groups)
+    these = record.named(share_of_table(compared.table, disjoint, level, over(groups), groups))
+    # With one subset, its refits are the pairs.
+    same_subset = these if len(record.present) == 1 else _same_subset(compared.within, record, level, groups)
+    return partial(
+        result,
+        learner=record.name,
+        on=points_called(record, where),
+        pairs=pairs_called(record),
+        n_points=len(compared.per_point),
+        n_subsets=len(compared.per_refit),
+        n_refits=answers.shape[1],
+        stability=these,
+        stability_new_data=for_new_data(record, these, error, answers, compared.same, where),
+        same_subset=same_subset,
+        standard_error=error,
+        per_point=compared.per_point,
+        per_refit=compared.per_refit,
+    )
+
+
+def _same_subset(within: Floats, record: Refits, level: float, groups: AnyInts | None) -> Estimate:
+    """The agreement of refits on the same subset, from a table of subsets x points."""
+    if record.deterministic:
+        return exact(1.0, "deterministic", level)
+    if not len(within):
+        return Estimate(math.nan, 0.0, 1.0, level, "unknown: one refit per subset")
+    return record.named(share_of_table(within, len(within), level, over(groups), groups))
+
+
+def _errors(record: Predictions, level: float) -> tuple[Estimate, Estimate]:
+    """Root mean squared error and R² on rows not fitted on; both intervals on the log scale of the mean square."""
+    squared = record.on_unseen_rows(lambda predicted: (predicted - record.truth) ** 2)
+    mean, variance, kind = float(squared.mean()), float(record.truth.var()), over(record.groups)
+    if mean == 0:
+        perfect = 1.0 if variance else math.nan
+        return exact(0.0, kind, level), exact(perfect, kind, level)
+    error, draws = crossed_error(squared, record.groups)
+    square = positive_around(mean, error, level, kind, draws)
+    rmse = Estimate(math.sqrt(mean), math.sqrt(square.low), math.sqrt(square.high), level, kind)
+    if variance == 0:
+        return rmse, Estimate(math.nan, -math.inf, 1.0, level, "undefined: the truth is one number")
+    kind = f"{kind}, the variance of the target taken as fixed"
+    return rmse, Estimate(1 - mean / variance, 1 - square.high / variance, 1 - square.low / variance, level, kind)
 
 
 def _table(labelings: Mapping[str, Labelings | Stability], on: str, level: float) -> StabilityTable:
@@ -348,16 +411,20 @@ def _unbeaten(results: dict[str, Stability]) -> tuple[str, ...]:
     return tuple(name for name, own in places.items() if not any(beats(other, own) for other in places.values()))
 
 
-def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float, groups: AnyInts | None) -> Estimate:
-    disjoint, n_points = len(labels) // 2, labels.shape[2]
-    shares = np.bincount(labels.ravel(), minlength=len(record.classes)) / labels.size
-    if compared.chance >= 1 or shares.max() >= 1:
+def _kappa(
+    compared: PairComparison, labels: AnyInts, record: Labelings, level: float, groups: AnyInts | None
+) -> Estimate:
+    disjoint, n_points, n_classes, kind = len(labels) // 2, labels.shape[2], len(record.classes), over(groups)
+    shares = np.bincount(labels.ravel(), minlength=n_classes) / labels.size
+    expected = chance_agreement(labels, n_classes, record.halves)
+    chance = float(expected.mean())
+    if chance >= 1 or shares.max() >= 1:
         return Estimate(math.nan, -1.0, 1.0, level, "undefined: only one class is ever predicted")
-    value = compared.kappa
+    value, table = kappa(compared, expected)
     if value >= 1 and disjoint > 1:
-        least = share(compared.table, disjoint, level, groups).low
-        return Estimate(1.0, max((least - compared.chance) / (1 - compared.chance), -1.0), 1.0, level, over(groups))
-    estimate = coefficient(value, compared.kappa_table(), disjoint, level, groups)
+        least = share_of_table(compared.table, disjoint, level, kind, groups).low
+        return Estimate(1.0, max((least - chance) / (1 - chance), -1.0), 1.0, level, kind)
+    estimate = coefficient_of_table(value, table, disjoint, level, kind, groups)
     if n_points * (1 - shares.max()) >= RARE:
         return estimate
     # What refits do on a class that few points get is seldom seen, and its absence looks certain. One more point on
@@ -370,6 +437,8 @@ def _kappa(compared: Agreement, labels: AnyInts, record: Labelings, level: float
     own_group = None if groups is None else np.append(groups, groups.max() + 1)
     ends = []
     for added in (differing, agreed):
-        more = agreement(np.concatenate([labels, added], axis=2), len(record.classes), record.halves)
-        ends.append(coefficient(more.kappa, more.kappa_table(), disjoint, level, own_group))
+        more = np.concatenate([labels, added], axis=2)
+        expected = chance_agreement(more, n_classes, record.halves)
+        value, table = kappa(agreement(more, n_classes, record.halves), expected)
+        ends.append(coefficient_of_table(value, table, disjoint, level, kind, own_group))
     return replace(estimate, low=min(estimate.low, ends[0].low), high=max(estimate.high, ends[1].high))
