@@ -14,15 +14,21 @@ from ... import expect, seeds
 from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, of_proportion_by_group, share_around, within_limits
 from ...regions.columns import checked_table
-from ...regions.find import search_options
+from ...regions.find import SearchOptions, find_regions, search_options
 from ...regions.region import Region, p_value_text
 from ...result import Result, figures_frame
 from ..records.labelings import Labelings
 from ..stability.disagreement import as_frame
-from .changed_regions import changed_regions
-from .differences import METRICS, FitDifference, fit_difference, metric_difference
+from .differences import (
+    METRICS,
+    DifferenceOutcome,
+    FitDifference,
+    as_differences,
+    fit_difference,
+    metric_difference,
+)
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
-from .matched import Matched, Version, between, matched, within
+from .matched import Matched, between, matched, within
 
 ALPHA = 0.05
 FEW_FITS = (
@@ -212,73 +218,90 @@ def compare(
         raise expect.InputError(f"`min_effect` is {min_effect!r}; expected a drop in accuracy from 0 up to 1.")
     seed = seeds.settle(random_state)
     pair = matched(old, new)
-    frame = None if table is None else checked_table(_rows(table, old, pair))
-    search = None
-    family = BoxFamily(pair.truth.size, None)
-    if frame is not None:
+    base = _base(pair, None if refits is None else matched(old, refits, ("old", "refits")))
+    search, family = None, BoxFamily(pair.truth.size, None)
+    if table is not None:
+        frame = checked_table(_rows(table, old, pair))
         search = search_options(frame, None, columns, max_features, min_size, q, 10, level, seed)
         family = BoxFamily(pair.truth.size, frame, search.names, search.min_size)
-    base = _base(pair, None if refits is None else matched(old, refits, ("old", "refits")))
     churned = _churn(pair, base, family, seed, level)
-    rights = pair.old.right(pair.truth), pair.new.right(pair.truth)
-    notes = [*pair.notes, *churned.notes]
-    difference = _difference(rights, pair.groups, level)
-    by_metric = difference if metric == "accuracy" else metric_difference(pair, metric, level, seed)[2]
-    regions: dict[str, tuple[Region, ...]] = {"worse": (), "better": (), "changed": ()}
-    n_tested = 0
-    if frame is not None and search is not None:
-        old_right, new_right = base.right(pair.truth), rights[1]
-        asked: list[tuple[str, Floats, Floats, float]] = []
-        for what, before, after in (("worse", 1 - old_right, 1 - new_right), ("better", old_right, new_right)):
-            p_value = math.nan
-            if base.units > 1 or pair.new.units > 1:
-                fits = [(version.labels[:, 0] == pair.truth) != (what == "better") for version in (base, pair.new)]
-                p_value = p_worse(fits[0], fits[1], family, seed)
-            asked.append((what, before, after, p_value))
-        if churned.reference is not None and not math.isnan(churned.p_value):
-            asked.append(("changed", churned.reference, churned.table, churned.p_value))
-        for what, before, after, p_value in asked:
-            if p_value > ALPHA:  # a refit would change as much somewhere
-                continue
-            least = 0.0 if what == "changed" else float(min_effect)
-            found = changed_regions(what, frame, search, before, after, pair.groups, least, what == "changed")
-            regions[what], n_tested = found.regions, n_tested + found.n_tested
-            notes += [note for note in found.notes if note not in notes]
-        if base.units == pair.new.units == 1:
-            notes.append("Regions are about these two fits; a refit may also change them.")
-    right_old, right_new = rights[0].mean(axis=0), rights[1].mean(axis=0)
+    before, after = ((labels == pair.truth).mean(axis=1) for labels in (pair.old, pair.new))
+    difference = _difference(before, after, pair.groups, level)
+    regions: dict[str, tuple[Region, ...]] = {}
+    n_tested, notes = 0, [*pair.notes, *churned.notes]
+    if search is not None:
+        regions, n_tested, more = _regions(pair, base, churned, frame, search, family, float(min_effect))
+        notes += [note for note in more if note not in notes]
     return Comparison(
-        old=pair.old.name,
-        new=pair.new.name,
+        old=pair.names[0],
+        new=pair.names[1],
         n_items=pair.truth.size,
-        old_fits=pair.old.units,
-        new_fits=pair.new.units,
-        old_accuracy=_share(rights[0], pair.groups, level),
-        new_accuracy=_share(rights[1], pair.groups, level),
+        old_fits=len(pair.old),
+        new_fits=len(pair.new),
+        old_accuracy=_share(before, pair.groups, level),
+        new_accuracy=_share(after, pair.groups, level),
         difference=difference,
         metric=metric,
-        metric_difference=by_metric,
-        regressions=_share((rights[0].mean(axis=0) * (1 - rights[1])), pair.groups, level),
-        gains=_share(((1 - rights[0].mean(axis=0)) * rights[1]), pair.groups, level),
+        metric_difference=difference if metric == "accuracy" else metric_difference(pair, metric, level, seed),
+        regressions=_share(before.mean(axis=0) * (1 - after), pair.groups, level),
+        gains=_share((1 - before.mean(axis=0)) * after, pair.groups, level),
         churn=churned.churn,
         refit_churn=churned.refit,
         beyond_refit=churned.beyond,
         p_beyond=churned.p_value,
-        worse=regions["worse"],
-        better=regions["better"],
-        changed=regions["changed"],
+        worse=regions.get("worse", ()),
+        better=regions.get("better", ()),
+        changed=regions.get("changed", ()),
         n_tested=n_tested,
         min_effect=float(min_effect),
         notes=tuple(notes),
         items=pd.DataFrame(
             {
                 "truth": pair.classes[pair.truth],
-                "old_right": right_old,
-                "new_right": right_new,
+                "old_right": before.mean(axis=0),
+                "new_right": after.mean(axis=0),
                 "changed": churned.table.mean(axis=0),
             }
         ),
     )
+
+
+# Regions in which changes gather
+
+
+def _regions(
+    pair: Matched,
+    base: AnyInts,
+    churned: _Churn,
+    frame: pd.DataFrame,
+    search: SearchOptions,
+    family: BoxFamily,
+    least: float,
+) -> tuple[dict[str, tuple[Region, ...]], int, list[str]]:
+    """Where errors, right predictions, and changes beyond a refit have increased, unless a refit explains it."""
+    alone = len(base) == len(pair.new) == 1
+    right = [labels == pair.truth for labels in (base, pair.new)]
+    shares = [fits.mean(axis=1) for fits in right]
+    p_values = [math.nan, math.nan]
+    if not alone:
+        old, new = (fits[:, 0] for fits in right)
+        p_values = [p_worse(old, new, family, search.seed), p_worse(~old, ~new, family, search.seed)]
+    outcomes = {
+        "worse": (DifferenceOutcome(1 - shares[0], 1 - shares[1], pair.groups, least), p_values[0]),
+        "better": (DifferenceOutcome(shares[0], shares[1], pair.groups, least), p_values[1]),
+    }
+    if churned.reference is not None and not math.isnan(churned.p_value):
+        changes = DifferenceOutcome(churned.reference, churned.table, pair.groups, 0.0, leave_one_out=True)
+        outcomes["changed"] = changes, churned.p_value
+    regions: dict[str, tuple[Region, ...]] = {}
+    n_tested, notes = 0, []
+    for what, (outcome, p_value) in outcomes.items():
+        if p_value > ALPHA:  # a refit would change as much somewhere
+            continue
+        found = find_regions(frame, search, outcome, outcome, f"changed regions: {what}")
+        regions[what], n_tested = tuple(map(as_differences, found.regions)), n_tested + len(found.tested)
+        notes += [note for note in found.notes if note not in notes]
+    return regions, n_tested, [*notes, *(["Regions are about these two fits; a refit may also change them."] * alone)]
 
 
 # Churn: what changed, and what a refit changes
@@ -297,37 +320,37 @@ class _Churn:
     notes: tuple[str, ...]
 
 
-def _base(pair: Matched, more: Matched | None) -> Version:
+def _base(pair: Matched, more: Matched | None) -> AnyInts:
     """The fits of the old version, and those given as `refits`."""
     if more is None:
         return pair.old
     if more.rows.size != pair.rows.size or more.classes.size != pair.classes.size:
         raise expect.InputError("`refits` must be on the same items, with the same classes, as `old` and `new`.")
-    return more.new if more.old.units == 1 else Version(pair.old.name, _joined(more.old.labels, more.new.labels))
+    refits = min(more.old.shape[1], more.new.shape[1])
+    return more.new if len(more.old) == 1 else np.concatenate([more.old[:, :refits], more.new[:, :refits]])
 
 
-def _churn(pair: Matched, base: Version, family: BoxFamily, seed: int, level: float) -> _Churn:
+def _churn(pair: Matched, base: AnyInts, family: BoxFamily, seed: int, level: float) -> _Churn:
     size = pair.classes.size
-    table, by_old = between(pair.new, pair.old, size)
+    table, by_old = between(pair.new, pair.old, size), between(pair.old, pair.new, size)
     churn = _share(table, pair.groups, level, by_old)
     if base is not pair.old:
-        table, by_old = between(pair.new, base, size)
-    inside = [within(version, size) for version in (base, pair.new) if version.units > 1]
+        table, by_old = between(pair.new, base, size), between(base, pair.new, size)
+    inside = [within(labels, size) for labels in (base, pair.new) if len(labels) > 1]
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: one fit per version")
     if not inside:
         return _Churn(churn, unknown, replace(unknown, low=-1.0), math.nan, table, None, ())
     refit = within_limits(_mean_share(inside, pair.groups, level), 0.0, 1.0)
-    p_value = p_changed(base.labels[:, 0], pair.new.labels[:, 0], family, seed)
-    notes = () if not math.isnan(p_value) else (FEW_FITS,)
-    gap = fit_difference(inside[0], table, pair.groups, leave_one_out=True) if base.units > 1 else None
-    value = float(table.mean() - np.mean([each.mean() for each in inside]))
-    if gap is None or base.units < LEAST_FITS:
+    p_value = p_changed(base[:, 0], pair.new[:, 0], family, seed)
+    value = float(table.mean() - np.mean([own.mean() for own in inside]))
+    if len(base) < LEAST_FITS:
         beyond = Estimate(value, -1.0, 1.0, level, "unknown: fewer than 3 fits")
     elif len(inside) == 2:
         beyond = _symmetric(table, by_old, inside, pair.groups, value, level)
     else:
-        beyond = gap.interval(level)
-    return _Churn(churn, refit, beyond, p_value, table, inside[0] if base.units > 1 else None, notes)
+        beyond = fit_difference(inside[0], table, pair.groups, leave_one_out=True).interval(level)
+    notes = (FEW_FITS,) if math.isnan(p_value) else ()
+    return _Churn(churn, refit, beyond, p_value, table, inside[0] if len(base) > 1 else None, notes)
 
 
 def _symmetric(
@@ -345,11 +368,6 @@ def _symmetric(
         variance += float(pulls.var(ddof=1)) / len(own)
     df = max(min(len(each) for each in inside) - 1, 1)
     return FitDifference(value, math.sqrt(variance), df, "items and fits").interval(level)
-
-
-def _joined(one: AnyInts, other: AnyInts) -> AnyInts:
-    refits = min(one.shape[1], other.shape[1])
-    return np.concatenate([one[:, :refits], other[:, :refits]])
 
 
 # Shares and differences with intervals
@@ -382,9 +400,8 @@ def _mean_share(tables: list[Floats], groups: AnyInts | None, level: float) -> E
     return share_around(float(means.mean()), math.sqrt(variance), level, f"over {items.over} and fits", int(fits))
 
 
-def _difference(rights: tuple[Floats, Floats], groups: AnyInts | None, level: float) -> Estimate:
+def _difference(old: Floats, new: Floats, groups: AnyInts | None, level: float) -> Estimate:
     """Accuracy of new minus old, paired by item."""
-    old, new = rights
     if groups is None and len(old) == len(new) == 1 and np.isin(old, (0.0, 1.0)).all():
         # Bonett and Price: one more regression and one more gain, so that few changes do not look certain.
         lost, won = int((old > new).sum()), int((new > old).sum())

@@ -1,16 +1,18 @@
-"""Paired differences between two versions: of a mean over fits and items, and of a metric of the confusion matrix."""
+"""Paired differences between two versions: over fits and items, by a metric of the confusion matrix, and by region."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
 from ... import seeds
-from ...arrays import AnyInts, Floats
+from ...arrays import AnyInts, Floats, Mask
 from ...intervals import Estimate, by_group
+from ...regions.outcome import RepeatedOutcome, Rows
+from ...regions.region import Region
 from ..scores.scorers import count_figures
 from .exchange import LEAST_FITS
 from .matched import Matched
@@ -24,39 +26,22 @@ METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy", "f1
 """Metrics of the confusion matrix by which versions are compared, and their names among the figures of counts."""
 
 
-def metric_difference(pair: Matched, metric: str, level: float, seed: int) -> tuple[Estimate, Estimate, Estimate]:
-    """The metric of old, of new, and new − old, with percentile intervals of a bootstrap over items (or groups)."""
+def metric_difference(pair: Matched, metric: str, level: float, seed: int) -> Estimate:
+    """The metric of new − that of old, with the percentile interval of a bootstrap over items (or groups)."""
     figure, size = METRICS[metric], pair.classes.size
-    fits = [_fits(version.labels) for version in (pair.old, pair.new)]
-    cells = [[pair.truth.astype(np.int64) * size + labels for labels in version] for version in fits]
+    cells = [[pair.truth.astype(np.int64) * size + fit for fit in _fits(labels)] for labels in (pair.old, pair.new)]
 
-    def values(weights: Floats | None) -> list[float]:
-        counts = [
-            np.stack([np.bincount(each, weights, size * size).reshape(size, size) for each in version])
-            for version in cells
-        ]
-        return [float(count_figures(each)[figure].mean()) for each in counts]
+    def value(weights: Floats | None) -> float:
+        counts = [np.stack([np.bincount(fit, weights, size * size) for fit in version]) for version in cells]
+        old, new = (float(count_figures(each.reshape(-1, size, size))[figure].mean()) for each in counts)
+        return new - old
 
     generator = seeds.generator(seed, "metric")
-    if pair.groups is None:
-        n_units, unit = pair.truth.size, None
-    else:
-        _, unit = np.unique(pair.groups, return_inverse=True)
-        n_units = int(unit.max()) + 1
-    drawn = []
-    for _ in range(RESAMPLES):
-        weights = generator.poisson(1.0, n_units).astype(float)
-        drawn.append(values(weights if unit is None else weights[unit]))
-    table = np.asarray(drawn)
-    both = np.column_stack([table, table[:, 1] - table[:, 0]])
-    old, new = values(None)
-    ends = np.quantile(both, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    kind = f"over {'items' if pair.groups is None else 'groups of items'}, by bootstrap"
-    estimates = [
-        Estimate(value, min(float(low), value), max(float(high), value), level, kind)
-        for value, low, high in zip((old, new, new - old), *ends)
-    ]
-    return estimates[0], estimates[1], estimates[2]
+    unit = np.arange(pair.truth.size) if pair.groups is None else np.unique(pair.groups, return_inverse=True)[1]
+    drawn = [value(generator.poisson(1.0, int(unit.max()) + 1).astype(float)[unit]) for _ in range(RESAMPLES)]
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
+    kind, whole = f"over {'items' if pair.groups is None else 'groups of items'}, by bootstrap", value(None)
+    return Estimate(whole, min(float(low), whole), max(float(high), whole), level, kind)
 
 
 def _fits(labels: AnyInts) -> AnyInts:
@@ -79,11 +64,11 @@ class FitDifference:
     df: float
     over: str
 
-    def interval(self, level: float, least: float = -1.0, most: float = 1.0) -> Estimate:
-        """The difference with Student's interval."""
+    def interval(self, level: float) -> Estimate:
+        """The difference with Student's interval, from −1 to 1."""
         reach = float(stats.t.ppf(0.5 + level / 2, self.df)) * self.error
         return Estimate(
-            self.value, max(self.value - reach, least), min(self.value + reach, most), level, f"over {self.over}"
+            self.value, max(self.value - reach, -1.0), min(self.value + reach, 1.0), level, f"over {self.over}"
         )
 
     def p_above(self, least: float = 0.0) -> float:
@@ -126,3 +111,67 @@ def fit_difference(old: Floats, new: Floats, groups: AnyInts | None, *, leave_on
     total = sum(variance for variance, _ in parts)
     df = total**2 / max(sum(variance**2 / max(own, 1) for variance, own in parts), 1e-300) if total > 0 else gap.size
     return FitDifference(value, math.sqrt(total), max(df, 1.0), f"{noun} and fits")
+
+
+# Where a difference gathers: regions of a table, tested on items that were not searched.
+
+
+class DifferenceOutcome(RepeatedOutcome):
+    """How much more of something (errors, changes) the new version has than the old one at each item.
+
+    For the search, differences from −1 to 1 are mapped to 0 to 1, so that 0.5 is no difference. A part is tested with
+    the error over items and fits: its difference must be above `least`, and above that of the rest.
+    """
+
+    def __init__(
+        self, old: Floats, new: Floats, groups: AnyInts | None, least: float, leave_one_out: bool = False
+    ) -> None:
+        self.old, self.new, self.least, self.leave_one_out = old, new, least, leave_one_out
+        super().__init__(((1 + new.mean(axis=0) - old.mean(axis=0)) / 2)[None, :], groups)
+
+    def at(self, rows: Rows) -> DifferenceOutcome:
+        return DifferenceOutcome(
+            self.old[:, rows], self.new[:, rows], self._groups_at(rows), self.least, self.leave_one_out
+        )
+
+    def p_value(self, part: Mask, whole: Mask) -> float:
+        rest = whole & ~part
+        if np.count_nonzero(part) < 2 or np.count_nonzero(rest) < 2:
+            return 1.0
+        inside, outside = self._difference(part), self._difference(rest)
+        beyond = inside.p_above(max(self.least, 0.0))
+        if outside.value <= self.least:
+            return beyond
+        error = float(np.hypot(inside.error, outside.error))
+        return max(beyond, replace(inside, value=inside.value - outside.value, error=error).p_above())
+
+    def split(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
+        if self.groups is not None:
+            return super().split(generator)
+        # Neighbours in the order of the outcome go to different halves; all at once, as there may be millions.
+        order = np.lexsort((generator.random(self.n), self.values))
+        swaps = generator.random(-(-self.n // 2)) < 0.5
+        first = np.zeros(self.n, dtype=bool)
+        first[np.arange(self.n) % 2 == np.repeat(swaps, 2)[: self.n]] = True
+        return np.sort(order[first]), np.sort(order[~first])
+
+    def rate(self, part: Mask, level: float) -> Estimate:
+        return self._difference(part).interval(level)
+
+    def _difference(self, part: Mask) -> FitDifference:
+        return fit_difference(
+            self.old[:, part], self.new[:, part], self._groups_at(part), leave_one_out=self.leave_one_out
+        )
+
+
+def as_differences(region: Region) -> Region:
+    """The region with the figures that were on the scale of the search as differences."""
+    rest = 2 * region.rest_rate - 1
+    return replace(
+        region,
+        total=2 * region.total - region.size,
+        table_rate=2 * region.table_rate - 1,
+        rest_rate=rest,
+        lift=float("nan"),
+        excess=region.size * max(region.rate.low - rest, 0.0),
+    )

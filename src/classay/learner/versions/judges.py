@@ -18,7 +18,7 @@ from ...arrays import AnyInts, Floats
 from ...expect import InputError, shown
 from ...frames import pandas_of
 from ...intervals import Estimate, around, share_around
-from ...result import PARTS, Result
+from ...result import Result, parts_of
 from ..records.labelings import Labelings
 from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, prediction_table
 from .repeats import Repeats, repeats_needed
@@ -110,10 +110,20 @@ class Judges(Result, unit="share of items rated the same"):
     ) -> Repeats:
         """How many runs suffice, so that asking again hardly moves accuracy: of ratings whose truth is known.
 
-        Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers. The answer is
-        the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that asking again moves
-        accuracy by at most `precision`. With `half_width`, it also says how many items reach that half-width of the
-        interval of accuracy. It misleads if runs were not independent: one seed, a cache, or temperature 0.
+        Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers, each
+        estimated without bias from the runs that are there (W = mean of R/(R−1)·p(1−p) over items, p the share of right
+        answers). The answer is the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that
+        asking again moves accuracy by at most `precision` (at the given level).
+
+        From 1 up; 1: asking once is enough. It misleads if the runs were not independent: one seed, a cache, or
+        temperature 0 gives runs that agree because nothing was asked again. It is about accuracy over all items; single
+        items may still change. S is hardly known from few runs.
+
+        share : how much of the variance may come from asking again
+        precision : by how much asking again may move accuracy in any case
+        half_width : half-width of the interval of accuracy to reach; the result then says how many items that takes
+        level : confidence level of the intervals
+        random_state : seed of the resampled items
         """
         return repeats_needed(
             self.record, share, precision=precision, half_width=half_width, level=level, random_state=random_state
@@ -127,9 +137,9 @@ class Judges(Result, unit="share of items rated the same"):
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: rater, other, figure, value, low, high, level, kind."""
         rows: list[tuple[str, str, str, Estimate]] = []
-        for each in self.raters:
-            rows.append((each.name, each.name, "self_agreement", each.self_agreement))
-            rows.append((each.name, each.name, "changed", each.changed))
+        for rater in self.raters:
+            rows.append((rater.name, rater.name, "self_agreement", rater.self_agreement))
+            rows.append((rater.name, rater.name, "changed", rater.changed))
         for pair in self.pairs:
             rows.append((pair.one, pair.other, "agreement", pair.agreement))
             rows.append((pair.one, pair.other, "kappa", pair.kappa))
@@ -139,7 +149,7 @@ class Judges(Result, unit="share of items rated the same"):
         ]
         return pd.DataFrame(
             [
-                {"rater": one, "other": other, "figure": name} | {part: getattr(estimate, part) for part in PARTS}
+                {"rater": one, "other": other, "figure": name, **parts_of(estimate)}
                 for one, other, name, estimate in rows
             ]
         )
@@ -236,28 +246,29 @@ def judges(
         systems = None if system is None else rated.columns[system].astype(str).to_numpy()
         questions = None if system is None or item is None else rated.columns[item].to_numpy()
     shares, runs = _shares(table)
-    raters = tuple(_rater(name, shares[place], runs[place], level) for place, name in enumerate(table.variants))
+    names = table.variants
     pairs = tuple(
-        _pair(table.variants[one], table.variants[other], shares[one], shares[other], runs[one], runs[other], level)
+        RaterPair(names[one], names[other], *_agreement(shares[[one, other]], runs[[one, other]], level))
         for one, other in combinations(range(len(shares)), 2)
     )
     unknown = Estimate(math.nan, -1.0, 1.0, level, "unknown: one rater")
-    notes = [str(note) for note in table.notes]
-    scores: tuple[SystemScore, ...] = ()
-    system_pairs: tuple[SystemPair, ...] = ()
+    _, agreement, kappa = _agreement(shares, runs, level) if pairs else (0, unknown, unknown)
+    scores: list[SystemScore] = []
+    system_pairs: list[SystemPair] = []
     if systems is not None:
-        numbers = _numbers(table, values)
-        scores, system_pairs = _systems(table, numbers, systems, questions, level)
+        numbers = np.append(_numbers(table, values), np.nan)  # the last is that of no answer
+        for rater, labels in zip(names, table.labels):
+            _add_systems(scores, system_pairs, rater, numbers[labels], systems, questions, level)
     return Judges(
         n_items=table.labels.shape[2],
         categories=tuple(str(name) for name in table.classes),
-        agreement=_overall(shares, runs, level, beyond_chance=False) if pairs else unknown,
-        kappa=_overall(shares, runs, level, beyond_chance=True) if pairs else unknown,
-        raters=raters,
+        agreement=agreement,
+        kappa=kappa,
+        raters=tuple(_rater(*each, level) for each in zip(names, shares, runs)),
         pairs=pairs,
-        systems=scores,
-        system_pairs=system_pairs,
-        notes=tuple(notes),
+        systems=tuple(scores),
+        system_pairs=tuple(system_pairs),
+        notes=tuple(map(str, table.notes)),
         items=_flips(table, items, shares, runs),
         record=table,
     )
@@ -326,34 +337,22 @@ def _same_again(shares: Floats, runs: AnyInts) -> Floats:
     return same
 
 
-def _pair(
-    one: str, other: str, first: Floats, second: Floats, runs: AnyInts, more_runs: AnyInts, level: float
-) -> RaterPair:
-    both = (runs > 0) & (more_runs > 0)
-    if both.sum() < 2:
+def _agreement(shares: Floats, runs: AnyInts, level: float) -> tuple[int, Estimate, Estimate]:
+    """How many items all of some raters rated, and the mean over pairs of raters of agreement and kappa there."""
+    common = (runs > 0).all(axis=0)
+    n_items = int(common.sum())
+    if n_items < 2:
         unknown = Estimate(math.nan, -1.0, 1.0, level, "unknown: fewer than 2 items in common")
-        return RaterPair(one, other, int(both.sum()), unknown, unknown)
-    same, expected, chance = _parts(first[both], second[both])
-    return RaterPair(one, other, int(both.sum()), _share(same, level), _beyond(same, expected, chance, level))
+        return n_items, unknown, unknown
+    parts = [_parts(*pair) for pair in combinations(shares[:, common], 2)]
+    same, expected, chance = (np.mean(each, axis=0) for each in zip(*parts))
+    return n_items, _share(same, level), _beyond(same, expected, float(chance), level)
 
 
 def _parts(first: Floats, second: Floats) -> tuple[Floats, Floats, float]:
     """Agreement at each item, each item's share in the expected agreement, and the expected agreement."""
     own, others = first.mean(axis=0), second.mean(axis=0)
     return (first * second).sum(axis=1), first @ others + second @ own, float(own @ others)
-
-
-def _overall(shares: Floats, runs: AnyInts, level: float, beyond_chance: bool) -> Estimate:
-    """The mean over pairs of raters, on items that all of them rated; over items."""
-    common = (runs > 0).all(axis=0)
-    if common.sum() < 2:
-        return Estimate(math.nan, -1.0, 1.0, level, "unknown: fewer than 2 items that all rated")
-    parts = [_parts(shares[one][common], shares[other][common]) for one, other in combinations(range(len(shares)), 2)]
-    same = np.mean([part[0] for part in parts], axis=0)
-    if not beyond_chance:
-        return _share(same, level)
-    chance = float(np.mean([part[2] for part in parts]))
-    return _beyond(same, np.mean([part[1] for part in parts], axis=0), chance, level)
 
 
 def _share(values: Floats, level: float) -> Estimate:
@@ -383,23 +382,15 @@ def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Esti
 
 
 def _flips(table: Labelings, items: NDArray[Any], shares: Floats, runs: AnyInts) -> pd.DataFrame:
-    rows = []
-    for place, name in enumerate(table.variants):
-        several = np.flatnonzero(runs[place] > 1)
-        differs = 1 - _same_again(shares[place][several], runs[place][several]) if several.size else np.empty(0)
-        usual = table.classes[shares[place][several].argmax(axis=1)]
-        rows.append(
-            pd.DataFrame(
-                {
-                    "item": items[several],
-                    "rater": name,
-                    "runs": runs[place][several],
-                    "usual": usual,
-                    "value": differs,
-                }
-            )
-        )
-    frame = pd.concat(rows, ignore_index=True)
+    """How often two ratings of an item by one rater differ, those that change most first."""
+    frames = []
+    for name, own, times in zip(table.variants, shares, runs):
+        several = np.flatnonzero(times > 1)
+        differs = 1 - _same_again(own[several], times[several])
+        usual = table.classes[own[several].argmax(axis=1)]
+        about = {"item": items[several], "rater": name, "runs": times[several], "usual": usual, "value": differs}
+        frames.append(pd.DataFrame(about))
+    frame = pd.concat(frames, ignore_index=True)
     return frame.sort_values("value", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -408,60 +399,59 @@ def _flips(table: Labelings, items: NDArray[Any], shares: Floats, runs: AnyInts)
 
 def _numbers(table: Labelings, values: Mapping[Any, float] | None) -> Floats:
     """The number of each rating; NaN for no answer."""
-    if values is not None:
-        by_text = {str(key): float(value) for key, value in values.items()}
-        lacking = [str(name) for name in table.classes if str(name) not in by_text and str(name) != NOTHING_PREDICTED]
-        if lacking:
-            raise InputError(f"`values` lacks {shown(lacking, 4)}; expected a number for every rating.")
-        return np.array([by_text.get(str(name), math.nan) for name in table.classes])
-    numbers = pd.to_numeric(pd.Series(table.classes.astype(str)), errors="coerce").to_numpy(dtype=float)
-    words = [
-        str(name)
-        for name, number in zip(table.classes, numbers)
-        if math.isnan(number) and str(name) != NOTHING_PREDICTED
-    ]
-    if words:
+    names = pd.Series(table.classes.astype(str))
+    if values is None:
+        numbers = pd.to_numeric(names, errors="coerce")
+    else:
+        numbers = names.map({str(key): float(value) for key, value in values.items()})
+    lacking = names[numbers.isna() & (names != NOTHING_PREDICTED)].tolist()
+    if lacking and values is not None:
+        raise InputError(f"`values` lacks {shown(lacking, 4)}; expected a number for every rating.")
+    if lacking:
         raise InputError(
-            f"Ratings such as {words[0]!r} are not numbers, so systems have no score. Pass the number of each: "
+            f"Ratings such as {lacking[0]!r} are not numbers, so systems have no score. Pass the number of each: "
             "values={'good': 1, 'bad': 0}."
         )
-    return numbers
+    return numbers.to_numpy(dtype=float)
 
 
-def _systems(
-    table: Labelings, numbers: Floats, systems: NDArray[Any], questions: NDArray[Any] | None, level: float
-) -> tuple[tuple[SystemScore, ...], tuple[SystemPair, ...]]:
-    names = list(dict.fromkeys(systems.tolist()))
-    scores, pairs = [], []
-    for place, rater in enumerate(table.variants):
-        rated = np.where(table.labels[place] == ABSENT, np.nan, np.append(numbers, np.nan)[table.labels[place]])
-        runs = np.isfinite(rated).sum(axis=0)
-        mean = np.nansum(rated, axis=0) / np.maximum(runs, 1)
-        # Variance of a single rating at an item, from its runs; without several, none is known.
-        spread = np.nansum((rated - mean) ** 2, axis=0) / np.maximum(runs - 1, 1)
-        spread[runs < 2] = np.nan
-        by_question: dict[str, pd.DataFrame] = {}
-        for name in names:
-            own = (systems == name) & (runs > 0)
-            if own.sum() < 2:
-                continue
-            values, again = mean[own], spread[own]
-            error = float(values.std(ddof=1)) / math.sqrt(own.sum())
-            score = around(float(values.mean()), error, level, OVER, int(own.sum()))
-            scores.append(SystemScore(rater, name, score, _moved(again, int(own.sum()))))
-            index = np.flatnonzero(own) if questions is None else questions[own]
-            by_question[name] = pd.DataFrame({"mean": values, "spread": again}, index=index)
-        for one, other in combinations(by_question, 2):
-            joined = by_question[one].add_suffix("_one").join(by_question[other].add_suffix("_other"), how="inner")
-            if len(joined) < 2:
-                continue
-            gap = (joined["mean_one"] - joined["mean_other"]).to_numpy()
-            error = float(gap.std(ddof=1)) / math.sqrt(gap.size)
-            difference = around(float(gap.mean()), error, level, "over items, paired", gap.size)
-            again = _moved((joined["spread_one"] + joined["spread_other"]).to_numpy(), gap.size)
-            reversal = _reversal(difference.value, again)
-            pairs.append(SystemPair(rater, one, other, difference, again, reversal))
-    return tuple(scores), tuple(pairs)
+def _add_systems(
+    scores: list[SystemScore],
+    pairs: list[SystemPair],
+    rater: str,
+    rated: Floats,
+    systems: NDArray[Any],
+    questions: NDArray[Any] | None,
+    level: float,
+) -> None:
+    """The scores of all systems by one rater, and their differences, from the numbers (runs, items) it gave."""
+    runs = np.isfinite(rated).sum(axis=0)
+    mean = np.nansum(rated, axis=0) / np.maximum(runs, 1)
+    # Variance of a single rating at an item, from its runs; without several, none is known.
+    spread = np.nansum((rated - mean) ** 2, axis=0) / np.maximum(runs - 1, 1)
+    spread[runs < 2] = np.nan
+    by_question: dict[str, pd.DataFrame] = {}
+    for name in dict.fromkeys(systems.tolist()):
+        own = np.flatnonzero((systems == name) & (runs > 0))
+        if own.size < 2:
+            continue
+        score = _over_items(mean[own], level, OVER)
+        scores.append(SystemScore(rater, name, score, _moved(spread[own], own.size)))
+        index = own if questions is None else questions[own]
+        by_question[name] = pd.DataFrame({"mean": mean[own], "spread": spread[own]}, index=index)
+    for one, other in combinations(by_question, 2):
+        both = by_question[one], by_question[other]
+        joined = pd.merge(*both, left_index=True, right_index=True, suffixes=("_one", "_other"))
+        if len(joined) < 2:
+            continue
+        difference = _over_items((joined["mean_one"] - joined["mean_other"]).to_numpy(), level, f"{OVER}, paired")
+        again = _moved((joined["spread_one"] + joined["spread_other"]).to_numpy(), len(joined))
+        pairs.append(SystemPair(rater, one, other, difference, again, _reversal(difference.value, again)))
+
+
+def _over_items(values: Floats, level: float, kind: str) -> Estimate:
+    error = float(values.std(ddof=1)) / math.sqrt(values.size)
+    return around(float(values.mean()), error, level, kind, values.size)
 
 
 def _moved(spread: Floats, items: int) -> float:

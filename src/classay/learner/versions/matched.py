@@ -20,29 +20,15 @@ LEAST_SHARED = 0.5
 
 
 @dataclass(frozen=True)
-class Version:
-    """The predictions of one version: (U, R, n), U units (fits, or training subsets) of R refits each."""
-
-    name: str
-    labels: AnyInts
-
-    @property
-    def units(self) -> int:
-        """Number of independent fits."""
-        return len(self.labels)
-
-    def right(self, truth: AnyInts) -> Floats:
-        """(U, n): share of the refits of each unit that are right."""
-        right: Floats = (self.labels == truth).mean(axis=1)
-        return right
-
-
-@dataclass(frozen=True)
 class Matched:
-    """Two versions on the same n items. `rows` are the places of these items in the first record."""
+    """The predictions of two versions on the same n items, (U, R, n) each: U fits, or training subsets, of R refits.
 
-    old: Version
-    new: Version
+    `rows` are the places of these items in the first record.
+    """
+
+    names: tuple[str, str]
+    old: AnyInts
+    new: AnyInts
     truth: AnyInts
     classes: NDArray[Any]
     groups: AnyInts | None
@@ -63,14 +49,17 @@ def matched(old: Any, new: Any, names: tuple[str, str] = ("old", "new")) -> Matc
             f"`{names[1]}`; expected predictions on the same items. Name the item column, so that they are matched."
         )
     groups = None if first.groups is None else first.groups[rows]
-    versions = []
-    for record, places, new_codes, role in ((first, rows, codes, names[0]), (second, others, more_codes, names[1])):
-        labels = as_units(record.complete(pairs=False))[:, :, places]
-        name = role if record.name in ("learner", "predictions") else record.name
-        versions.append(Version(name, new_codes[labels]))
-    if versions[0].name == versions[1].name:
-        versions = [Version(f"{each.name} ({role})", each.labels) for each, role in zip(versions, names)]
-    return Matched(versions[0], versions[1], truth, classes, groups, rows, tuple(notes))
+    labels = [
+        own_codes[as_units(record.complete(pairs=False))[:, :, places]]
+        for record, places, own_codes in ((first, rows, codes), (second, others, more_codes))
+    ]
+    called = [
+        role if record.name in ("learner", "predictions") else record.name
+        for record, role in zip((first, second), names)
+    ]
+    if called[0] == called[1]:
+        called = [f"{called[0]} ({role})" for role in names]
+    return Matched((called[0], called[1]), labels[0], labels[1], truth, classes, groups, rows, tuple(notes))
 
 
 def _shared_items(first: Labelings, second: Labelings, notes: list[str]) -> tuple[Ints, Ints]:
@@ -111,33 +100,28 @@ def _one_list(one: NDArray[Any], other: NDArray[Any]) -> tuple[NDArray[Any], Any
 # How often fits differ
 
 
-def between(one: Version, other: Version, n_classes: int) -> tuple[Floats, Floats]:
-    """How often a fit of each unit of `one` differs from a fit of the other, (U, n), and the same for the other."""
-    return _differing(one.labels, other.labels, n_classes), _differing(other.labels, one.labels, n_classes)
+def between(one: AnyInts, other: AnyInts, n_classes: int) -> Floats:
+    """(U, n): how often a fit of each unit of one version differs from a fit of the other."""
+    differing: Floats = 1 - (_equal(one, other, n_classes) / (other.shape[0] * other.shape[1])).mean(axis=1)
+    return differing
 
 
-def within(version: Version, n_classes: int) -> Floats:
+def within(labels: AnyInts, n_classes: int) -> Floats:
     """(U, n): how often a fit of each unit differs from a fit of another unit of the same version."""
-    labels = version.labels
     units, refits, _ = labels.shape
-    own = np.zeros(labels.shape, dtype=np.int64)
-    for shift in range(refits):
-        own += labels == np.roll(labels, shift, axis=1)
-    equal = (1 - _differing(labels, labels, n_classes, by_refit=True)) * (units * refits)
-    alike: Floats = (equal - own) / ((units - 1) * refits)
+    own = sum((labels == np.roll(labels, shift, axis=1)).astype(np.int64) for shift in range(refits))
+    alike: Floats = (_equal(labels, labels, n_classes) - own) / ((units - 1) * refits)
     differing: Floats = 1 - alike.mean(axis=1)
     return differing
 
 
-def _differing(own: AnyInts, others: AnyInts, n_classes: int, by_refit: bool = False) -> Floats:
-    """Mean over all fits of the others of [they differ], for each unit (or each refit) of one's own."""
+def _equal(own: AnyInts, others: AnyInts, n_classes: int) -> AnyInts:
+    """(U, R, n): how many of the other fits predict the same as each of one's own."""
     points = own.shape[2]
     step = max(BLOCK // max(own.shape[0] * own.shape[1], others.shape[0] * others.shape[1], n_classes), 1)
     parts = []
     for start in range(0, points, step):
         block, other = own[:, :, start : start + step], others[:, :, start : start + step]
         base = np.arange(block.shape[2]) * n_classes
-        counts = np.bincount((other + base).ravel(), minlength=block.shape[2] * n_classes)
-        share = counts[block + base] / (other.shape[0] * other.shape[1])
-        parts.append(1 - (share if by_refit else share.mean(axis=1)))
+        parts.append(np.bincount((other + base).ravel(), minlength=block.shape[2] * n_classes)[block + base])
     return np.concatenate(parts, axis=-1)

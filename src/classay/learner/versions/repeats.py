@@ -102,35 +102,14 @@ def repeats_needed(
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> Repeats:
-    """How many runs suffice, so that asking again hardly moves accuracy.
+    """How many runs suffice, so that asking again hardly moves accuracy; see `Judges.repeats_needed`.
 
-    Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers, each estimated
-    without bias from the runs that are there (W = mean of R/(R−1)·p(1−p) over items, p the share of right answers).
-    The answer is the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that asking again
-    moves accuracy by at most `precision` (at the given level).
-
-    From 1 up; 1: asking once is enough. It misleads if the runs were not independent: one seed, a cache, or
-    temperature 0 gives runs that agree because nothing was asked again. It is about accuracy over all items; single
-    items may still change. S is hardly known from few runs.
-
-    Parameters
-    ----------
-    labelings : a record with at least 2 runs per variant
-    share : how much of the variance may come from asking again
-    precision : by how much asking again may move accuracy in any case
-    half_width : half-width of the interval of accuracy to reach; the result then says how many items that takes
-    level : confidence level of the intervals
-    random_state : seed of the resampled items
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> hard = rng.random(300) < 0.3                      # a third of the items are answered by chance
     >>> runs = np.where(hard, rng.random((5, 300)) < 0.5, True).astype(int)
     >>> r = repeats_needed(Labelings.from_arrays(runs[None], np.ones(300, dtype=int), classes=[0, 1]))
     >>> int(r.repeats.value)
     12
-
     """
     record = expect_record(labelings, "labelings")
     if (record.truth < 0).any():
