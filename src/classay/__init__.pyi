@@ -20,8 +20,8 @@ from .learner.drift.memory import MemorizingClassifier as MemorizingClassifier
 from .learner.drift.memory import MemorizingRegressor as MemorizingRegressor
 from .learner.drift.monitor import DriftMonitor as DriftMonitor
 from .learner.fitting.folds import Folds as Folds
-from .learner.fitting.retrain_scheme import Retrain as Retrain
 from .learner.fitting.schemes import HalfSplits as HalfSplits
+from .learner.fitting.schemes import Retrain as Retrain
 from .learner.fitting.schemes import Subsets as Subsets
 from .learner.importance import importance as importance
 from .learner.orientation.kinship import kinship as kinship

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import HalfSplits, record
-from classay.learner import rounds as rounds_module
+from classay.learner.fitting import checks
 from classay.learner.fitting.checks import prepare
 from classay.learner.fitting.task import fit_group
 from classay.learner.rounds import RecordRounds
@@ -23,7 +23,7 @@ LEARNERS = {"tree": DecisionTreeClassifier(), "bayes": GaussianNB(), "fickle": R
 @pytest.fixture(autouse=True)
 def few_rows_are_sent_alone(monkeypatch):
     """Also in small tables, so that every test covers it."""
-    monkeypatch.setattr(rounds_module, "MOST_SHARE", 0.9)
+    monkeypatch.setattr(checks, "MOST_SHARE", 0.9)
 
 
 def setup_of(X, y, learner, size=None, **more):
@@ -149,7 +149,7 @@ def test_few_training_rows_are_predicted_where_there_are_many():
     whole.grow(["tree"], 4)
     np.testing.assert_array_equal(few.record("tree").labels, whole.record("tree").labels)
     assert (few.record("tree").train_accuracy == 1).all()
-    assert few.about("tree", 4)["own_points"] == 20
+    assert few.record("tree").about["own_points"] == 20
 
 
 def test_groups_stay_whole():

@@ -5,39 +5,26 @@ Every measure of a learner is computed from the record, without further fits.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import Executor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from .. import expect
-from ..arrays import Floats, Ints
-from ..engine import archive
-from ..engine.store import Chunks, Store
-from ..estimators.adapters import has_seed
-from ..estimators.scores import may_score
-from ..notes import Note
-from .fitting import checks
-from .fitting.checkpoints import open_chunks, record_key, stored_record
+from .. import expect, seeds
+from ..engine.store import Store
+from ..frames import pandas_of
+from ..inputs import as_array
+from .fitting import checks, provenance
 from .fitting.checks import prepare
 from .fitting.folds import Folds
-from .fitting.fresh_samples import expect_alone, fresh_data
-from .fitting.groups import ALONE
-from .fitting.retrain_scheme import Scheme
-from .fitting.runner import HOPELESS, FitRunner, GroupProgress, alone
-from .fitting.task import Bench, SubsetAnswers
-from .records.base import Failure
-from .records.codecs import LabelCodec
+from .fitting.groups import FitGroup
+from .fitting.runner import HOPELESS, Recorder
+from .fitting.schemes import HalfSplits, Sample, Scheme, Subsets
 from .records.labelings import Labelings
 from .records.predictions import Predictions
-from .records.scores import KINDS, Scores, names_of
-
-OpenChunks = tuple[Chunks, dict[str, Any]]  # where they are stored, and the description of the whole
 
 
 def record(
@@ -46,7 +33,7 @@ def record(
     y: ArrayLike | None = None,
     scheme: Scheme | Folds | None = None,
     repeats: int | None = None,
-    test_size: float = 0.2,
+    test_size: float | None = None,
     probes: Any = None,
     random_state: int | np.random.Generator | None = 0,
     executor: Executor | int | None = None,
@@ -90,8 +77,8 @@ def record(
         or `Folds` for cross-validation, where each fit predicts the rows of its own fold
     repeats : refits on each subset (default 5; 1 with `Folds`); use 2 or more to separate training randomness from
         data, 10 for good precision
-    test_size : share of the rows that no refit sees; 0 with HalfSplits: every half is tested on the other half of all
-        rows (two-fold cross-validation), and refits are compared on `probes` only
+    test_size : share of the rows that no refit sees (default 0.2); 0 with HalfSplits: every half is tested on the other
+        half of all rows (two-fold cross-validation), and refits are compared on `probes` only
     probes : points on which refits are compared, besides the test part: 'uniform' over the domain of each column,
         'marginal' (each column drawn independently), 'data' (the test part), a function of a numpy Generator and a
         number of rows, or rows with the columns of `X`
@@ -126,21 +113,21 @@ def record(
     ((20, 1, 30), True)
 
     """
-    wanted: Any = scheme
+    samples = None
     if source is not None:
         others = {"X": X, "y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
         expect_alone("source", others | {"X_test": X_test, "y_test": y_test})
-        drawn = fresh_data(source, scheme, test_size, random_state)
-        X, y, X_test, y_test, wanted, test_size = drawn.X, drawn.y, drawn.X_test, drawn.y_test, drawn.scheme, 0.5
+        X, y, X_test, y_test, samples = fresh_samples(source, scheme, test_size, random_state)
+        test_size = 0.5  # the test part is given
     elif X is None or y is None:
         raise expect.InputError("`X` or `y` is missing: pass rows and labels, or a `source` that draws them.")
     setup = prepare(
         learner,
         X,
         y,
-        wanted,
+        scheme,
         repeats,
-        test_size,
+        0.2 if test_size is None else test_size,
         probes,
         random_state,
         time_limit,
@@ -152,188 +139,108 @@ def record(
         y_test=y_test,
         two_fold=True,
         scores=scores,
+        samples=samples,
     )
-    if not may_score(setup.learner):  # its address in a store is then that of a record without scores
-        setup = replace(setup, scores=None)
-    about = setup.about(name)
-    kept_store, key, parts = None, "", None
-    if store is not None:
-        kept_store = Store(store)
-        key = record_key(about, setup.time_limit)
-        stored = stored_record(kept_store, key, setup)
-        if stored is not None:
-            # The store does not depend on names, so the stored one may be another.
-            return replace(stored, about=about)
-        kept_store.expect_writable()
-        parts = open_chunks(kept_store, [key], ALONE, about)
-
-    subsets, more = setup.draw()
-    bench = setup.bench(setup.learner)
-    fits = FitRunner(setup, subsets, executor, progress, about["learner"]["name"], lambda group: parts or (None, {}))
-    (state,) = fits.run([alone(setup)])
-    answers = {subset: state.answer(bench, 0, subset) for subset in range(len(subsets)) if state.begun(subset)}
-    if state.hopeless() or not any(setup.codec.known(answer.test).any() for answer in answers.values()):
-        if not any(answer.errors for answer in answers.values()):
+    about = provenance.about(setup, setup.learner, name)
+    label = about["learner"]["name"]
+    kept = None if store is None else Store(store)
+    recorder = Recorder(setup, {None: about}, kept, executor, progress, label)
+    group = FitGroup.alone(None, setup.learner)
+    if stored := recorder.stored(group):
+        return stored[None]
+    (state,) = recorder.run([group])
+    made = recorder.record(state)
+    if isinstance(made, str):
+        if not made:
             raise KeyboardInterrupt
-        if not fits.lost and not fits.interrupted:
-            _discard(parts)
-        raise expect.InputError(_all_failed(about["learner"]["name"], bench, answers, state))
-    notes = (*setup.notes, *more)
-    labelings = gathered(bench, subsets, answers, state.refits, state.deterministic, fits.interrupted, notes, about)
-    scoreless = isinstance(labelings, Labelings) and labelings.scores is None and labelings.full_scores is None
-    if scores is True and scoreless:
+        if not recorder.lost and not recorder.interrupted:
+            recorder.discard()
+        tried = f" of the first {HOPELESS} subsets" if len(setup.samples) > HOPELESS and state.hopeless() else ""
+        raise expect.InputError(f"{label} failed in every refit{tried}: {made}{checks.advice(setup.X, made)}")
+    if scores is True and isinstance(made, Labelings) and made.scores is None and made.full_scores is None:
         raise expect.InputError(
-            f"`scores` is True, but no refit of {labelings.name} gave scores. "
-            + " ".join(note for note in labelings.notes if "No scores" in note)
+            f"`scores` is True, but no refit of {label} gave scores. "
+            + " ".join(note for note in made.notes if "No scores" in note)
         )
     # What a broken cluster left undone is not the learner's failure: the next call fits it.
-    if kept_store is not None and not fits.interrupted and not fits.lost:
-        kept_store.put(key, labelings.KIND, *labelings.to_file())
-        _discard(parts)
-    return labelings
+    if not recorder.interrupted and not recorder.lost:
+        recorder.keep({None: made})
+        recorder.discard()
+    return made
 
 
-def _all_failed(name: str, bench: Bench, answers: dict[int, SubsetAnswers], state: GroupProgress) -> str:
-    why = next(error for _, answer in sorted(answers.items()) for error in answer.errors.values())
-    tried = f" of the first {HOPELESS} subsets" if state.n_subsets > HOPELESS and state.hopeless() else ""
-    return f"{name} failed in every refit{tried}: {why}{checks.advice(bench.X, why)}"
+# A source instead of a table. Subsets of one table share rows and resemble each other more than samples do; fresh
+# samples are independent, so figures are those of the process (the paper's own definitions), and their intervals cover
+# it. Samples are used as they are drawn, with or without every class. They are put one after the other into one table.
+
+TEST_ROWS = 1000
+"""Rows of the test part that a source draws if none are asked for."""
 
 
-def _discard(parts: OpenChunks | None) -> None:
-    if parts is not None:
-        parts[0].remove()
+def fresh_samples(
+    source: Any, scheme: Any, test_size: Any, random_state: int | np.random.Generator | None
+) -> tuple[Any, Any, Any, Any, list[Sample]]:
+    """Rows and labels of the samples that a scheme asks for, those of the test part, and how samples lie in the rows.
 
-
-# From the predictions of refits to a record: arrays, failures, and notes.
-
-
-def gathered(
-    bench: Bench,
-    subsets: list[Ints],
-    answers: dict[int, SubsetAnswers],
-    refits: int,
-    deterministic: bool,
-    interrupted: bool,
-    notes: Iterable[Note],
-    about: dict[str, Any],
-) -> Labelings | Predictions:
-    """One record from the predictions of subsets, by their numbers."""
-    refits_record = _arrays(bench, subsets, answers, refits)
-    notes = list(notes)
-    if deterministic and has_seed(bench.learner):
-        notes.append(Note("seed-fixed"))
-    failed, missing = len(refits_record.failures), int((~refits_record.present).sum())
-    if interrupted:
-        notes.append(Note("refits-not-run", count=missing - failed, refits=refits_record.present.size))
-    if failed:
-        notes.append(Note("refits-failed", count=failed, refits=refits_record.present.size))
-    if bench.probes is not None and refits_record.probes is None:
-        notes.append(Note("probes-not-stored"))
-    if isinstance(refits_record, Labelings) and refits_record.scores is not None:
-        without = int((refits_record.present & ~refits_record.scores.present).sum())
-        notes += [Note("scores-missing", count=without, refits=refits_record.present.size)] if without else []
-    # The refit that showed a learner to be deterministic is not among the refits of the record.
-    kept_refits = [
-        of_refit for answer in answers.values() for of_refit in answer.warnings[: refits_record.present.shape[1]]
-    ]
-    notes += most_common((text for of_refit in kept_refits for text in of_refit), refits_record.present.size)
-    return replace(refits_record, deterministic=deterministic, interrupted=interrupted, notes=tuple(notes), about=about)
-
-
-def most_common(warnings: Iterable[str], refits: int, most: int = 3) -> list[Note]:
-    """The most frequent warnings, each with how many of the refits gave it."""
-    counts = sorted(Counter(warnings).items(), key=lambda item: (-item[1], item[0]))
-    return [Note("refits-warned", text, count=times, refits=refits) for text, times in counts[:most]]
-
-
-def _arrays(
-    bench: Bench, subsets: list[Ints], answers: dict[int, SubsetAnswers], refits: int
-) -> Labelings | Predictions:
-    shape, kind = (len(subsets), refits), bench.codec
-    on_test = kind.empty((*shape, bench.test.size))
-    on_probes = None if bench.probes is None else kind.empty((*shape, bench.probes.shape[0]))
-    quality, seconds = np.full((2, *shape), np.nan)
-    failures = []
-    predicted = None
-    if bench.asked is not None:
-        predicted = np.stack([np.isin(bench.test, rows) for rows in bench.asked])
-    for subset, answer in sorted(answers.items()):
-        here = min(refits, len(answer.seconds))
-        points = slice(None) if predicted is None else predicted[subset]
-        on_test[subset][:here, points] = answer.test[:here]
-        quality[subset, :here] = answer.quality[:here]
-        seconds[subset, :here] = answer.seconds[:here]
-        if on_probes is not None and answer.probes is not None:
-            on_probes[subset, :here] = answer.probes[:here]
-        failures += [Failure(subset, repeat, error) for repeat, error in sorted(answer.errors.items())]
-    can_keep = bench.probes is not None and archive.pack_table(bench.probes, "probes") is not None
-    probes = bench.probes if can_keep else None
-    if isinstance(kind, LabelCodec):
-        masked = predicted is not None
-        scores, probe_scores = (None, None) if masked else _scores(bench, answers, shape)
-        return Labelings(
-            on_test,
-            kind.truth(bench.y[bench.test]),
-            kind.classes,
-            train_accuracy=quality,
-            seconds=seconds,
-            train_rows=tuple(subsets),
-            test_rows=bench.test,
-            probes=probes,
-            probe_labels=on_probes,
-            failures=tuple(failures),
-            groups=bench.groups,
-            probe_groups=bench.probe_groups,
-            scores=scores,
-            probe_scores=probe_scores,
-            predicted=predicted,
-            full_scores=_full_scores(bench, answers, shape) if masked else None,
+    `source(generator, n)` returns n rows and their labels. Sample k is the same whatever the number of samples.
+    """
+    if not callable(source):
+        raise expect.InputError(
+            f"`source` is {source!r}; expected a function of a numpy Generator and a number of rows that returns rows "
+            "and labels."
         )
-    return Predictions(
-        on_test,
-        kind.truth(bench.y[bench.test]),
-        train_rmse=quality,
-        seconds=seconds,
-        train_rows=tuple(subsets),
-        test_rows=bench.test,
-        probes=probes,
-        probe_values=on_probes,
-        failures=tuple(failures),
-        groups=bench.groups,
-        probe_groups=bench.probe_groups,
-        predicted=predicted,
+    if scheme is None:
+        raise expect.InputError(
+            "`scheme` is missing: with `source`, it says how many samples of how many rows to draw, such as "
+            "Subsets(100, 200) or HalfSplits(25, 200)."
+        )
+    if not isinstance(scheme, (Subsets, HalfSplits)) or not isinstance(scheme.size, (int, np.integer)):
+        raise expect.InputError(
+            f"`scheme` is {scheme!r}; with `source`, expected Subsets(n, size) or HalfSplits(m, size) with a whole "
+            "number of rows: there is no table of which a share could be taken."
+        )
+    if isinstance(scheme, HalfSplits) and scheme.stratify:
+        raise expect.InputError(
+            "`scheme` is HalfSplits with stratify=True; samples of a source are used as they come, and cannot be dealt "
+            "by class. Leave it out."
+        )
+    why = f"With `source` it is a number of rows (default {TEST_ROWS}): there is no table of which to take a share."
+    tested = TEST_ROWS if test_size is None else expect.whole(test_size, "test_size", at_least=2, why=why)
+    seed, size = seeds.settle(random_state), int(scheme.size)
+    drawn = [_drawn(source, size, seeds.generator(seed, "sample", place)) for place in range(scheme.n)]
+    X = [rows for rows, _ in drawn]
+    return (
+        pd.concat(X, ignore_index=True) if isinstance(X[0], pd.DataFrame) else np.concatenate(X),
+        np.concatenate([labels for _, labels in drawn]),
+        *_drawn(source, tested, seeds.generator(seed, "sample to test")),
+        [Sample(place, np.arange(place * size, (place + 1) * size)) for place in range(scheme.n)],
     )
 
 
-def _full_scores(bench: Bench, answers: dict[int, SubsetAnswers], shape: tuple[int, int]) -> Floats | None:
-    """Scores and probabilities of all predictions, in the order of fits and points; None if no fit gave any."""
-    if bench.scores is None or bench.asked is None or all(each.scores is None for each in answers.values()):
-        return None
-    ends = np.cumsum([rows.size for rows in bench.asked])
-    joined = bench.scores.empty((shape[1], int(ends[-1])))
-    for subset, answer in answers.items():
-        if answer.scores is not None:
-            start = ends[subset] - bench.asked[subset].size
-            joined[: len(answer.seconds), start : ends[subset]] = answer.scores.test[: shape[1]]
-    return joined
+def expect_alone(name: str, others: dict[str, Any]) -> None:
+    """Refuse what cannot be given together with a source."""
+    both = [other for other, value in others.items() if value is not None]
+    if both:
+        raise expect.InputError(
+            f"`{name}` and `{both[0]}` are both given; a source draws rows and labels itself. Pass one."
+        )
 
 
-def _scores(
-    bench: Bench, answers: dict[int, SubsetAnswers], shape: tuple[int, int]
-) -> tuple[Scores | None, Scores | None]:
-    """Scores on test points and probes. If refits gave different kinds, those of the more frequent one are kept."""
-    given = {subset: answer.scores for subset, answer in answers.items() if answer.scores is not None}
-    form = bench.scores
-    if form is None or not given:
-        return None, None
-    counts = np.bincount(np.concatenate([each.kinds[: shape[1]] for each in given.values()]), minlength=len(KINDS))
-    kind = 1 + int(np.argmax(counts[1:]))
-    columns = names_of(form.classes, form.compact)
-    on_test = form.empty((*shape, bench.test.size))
-    on_probes = None if bench.probes is None else form.empty((*shape, bench.n_probes))
-    for subset, each in given.items():
-        refits = np.flatnonzero(each.kinds[: shape[1]] == kind)
-        on_test[subset, refits] = each.test[refits]
-        if on_probes is not None and each.probes is not None:
-            on_probes[subset, refits] = each.probes[refits]
-    return Scores(on_test, KINDS[kind], columns), None if on_probes is None else Scores(on_probes, KINDS[kind], columns)
+def _drawn(source: Any, rows: int, generator: np.random.Generator) -> tuple[Any, Any]:
+    try:
+        drawn = source(generator, rows)
+    except expect.InputError:
+        raise
+    except Exception as error:  # the source is the user's and may fail in any way
+        raise expect.InputError(
+            f"`source` failed when asked for {rows} rows: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(drawn, (tuple, list)) or len(drawn) != 2:
+        raise expect.InputError(f"`source` returned {type(drawn).__name__}; expected a pair: rows and their labels.")
+    X, y = pandas_of(drawn[0], "rows of `source`"), np.asarray(drawn[1])
+    X = X if isinstance(X, pd.DataFrame) else as_array(X, "rows of `source`")
+    if len(X) != rows or y.shape != (rows,):
+        raise expect.InputError(
+            f"`source` returned {len(X)} rows and labels of shape {y.shape}; expected {rows} of each."
+        )
+    return X, y

@@ -24,6 +24,7 @@ from classay import HalfSplits, InputError, Subsets, encoded
 from classay.engine.store import Store
 from classay.estimators.adapters import short_name
 from classay.learner.fitting import provenance
+from classay.learner.fitting.checks import Setup
 from classay.learner.fitting.provenance import fingerprint
 
 X = np.arange(12.0).reshape(6, 2)
@@ -32,9 +33,12 @@ CSR = sparse.csr_matrix(X)
 
 
 def told(learner, name=None, rows=X, labels=(0, 1, 0, 1, 0, 1), probes=None, scheme=None, repeats=5, test=0.2, seed=0):
-    return provenance.everything(
-        learner, name, rows, np.asarray(labels), probes, scheme or Subsets(), repeats, test, seed
-    )
+    labels = np.asarray(labels)
+    setup = Setup(
+        learner, rows, labels, None, labels, probes, (), seed, None,
+        codes=labels, train=labels, scheme=scheme or Subsets(), repeats=repeats, test_size=test,
+    )  # fmt: skip
+    return provenance.about(setup, learner, name)
 
 
 def key(learner, time_limit=None, **options):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -29,10 +31,11 @@ from classay import InputError, Subsets, record, sweep
 from classay.engine import archive
 from classay.engine import store as engine_store
 from classay.engine.store import Chunks, DamagedRecordWarning, RecordError, StoreFull
+from classay.learner.fitting.checks import prepare
 from classay.learner.fitting.groups import FitGroup
-from classay.learner.fitting.runner import GroupProgress
-from classay.learner.fitting.task import GroupAnswers, SubsetAnswers
-from classay.learner.sweep.store import SweepStore
+from classay.learner.fitting.runner import Progress
+from classay.learner.fitting.task import Answers
+from classay.learner.sweep.store import SweepFits
 
 X, Y = load_iris(return_X_y=True)
 FEW = Subsets(6, 0.3)
@@ -254,16 +257,14 @@ def test_a_record_whose_executor_breaks_is_kept_as_far_as_it_went(tmp_path):
 
 def test_only_errors_of_the_learner_make_it_hopeless():
     first = [(subset, (0, 1)) for subset in range(3)]
-    line = GroupProgress(FitGroup((None,), None, "", (None,), None, ()), n_subsets=9, refits=2)
+    setup = prepare(GaussianNB(), X, Y, Subsets(9), 2, 0.2, None, 0, None, 10)
+    line = Progress(FitGroup.alone(None, setup.learner), setup, refits=2)
     line.lost |= dict.fromkeys(first, "BrokenExecutor: gone")
     assert not line.hopeless()
     line.broken |= dict.fromkeys(first, "WorkerDied")
     assert not line.hopeless()
-    nothing = np.empty((2, 0))
-    failed = SubsetAnswers(
-        nothing, None, np.full(2, np.nan), np.ones(2), {0: "ValueError", 1: "ValueError"}, [set(), set()]
-    )
-    line.done |= dict.fromkeys(first, GroupAnswers([failed], [set(), set()]))
+    failed = replace(Answers.empty(setup, setup.samples[0], 2), errors={0: "ValueError", 1: "ValueError"})
+    line.done |= {place: [failed] for place in first}
     assert line.hopeless()
 
 
@@ -408,7 +409,7 @@ def test_where_only_records_are_lacking_nothing_is_fitted_nor_called_another_swe
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(SweepStore, "finish", lambda *_: None)
+        patch.setattr(SweepFits, "finish", lambda *_: None)
         first = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
     # The first group has its records; its parts are still there.
     settings = {"executor": 1, "scheme": FEW, "repeats": 2, "store": tmp_path}

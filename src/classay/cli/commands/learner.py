@@ -15,8 +15,7 @@ from ...engine.dask import executor_of
 from ...estimators.trial import ready
 from ...intervals import Estimate
 from ...learner.fitting.probes import KINDS
-from ...learner.fitting.retrain_scheme import Retrain
-from ...learner.fitting.schemes import HalfSplits, Subsets
+from ...learner.fitting.schemes import HalfSplits, Retrain, Subsets
 from ...learner.orientation.entropy import draw_holdouts
 from ...learner.orientation.entropy_parts import countable_size
 from ...learner.orientation.kinship import Kinship, kinship

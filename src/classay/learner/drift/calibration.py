@@ -23,6 +23,7 @@ from ...arrays import Floats, Ints
 from ...engine import work
 from ...intervals import Estimate
 from ..fitting import checks
+from ..fitting.schemes import Sample
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.codecs import LabelCodec, NumberCodec
@@ -122,7 +123,7 @@ def predictions(bench: Bench, rows: Ints, number: int, fit: int = 0) -> tuple[ND
 
     `number` and `fit` define its seed. Runs in a worker.
     """
-    answers = refit(bench, (number, rows, (fit,)))
+    answers = refit(bench, Sample(number, rows), (fit,))
     for error in answers.errors.values():
         raise RuntimeError(error)
     assert answers.probes is not None

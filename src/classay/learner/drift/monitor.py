@@ -21,7 +21,7 @@ from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of, short_name
 from ...estimators.fit import expect_weights
 from ...expect import InputError
-from ...splits import per_row
+from ...splits import PerRow, per_row
 from ...tables.data import refuse_classes, refuse_target
 from ..fitting import checks
 from ..fitting.probes import KINDS, probes
@@ -280,7 +280,7 @@ class DriftMonitor:
             tuple(free_seeds(self.learner)),
             seed,
             self.time_limit,
-            weights=concept.weights,
+            per_row=PerRow(weights=concept.weights),
         )
 
     def _predictions(self, state: MonitorState, concept: Concept, points: Any) -> NDArray[Any]:

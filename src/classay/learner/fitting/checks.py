@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -18,112 +19,104 @@ from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.fit import expect_weights
 from ...estimators.scores import may_score
 from ...expect import InputError
+from ...inputs import take
 from ...notes import Note
-from ...splits import NOTHING, PerRow, split_rows
+from ...splits import PerRow, split_rows
 from ...tables.data import Data
-from ..records.codecs import Codec, LabelCodec, NumberCodec
+from ..records.codecs import LabelCodec, NumberCodec
 from ..records.scores import ScoreForm
-from . import provenance
-from .folds import FoldFits, Folds
-from .fresh_samples import FreshSamples
+from .folds import Folds
 from .probes import probes as drawn_probes
-from .retrain_scheme import Retrain, Scheme
-from .schemes import COMPLETED, REDRAWN, HalfSplits, Subsets
+from .schemes import COMPLETED, REDRAWN, HalfSplits, Retrain, Sample, Scheme, Subsets
 from .task import Bench
 
+MOST_SHARE = 0.5
+"""If fits need at most this share of the rows, only these are sent to workers."""
 
-@dataclass(frozen=True)
-class Setup:
-    """Checked data, parts, scheme and seed; `codes` is the class of each row, `notes` what the user should know.
+
+@dataclass(frozen=True, kw_only=True)
+class Setup(Bench):
+    """Checked data, parts, scheme, its samples, and seed; `codes` is the class of each row.
 
     `given_test` is the number of test rows that were given as `X_test`; they are the last rows. `probe_rows` are the
-    row numbers of probes that are test points.
+    row numbers of probes that are test points. `fresh`: samples are those of a source. `notes`: what the user should
+    know, `of_samples` likewise of the samples.
     """
 
-    learner: Any
-    X: Any
-    y: NDArray[Any]
-    codec: Codec
     codes: Ints
     train: Ints
-    test: Ints
-    probes: Any
-    probe_kind: str
-    scheme: Scheme | FoldFits | FreshSamples
+    scheme: Scheme | Folds
     repeats: int
     test_size: float | None
-    seed: int
-    time_limit: float | None
-    notes: tuple[Note, ...]
-    own_points: int | None = None
-    per_row: PerRow = NOTHING
-    given_test: int | None = None
+    probe_kind: str = "given"
     probe_rows: Ints | None = None
-    scores: ScoreForm | None = None
+    given_test: int | None = None
+    fresh: bool = False
+    samples: tuple[Sample, ...] = ()
+    notes: tuple[Note, ...] = ()
+    of_samples: tuple[Note, ...] = ()
+
+    @property
+    def masked(self) -> bool:
+        """Whether each fit predicts its own rows, so that fits cannot be compared on the same ones."""
+        return self.samples[0].points is not None
 
     @property
     def test_groups(self) -> Ints | None:
         """The groups of the test points, if they are known."""
-        return _groups_of_points(self.per_row, self.test)
+        return self._groups_of(self.test)
 
     @property
     def probe_groups(self) -> Ints | None:
         """The groups of the probes, if they are test points whose groups are known."""
-        return None if self.probe_rows is None else _groups_of_points(self.per_row, self.probe_rows)
+        return None if self.probe_rows is None else self._groups_of(self.probe_rows)
 
-    def about(self, name: str | None) -> dict[str, Any]:
-        """The provenance of a record of the learner."""
-        return provenance.everything(
-            self.learner,
-            name,
-            self.X,
-            self.y,
-            self.probes,
-            self.scheme,
-            self.repeats,
-            self.test_size,
-            self.seed,
-            probe_kind=self.probe_kind,
-            per_row=self.per_row,
-            given_test=self.given_test,
-            scores=self.scores,
-        )
+    def _groups_of(self, points: AnyInts) -> Ints | None:
+        groups = None if self.per_row.groups is None else self.per_row.groups[points]
+        return None if groups is None or (groups < 0).any() else groups
 
-    def draw(self) -> tuple[list[Ints], list[Note]]:
-        """The training rows of every subset, and notes about them."""
-        codes = self.codes[self.train]
-        drawn = list(self.scheme.draw(codes, self.seed, self.per_row.take(self.train)))
+    def drawn(self, scheme: Scheme) -> Setup:
+        """The same parts with the samples of a scheme, checked first."""
+        codes, rows = self.codes[self.train], self.per_row.take(self.train)
+        scheme.check(codes, rows)
+        drawn = list(scheme.draw(codes, self.seed, rows))
+        samples = tuple(Sample(number, self.train[rows]) for number, (rows, _) in enumerate(drawn))
         notes = [
-            Note(code, count=count, subsets=self.scheme.n)
-            for code, how in (("subsets-redrawn", REDRAWN), ("subsets-completed", COMPLETED))
-            if (count := sum(done == how for _, done in drawn))
+            Note(code, count=count, subsets=len(drawn))
+            for code, way in (("subsets-redrawn", REDRAWN), ("subsets-completed", COMPLETED))
+            if (count := sum(how == way for _, how in drawn))
         ]
-        lacking = sum(np.unique(codes[rows]).size < np.unique(codes).size for rows, _ in drawn)
-        if lacking:
-            notes.append(Note("subsets-lack-classes", count=lacking, subsets=self.scheme.n))
-        return [self.train[rows] for rows, _ in drawn], notes
+        return replace(self, scheme=scheme, samples=samples, of_samples=(*notes, *self._lacking(samples)))
 
-    def bench(self, learner: Any) -> Bench:
-        """What refits of a learner need."""
-        free = tuple(free_seeds(learner))
-        folds = self.scheme if isinstance(self.scheme, FoldFits) and not self.scheme.common else None
-        return Bench(
-            learner,
-            self.X,
-            self.y,
-            self.codec,
-            self.test,
-            self.probes,
-            free,
-            self.seed,
-            self.time_limit,
-            own_points=self.own_points,
-            weights=self.per_row.weights,
-            groups=self.test_groups,
-            probe_groups=self.probe_groups,
-            scores=self.scores,
-            asked=None if folds is None else folds.asked,
-            folds=() if folds is None else folds.numbers,
+    def with_samples(self, samples: Sequence[Sample]) -> Setup:
+        """The same with samples that were made elsewhere: folds, or those of a source."""
+        return replace(self, samples=tuple(samples), of_samples=tuple(self._lacking(samples)))
+
+    def _lacking(self, samples: Sequence[Sample]) -> list[Note]:
+        classes = np.unique(self.codes[self.train]).size
+        lacking = sum(np.unique(self.codes[sample.rows]).size < classes for sample in samples)
+        return [Note("subsets-lack-classes", count=lacking, subsets=len(samples))] if lacking else []
+
+    def with_rows_used(self) -> Setup:
+        """The same with only the rows that are fitted or tested, if these are few: workers need no others.
+
+        Predictions depend on the content of rows, not on their numbers.
+        """
+        if sum(sample.rows.size for sample in self.samples) + self.test.size > MOST_SHARE * self.y.size:
+            return self
+        used = np.unique(np.concatenate([*(sample.rows for sample in self.samples), self.test]))
+
+        def place(rows: Ints | None) -> Any:
+            return None if rows is None else np.searchsorted(used, rows)
+
+        return replace(
+            self,
+            X=take(self.X, used),
+            y=self.y[used],
+            codes=self.codes[used],
+            test=place(self.test),
+            per_row=self.per_row.take(used),
+            samples=tuple(replace(each, rows=place(each.rows), points=place(each.points)) for each in self.samples),
         )
 
 
@@ -131,7 +124,7 @@ def prepare(
     learner: Any,
     X: Any,
     y: ArrayLike,
-    scheme: Scheme | Folds | FreshSamples | None,
+    scheme: Scheme | Folds | None,
     repeats: int | None,
     test_size: float,
     probes: Any,
@@ -146,13 +139,14 @@ def prepare(
     y_test: ArrayLike | None = None,
     two_fold: bool = False,
     scores: bool | str = "auto",
+    samples: Sequence[Sample] | None = None,
 ) -> Setup:
     """Check everything, split the rows and draw the probes. The parameters are those of `record`.
 
-    `two_fold`: whether test_size may be 0, for halves that are tested on each other.
+    `two_fold`: whether test_size may be 0, for halves that are tested on each other. `samples`: those of a source.
     """
-    wanted = checked_scheme(scheme)
-    by_fold = isinstance(wanted, Folds)
+    scheme = checked_scheme(scheme)
+    by_fold = isinstance(scheme, Folds)
     repeats = expect.whole((1 if by_fold else 5) if repeats is None else repeats, "repeats", at_least=1)
     if by_fold and (probes is not None or X_test is not None):
         raise InputError(
@@ -161,88 +155,97 @@ def prepare(
         )
     two_fold = two_fold and isinstance(test_size, (int, float)) and test_size == 0
     if two_fold:
-        _expect_two_fold(wanted, time, X_test, scores)
+        _expect_two_fold(scheme, time, X_test, scores)
         scores = False  # half of the rows of every refit are its own
     else:
         test_size = expect.fraction(test_size, "test_size")
-    time_limit = seconds_limit(time_limit)
     seed = seeds.settle(random_state)
     learner, of_learner = unfitted_learner(learner)
     given = {"groups": groups, "time": time, "sample_weight": sample_weight, "X_test": X_test, "y_test": y_test}
     data = _expect_apart(Data.of(X, y, **given, numbers=kind_of(learner) == "regressor"))
     both = data.joined()
-    codes, rows = both.codes, both.per_row
-    of_data = [note for note in data.notes if isinstance(note, Note)]
-    codec = codec_for(learner, data.classes)
-    if rows.weights is not None:
+    if both.per_row.weights is not None:
         expect_weights(learner)
-    # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
-    blind = isinstance(wanted, HalfSplits) and not wanted.stratify
-    train = test = np.arange(codes.size)
-    drawn: Scheme | FoldFits | FreshSamples
-    of_parts: list[Note] = []
-    if isinstance(wanted, Folds):
-        drawn = wanted.applied(both.X, both.y, codes, rows, seed)
-        test = drawn.tested
-        if wanted.tested is None and test.size < codes.size:
-            of_parts.append(Note("rows-not-predicted", count=codes.size - test.size))
-    else:
-        drawn = wanted
-        if not two_fold:
-            train, test = np.arange(len(data)), np.arange(len(data), codes.size)
-            if data.test is None:
-                train, test = split_rows(np.zeros_like(codes) if blind else codes, test_size, seed, rows)
-            of_parts = _notes_on_parts(codes, train, test, rows)
-    drawn.check(codes[train], rows.take(train))
-    probing = None if probes is None else drawn_probes(probes, n_probes, both.X, test, seed)
-    answers = drawn.n * (test.size + (0 if probing is None else int(probing.rows.shape[0])))
-    masked = isinstance(drawn, FoldFits) and not drawn.common
-    if isinstance(drawn, FoldFits) and masked:
-        answers = sum(rows.size for rows in drawn.asked)
-    form, of_scores = _score_form(scores, learner, codec, repeats * answers, masked)
-    return Setup(
+    setup = Setup(
         learner=learner,
         X=both.X,
         y=both.y,
-        codec=codec,
-        codes=codes,
-        train=train,
-        test=test,
-        probes=None if probing is None else probing.rows,
-        probe_kind="given" if probing is None else probing.kind,
-        probe_rows=None if probing is None else probing.test_rows,
-        scheme=drawn,
+        codec=NumberCodec() if kind_of(learner) == "regressor" else LabelCodec(data.classes),
+        codes=both.codes,
+        train=np.arange(both.codes.size),
+        test=np.arange(both.codes.size),
+        probes=None,
+        free=tuple(free_seeds(learner)),
+        scheme=scheme,
         repeats=repeats,
         test_size=test_size if data.test is None and not by_fold else None,
         seed=seed,
-        time_limit=time_limit,
-        notes=(*of_learner, *of_data, *of_parts, *of_scores),
-        per_row=rows,
-        given_test=None if data.test is None else test.size,
-        scores=form,
-        own_points=0 if masked else None,
+        time_limit=seconds_limit(time_limit),
+        per_row=both.per_row,
+        given_test=None if data.test is None else len(data.test),
+        fresh=samples is not None,
+        notes=(*of_learner, *(note for note in data.notes if isinstance(note, Note))),
     )
+    if isinstance(scheme, Folds):
+        setup = _with_folds(setup, scheme)
+    else:
+        if not two_fold:
+            setup = _with_parts(setup, test_size, scheme)
+        setup = setup.drawn(scheme) if samples is None else setup.with_samples(samples)
+    if probes is not None:
+        probing = drawn_probes(probes, n_probes, setup.X, setup.test, seed)
+        assert probing is not None
+        setup = replace(setup, probes=probing.rows, probe_kind=probing.kind, probe_rows=probing.test_rows)
+    form, of_scores = _score_form(scores, setup)
+    return replace(setup, scores=form, notes=(*setup.notes, *of_scores), own_points=0 if setup.masked else None)
 
 
-def _score_form(
-    wanted: Any, learner: Any, codec: Codec, answers: int, both: bool
-) -> tuple[ScoreForm | None, list[Note]]:
+def _with_folds(setup: Setup, scheme: Folds) -> Setup:
+    """The setup with the fits of cross-validation."""
+    samples = scheme.samples(setup.X, setup.y, setup.codes, setup.per_row, setup.seed)
+    points = [sample.points for sample in samples if sample.points is not None]
+    test = np.unique(np.concatenate(points))
+    if len(points) > 1 and all(
+        np.array_equal(rows, test) for rows in points
+    ):  # fits can be compared, as those of subsets
+        samples = [replace(sample, points=None, fold=None) for sample in samples]
+    left_out = setup.codes.size - test.size if scheme.tested is None else 0
+    notes = [Note("rows-not-predicted", count=left_out)] if left_out else []
+    return replace(setup, test=test, notes=(*setup.notes, *notes)).with_samples(samples)
+
+
+def _with_parts(setup: Setup, test_size: float, scheme: Scheme) -> Setup:
+    """The setup with a training and a test part: as given, or split."""
+    codes = setup.codes
+    if setup.given_test is not None:
+        train, test = np.split(np.arange(codes.size), [codes.size - setup.given_test])
+    else:
+        # Halves that are drawn without looking at labels are independent samples only if the training part is one too.
+        blind = isinstance(scheme, HalfSplits) and not scheme.stratify
+        train, test = split_rows(np.zeros_like(codes) if blind else codes, test_size, setup.seed, setup.per_row)
+    notes = _notes_on_parts(codes, train, test, setup.per_row)
+    return replace(setup, train=train, test=test, notes=(*setup.notes, *notes))
+
+
+def _score_form(wanted: Any, setup: Setup) -> tuple[ScoreForm | None, list[Note]]:
     """How scores are kept, if at all, and notes about that. `wanted`: "auto", True or False."""
     if not isinstance(wanted, (bool, np.bool_)) and wanted != "auto":
         raise InputError(f"`scores` is {wanted!r}; expected 'auto', True or False.")
-    if not isinstance(codec, LabelCodec):
+    learner = type(setup.learner).__name__
+    if not isinstance(setup.codec, LabelCodec):
         if wanted is True:
-            raise InputError(f"`scores` is True, but {type(learner).__name__} is a regressor: its values are kept.")
+            raise InputError(f"`scores` is True, but {learner} is a regressor: its values are kept.")
         return None, []
     if wanted is False:
         return None, []
-    form = ScoreForm(codec.classes, both)
-    size = form.bytes_of(answers)
+    form = ScoreForm(setup.codec.classes, setup.masked)
+    answers = sum(setup.points(sample).size + setup.n_probes for sample in setup.samples)
+    size = form.bytes_of(setup.repeats * answers)
     if wanted is True:
-        if not may_score(learner):
+        if not may_score(setup.learner):
             raise InputError(
-                f"`scores` is True, but {type(learner).__name__} has neither predict_proba nor decision_function. Use "
-                "a classifier that has one (such as SVC(probability=True)), or scores=False."
+                f"`scores` is True, but {learner} has neither predict_proba nor decision_function. Use a classifier "
+                "that has one (such as SVC(probability=True)), or scores=False."
             )
         expect.within(size, "score_bytes", "The size of all scores, in bytes,")
     elif size > (most := expect.limit_of("score_bytes")):
@@ -250,11 +253,11 @@ def _score_form(
     return form, []
 
 
-def checked_scheme(scheme: Any) -> Scheme | Folds | FreshSamples:
+def checked_scheme(scheme: Any) -> Scheme | Folds:
     """The scheme, `Subsets()` if there is none."""
     if scheme is None:
         return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Folds, FreshSamples)):
+    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Folds)):
         raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Folds(cv).")
     return scheme
 
@@ -302,11 +305,6 @@ def _is_fitted(learner: Any) -> bool:
     return True
 
 
-def codec_for(learner: Any, classes: NDArray[Any]) -> Codec:
-    """How the learner's predictions are stored."""
-    return NumberCodec() if kind_of(learner) == "regressor" else LabelCodec(classes)
-
-
 def _expect_apart(data: Data) -> Data:
     if data.groups_in_both:
         raise InputError(
@@ -347,13 +345,6 @@ def _notes_on_parts(codes: Ints, train: Ints, test: Ints, rows: PerRow) -> list[
     if left_out:
         notes.append(Note("rows-of-tested-groups", count=left_out))
     return notes
-
-
-def _groups_of_points(rows: PerRow, points: AnyInts) -> NDArray[Any] | None:
-    """The groups of some test points; None if they are unknown."""
-    if rows.groups is None or (rows.groups[points] < 0).any():
-        return None
-    return rows.groups[points]
 
 
 def seconds_limit(seconds: Any) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from ...arrays import Ints
 from ...expect import InputError, whole
 from ...inputs import take
 from ...splits import PerRow, at_even_steps, fold_of_rows, sorted_by_class, train_rows_of_fold
-from .schemes import AS_DRAWN, Drawn
+from .schemes import Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,32 +50,37 @@ class Folds:
         elif isinstance(self.cv, (str, bytes)) or not hasattr(self.cv, "split"):  # texts can be split, too
             object.__setattr__(self, "cv", _pairs(self.cv))  # an iterator would be empty the second time
 
-    def applied(self, X: Any, y: NDArray[Any], codes: Ints, given: PerRow, seed: int) -> FoldFits:
-        """The training rows of every fit, and the rows that it predicts."""
+    def samples(self, X: Any, y: NDArray[Any], codes: Ints, given: PerRow, seed: int) -> list[Sample]:
+        """The training rows of every fit, and the rows that it predicts; None where all predict the same."""
         tested = self._tested(codes.size)
         if isinstance(self.cv, (int, np.integer)):
             fold = fold_of_rows(codes, int(self.cv), seed, given)
-            tested = tested[fold[tested] >= 0]
-            numbers = [int(number) for number in np.unique(fold[tested])]
-            train = [train_rows_of_fold(fold, number, given) for number in numbers]
-            asked = [tested[fold[tested] == number] for number in numbers]
+            numbers = range(int(fold.max()) + 1)
+            pairs = [(train_rows_of_fold(fold, number, given), np.flatnonzero(fold == number)) for number in numbers]
         else:
             pairs = self.cv if isinstance(self.cv, list) else self._split(X, y, given, seed)
             for number, pair in enumerate(pairs):
                 _expect_apart(number, pair, codes.size, given.groups)
-            kept = [(train, np.intersect1d(test, tested)) for train, test in pairs]
-            numbers = [number for number, (_, test) in enumerate(kept) if test.size]
-            train, asked = [np.sort(kept[number][0]) for number in numbers], [kept[number][1] for number in numbers]
-        if not numbers:
+        kept = [(number, np.sort(train), np.intersect1d(test, tested)) for number, (train, test) in enumerate(pairs)]
+        kept = [fit for fit in kept if fit[2].size]
+        if not kept:
             raise InputError("`cv` tests none of the rows; expected at least one row to predict.")
-        available = min(rows.size for rows in train)
-        if self.rows is not None:
-            limit = self.rows
-            train = [
-                rows if rows.size <= limit else fewer(rows, codes[rows], limit, seed, number)
-                for number, rows in zip(numbers, train)
-            ]
-        return FoldFits(tuple(train), tuple(asked), tuple(numbers), _called(self.cv), available)
+        limit = codes.size if self.rows is None else self.rows
+        samples = []
+        for place, (number, train, test) in enumerate(kept):
+            rows = train if train.size <= limit else fewer(train, codes[train], limit, seed, number)
+            samples.append(Sample(place, rows, test, number, train.size))
+        return samples
+
+    @property
+    def source(self) -> str:
+        """What gave the folds, in words."""
+        if isinstance(self.cv, (int, np.integer)):
+            return f"{self.cv} folds"
+        if isinstance(self.cv, list):
+            return f"{len(self.cv)} index pairs"
+        text = " ".join(repr(self.cv).split())
+        return type(self.cv).__name__ if text.startswith("<") or len(text) > 200 else text
 
     def _tested(self, rows: int) -> Ints:
         if self.tested is None:
@@ -98,45 +102,8 @@ class Folds:
             try:
                 pairs = list(splitter.split(take(X, order), y[order], groups))
             except (ValueError, TypeError) as error:
-                raise InputError(f"{_called(self.cv)} cannot split the {y.size} rows: {error}") from error
+                raise InputError(f"{self.source} cannot split the {y.size} rows: {error}") from error
         return [(order[np.asarray(train)], order[np.asarray(test)]) for train, test in pairs]
-
-
-@dataclass(frozen=True, eq=False)
-class FoldFits:
-    """The training rows of every fit, the rows that it predicts, and what gave them.
-
-    `numbers` are those of the folds that have rows to predict; `available` is the smallest number of training rows of
-    a fit without a limit.
-    """
-
-    subsets: tuple[Ints, ...]
-    asked: tuple[Ints, ...]
-    numbers: tuple[int, ...]
-    source: str
-    available: int
-
-    @property
-    def n(self) -> int:
-        """The number of fits."""
-        return len(self.subsets)
-
-    @property
-    def tested(self) -> Ints:
-        """The rows that some fit predicts."""
-        return np.unique(np.concatenate(self.asked))
-
-    @property
-    def common(self) -> bool:
-        """Whether several fits predict the same rows, so that they can be compared."""
-        return self.n > 1 and all(np.array_equal(rows, self.asked[0]) for rows in self.asked)
-
-    def check(self, codes: Ints, given: PerRow) -> None:
-        """Folds were checked when they were made."""
-
-    def draw(self, codes: Ints, seed: int, given: PerRow) -> Iterator[Drawn]:
-        """Yield the training rows of each fit."""
-        yield from ((rows, AS_DRAWN) for rows in self.subsets)
 
 
 def fewer(rows: Ints, codes: Ints, wanted: int, seed: int, *place: int) -> Ints:
@@ -147,15 +114,6 @@ def fewer(rows: Ints, codes: Ints, wanted: int, seed: int, *place: int) -> Ints:
     absent = np.setdiff1d(codes, codes[kept])
     more = [order[codes[order] == code][:1] for code in absent]
     return np.sort(rows[np.concatenate([kept, *more])])
-
-
-def _called(splitter: Any) -> str:
-    if isinstance(splitter, (int, np.integer)):
-        return f"{splitter} folds"
-    if isinstance(splitter, list):
-        return f"{len(splitter)} index pairs"
-    text = " ".join(repr(splitter).split())
-    return type(splitter).__name__ if text.startswith("<") or len(text) > 200 else text
 
 
 def _pairs(cv: Any) -> list[tuple[Ints, Ints]]:

@@ -34,6 +34,11 @@ class FitGroup:
     path: Any
     free: tuple[str, ...]
 
+    @classmethod
+    def alone(cls, point: Any, learner: Any, parameter: str = "", value: Any = None) -> FitGroup:
+        """A single learner with its own settings: a record is a sweep over one value."""
+        return cls((point,), learner, parameter, (value,), None, tuple(free_seeds(learner)))
+
     @property
     def kind(self) -> str:
         """How fits are shared."""
@@ -60,7 +65,12 @@ def fit_groups(grid: Grid, share: bool) -> list[FitGroup]:
         by_length = sorted(range(len(grid.parameters)), key=lambda place: -len(grid.values[place]))
         shared = next((along for axis in by_length if (along := _lines(grid, axis))), [])
     covered = {point for line in shared for point in line.points}
-    return shared + [_alone(grid, point) for point in grid.points if point not in covered]
+    name = grid.parameters[-1]
+    return shared + [
+        FitGroup.alone(point, grid.learner_at(point), name, grid.settings(point)[name])
+        for point in grid.points
+        if point not in covered
+    ]
 
 
 def can_join(X: Any, probes: Any) -> bool:
@@ -89,13 +99,6 @@ def _lines(grid: Grid, axis: int) -> list[FitGroup]:
         if len(free) == 1:
             groups.append(FitGroup(points, learner, name, values, path, free.pop()))
     return groups
-
-
-def _alone(grid: Grid, point: Any) -> FitGroup:
-    learner = grid.learner_at(point)
-    settings = grid.settings(point)
-    name = grid.parameters[-1]
-    return FitGroup((point,), learner, name, (settings[name],), None, tuple(free_seeds(learner)))
 
 
 # The settings of a sweep: one parameter with its values, or two and all pairs of their values.

@@ -7,81 +7,81 @@ import inspect
 import platform
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ...estimators.adapters import short_name
 from ...estimators.fit import weight_requests
+from ...estimators.scores import may_score
 from ...expect import InputError
 from ...inputs import is_sparse
-from ...splits import NOTHING, PerRow
-from ..records.scores import ScoreForm
-from .folds import FoldFits
-from .fresh_samples import FreshSamples
-from .retrain_scheme import Scheme
-from .schemes import as_json
+from .checks import Setup
+from .folds import Folds
 
 OPAQUE = "opaque: "
 DRAWING = 1
 """Raise it when the same seed draws other subsets or refits than before: older records must not be reused then."""
 
 
-def everything(
-    learner: Any,
-    name: str | None,
-    X: Any,
-    y: NDArray[Any],
-    probes: Any,
-    scheme: Scheme | FoldFits | FreshSamples,
-    repeats: int,
-    test_size: float | None,
-    seed: int,
-    probe_kind: str = "given",
-    per_row: PerRow = NOTHING,
-    given_test: int | None = None,
-    scores: ScoreForm | None = None,
-) -> dict[str, Any]:
-    """The provenance of a record. What was not given is not in it, so that the addresses of older records last."""
-    of_rows: dict[str, Any] = {name: {"fingerprint": fingerprint(part)} for name, part in per_row.given.items()}
-    of_rows |= weighted(per_row, learner)
-    if given_test is not None:
-        of_rows["test"] = {"kind": "given", "rows": given_test}
-    if scores is not None:
-        of_rows["scores"] = {"form": "both" if scores.both else "compact" if scores.compact else "full"}
-    return {
-        "learner": {"name": name or short_name(learner), **_value(learner)},
-        "scheme": described(scheme),
-        "repeats": repeats,
-        "test_size": test_size,
-        "seed": seed,
-        "data": {"rows": int(X.shape[0]), "columns": _columns(X), "fingerprint": fingerprint(X, y)},
+def about(setup: Setup, learner: Any, name: str | None) -> dict[str, Any]:
+    """The provenance of a record of the learner. What was not given is not in it."""
+    return {**of_rows(setup), **of_learner(setup, learner, name)}
+
+
+def of_rows(setup: Setup) -> dict[str, Any]:
+    """The part of the provenance that is the same for all learners: data, test part, probes, seed."""
+    X, probes = setup.X, setup.probes
+    described: dict[str, Any] = {
+        "repeats": setup.repeats,
+        "test_size": setup.test_size,
+        "seed": setup.seed,
+        "data": {"rows": int(X.shape[0]), "columns": _columns(X), "fingerprint": fingerprint(X, setup.y)},
         "probes": None
         if probes is None
-        else {"kind": probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
-        **of_rows,
+        else {"kind": setup.probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
+        **{name: {"fingerprint": fingerprint(part)} for name, part in setup.per_row.given.items()},
     }
-
-
-def weighted(per_row: PerRow, learner: Any) -> dict[str, Any]:
-    """The weights of the rows, and what users requested of the learner about them: its parameters do not show it."""
-    if per_row.weights is None:
-        return {}
-    requests = weight_requests(learner)
-    more = {"requests": _value(requests)} if requests else {}
-    return {"sample_weight": {"fingerprint": fingerprint(per_row.weights), **more}}
-
-
-def described(scheme: Scheme | FoldFits | FreshSamples) -> dict[str, Any]:
-    """Kind and settings of a scheme, as JSON."""
-    if isinstance(scheme, FoldFits):
-        rows = fingerprint(*scheme.subsets, *scheme.asked, np.array(scheme.numbers))
-        source = {"kind": "Folds", "source": scheme.source, "n": scheme.n, "available": scheme.available}
-        return {**source, "fingerprint": rows}
-    described: dict[str, Any] = _value(scheme.as_json() if isinstance(scheme, FreshSamples) else as_json(scheme))
+    if setup.given_test is not None:
+        described["test"] = {"kind": "given", "rows": setup.given_test}
     return described
+
+
+def of_learner(setup: Setup, learner: Any, name: str | None) -> dict[str, Any]:
+    """The part of the provenance that depends on the learner and on the scheme, whose samples may grow."""
+    described: dict[str, Any] = {
+        "learner": {"name": name or short_name(learner), **_value(learner)},
+        "scheme": _described_scheme(setup),
+    }
+    requests = weight_requests(learner) if setup.per_row.weights is not None else {}
+    if requests:  # the learner's parameters do not show them
+        weights = {"fingerprint": fingerprint(setup.per_row.weights), "requests": _value(requests)}
+        described["sample_weight"] = weights
+    if setup.scores is not None and may_score(learner):
+        form = setup.scores
+        described["scores"] = {"form": "both" if form.both else "compact" if form.compact else "full"}
+    if setup.own_points:
+        described["own_points"] = setup.own_points
+    return described
+
+
+def _described_scheme(setup: Setup) -> dict[str, Any]:
+    """Kind and settings of the scheme, as JSON."""
+    scheme, samples = setup.scheme, setup.samples
+    if isinstance(scheme, Folds):
+        points = [setup.points(sample) for sample in samples]
+        folds = np.array([sample.number if sample.fold is None else sample.fold for sample in samples])
+        return {
+            "kind": "Folds",
+            "source": scheme.source,
+            "n": len(samples),
+            "available": min(sample.available for sample in samples),
+            "fingerprint": fingerprint(*(sample.rows for sample in samples), *points, folds),
+        }
+    described: dict[str, Any] = _value({"kind": type(scheme).__name__, **asdict(scheme)})
+    return described | ({"fresh": True} if setup.fresh else {})
 
 
 def _columns(X: Any) -> int:

@@ -1,6 +1,6 @@
-"""How training subsets are drawn from the training part: `Subsets` and `HalfSplits`.
+"""How training subsets are drawn from the training part: `Subsets`, `HalfSplits` and `Retrain`.
 
-Both are drawn without looking at labels: how class shares vary is part of what refits respond to. Two halves that are
+They are drawn without looking at labels: how class shares vary is part of what refits respond to. Two halves that are
 dealt by class are not independent samples, and refits on them agree more than refits on two samples would. What the
 draw is conditioned on is an option of each scheme, and is said: `Subsets(every_class)`, `HalfSplits(stratify)`.
 
@@ -9,8 +9,9 @@ With groups, whole groups are drawn, and no group is in both halves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,28 @@ from ... import expect, seeds
 from ...arrays import AnyInts, Ints
 from ...expect import InputError
 from ...splits import NOTHING, PerRow, at_even_steps, deal_groups, sorted_by_class
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What one or several refits are trained on and predict; seeds are found by its `number`.
+
+    `points` are the rows to predict, None: the test part. A fit of cross-validation has the number of its `fold`.
+    `available` is how many training rows it could have had.
+    """
+
+    number: int
+    rows: Ints
+    points: Ints | None = None
+    fold: int | None = None
+    available: int = 0
+
+    def seed_place(self, refit: int) -> tuple[str, *tuple[int, ...]]:
+        """By which the random states of a refit are drawn; the first fit of a fold is that of the report's folds."""
+        if self.fold is None:
+            return "refit", self.number, refit
+        return ("fit", self.fold, refit) if refit else ("fit", self.fold)
+
 
 Rows = NDArray[np.int64]
 Drawn = tuple[Rows, str]
@@ -204,9 +227,81 @@ class HalfSplits:
         return np.sort(kept), COMPLETED if absent.size else AS_DRAWN
 
 
-def as_json(scheme: Any) -> dict[str, Any]:
-    """Kind and settings of a scheme."""
-    return {"kind": type(scheme).__name__, **asdict(scheme)}
+@dataclass(frozen=True)
+class Retrain:
+    """n training samples of nearly full size, any two of which differ in the share `replaced` of their rows.
+
+    Each sample has (1 − replaced)·N of the N rows of the training part, drawn without replacement; two samples then
+    share that part of their rows, on average. With groups, whole groups are drawn. With `time`, samples are windows in
+    time of N/(1 + 2·replaced) rows: sample k + lag has lost the oldest rows of sample k and gained as many newer ones,
+    lag = (n − 1)/2, rounded up.
+
+    Parameters: `n` samples; `replaced`, the share of the rows that a retraining replaces.
+    """
+
+    n: int = 20
+    replaced: float = 0.1
+
+    def __post_init__(self) -> None:
+        expect.whole(self.n, "Retrain(n)", at_least=2, why="One sample cannot show what changes.")
+        expect.fraction(self.replaced, "Retrain(replaced)")
+
+    @property
+    def lag(self) -> int:
+        """With time: how many samples later the share `replaced` of the rows has been replaced."""
+        return lag_of(self.n)
+
+    def check(self, codes: Rows, given: PerRow = NOTHING) -> None:
+        """Refuse, before any fit, samples that cannot be drawn from a training part with these class codes."""
+        size = self._window(codes.size) if given.time is not None else self._subsets().rows(codes.size)
+        moved = round(self.replaced * size)
+        if moved < 1 or size < 2:
+            raise expect.InputError(
+                f"A retraining would replace {moved} of {size} training rows (replaced={self.replaced:g}); at least 1 "
+                "is needed. Use more data, or a larger share."
+            )
+        if given.time is None:
+            self._subsets().check(codes, given)
+            return
+        poor = [window for window in self._windows(given.time) if np.unique(codes[window]).size < 2]
+        if poor:
+            raise expect.InputError(
+                f"{len(poor)} of {self.n} windows in time have rows of one class only; at least 2 are needed to learn "
+                "from. Classes change with `time`: leave it out, or use other classes."
+            )
+
+    def draw(self, codes: Rows, seed: int, given: PerRow = NOTHING) -> Iterator[Drawn]:
+        """Yield the rows of each sample, and whether it was drawn again, or completed by rows of a missing class."""
+        if given.time is None:
+            yield from self._subsets().draw(codes, seed, given)
+        else:
+            for window in self._windows(given.time):
+                yield np.sort(window), AS_DRAWN
+
+    def _subsets(self) -> Subsets:
+        return Subsets(self.n, 1 - self.replaced, replace=False)
+
+    def _window(self, available: int) -> int:
+        return int(available / (1 + 2 * self.replaced))
+
+    def _windows(self, time: Rows) -> list[Rows]:
+        order = np.argsort(time, kind="stable")
+        size = self._window(time.size)
+        step = self.replaced * size / self.lag
+        starts = [min(round(number * step), time.size - size) for number in range(self.n)]
+        return [order[start : start + size] for start in starts]
+
+
+def lag_of(samples: int) -> int:
+    """With time: a sample is compared with the one that is so many samples later.
+
+    >>> lag_of(2), lag_of(20)
+    (1, 10)
+    """
+    return math.ceil((samples - 1) / 2)
+
+
+Scheme = Subsets | HalfSplits | Retrain
 
 
 def _expect_switch(value: Any, name: str) -> None:

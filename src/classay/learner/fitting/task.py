@@ -1,16 +1,16 @@
-"""One task of `record` or `sweep`: fit a learner on one subset, several times, and keep its predictions.
+"""One task of `record` or `sweep`: fit a learner on one sample, several times, and keep its predictions.
 
-`refit` fits one learner. `fit_group` fits all values of a group: where values share fits, a path gives the predictions
-at all of them; the others are fitted one by one, so that an error is reported for the value it belongs to. Both run in
-a worker.
+`Bench` is what refits need, `Answers` what they predicted. `refit` fits one learner. `fit_group` fits all values of a
+group: where values share fits, a path gives the predictions at all of them; the others are fitted one by one, so that
+an error is reported for the value it belongs to. Both run in a worker.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -22,24 +22,23 @@ from ...arrays import Floats, Ints
 from ...engine import work
 from ...estimators.adapters import as_given, numbered
 from ...estimators.fit import Fitted, fit_once, fresh_copy, guard, turn
-from ...estimators.scores import PROBABILITY, labels_and_scores
+from ...estimators.scores import PROBABILITY, labels_and_scores, may_score
 from ...inputs import is_sparse, take
+from ...splits import NOTHING, PerRow
 from ..records.codecs import Codec
-from ..records.scores import KINDS, RefitScores, ScoreForm, ranking_and_probabilities
+from ..records.scores import KINDS, ScoreForm, ranking_and_probabilities
 from .groups import FitGroup, with_settings
+from .schemes import Sample
 
-SubsetTask = tuple[int, Ints, tuple[int, ...]]  # subset, its training rows, its refits
-GroupTask = tuple[int, int, tuple[int, ...]]  # group, subset, refits
+Task = tuple[int, int, tuple[int, ...]]  # group, sample, refits
 
 
 @dataclass(frozen=True)
 class Bench:
     """What every refit needs, sent once to each worker. `free` are the seeds that refits vary.
 
-    A refit predicts at most `own_points` of its training rows, at even steps; None: all of them. `weights` are those of
-    all rows; `groups` and `probe_groups` those of test points and probes, for the record. `scores` is how scores are
-    kept; None: not at all. `asked` are the rows that each subset predicts, if not all of `test`, and `folds` the
-    numbers of their folds, by which their seeds are found.
+    A refit predicts at most `own_points` of its training rows, at even steps; None: all of them. `per_row` has weights
+    and groups of all rows. `scores` is how scores are kept; None: not at all.
     """
 
     learner: Any
@@ -52,16 +51,16 @@ class Bench:
     seed: int
     time_limit: float | None
     own_points: int | None = None
-    weights: Floats | None = None
-    groups: Ints | None = None
-    probe_groups: Ints | None = None
+    per_row: PerRow = NOTHING
     scores: ScoreForm | None = None
-    asked: tuple[Ints, ...] | None = None
-    folds: tuple[int, ...] = ()
 
-    def points(self, subset: int) -> Ints:
-        """The rows that refits of a subset predict."""
-        return self.test if self.asked is None else self.asked[subset]
+    def of(self, learner: Any, free: tuple[str, ...]) -> Self:
+        """The same for another learner; scores are kept only if it may have some."""
+        return replace(self, learner=learner, free=free, scores=self.scores if may_score(learner) else None)
+
+    def points(self, sample: Sample) -> Ints:
+        """The rows that refits of a sample predict."""
+        return self.test if sample.points is None else sample.points
 
     @property
     def n_probes(self) -> int:
@@ -70,123 +69,103 @@ class Bench:
 
     def weights_of(self, rows: Ints) -> Floats | None:
         """The weights of some rows, if there are any."""
-        return None if self.weights is None else self.weights[rows]
+        return None if self.per_row.weights is None else self.per_row.weights[rows]
 
-    def random_states(self, subset: int, refit: int) -> dict[str, int]:
+    def random_states(self, sample: Sample, refit: int) -> dict[str, int]:
         """The seeds of one refit."""
         if not self.free:
             return {}
-        place = (subset, refit) if self.asked is None else (self.folds[subset], *([refit] if refit else []))
-        purpose = "refit" if self.asked is None else "fit"
-        return dict(zip(self.free, seeds.integers(self.seed, purpose, *place, count=len(self.free))))
+        return dict(zip(self.free, seeds.integers(self.seed, *sample.seed_place(refit), count=len(self.free))))
 
-    def process_seed(self, subset: int, refit: int) -> int:
+    def process_seed(self, sample: Sample, refit: int) -> int:
         """The seed of the global generators during one refit, for learners that draw from them."""
-        return seeds.integers(self.seed, "global", subset, refit, count=1)[0]
+        return seeds.integers(self.seed, "global", sample.number, refit, count=1)[0]
 
-
-@dataclass
-class SubsetAnswers:
-    """The predictions of the refits of one subset; rows are refits."""
-
-    test: NDArray[Any]
-    probes: NDArray[Any] | None
-    quality: Floats
-    seconds: Floats
-    errors: dict[int, str]
-    warnings: list[set[str]]
-    drew: bool = False
-    scores: RefitScores | None = None
-
-    @classmethod
-    def empty(cls, bench: Bench, subset: int, refits: int) -> SubsetAnswers:
-        """Those of refits of a subset that were not run."""
-        quality, seconds = np.full((2, refits), np.nan)
-        return cls(
-            bench.codec.empty((refits, bench.points(subset).size)),
-            bench.codec.empty((refits, bench.n_probes)) if bench.probes is not None else None,
-            quality,
-            seconds,
-            {},
-            [set() for _ in range(refits)],
-        )
-
-    def same_twice(self) -> bool:
-        """Whether the first two refits agree on everything; not if they drew from numpy's global generator.
-
-        On few points random predictions may well agree twice. Scores, if there are any, may differ by rounding only.
-        """
-        if self.drew:
-            return False
-        arrays = [self.test, self.quality]
+    def empty_arrays(self, refits: int, points: int) -> dict[str, NDArray[Any]]:
+        """What refits that were not run answered: nothing. The arrays that `Answers` has, with their shapes."""
+        arrays = {"test": self.codec.empty((refits, points))}
+        arrays |= {name: np.full(refits, np.nan) for name in ("quality", "seconds")}
         if self.probes is not None:
-            arrays.append(self.probes)
-        # Fits of folds do not predict their own rows: their quality is NaN.
-        if self.errors or not all(np.array_equal(array[0], array[1], equal_nan=True) for array in arrays):
-            return False
-        return self.scores is None or _near_twice(self.scores)
-
-    def joined(self, more: SubsetAnswers) -> SubsetAnswers:
-        """With the refits of the same subset from another task."""
-        probes = None
-        if self.probes is not None and more.probes is not None:
-            probes = np.concatenate([self.probes, more.probes])
-        return SubsetAnswers(
-            np.concatenate([self.test, more.test]),
-            probes,
-            np.concatenate([self.quality, more.quality]),
-            np.concatenate([self.seconds, more.seconds]),
-            self.errors | more.errors,
-            self.warnings + more.warnings,
-            self.drew or more.drew,
-            self._joined_scores(more),
-        )
-
-    def _joined_scores(self, more: SubsetAnswers) -> RefitScores | None:
-        known = self.scores or more.scores
-        if known is None:
-            return None
-
-        def of(answers: SubsetAnswers) -> RefitScores:
-            return answers.scores or known.missing(len(answers.seconds))
-
-        return of(self).joined(of(more))
+            arrays["probes"] = self.codec.empty((refits, self.n_probes))
+        if self.scores is not None:
+            arrays["scores"] = self.scores.empty((refits, points))
+            arrays["score_kinds"] = np.zeros(refits, dtype=np.int8)
+            if self.probes is not None:
+                arrays["probe_scores"] = self.scores.empty((refits, self.n_probes))
+        return arrays
 
 
 SAME_SCORE = 1e-4
 """Scores that differ by less, relative to the largest, are those of the same classifier, computed in another order."""
 
 
-def _near_twice(scores: RefitScores) -> bool:
-    arrays = [scores.test] + ([] if scores.probes is None else [scores.probes])
-    if scores.kinds[0] != scores.kinds[1]:
-        return False
-    for one, other in (array[:2] for array in arrays):
-        largest = max(float(np.max(np.abs(one[np.isfinite(one)]), initial=0.0)), 1e-300)
-        if not np.allclose(one, other, rtol=0.0, atol=SAME_SCORE * largest, equal_nan=True):
-            return False
-    return True
-
-
 @dataclass
-class GroupAnswers:
-    """Predictions of the refits of one subset at each value of a group, and warnings of fits that values share."""
+class Answers:
+    """The predictions of some refits of one sample at one value.
 
-    by_value: list[SubsetAnswers]
-    warnings: list[set[str]]
+    `arrays` have a row for each refit: `test`, `quality` and `seconds`, and if they are kept `probes`, `scores`,
+    `probe_scores` and `score_kinds`, which are codes into `KINDS`. `shared` are warnings of fits that values share.
+    """
 
-    def only(self, places: Sequence[int], warnings: bool) -> GroupAnswers:
-        """The predictions at some of its values, with or without the warnings."""
-        return GroupAnswers([self.by_value[place] for place in places], self.warnings if warnings else [])
+    arrays: dict[str, NDArray[Any]]
+    errors: dict[int, str] = field(default_factory=dict)
+    warnings: list[set[str]] = field(default_factory=list)
+    shared: list[set[str]] = field(default_factory=list)
+    drew: bool = False
+
+    @classmethod
+    def empty(cls, bench: Bench, sample: Sample, refits: int) -> Answers:
+        """Those of refits that were not run."""
+        arrays = bench.empty_arrays(refits, bench.points(sample).size)
+        return cls(arrays, warnings=[set() for _ in range(refits)], shared=[set() for _ in range(refits)])
+
+    @property
+    def test(self) -> NDArray[Any]:
+        """(refits, points): predictions on the rows that were asked for."""
+        return self.arrays["test"]
+
+    @property
+    def probes(self) -> NDArray[Any] | None:
+        """(refits, probes): predictions on the probes, if there are any."""
+        return self.arrays.get("probes")
+
+    @property
+    def refits(self) -> int:
+        """How many refits there are."""
+        return len(self.arrays["seconds"])
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether every refit raised an error."""
+        return len(self.errors) == self.refits
+
+    def same_twice(self) -> bool:
+        """Whether the first two refits agree on everything; not if they drew from numpy's global generator.
+
+        On few points random predictions may well agree twice. Scores, if there are any, may differ by rounding only.
+        """
+        if self.drew or self.errors:
+            return False
+        # Fits of folds do not predict their own rows: their quality is NaN.
+        exact = [self.arrays[name] for name in ("test", "quality", "probes", "score_kinds") if name in self.arrays]
+        if not all(np.array_equal(array[0], array[1], equal_nan=True) for array in exact):
+            return False
+        return all(_near(*self.arrays[name][:2]) for name in ("scores", "probe_scores") if name in self.arrays)
+
+    def joined(self, more: Answers) -> Answers:
+        """With further refits of the same sample."""
+        return Answers(
+            {name: np.concatenate([array, more.arrays[name]]) for name, array in self.arrays.items()},
+            self.errors | more.errors,
+            self.warnings + more.warnings,
+            self.shared + more.shared,
+            self.drew or more.drew,
+        )
 
 
-@dataclass(frozen=True)
-class FitJob:
-    """What every task of a group needs, sent once to each worker. The learner and seeds of `bench` are a group's."""
-
-    bench: Bench
-    subsets: tuple[Ints, ...]
-    groups: tuple[FitGroup, ...]
+def _near(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    largest = max(float(np.max(np.abs(first[np.isfinite(first)]), initial=0.0)), 1e-300)
+    return bool(np.allclose(first, second, rtol=0.0, atol=SAME_SCORE * largest, equal_nan=True))
 
 
 @dataclass(frozen=True)
@@ -199,146 +178,137 @@ class _Questions:
     truth: NDArray[Any]
 
     @classmethod
-    def of(cls, bench: Bench, subset: int, rows: Ints) -> _Questions:
+    def of(cls, bench: Bench, sample: Sample) -> _Questions:
         # Quality on the training rows counts a row as often as it was drawn.
-        own, times = np.unique(rows, return_counts=True)
+        own, times = np.unique(sample.rows, return_counts=True)
         if bench.own_points is not None and bench.own_points < own.size:
             some = np.arange(bench.own_points) * own.size // bench.own_points
             own, times = own[some], times[some]
-        points = bench.points(subset)
+        points = bench.points(sample)
         return cls(points, np.concatenate([points, own]), times, bench.codec.truth(bench.y[own]))
 
-    def quality(self, codec: Codec, predicted: NDArray[Any]) -> float:
-        """How well a refit predicts its own rows, if it is asked for any."""
+    def keep(self, bench: Bench, answers: Answers, place: int, predicted: NDArray[Any]) -> None:
+        """Store the predictions of one refit for these rows, and how well it predicts its own, if it is asked."""
         own = predicted[self.points.size : self.rows.size]
-        return codec.fit_quality(own, self.truth, self.times) if own.size else np.nan
+        answers.test[place] = predicted[: self.points.size]
+        answers.arrays["quality"][place] = bench.codec.fit_quality(own, self.truth, self.times) if own.size else np.nan
 
 
-def refit(bench: Bench, task: SubsetTask) -> SubsetAnswers:
-    """Fit the learner on one subset, several times, and predict the test points. Runs in a worker."""
+def refit(bench: Bench, sample: Sample, refits: Sequence[int]) -> Answers:
+    """Fit the learner on one sample, several times, and predict the points. Runs in a worker."""
     with turn:
-        return _refit(bench, *task)
+        return _refit(bench, sample, refits)
 
 
-def _refit(bench: Bench, subset: int, rows: Ints, refits: tuple[int, ...]) -> SubsetAnswers:
-    questions = _Questions.of(bench, subset, rows)
-    points = questions.points
-    answers = SubsetAnswers.empty(bench, subset, len(refits))
-    kept = None
-    if bench.scores is not None:
-        probes = None if bench.probes is None else bench.n_probes
-        kept = RefitScores.empty(bench.scores, len(refits), points.size, probes)
+def _refit(bench: Bench, sample: Sample, refits: Sequence[int]) -> Answers:
+    questions = _Questions.of(bench, sample)
+    answers = Answers.empty(bench, sample, len(refits))
     for place, repeat in enumerate(refits):
         # A fresh copy for each refit, because a learner may write into its inputs.
-        X_train, y_train, X_asked = take(bench.X, rows), bench.y[rows], take(bench.X, questions.rows)
+        X_train, y_train, X_asked = take(bench.X, sample.rows), bench.y[sample.rows], take(bench.X, questions.rows)
         begin = time.perf_counter()
         try:
-            with guard(bench.process_seed(subset, repeat)) as watched:
+            with guard(bench.process_seed(sample, repeat)) as watched:
                 limit = work.time_limit(bench.time_limit)
-                states = bench.random_states(subset, repeat)
-                fitted = fit_once(bench.learner, X_train, y_train, states, limit, bench.weights_of(rows))
-                on_test = _Answered.of(bench, fitted, X_asked, points.size, points)
-                predicted = bench.codec.read(on_test.labels, questions.rows.size)
+                states = bench.random_states(sample, repeat)
+                fitted = fit_once(bench.learner, X_train, y_train, states, limit, bench.weights_of(sample.rows))
+                labels, scored = _answered(bench, fitted, X_asked, questions.points.size, questions.points)
+                predicted = bench.codec.read(labels, questions.rows.size)
                 on_probes = None
                 if answers.probes is not None:
-                    on_probes = _Answered.of(bench, fitted, bench.probes.copy(), bench.n_probes)
-                    answers.probes[place] = bench.codec.read(on_probes.labels, bench.n_probes)
+                    labels, on_probes = _answered(bench, fitted, bench.probes.copy(), bench.n_probes)
+                    answers.probes[place] = bench.codec.read(labels, bench.n_probes)
                 answers.drew |= watched.drew()
-            problem = _keep_scores(kept, place, on_test, on_probes)
-            answers.test[place] = predicted[: points.size]
-            answers.quality[place] = questions.quality(bench.codec, predicted)
+            questions.keep(bench, answers, place, predicted)
+            problem = _keep_scores(answers, place, scored, on_probes)
             answers.warnings[place] = {*watched.warnings(), *([f"No scores: {problem}"] if problem else [])}
         except Exception as error:  # a learner may raise anything; the others go on
             answers.errors[repeat] = f"{type(error).__name__}: {error}"
-        answers.seconds[place] = time.perf_counter() - begin
-    if kept is not None and kept.kinds.any():
-        answers.scores = kept
+        answers.arrays["seconds"][place] = time.perf_counter() - begin
     return answers
 
 
-@dataclass(frozen=True)
-class _Answered:
-    """Labels that a fitted learner predicts, and scores of the first rows, if they are kept: or why not."""
-
-    labels: NDArray[Any]
-    kind: str = ""
-    scores: NDArray[Any] | None = None
-    problem: str = ""
-
-    @classmethod
-    def of(cls, bench: Bench, fitted: Fitted, X: Any, scored: int, rows: Ints | None = None) -> _Answered:
-        """`rows` are the row numbers of the first rows, whose true classes are known."""
-        if bench.scores is None:
-            return cls(fitted.predict(X))
-        if bench.scores.both:
-            # In this order, and of the same rows: a fit is asked for these rows alone.
-            labels, both = fitted.predict(X.copy()), ranking_and_probabilities(fitted, X, bench.scores.classes)
-            return cls(labels, PROBABILITY, both) if np.isfinite(both).any() else cls(labels)
-        labels, scores = labels_and_scores(fitted, X, scored)
-        if isinstance(scores, str):
-            return cls(labels, problem=scores)
-        try:
-            truth = None if rows is None else bench.codec.truth(bench.y[rows])
-            return cls(labels, scores.kind, bench.scores.read(scores, truth))
-        except ValueError as error:
-            return cls(labels, problem=str(error))
+Scored = tuple[str, NDArray[Any]] | str
+"""The kind of the scores and their values, or why there are none; empty if there is nothing to say about that."""
 
 
-def _keep_scores(kept: RefitScores | None, place: int, test: _Answered, probes: _Answered | None) -> str:
+def _answered(
+    bench: Bench, fitted: Fitted, X: Any, scored: int, rows: Ints | None = None
+) -> tuple[NDArray[Any], Scored]:
+    """Labels of rows, and scores of the first `scored`, whose numbers are `rows` if their true classes are known."""
+    if bench.scores is None:
+        return fitted.predict(X), ""
+    if bench.scores.both:
+        # In this order, and of the same rows: a fit is asked for these rows alone.
+        labels, both = fitted.predict(X.copy()), ranking_and_probabilities(fitted, X, bench.scores.classes)
+        return labels, (PROBABILITY, both) if np.isfinite(both).any() else ""
+    labels, scores = labels_and_scores(fitted, X, scored)
+    if isinstance(scores, str):
+        return labels, scores
+    truth = None if rows is None else bench.codec.truth(bench.y[rows])
+    try:
+        return labels, (scores.kind, bench.scores.read(scores, truth))
+    except ValueError as error:
+        return labels, str(error)
+
+
+def _keep_scores(answers: Answers, place: int, test: Scored, probes: Scored | None) -> str:
     """Store the scores of one refit; if there are none, say why, if there is anything to say."""
-    problem = test.problem or ("" if probes is None else probes.problem)
-    if kept is None or test.scores is None or problem or (probes is not None and probes.kind != test.kind):
-        return problem
-    kept.keep(place, KINDS.index(test.kind), test.scores, None if probes is None else probes.scores)
+    for scored in (test, probes):
+        if isinstance(scored, str):
+            return scored
+    if isinstance(test, str) or (probes is not None and probes[0] != test[0]):
+        return ""
+    answers.arrays["score_kinds"][place] = KINDS.index(test[0])
+    answers.arrays["scores"][place] = test[1]
+    if probes is not None:
+        answers.arrays["probe_scores"][place] = probes[1]
     return ""
 
 
-def fit_group(job: FitJob, task: GroupTask) -> GroupAnswers:
-    """Fit one subset, several times, and predict at every value of a group. Runs in a worker."""
-    group, rows = job.groups[task[0]], job.subsets[task[1]]
-    bench = replace(job.bench, learner=group.learner, free=group.free)
+def fit_group(job: tuple[Bench, Sequence[Sample], Sequence[FitGroup]], task: Task) -> list[Answers]:
+    """Fit one sample, several times, and predict at every value of a group. Runs in a worker."""
+    bench, samples, groups = job
+    group, sample = groups[task[0]], samples[task[1]]
+    bench = bench.of(group.learner, group.free)
     if group.path is None:
-        return GroupAnswers([refit(bench, (task[1], rows, task[2]))], [set() for _ in task[2]])
+        return [refit(bench, sample, task[2])]
     with turn:
-        return _along_path(bench, group, task[1], rows, task[2])
+        return _along_path(bench, group, sample, task[2])
 
 
-def _along_path(bench: Bench, group: FitGroup, subset: int, rows: Ints, refits: tuple[int, ...]) -> GroupAnswers:
-    questions = _Questions.of(bench, subset, rows)
-    answers = GroupAnswers(
-        [SubsetAnswers.empty(bench, subset, len(refits)) for _ in group.values], [set() for _ in refits]
-    )
+def _along_path(bench: Bench, group: FitGroup, sample: Sample, refits: Sequence[int]) -> list[Answers]:
+    questions = _Questions.of(bench, sample)
+    by_value = [Answers.empty(bench, sample, len(refits)) for _ in group.values]
     for place, repeat in enumerate(refits):
-        X_train, y_train = take(bench.X, rows), bench.y[rows]
+        X_train, y_train = take(bench.X, sample.rows), bench.y[sample.rows]
         asked = _one_table(take(bench.X, questions.rows), bench.probes)
         labels, indexed = numbered(bench.learner, y_train)
         begin, answered = time.perf_counter(), 0
         try:
-            with guard(bench.process_seed(subset, repeat)) as watched:
-                fresh = fresh_copy(bench.learner, bench.random_states(subset, repeat))
+            with guard(bench.process_seed(sample, repeat)) as watched:
+                fresh = fresh_copy(bench.learner, bench.random_states(sample, repeat))
                 with work.time_limit(bench.time_limit):
                     predictions = group.path.answers(fresh, group.parameter, group.values, X_train, labels, asked)
-                    for at_value, predicted in zip(answers.by_value, predictions):
+                    for answers, predicted in zip(by_value, predictions):
                         if not isinstance(predicted, Exception):
                             predicted = as_given(predicted, indexed)
-                        _keep(bench, at_value, place, repeat, predicted, questions)
+                        _keep(bench, answers, place, repeat, predicted, questions)
                         answered += 1
-                if watched.drew():
-                    for at_value in answers.by_value:
-                        at_value.drew = True
-            answers.warnings[place] = set(watched.warnings())
+                for answers in by_value:
+                    answers.drew |= watched.drew()
+                    answers.shared[place] = set(watched.warnings())
         except Exception:  # a path may raise anything; the remaining values are fitted alone, and report their error
             pass
-        if answered:
-            share = (time.perf_counter() - begin) / answered
-            for at_value in answers.by_value[:answered]:
-                at_value.seconds[place] = share
+        seconds = time.perf_counter() - begin
+        for answers in by_value[:answered]:
+            answers.arrays["seconds"][place] = seconds / answered
         for number in range(answered, len(group.values)):
-            _fit_alone(bench, group, number, answers.by_value[number], subset, rows, place, repeat)
-    return answers
+            _fit_alone(bench, group, number, by_value[number], sample, place, repeat)
+    return by_value
 
 
-def _keep(bench: Bench, answers: SubsetAnswers, place: int, repeat: int, predicted: Any, questions: _Questions) -> None:
+def _keep(bench: Bench, answers: Answers, place: int, repeat: int, predicted: Any, questions: _Questions) -> None:
     """Store what a path predicted at one value, or its error."""
     asked = questions.rows.size
     try:
@@ -348,32 +318,19 @@ def _keep(bench: Bench, answers: SubsetAnswers, place: int, repeat: int, predict
     except Exception as error:
         answers.errors[repeat] = f"{type(error).__name__}: {error}"
         return
-    answers.test[place] = codes[: questions.points.size]
-    answers.quality[place] = questions.quality(bench.codec, codes)
+    questions.keep(bench, answers, place, codes)
     if answers.probes is not None:
         answers.probes[place] = codes[asked:]
 
 
 def _fit_alone(
-    bench: Bench,
-    group: FitGroup,
-    number: int,
-    answers: SubsetAnswers,
-    subset: int,
-    rows: Ints,
-    place: int,
-    repeat: int,
+    bench: Bench, group: FitGroup, number: int, answers: Answers, sample: Sample, place: int, repeat: int
 ) -> None:
     learner = with_settings(bench.learner, {group.parameter: group.values[number]})
-    alone = refit(replace(bench, learner=learner), (subset, rows, (repeat,)))
-    answers.test[place], answers.quality[place], answers.seconds[place] = (
-        alone.test[0],
-        alone.quality[0],
-        alone.seconds[0],
-    )
-    if answers.probes is not None and alone.probes is not None:
-        answers.probes[place] = alone.probes[0]
     # A path predicts labels only, so values that share fits have no scores, and neither has one that was fitted alone.
+    alone = refit(replace(bench, learner=learner, scores=None), sample, (repeat,))
+    for name, array in alone.arrays.items():
+        answers.arrays[name][place] = array[0]
     answers.errors.update(alone.errors)
     answers.drew |= alone.drew
     answers.warnings[place] = alone.warnings[0]

@@ -16,6 +16,7 @@ from ...estimators.trial import ready
 from ...inputs import take
 from ...notes import Note
 from ..fitting import checks
+from ..fitting.schemes import Sample
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.codecs import LabelCodec, NumberCodec
@@ -130,7 +131,7 @@ def attempt(rivals: Rivals, task: Task) -> Trial:
     else:
         y = y.astype(float)
     bench = replace(rivals.bench, X=rows, y=y, codec=codec, probes=take(rivals.probes, chosen))
-    answers = refit(bench, (evaluation, np.arange(rivals.n_samples), (number,)))
+    answers = refit(bench, Sample(evaluation, np.arange(rivals.n_samples)), (number,))
     if answers.errors or answers.probes is None:
         return Trial(np.nan, error=next(iter(answers.errors.values()), "no predictions"))
     learned = answers.probes[0]

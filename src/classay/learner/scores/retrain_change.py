@@ -27,7 +27,7 @@ from ...intervals import (
     share_around,
 )
 from ...result import Result, figures_frame
-from ..fitting.retrain_scheme import lag_of
+from ..fitting.schemes import lag_of
 from ..records.labelings import Labelings, expect_record
 from ..stability.disagreement import DisagreementRegions, disagreement_regions
 from .refit_pairs import Differ, PairTables, distance, pair_tables, unequal

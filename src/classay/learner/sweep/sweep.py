@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,25 +15,23 @@ from numpy.typing import ArrayLike
 from ... import expect, seeds
 from ...engine import work
 from ...engine.store import Store, StoreFull
+from ...estimators.adapters import short_name
 from ...estimators.scores import may_score
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import Setup, prepare
-from ..fitting.folds import FoldFits
 from ..fitting.groups import ALONE, FitGroup, can_join, fit_groups, grid
-from ..fitting.retrain_scheme import Scheme
-from ..fitting.runner import FitRunner, GroupProgress
-from ..fitting.schemes import HalfSplits, Subsets
+from ..fitting.schemes import HalfSplits, Scheme, Subsets
 from ..orientation.entropy import USUAL_SIZE, draw_holdouts
 from ..orientation.entropy_parts import countable_size
 from ..orientation.orientation import Orientation, orientation
-from ..record import gathered, most_common, record
+from ..record import record
 from ..records.codecs import LabelCodec
 from ..records.labelings import Labelings
 from ..scores.metrics import Metrics, metrics
 from ..scores.scorers import LABELS, needs_of
 from .result import PathUse, Sweep, summed_up
-from .store import SweepStore
+from .store import SweepFits
 
 SIZE = "size"
 """The parameter that is not the learner's: rows of a training subset."""
@@ -128,13 +126,12 @@ def sweep(
             f"`learner` is {type(setup.learner).__name__}, a regressor; a sweep counts labels: expected a classifier. "
             "For a regressor, `record` each value and use `stability`."
         )
-    if isinstance(setup.scheme, FoldFits) and not setup.scheme.common:
+    if setup.masked:
         raise expect.InputError(
             "`scheme` is Folds; a sweep compares refits on the same test points: use Subsets(...) or HalfSplits(...)."
         )
     draw_holdouts(setup.test.size, holdout_size, holdouts, seed)
     expect.fraction(level, "level")
-    label = setup.about(name)["learner"]["name"]
     if param_name == SIZE and SIZE not in setup.learner.get_params():
         one_size = partial(
             record,
@@ -158,10 +155,9 @@ def sweep(
         # Paths do not know weights.
         share = bool(share_paths) and setup.per_row.weights is None and can_join(setup.X, setup.probes)
         settings = grid(setup.learner, param_name, param_range)
-        groups_of_fits = fit_groups(settings, share and not scored)
-        about = setup.about(name)
-        places = SweepStore(None if store is None else Store(store), settings, about, name, groups_of_fits, setup)
-        swept = _by_value(setup, places, executor, progress)
+        kept = None if store is None else Store(store)
+        fits = SweepFits(setup, settings, fit_groups(settings, share and not scored), name, kept, executor, progress)
+        swept = _by_value(fits)
         if scored and share_paths and any(group.path is not None for group in fit_groups(settings, True)):
             swept.notes.append(Note("values-fitted-alone", str(metric)))
     records = swept.records
@@ -174,7 +170,7 @@ def sweep(
                 Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat.")
             )
     return summed_up(
-        learner=label,
+        learner=name or short_name(setup.learner),
         parameters=swept.parameters,
         records=records,
         measured=_measured(records, (holdout_size, holdouts, seed, level), executor),
@@ -240,46 +236,33 @@ def _by_size(setup: Setup, sizes: Any, record_with: Callable[..., Any]) -> _Swep
     return _Swept((SIZE,), records, failed, (PathUse(SIZE, tuple(records), ALONE, True),), interrupted, notes)
 
 
-def _by_value(setup: Setup, places: SweepStore, executor: Executor | int | None, progress: bool) -> _Swept:
+def _by_value(fits: SweepFits) -> _Swept:
     """The record of every value of a grid; values that share work are fitted together."""
-    label, points = places.about["learner"]["name"], places.grid.points
-    records, failed = places.records(), places.failed()
-    subsets, more = setup.draw()
-    fits = FitRunner(setup, subsets, executor, progress, label, places.chunks)
-    states = fits.run(places.left({*records, *failed}))
-    if fits.lost:
-        left = expect.counted(sum(len(state.lost) for state in states), "task")
-        raise expect.InputError(
-            f"{left} not done: {fits.lost} With a store, what is done is saved: run the same call again to continue "
-            "from there."
-        )
-    notes: list[Note] = [*setup.notes, *more]
-    warnings = places.warnings() or _warnings(states)
-    made, refused = _records(fits, states, places, tuple(notes))
-    records, failed = {**records, **made}, {**failed, **refused}
-    if fits.interrupted and not records:
+    setup, points = fits.setup, fits.grid.points
+    fitted = fits.run()
+    records, failed, notes = fits.records, fits.failed, [*setup.notes, *setup.of_samples, *fits.warnings]
+    if fits.recorder.interrupted and not records:
         raise KeyboardInterrupt
     if not records:
-        places.discard()
+        fits.recorder.discard()
         why = next(iter(failed.values()))
-        raise expect.InputError(f"{label} failed at every value: {why}{checks.advice(setup.X, why)}")
-    notes += warnings
-    notes += [Note("text", stranger) for stranger in places.strangers()] if states else []
-    if fits.interrupted:
+        raise expect.InputError(f"{fits.label} failed at every value: {why}{checks.advice(setup.X, why)}")
+    notes += [Note("text", stranger) for stranger in fits.strangers()] if fitted else []
+    if fits.recorder.interrupted:
         done = min(len(labelings.train_rows) for labelings in records.values())
-        notes.append(Note("subsets-run", count=done, subsets=setup.scheme.n))
+        notes.append(Note("subsets-run", count=done, subsets=len(setup.samples)))
         unseen = [point for point in points if point not in records and point not in failed]
         if unseen:
             notes.append(Note("values-not-measured", expect.shown(unseen)))
-    elif states or not places.listed:
+    else:
         try:
-            places.finish(made, failed, warnings)
+            fits.finish()
         except StoreFull as full:
             notes.append(Note("text", str(full)))
     records = {point: records[point] for point in points if point in records}
     failed = {point: failed[point] for point in points if point in failed}
-    paths = tuple(_uses(places.groups, records))
-    return _Swept(places.grid.names, records, failed, paths, fits.interrupted, notes)
+    paths = tuple(_uses(fits.groups, records))
+    return _Swept(fits.grid.names, records, failed, paths, fits.recorder.interrupted, notes)
 
 
 def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[Any, Metrics]:
@@ -293,13 +276,6 @@ def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[A
         if metric in measured.estimates:
             by_value[point] = measured
     return by_value
-
-
-def _warnings(states: list[GroupProgress]) -> list[Note]:
-    """Warnings of fits that values share, the most frequent first."""
-    all_answers = [answers for state in states if not state.hopeless() for answers in state.done.values()]
-    by_refit = [each for answers in all_answers for each in answers.warnings]
-    return most_common((text for each in by_refit for text in each), len(by_refit))
 
 
 def _uses(groups: list[FitGroup], records: dict[Any, Labelings]) -> Iterator[PathUse]:
@@ -336,34 +312,3 @@ def _measure(shared: tuple[list[Labelings], tuple[int | None, int, int, float]],
         return orientation(shared[0][place], *shared[1]).detached()
     except expect.InputError as too_little:
         return str(too_little)
-
-
-def _records(
-    fits: FitRunner, states: Iterable[GroupProgress], places: SweepStore, notes: tuple[Note, ...]
-) -> tuple[dict[Any, Labelings], dict[Any, str]]:
-    """The record of each value, and why others have none. After an interruption, of the subsets that were done."""
-    records: dict[Any, Labelings] = {}
-    failed: dict[Any, str] = {}
-    for state in states:
-        subsets = [subset for subset in range(state.n_subsets) if state.whole(subset)]
-        for value, point in enumerate(state.group.points):
-            bench = fits.setup.bench(places.grid.learner_at(point))
-            answers = {place: state.answer(bench, value, subset) for place, subset in enumerate(subsets)}
-            errors = [error for answer in answers.values() for error in answer.errors.values()]
-            nothing = all(len(answer.errors) == len(answer.seconds) for answer in answers.values())
-            if errors and (state.hopeless([value]) or nothing):
-                failed[point] = errors[0]
-            elif len(subsets) > 1:
-                labelings = gathered(
-                    bench,
-                    [fits.subsets[subset] for subset in subsets],
-                    answers,
-                    state.refits,
-                    state.deterministic,
-                    fits.interrupted and len(subsets) < state.n_subsets,
-                    notes,
-                    places.about_of(point),
-                )
-                assert isinstance(labelings, Labelings)
-                records[point] = labelings
-    return records, failed

@@ -22,7 +22,7 @@ from ...estimators.encoder import numbers, numbers_of_two
 from ...expect import InputError
 from ...inputs import take
 from ...learner.fitting.checks import Setup
-from ...learner.fitting.retrain_scheme import Retrain
+from ...learner.fitting.schemes import Retrain
 from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import orientation
 from ...learner.record import record

@@ -19,7 +19,7 @@ from ...expect import InputError
 from ...inputs import take
 from ...intervals import Estimate, of_proportion_by_group
 from ...learner.fitting.checks import Setup, prepare
-from ...learner.fitting.folds import FoldFits, Folds
+from ...learner.fitting.folds import Folds
 from ...learner.fitting.schemes import HalfSplits
 from ...learner.records.base import OutOfFold
 from ...learner.rounds import RecordRounds
@@ -401,8 +401,7 @@ def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None, clock: Cl
     longer, data = with_more_iterations(learner, MORE_ITERATIONS), plan.data
     if longer is None or held is None or held.fit_rows < held.available:
         return None
-    assert isinstance(plan.folds.scheme, FoldFits)
-    here = plan.folds.scheme.asked[0]
+    here = plan.folds.points(plan.folds.samples[0])
     folds = fold_setup(data, plan.effort, longer, data.per_row.groups, here)
     one_worker = replace(plan.effort, executor=1, progress=False, rows=None, store=None)
     predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, clock)
