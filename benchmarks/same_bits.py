@@ -463,7 +463,6 @@ def _() -> Any:
         "covariances": [
             classay.complexity(X, y, "gaussian", covariance=each) for each in ("full", "shared", "diagonal")
         ],
-        "loo": classay.complexity(X, y, "mahalanobis", cross_fit="loo"),
         "paper": classay.complexity(X, y, "mahalanobis", cross_fit=False, temperature=1),
         "others": classay.complexity(X[::2], y[::2], X_eval=X[1::2], y_eval=y[1::2]),
         "words": classay.complexity(*cancer(), random_state=3),

@@ -8,18 +8,17 @@ from sklearn.datasets import load_iris
 from suspect_worlds import leak, leak_category, mixed_categories, plain
 
 import classay
-from classay.data.checks.labelled_rows import labelled_rows
-from classay.data.checks.target_leaks import _Search, looks_like, predicted_by_column
+from classay.data.checks.quick_models import predicted_by_column, skill
+from classay.data.checks.target_leaks import looks_like
 
 
 def test_skill_by_hand():
-    table = labelled_rows(pd.DataFrame({"x": np.arange(40)}), [0] * 20 + [1] * 20)
-    search = _Search(table, None, "label", 0)
-    assert search.skill(table.codes).value == pytest.approx(1)
+    codes = np.repeat([0, 1], 20)
+    assert skill(codes, codes, 2).value == pytest.approx(1)
     half = np.array([0] * 20 + [0, 1] * 10)  # recalls 1 and 1/2: balanced accuracy 3/4
-    assert search.skill(half).value == pytest.approx(0.5)
-    assert search.skill(np.zeros(40, dtype=int)).value == pytest.approx(0)
-    assert search.skill(table.codes).low < 1
+    assert skill(half, codes, 2).value == pytest.approx(0.5)
+    assert skill(np.zeros(40, dtype=int), codes, 2).value == pytest.approx(0)
+    assert skill(codes, codes, 2).low < 1
 
 
 def test_a_value_predicts_the_class_that_it_had_in_other_folds():
@@ -53,6 +52,7 @@ def test_no_leak_where_none_is(world):
     made = world(0)
     result = classay.leaks(made["X"], made["y"])
     assert result.found == ()
+    assert result.verdict == "no"
     assert str(result).startswith("No sign of a target leak")
 
 
@@ -79,10 +79,10 @@ def test_names_like_the_target_need_less():
     follows = np.where(rng.random(made["y"].size) < 0.9, made["y"], 1 - made["y"])
     table = made["X"][["m4", "m5"]]
     by_name = {
-        name: classay.leaks(table.assign(**{name: follows}), made["y"], target="churn").columns[0].level
+        name: classay.leaks(table.assign(**{name: follows}), made["y"], target="churn").columns[0].verdict
         for name in ("is_churn", "other")
     }
-    assert by_name == {"is_churn": "leak", "other": "suspect"}
+    assert by_name == {"is_churn": "found", "other": "undecided"}
 
 
 @pytest.mark.slow

@@ -1,28 +1,15 @@
-"""Test rows unlike training rows, or among them: areas and distances by hand, and against scikit-learn and SciPy."""
+"""Test rows unlike training rows, or among them."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import roc_auc_score
 from suspect_worlds import contaminated, duplicates, mixed_categories, shifted_test
 
 import classay
-from classay.data.checks.part_shift import _area
 
 
 def parts(world):
     return world["X"], world["X_test"]
-
-
-def test_area_against_scikit_learn_with_ties():
-    rng = np.random.default_rng(0)
-    part = rng.integers(2, size=300)
-    assert _area(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 1, 0, 1, 0, 1]), None).value == pytest.approx(6 / 9)
-    scores = np.round(rng.normal(size=300) + 0.5 * part, 1)
-    assert _area(scores, part, None).value == pytest.approx(roc_auc_score(part, scores))
-    # Groups of one row each are rows.
-    by_group = _area(scores, part, np.arange(300))
-    assert by_group.low == pytest.approx(_area(scores, part, None).low, rel=0.01)
 
 
 @pytest.mark.slow
@@ -57,6 +44,7 @@ def test_a_shifted_column_is_named():
     result = classay.shift(*parts(shifted_test(0)))
     assert result.unlike
     assert not result.contaminated
+    assert result.verdict == "found"
     assert [each.column for each in result.columns] == ["m4"]
     assert "unlike" in str(result)
 

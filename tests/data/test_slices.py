@@ -8,7 +8,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from classay.data.model.error_slices import slices
 from classay.expect import InputError
@@ -55,6 +54,9 @@ def test_planted_slices_are_found_on_top(planted):
     for features, name in ((("x0",), "one"), (("x1", "x2"), "pair"), (("age", "job"), "category")):
         (place,) = [i for i, each in enumerate(result.slices[:3]) if each.features == features]
         assert overlap(result.rows(place), places[name]) > 0.85
+    # The planted range of x0 makes a box with any other column; none of those is reported beside it.
+    repeated = [i for i, each in enumerate(result.slices) if overlap(result.rows(i), places["one"]) > 0.3]
+    assert [result.slices[i].features for i in repeated] == [("x0",)]
 
 
 def test_edges_are_near_the_planted_ones_and_are_values_of_the_data(planted):
@@ -115,13 +117,6 @@ def test_the_result_can_be_read_tabulated_and_kept(planted):
     np.testing.assert_array_equal(again.rows(0), result.rows(0))
     with pytest.raises(InputError, match="counted from 0"):
         result.rows(99)
-
-
-def test_pairs_of_one_column_alone_are_one_column_slices(planted):
-    """The planted range of x0 makes a box with any other column; none of those is reported beside it."""
-    _, _, places, result = planted
-    repeated = [i for i, each in enumerate(result.slices) if overlap(result.rows(i), places["one"]) > 0.3]
-    assert [result.slices[i].features for i in repeated] == [("x0",)]
 
 
 def test_a_hot_core_is_nested_under_the_slice_around_it():
@@ -215,17 +210,6 @@ def test_the_complement_of_most_rows(column, wrong, complement):
     result = slices(table[[column]], (rng.random(3000) < 0.3) & wrong(table).to_numpy(), max_features=1)
     assert result.slices[0].complement.startswith(complement)
     assert result.slices[0].complement.endswith("or missing") == (column == "gaps")
-
-
-def test_chance_is_seldom_reported():
-    # As one look at what tests/long finds in 200 runs of each kind.
-    discoveries = 0
-    for seed in range(12):
-        table = noise(1500, seed)
-        result = slices(table, errors(table, base=0.15, seed=1000 + seed), random_state=seed)
-        discoveries += len(result.slices) > 0
-        assert result.slices or str(result).startswith("No slice stands out at a false-discovery rate of 0.05: ")
-    assert discoveries <= stats.binom.ppf(0.999, 12, 0.05)
 
 
 def test_increasing_transforms_and_the_order_of_columns_change_nothing(planted):
@@ -391,23 +375,7 @@ def test_the_table_by_column_counts_all_slices_tested_of_a_column():
     assert by_column(table, np.zeros(1500, dtype=bool)).empty
     assert line["q_value"] == pytest.approx(tested["q_value"].min())
     assert line["q_value"] > line["p_value"]
-
-
-def test_a_column_whose_slice_is_no_worse_is_left_out():
-    """The table said where a column is worst, and the error rate there was below that elsewhere."""
-    rng = np.random.default_rng(0)
-    shown = 0
-    for _ in range(5):
-        table = pd.DataFrame(rng.random((300, 6)), columns=list("abcdef"))
-        found = by_column(table, rng.random(300) < 0.3)
-        assert (found["error_rate"] > found["rest_rate"]).all()
-        shown += len(found)
-    assert 0 < shown < 30
-
-
-def test_errors_only_in_one_category():
-    table = noise()
-    result = slices(table, (table.job == "nurse").to_numpy())
-    assert [each.condition for each in result.slices] == ["job = nurse"]
-    assert result.slices[0].rate.value == 1.0
-    assert result.slices[0].rest_rate == 0.0
+    # A column whose slice has no more errors than the rest is left out.
+    shown = by_column(pd.DataFrame(rng.random((300, 12)), columns=list("abcdefghijkl")), wrong[:300])
+    assert 0 < len(shown) < 12
+    assert (shown["error_rate"] > shown["rest_rate"]).all()

@@ -31,9 +31,9 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
     nearest class (the baseline's prediction), `nearest` the nearest class other than the row's own: what it looks like.
     `distances` (rows, classes) are not divided by the temperature; None if there are too many to store. `known` is
     False if a row's class has no geometry without the row. `by_class` has one row per class; `tried` one per distance
-    that was tried. `measured` says by which geometry: without the row's fold, without the row, with it, or of other
-    rows. `evidence` contains rows and geometry, for the methods below. `notes` says what was done to the data and what
-    the figures cannot show.
+    that was tried. `measured` says by which geometry: without the row's fold, with the row, or of other rows.
+    `evidence` contains rows and geometry, for the methods below. `notes` says what was done to the data and what the
+    figures cannot show.
     """
 
     values: Floats

@@ -76,8 +76,7 @@ def complexity(
     y : their labels
     distance : auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine
     X_eval, y_eval : other rows to measure by the geometry of `X`, such as a test set
-    cross_fit : number of folds (auto: 5), "loo" for leave-one-out in closed form, or False: rows count in their own
-        geometry
+    cross_fit : number of folds (auto: 5), or False: rows count in their own geometry
     temperature : a number, "auto" to fit it, None for 1
     covariance : auto (one per class, shrunk if there are few rows), full, shared or diagonal
     random_state : seed of the folds
@@ -113,10 +112,6 @@ def complexity(
         distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)
-    if groups is not None and folds == 1:
-        raise expect.InputError(
-            "`groups` is given and `cross_fit` is 'loo', which measures a row by others of its group. Use cross_fit=5."
-        )
     if folds == 0 and tau == 1 and distance in ("mahalanobis", "correlation") and covariance == "auto":
         covariance = "full"  # the same choices one by one
     seed = settle(random_state)
@@ -157,7 +152,7 @@ def complexity(
         distance=choice.distance,
         covariance=choice.covariance,
         temperature=float(choice.temperature),
-        measured=BY_OTHERS if other_rows else _without(folds),
+        measured=BY_OTHERS if other_rows else f"without the row's fold of {folds}" if folds else WITH_ROW,
         tried=choice.tried,
         notes=tuple(dict.fromkeys(notes)),
         evidence=evidence,
@@ -180,21 +175,12 @@ def _as_in_paper(distance: str, cross_fit: Any, temperature: Any, covariance: st
 
 
 def _folds(cross_fit: Any) -> int:
-    """Number of folds; 0: none, 1: each row by itself."""
+    """Number of folds; 0: none."""
     if cross_fit is False or cross_fit is None:
         return 0
-    if cross_fit == "loo":
-        return 1
-    if cross_fit is True or (isinstance(cross_fit, str) and cross_fit == "auto"):
+    if cross_fit is True or cross_fit == "auto":
         return 5
-    if isinstance(cross_fit, str):
-        raise expect.InputError(f"`cross_fit` is {cross_fit!r}; expected a number of folds, 'loo' or False.")
-    return expect.whole(cross_fit, "cross_fit", at_least=2, why="Use cross_fit=False for none, 'loo' for single rows.")
-
-
-def _without(folds: int) -> str:
-    """By which geometry a row of the geometry itself is measured."""
-    return f"without the row's fold of {folds}" if folds > 1 else "without the row" if folds == 1 else WITH_ROW
+    return expect.whole(cross_fit, "cross_fit", at_least=2, why="Use cross_fit=False for none.")
 
 
 def _detail(distance: str, covariance: str) -> str:
@@ -239,8 +225,8 @@ def _inputs(
         both = others and groups is not None and np.ndim(groups) and len(groups) == n + others
         rows = per_row(groups, rows=n + others if both else n)
         rows, of_others = rows.take(slice(n)), rows.groups[n:] if both and rows.groups is not None else None
-        split = fold_of_rows(codes, folds, seed, rows) if folds > 1 else None
-        own = CrossFit(geometry, table, codes, folds=split, alone=folds == 1, row_groups=rows.groups)
+        split = fold_of_rows(codes, folds, seed, rows) if folds else None
+        own = CrossFit(geometry, table, codes, folds=split, row_groups=rows.groups)
         if eval_table is table:
             return geometry, own, own, labels
     codes = encode(labels, geometry.classes)

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
+from .quick_models import even_sample
 
 FARTHEST = 5.0
 """Values farther from the median than this many robust standard deviations count as that far."""
@@ -72,16 +73,6 @@ def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Callable[[Ints
     nearest = allowed.argmin(axis=1)
     known = np.isfinite(allowed[np.arange(here.size), nearest])
     return np.asarray((codes[nearest] == codes[here]) & known)
-
-
-def even_sample(codes: Ints, most: int, seed: int) -> Ints:
-    """At most so many rows, in order, as evenly over the classes as they allow."""
-    generator = seeds.generator(seed, "even sample")
-    order = generator.permutation(codes.size)
-    by_class = order[np.argsort(codes[order], kind="stable")]
-    counts = np.bincount(codes)
-    rank = np.arange(codes.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(by_class[np.argsort(rank, kind="stable")[:most]])
 
 
 # Groups of near rows.

@@ -10,20 +10,18 @@ import pandas as pd
 from scipy import stats
 
 from ... import seeds
-from ...arrays import Floats, Ints
+from ...arrays import Ints
 from ...auc import auc, of_auc
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels, as_numbers, kind_of_column
-from ...estimators.fit import fit_once, guard
 from ...expect import InputError, shown
 from ...intervals import Estimate, exact, of_proportion
-from ...result import PARTS, Result, parts_of
-from ...splits import PerRow, by_other_folds, fold_of_rows, per_row
-from .labelled_rows import FOLDS, as_points, table_of_rows
+from ...splits import PerRow, fold_of_rows, per_row
+from .quick_models import FOLDS, as_points, scores_of_part, table_of_rows
+from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 MOST_ROWS = 2_500
 """Rows of each part that are told apart; of a larger one, a sample."""
-TREES = 60
 UNLIKE = 0.6
 """The parts are unlike if the AUC is at least this, and its interval above 0.5 at the level below."""
 LEVEL = 0.999
@@ -52,7 +50,7 @@ class ShiftedColumn:
 
 
 @dataclass(frozen=True)
-class Shift(Result, unit="AUC, share, and distance of a column"):
+class Shift(Check, unit="AUC, share, and distance of a column"):
     """Result of `shift`: `auc` is how well a forest tells test rows from training rows; 0.5: it cannot.
 
     `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
@@ -82,12 +80,13 @@ class Shift(Result, unit="AUC, share, and distance of a column"):
         figures = {"AUC of telling them apart": self.auc, "test rows with a copy": self.copies}
         return figures | {cause.column: exact(cause.distance) for cause in self.columns[:MOST_SHOWN]}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: auc, copies, usual_copies, and the distance of each column that differs."""
-        rows = [{"figure": name, "column": "", **parts_of(getattr(self, name))} for name in ("auc", "copies")]
-        rows.append({"figure": "usual_copies", "column": "", "value": self.usual_copies})
-        rows += [{"figure": "distance", "column": cause.column, "value": cause.distance} for cause in self.columns]
-        return pd.DataFrame(rows, columns=["figure", "column", *PARTS])
+    def looked_at(self) -> tuple[Looked, ...]:
+        """The rows of both parts, copies of them, and each column that differs."""
+        rows = FOUND if self.unlike else NOTHING if self.auc.known else UNDECIDED
+        copies = {"copies": self.copies, "usual_copies": exact(self.usual_copies)}
+        columns = (Looked(cause.column, FOUND, {"distance": exact(cause.distance)}) for cause in self.columns)
+        both = Looked("rows of both parts", FOUND if self.contaminated else NOTHING, copies)
+        return (Looked("all columns", rows, {"auc": self.auc}), both, *columns)
 
     def __str__(self) -> str:
         parts = [f"a forest tells test rows from training rows with an AUC of {self.auc:.2f} (0.5: not at all)"]
@@ -154,14 +153,10 @@ def shift(
     codes = per_row(groups, rows=len(train) + len(test)).groups
     hashes = _row_hashes(pd.concat([train, test], ignore_index=True))
     copies, usual = _copies(hashes, len(train))
-    causes = tuple(
-        sorted(
-            (cause for cause in _compared(train, test) if cause.p_value < COLUMN_P), key=lambda cause: -cause.distance
-        )
-    )
+    causes = [cause for cause in _compared(train, test) if cause.p_value < COLUMN_P]
     return Shift(
         auc=_auc(train, test, hashes, codes, seed, progress),
-        columns=causes,
+        columns=tuple(sorted(causes, key=lambda cause: -cause.distance)),
         copies=copies,
         usual_copies=usual,
         n_train=len(train),
@@ -204,29 +199,12 @@ def _auc(
     if min(np.unique(together[part == code]).size for code in (0, 1)) < 2:
         return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
     folds = fold_of_rows(part, FOLDS, seed, PerRow(groups=together))
-    from sklearn.ensemble import RandomForestClassifier
-
-    forest = RandomForestClassifier(TREES, min_samples_leaf=3, class_weight="balanced", n_jobs=1)
-    with Progress(FOLDS, "test rows against training rows", progress) as bar, guard():
-
-        def of_fold(fold: int, rest: Ints, here: Ints) -> Floats:
-            if np.unique(part[rest]).size < 2:
-                return np.full(here.size, np.nan)
-            (state,) = seeds.integers(seed, "two samples", fold, count=1)
-            fitted = fit_once(forest, points[rest], part[rest], {"random_state": state})
-            bar.advance()
-            return np.asarray(fitted.estimator.predict_proba(points[here])[:, 1])
-
-        scores = by_other_folds(folds, of_fold)
+    with Progress(FOLDS, "test rows against training rows", progress) as bar:
+        scores = scores_of_part(points, part, folds, seed, bar.advance)
     known = ~np.isnan(scores)
-    return _area(scores[known], part[known], None if groups is None else together[known])
-
-
-def _area(scores: Floats, part: Ints, groups: Ints | None) -> Estimate:
-    """AUC with its interval over rows (DeLong), or over groups."""
-    if not 0 < int(part.sum()) < part.size:
+    if not 0 < int(part[known].sum()) < int(known.sum()):
         return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
-    return of_auc(auc(scores, part == 1), groups, LEVEL)
+    return of_auc(auc(scores[known], part[known] == 1), None if groups is None else together[known], LEVEL)
 
 
 def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:

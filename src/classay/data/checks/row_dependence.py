@@ -23,13 +23,23 @@ from ...engine.progress import Progress
 from ...estimators.encoder import as_levels, kind_of_column
 from ...expect import InputError, counted, nearest
 from ...intervals import Estimate, around, by_group, crossed_standard_error, of_proportion_by_group
-from ...result import Result, parts_of
-from ...splits import PerRow, fold_of_rows
+from ...splits import PerRow, fold_of_rows, sorted_by_class
 from ...tables.data import Data
-from .labelled_rows import FOLDS, as_points, class_weights, labelled_rows, predicted, without
-from .near_rows import Points, continuous_columns, distances, even_sample, near_groups, nearest_is_alike, scaled
+from .near_rows import Points, continuous_columns, distances, near_groups, nearest_is_alike, scaled
+from .quick_models import (
+    FOLDS,
+    as_points,
+    class_weights,
+    even_sample,
+    labelled_rows,
+    place_in_class,
+    predicted,
+    without,
+)
+from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
+TIE_FIGURES = ("shuffled", "apart", "fall")
 BLOCKS = 50
 """Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
 file remain to train on, and what changes slowly along it does no harm."""
@@ -90,7 +100,7 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Dependence(Result, unit="share of rows predicted correctly, or additional share of nearest rows with the label"):
+class Dependence(Check, unit="share of rows predicted correctly, or additional share of nearest rows with the label"):
     """Result of `dependence`. `ties` has what was measured, largest fall first; `screened` what was looked at before.
 
     `screened` has one row per candidate: how much more often a row's nearest neighbour shares its label than it does
@@ -115,20 +125,19 @@ class Dependence(Result, unit="share of rows predicted correctly, or additional 
         screened = self.screened.dropna(subset=["excess"])[["name", "excess", "error"]].to_numpy().tolist()
         return figures or {str(name): around(float(excess), float(error)) for name, excess, error in screened}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: kind, name, groups, belong, figure, value, low, high, level; `excess`: of screens."""
-        rows = [
-            {"kind": tie.kind, "name": tie.name, "groups": tie.groups, "belong": tie.belong, "figure": figure}
-            | parts_of(getattr(tie, figure))
+    def looked_at(self) -> tuple[Looked, ...]:
+        """Each candidate: the excess of its screen, and accuracy with and without tied rows if it was measured."""
+        by_name = {tie.name: tie for tie in self.ties}
+        looked = [
+            Looked(tie.name, FOUND if tie.belong else NOTHING, {name: getattr(tie, name) for name in TIE_FIGURES})
             for tie in self.ties
-            for figure in ("shuffled", "apart", "fall")
         ]
-        rows += [
-            {"kind": kind, "name": name, "belong": False, "figure": "excess", "value": excess}
-            for kind, name, excess in self.screened[["kind", "name", "excess"]].to_numpy().tolist()
-        ]
-        columns = ["kind", "name", "groups", "belong", "figure", "value", "low", "high", "level"]
-        return pd.DataFrame(rows, columns=columns)
+        columns = ["name", "excess", "error", "measured"]
+        for name, excess, error, measured in self.screened[columns].to_numpy().tolist():
+            # Of a candidate that passed, the tie has the verdict; it is open if such rows could not be left out.
+            verdict = UNDECIDED if measured and name not in by_name else NOTHING
+            looked.append(Looked(name, verdict, {"excess": around(excess, error)}))
+        return tuple(looked)
 
     def __str__(self) -> str:
         looked = counted(len(self.screened), "candidate")
@@ -254,12 +263,8 @@ class _Search:
         place = np.arange(rows.size) + reach * 2 * np.cumsum(np.diff(rows, prepend=rows[0] - 1) > 1)
         if not self._passes(ORDER, ORDER, points, table, place, reach):
             return
-        place_in_class = np.empty(rows.size)
-        counts = np.bincount(table.codes)
-        order = np.argsort(table.codes, kind="stable")
-        place_in_class[order] = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
         number = max(min(BLOCKS, rows.size // 10), FOLDS)
-        block = (place_in_class * number / counts[table.codes]).astype(np.int64)
+        block = (place_in_class(table.codes) * number / np.bincount(table.codes)[table.codes]).astype(np.int64)
         self._measure(ORDER, ORDER, table, block)
 
     def column(self, name: str) -> None:
@@ -371,12 +376,9 @@ def _excess(points: Points, table: Data, key: Ints, reach: int, seed: int) -> tu
 
 def _within_classes(key: Ints, codes: Ints, seed: int, draw: int) -> Ints:
     """The keys, shuffled among rows of the same class."""
-    generator = seeds.generator(seed, "shuffle within classes", draw)
-    by_class = np.argsort(codes, kind="stable")
-    order = generator.permutation(codes.size)
-    drawn = order[np.argsort(codes[order], kind="stable")]
     shuffled = np.empty_like(key)
-    shuffled[by_class] = key[drawn]
+    drawn = sorted_by_class(codes, seeds.generator(seed, "shuffle within classes", draw))
+    shuffled[np.argsort(codes, kind="stable")] = key[drawn]
     return shuffled
 
 

@@ -14,15 +14,13 @@ from scipy.stats import rankdata
 from ... import seeds
 from ...arrays import Floats, Ints
 from ...engine.progress import Progress
-from ...estimators.encoder import as_levels, as_numbers, kind_of_column
-from ...estimators.fit import fit_once, guard
+from ...estimators.encoder import as_numbers, kind_of_column
 from ...expect import counted
-from ...intervals import Estimate, around
-from ...result import PARTS, Result, parts_of
-from ...splits import PerRow, by_other_folds, fold_of_rows
+from ...intervals import Estimate
+from ...splits import PerRow, fold_of_rows
 from ...tables.data import Data
-from .labelled_rows import FOLDS, class_weights, labelled_rows, predicted, without
-from .near_rows import even_sample
+from .quick_models import FOLDS, even_sample, labelled_rows, predicted, predicted_by_column, skill, without
+from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 MOST_ROWS = 3_000
 """Rows that are used; of a larger table, a sample that is as even over the classes as possible."""
@@ -38,20 +36,15 @@ WITHOUT, TIMES = 0.25, 5.0
 """Skill that is lost without it; of a strong column, two fifths of that if all others lack this many times as much."""
 PERFECT, GRADED = 0.99, 0.75
 """Skill that no honest measurement is expected to have; how far out its errors lie (an AUC) if it is one."""
-LEAST_EVENTS = 10
-"""Rows that a class needs to count."""
-PRIOR = 1.0
-"""Rows that the shares of all classes count for, besides the rows of a value."""
 MOST_SHOWN = 12
 """Columns in the chart."""
 
 
 @dataclass(frozen=True)
 class Leak:
-    """One column: its `skill` alone, that of all columns, and that of all others; `level` is leak, suspect or none.
+    """One column: its `skill` alone, that of all columns, and that of all others, if they were tried.
 
-    Skill is balanced accuracy above chance, as a share of what is possible: (balanced accuracy − 1/k) / (1 − 1/k),
-    for k classes. `named` is whether its name looks like that of the labels.
+    `named` is whether its name looks like that of the labels; `verdict`: found (a leak), undecided (a suspect) or no.
     """
 
     column: str
@@ -59,11 +52,11 @@ class Leak:
     all_columns: Estimate | None
     others: Estimate | None
     named: bool
-    level: str
+    verdict: str
 
 
 @dataclass(frozen=True)
-class Leaks(Result, unit="skill of the column alone"):
+class Leaks(Check, unit="skill of the column alone"):
     """Result of `leaks`: `columns` has every column that was tried, highest skill first."""
 
     columns: tuple[Leak, ...]
@@ -74,32 +67,24 @@ class Leaks(Result, unit="skill of the column alone"):
     @property
     def found(self) -> tuple[Leak, ...]:
         """The possible target leaks."""
-        return tuple(leak for leak in self.columns if leak.level == "leak")
+        return tuple(leak for leak in self.columns if leak.verdict == FOUND)
 
     @property
     def suspects(self) -> tuple[Leak, ...]:
         """The columns that do as much as all together, but not enough to call them leaks."""
-        return tuple(leak for leak in self.columns if leak.level == "suspect")
+        return tuple(leak for leak in self.columns if leak.verdict == UNDECIDED)
 
     def summary(self) -> dict[str, Estimate]:
         """The skill of each column alone, highest first."""
         return {leak.column: leak.skill for leak in self.columns[:MOST_SHOWN]}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per column and figure: column, level, named, figure, value, low, high."""
-        rows = [
-            {
-                "column": leak.column,
-                "level_of_column": leak.level,
-                "named": leak.named,
-                "figure": figure,
-                **parts_of(value),
-            }
-            for leak in self.columns
-            for figure, value in (("skill", leak.skill), ("all_columns", leak.all_columns), ("others", leak.others))
-            if value is not None
-        ]
-        return pd.DataFrame(rows, columns=["column", "level_of_column", "named", "figure", *PARTS])
+    def looked_at(self) -> tuple[Looked, ...]:
+        """Every column that was tried: its skill, and that of all columns and of all others if they were tried."""
+        figures = (
+            {"skill": leak.skill, "all_columns": leak.all_columns, "others": leak.others} for leak in self.columns
+        )
+        known = ({name: value for name, value in each.items() if value is not None} for each in figures)
+        return tuple(Looked(leak.column, leak.verdict, each) for leak, each in zip(self.columns, known))
 
     def __str__(self) -> str:
         if not self.found:
@@ -172,7 +157,6 @@ class _Search:
 
     def __init__(self, table: Data, learner: Any, target: str, seed: int) -> None:
         self.table, self.learner, self.target, self.seed = table, learner, target, seed
-        self.size = table.classes.size
         self.folds = fold_of_rows(table.codes, FOLDS, seed, PerRow(groups=table.groups))
 
     def alone(self, bar: Progress) -> dict[str, Ints]:
@@ -180,10 +164,10 @@ class _Search:
         predictions = {}
         for name in self._promising():
             predicted_codes = predicted_by_column(
-                self.table.X[name], self.table.codes, self.size, self.folds, self.seed
+                self.table.X[name], self.table.codes, self.table.classes.size, self.folds, self.seed
             )
             if predicted_codes is not None:
-                predictions[str(name)] = predicted_codes
+                predictions[name] = predicted_codes
             bar.advance()
         return predictions
 
@@ -201,27 +185,27 @@ class _Search:
 
     def judged(self, alone: dict[str, Ints]) -> list[Leak]:
         """Each column with its level; all columns and all others are tried only where one alone does much."""
-        skills = {name: self.skill(codes) for name, codes in alone.items()}
-        tried = [name for name, skill in skills.items() if skill.value >= SUSPECT and self.table.X.shape[1] > 1]
-        everything = self.skill(self._without([])) if tried else None
+        skills = {name: self._skill(codes) for name, codes in alone.items()}
+        tried = [name for name, own in skills.items() if own.value >= SUSPECT and self.table.X.shape[1] > 1]
+        everything = self._without([]) if tried else None
         # Columns that are all but the label itself are left out together: otherwise they hide each other.
         perfect = [name for name in tried if skills[name].value >= PERFECT]
         judged = []
         together = None
-        for name, skill in skills.items():
+        for name, own in skills.items():
             named = looks_like(name, self.target)
-            if name not in tried or everything is None or everything.value - skill.value > NEARLY:
-                judged.append(Leak(name, skill, everything if name in tried else None, None, named, "none"))
+            if name not in tried or everything is None or everything.value - own.value > NEARLY:
+                judged.append(Leak(name, own, everything if name in tried else None, None, named, NOTHING))
                 continue
             if name in perfect and len(perfect) > 1 and len(perfect) < self.table.X.shape[1]:
-                together = together or self.skill(self._without(perfect))
+                together = together or self._without(perfect)
                 others = together
             else:
-                others = self.skill(self._without([name]))
-            level = _level(skill, everything, others, named)
-            if level == "leak" and not named and skill.value < PERFECT and self._graded(name, alone[name]):
-                level = "suspect"
-            judged.append(Leak(name, skill, everything, others, named, level))
+                others = self._without([name])
+            verdict = _verdict(own, everything, others, named)
+            if verdict == FOUND and not named and own.value < PERFECT and self._graded(name, alone[name]):
+                verdict = UNDECIDED
+            judged.append(Leak(name, own, everything, others, named, verdict))
         return judged
 
     def _graded(self, name: str, codes: Ints) -> bool:
@@ -241,30 +225,21 @@ class _Search:
                 farther += float(rankdata(out)[wrong].sum() - wrong.sum() * (wrong.sum() + 1) / 2) / (~wrong).sum()
         return errors > 0 and farther >= GRADED * errors
 
-    def _without(self, columns: list[str]) -> Ints:
-        return predicted(without(self.table, columns), self.learner, self.folds, self.seed)
+    def _without(self, columns: list[str]) -> Estimate:
+        """The skill of all columns but these."""
+        return self._skill(predicted(without(self.table, columns), self.learner, self.folds, self.seed))
 
-    def skill(self, codes: Ints) -> Estimate:
-        """The skill of predictions, with its interval over rows of each class."""
-        own = self.table.codes
-        recalls = [(codes[own == code] == code).astype(float) for code in range(self.size)]
-        recalls = [right for right in recalls if right.size >= LEAST_EVENTS] or recalls
-        k = len(recalls)
-        mean = float(np.mean([right.mean() for right in recalls]))
-        # One row more that is wrong, in each class: an error of 0 is not certain.
-        shares = [(right.sum() + 0.5, right.size + 1) for right in recalls]
-        error = np.sqrt(sum(right / n * (1 - right / n) / n for right, n in shares)) / k
-        chance = 1 / max(k, 2)
-        return around((mean - chance) / (1 - chance), float(error) / (1 - chance), 0.95, "over rows of each class")
+    def _skill(self, codes: Ints) -> Estimate:
+        return skill(codes, self.table.codes, self.table.classes.size)
 
 
-def _level(skill: Estimate, everything: Estimate, others: Estimate, named: bool) -> str:
-    lost = min(everything.value, skill.value) - others.value
-    much_worse = skill.value >= STRONG and lost >= 0.4 * WITHOUT and 1 - others.value >= TIMES * (1 - skill.value)
-    matters = everything.value - skill.value <= NEARLY and (lost >= WITHOUT or much_worse)
-    if matters and skill.value >= (NAMED if named else STRONG):
-        return "leak"
-    return "suspect" if matters else "none"
+def _verdict(alone: Estimate, everything: Estimate, others: Estimate, named: bool) -> str:
+    lost = min(everything.value, alone.value) - others.value
+    much_worse = alone.value >= STRONG and lost >= 0.4 * WITHOUT and 1 - others.value >= TIMES * (1 - alone.value)
+    matters = everything.value - alone.value <= NEARLY and (lost >= WITHOUT or much_worse)
+    if matters and alone.value >= (NAMED if named else STRONG):
+        return FOUND
+    return UNDECIDED if matters else NOTHING
 
 
 def _ranks(column: pd.Series[Any]) -> Floats:
@@ -289,54 +264,3 @@ def looks_like(column: str, target: str) -> bool:
 
 def _value(estimate: Estimate | None) -> str:
     return "unknown" if estimate is None else f"{estimate.value:.2f}"
-
-
-# What one column alone predicts.
-
-
-def predicted_by_column(column: pd.Series[Any], codes: Ints, size: int, fold_of_row: Ints, seed: int) -> Ints | None:
-    """The class that the column alone predicts for each row, with every class counting the same; None for texts.
-
-    Numbers by a small and a larger tree. Values that repeat also by the classes which they had in the other folds: a
-    column of names or codes has no order. The best of them counts.
-    """
-    kind = kind_of_column(column)
-    if kind == "text":
-        return None
-    predictions = []
-    levels = as_levels(column)[0].astype(np.int64)
-    repeats = int(levels.max()) + 1 <= codes.size / 2
-    if kind == "number":
-        predictions += [_by_tree(as_numbers(column), codes, size, leaves, fold_of_row, seed) for leaves in (1, 8)]
-    if kind == "category" or (repeats and column.dtype.kind in "iub"):
-        predictions.append(_by_value(levels, codes, size, fold_of_row))
-    weights = class_weights(codes, size)
-    return max(predictions, key=lambda predicted: float(((predicted == codes) * weights).mean()))
-
-
-def _by_tree(values: Floats, codes: Ints, size: int, leaves: int, fold_of_row: Ints, seed: int) -> Ints:
-    """A tree with so many leaves for each class."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    known = values[~np.isnan(values)]
-    # Missing is a value of its own: it may be what tells.
-    filled = np.where(np.isnan(values), (known.min() if known.size else 0.0) - 1.0, values)[:, None]
-    tree = DecisionTreeClassifier(
-        max_leaf_nodes=leaves * size, min_samples_leaf=3, class_weight="balanced", random_state=seed % 2**32
-    )
-    with guard():  # scikit-learn warns of many classes, once a tree
-        return by_other_folds(
-            fold_of_row, lambda _, rest, here: fit_once(tree, filled[rest], codes[rest]).predict(filled[here])
-        )
-
-
-def _by_value(levels: Ints, codes: Ints, size: int, fold_of_row: Ints) -> Ints:
-    """The class that was most frequent, as a share of its rows, among those with the same value."""
-
-    def of_fold(_: int, rest: Ints, here: Ints) -> Ints:
-        counts = np.full((int(levels.max()) + 1, size), PRIOR / size)
-        weights = 1 / np.maximum(np.bincount(codes[rest], minlength=size), 1)[codes[rest]] * rest.size / size
-        np.add.at(counts, (levels[rest], codes[rest]), weights)
-        return np.asarray(counts[levels[here]].argmax(axis=1))
-
-    return by_other_folds(fold_of_row, of_fold)

@@ -20,8 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from ...arrays import Floats, Ints
 from ...inputs import take
 from ...seeds import generator
-from .covariance import Covariances
-from .cross_fit import CrossFit, Pair, fit_temperature, row_complexities, unshrunk
+from .cross_fit import CrossFit, Pair, fit_temperature, row_complexities
 from .distances import BY_CLASS
 from .moments import Geometry
 
@@ -67,7 +66,7 @@ def choose_distance(
         return DistanceChoice(distance, covariance, temperature, pd.DataFrame(columns=TRIED_COLUMNS))
     pairs, notes = [(distance, covariance)], list[str]()
     if distance == "auto":
-        pairs, notes = _candidates(cross_fit.geometry, n_rows, covariance, cross_fit.alone)
+        pairs, notes = _candidates(cross_fit.geometry, n_rows, covariance)
     tried = _try_distances(cross_fit, pairs, seed, aim if distance == "auto" else "fit")
     best = tried.iloc[0]
     return DistanceChoice(
@@ -79,15 +78,10 @@ def choose_distance(
     )
 
 
-def _candidates(geometry: Geometry, n_rows: int, covariance: str, alone: bool) -> tuple[list[Pair], list[str]]:
+def _candidates(geometry: Geometry, n_rows: int, covariance: str) -> tuple[list[Pair], list[str]]:
     """(distance, covariance) pairs that are worth trying, and notes."""
     d, c = geometry.n_features, geometry.classes.size
     simple = [("euclidean", covariance), ("cosine", covariance)]
-    if alone:
-        covariances = Covariances(geometry, covariance) if geometry.detail == "full" and d <= MOST_COLUMNS else None
-        if covariances and unshrunk(covariances, range(c)):
-            return [*simple, ("mahalanobis", covariance), ("gaussian", covariance)], []
-        return simple, ["Leave-one-out has a closed form for euclidean and cosine only if covariances are shrunk."]
     if geometry.detail == "diagonal" or d > MOST_COLUMNS:
         return simple, [f"{d} columns are too many for distances with a covariance; euclidean and cosine were tried."]
     tried = [*simple, ("whitened_cosine", covariance)]

@@ -1,4 +1,4 @@
-"""Rows measured by a geometry that has not seen them: from the other folds, without the row, or from other rows.
+"""Rows measured by a geometry that has not seen them: from the other folds, or from other rows.
 
 `CrossFit` has the geometry for every row; `row_complexities` turns distances into complexities, at the temperature that
 `fit_temperature` finds.
@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +16,7 @@ from scipy.optimize import minimize_scalar
 
 from ...arrays import Floats, Ints
 from ...expect import InputError
-from ...inputs import blocks, take
-from .covariance import Covariances
+from ...inputs import take
 from .distances import BY_CLASS, DistanceMetric
 from .moments import Geometry
 
@@ -30,7 +28,6 @@ class CrossFit:
     """Rows, and the geometry by which each is measured.
 
     folds : fold of every row, which is measured without the rows of its fold; None: all rows count
-    alone : leave-one-out, each row is measured without itself
     row_groups : group of every row, for intervals; None: rows are independent
     """
 
@@ -41,12 +38,11 @@ class CrossFit:
         codes: Ints,
         *,
         folds: Ints | None = None,
-        alone: bool = False,
         name: str = "X",
         row_groups: Ints | None = None,
     ) -> None:
         self.geometry, self.table, self.codes, self.name = geometry, table, codes, name
-        self.folds, self.alone, self.row_groups = folds, alone, row_groups
+        self.folds, self.row_groups = folds, row_groups
         if folds is None:
             self.groups = [np.arange(codes.size)]
         else:
@@ -71,9 +67,6 @@ class CrossFit:
 
     def geometry_without(self, row: int, detail: str = "full") -> Geometry:
         """The geometry by which one row is measured."""
-        if self.alone:
-            whole = self.geometry.lowered(detail)
-            return self._without(np.array([row]), whole)
         return self.geometry_for(0 if self.folds is None else int(self.folds[row]), detail)
 
     def whole_metric(self, distance: str, covariance: str) -> DistanceMetric:
@@ -86,12 +79,7 @@ class CrossFit:
 
     def measure(self, metric: DistanceMetric, rows: Ints) -> dict[str, Floats]:
         """Distances of rows of the metric's group."""
-        part = take(self.table, rows)
-        measured = metric.measure(part, self.name)
-        if self.alone:
-            for distance, distances in measured.items():
-                leave_one_out(metric, distance, distances, part, self.codes[rows])
-        return measured
+        return metric.measure(take(self.table, rows), self.name)
 
     def _without(self, rows: Ints, whole: Geometry) -> Geometry:
         part = Geometry(whole.detail, whole.most_numbers)
@@ -116,79 +104,6 @@ def detail_needed(distances: tuple[str, ...], covariance: str) -> str:
     if by_class and covariance in ("auto", "full"):
         return "full"
     return "shared" if (by_class and covariance == "shared") or "whitened_cosine" in distances else "diagonal"
-
-
-# Leave-one-out in closed form: distances of rows to their own class without themselves.
-#
-# Removing row x from its class of n rows moves the mean away from it, x − μ₋ = a·(x − μ) with a = n/(n − 1), and takes
-# a·(x − μ)(x − μ)ᵀ from the scatter, whose inverse follows by a rank-one step (Sherman & Morrison). Other classes stay.
-
-CLOSED_FORMS = ("euclidean", "cosine", "mahalanobis", "gaussian")
-
-
-def leave_one_out(metric: DistanceMetric, distance: str, distances: Floats, table: Any, codes: Ints) -> None:
-    """Replace the distance of each row to its own class by that to the class without it, in place.
-
-    A class of one row does not exist without it: infinitely far.
-    """
-    rows, geometry = np.arange(codes.size), metric.geometry
-    counts = geometry.counts[codes].astype(float)
-    grown = counts / np.maximum(counts - 1, 1)
-    if distance == "euclidean":
-        own = distances[rows, codes] * grown
-    elif distance == "cosine":
-        own = _cosine_without(table, geometry.means[codes], counts)
-    elif distance in CLOSED_FORMS:
-        own = _mahalanobis_without(metric, distance, distances[rows, codes], codes, counts, grown)
-    else:
-        raise InputError(
-            f"`distance` is {distance!r}, which has no leave-one-out in closed form; {', '.join(CLOSED_FORMS)} do. "
-            "Use cross_fit=5."
-        )
-    distances[rows, codes] = np.where(counts > 1, own, np.inf)
-
-
-def _cosine_without(table: Any, means: Floats, counts: Floats) -> Floats:
-    distances = np.empty(counts.size)
-    for place, block in blocks(table):
-        rest = counts[place, None] * means[place] - block  # (n − 1)·μ₋, of which only the direction matters
-        lengths = np.linalg.norm(rest, axis=1) * np.linalg.norm(block, axis=1)
-        distances[place] = 1 - np.einsum("ij,ij->i", rest, block) / np.where(lengths == 0, 1.0, lengths)
-    return distances
-
-
-def _mahalanobis_without(
-    metric: DistanceMetric, distance: str, own: Floats, codes: Ints, counts: Floats, grown: Floats
-) -> Floats:
-    covariances = metric.covariances
-    assert covariances is not None
-    if not unshrunk(covariances, np.unique(codes)):
-        raise InputError(
-            "Leave-one-out in closed form needs the unchanged covariance of each class, but some are shrunk or shared. "
-            "Use cross_fit=5, or covariance='full' if each class has many more rows than there are columns."
-        )
-    if distance == "mahalanobis":
-        squared = own**2
-    else:
-        offsets = np.array(
-            [metric.class_offset(covariances.of(int(code)), int(code)) for code in range(metric.geometry.classes.size)]
-        )
-        squared = 2 * (own - offsets[codes])
-    leverage = np.minimum(grown * squared / counts, 1 - 1e-12)  # 1: only this row varies in some direction
-    without = grown**2 * (counts - 1) / counts * squared / (1 - leverage)
-    if distance == "mahalanobis":
-        root: Floats = np.sqrt(without)
-        return root
-    d = covariances.columns.size
-    log_determinant = np.log1p(-leverage) + d * np.log(grown)
-    # Own share (n_c − 1)/(n − 1) over that of the others, n_c'/(n − 1): the common n − 1 cancels in every softmax.
-    density: Floats = 0.5 * without + offsets[codes] + 0.5 * log_determinant + np.log(grown)
-    return density
-
-
-def unshrunk(covariances: Covariances, codes: Iterable[int]) -> bool:
-    """Whether each of these classes has its own covariance, as it is."""
-    return covariances.kind in ("auto", "full") and all(covariances.of(int(code)).shrinkage == 0 for code in codes)
 
 
 # Complexity h from distances, and the temperature τ at which it is lowest.
