@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from classay import InputError
 from classay.estimators.fit import expect_weights, fit_once, weight_requests
-from classay.estimators.scores import fit_scorer
+from classay.estimators.scores import fit_scorer, scores_of
 
 X, y = load_wine(return_X_y=True)
 logistic = LogisticRegression(max_iter=3000)
@@ -125,7 +125,8 @@ def test_requests_of_the_user_are_respected():
 
 def test_scorers_are_weighted_too():
     weights = np.where(y == 1, 1e-3, 1.0)
-    weighted, plain = (fit_scorer(GaussianNB(), X, y, 0, sample_weight=given).scores(X) for given in (weights, None))
+    fits = (fit_scorer(GaussianNB(), X, y, 0, sample_weight=given) for given in (weights, None))
+    weighted, plain = (scores_of(fitted.estimator, X) for fitted in fits)
     assert not np.allclose(weighted, plain)
 
 

@@ -224,7 +224,7 @@ def test_learners_of_other_packages(monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, module)
     monkeypatch.setattr("importlib.util.find_spec", lambda asked: asked)
     found = learner_from_text(f"{name}(C=3, depth=2)")[1].others
-    assert found == {**SILENT.get(name, {}), "depth": 2}
+    assert found == {**SILENT.get(package, {}), "depth": 2}
     assert learner_from_text(f"{name}(verbose=3)")[1].others["verbose"] == 3
 
     def broken(package):

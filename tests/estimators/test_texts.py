@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from classay.estimators.encoder import DIMENSIONS, TextColumn, TextNumbers, encoded, is_prose, numbers
+from classay.estimators.encoder import DIMENSIONS, TextNumbers, encoded, first_strings, is_prose, numbers
 
 WORDS = [f"word{place}" for place in range(400)]
 
@@ -31,7 +31,7 @@ def test_what_is_not_text_is_not_prose(column):
 
 
 def test_strings_of_one_column():
-    strings = TextColumn().fit_transform(pd.DataFrame({"text": ["a b", None, "c"]}, index=[4, 5, 6]))
+    strings = first_strings(pd.DataFrame({"text": ["a b", None, "c"]}, index=[4, 5, 6]))
     assert strings.to_dict() == {4: "a b", 5: "", 6: "c"}
 
 

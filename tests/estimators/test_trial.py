@@ -31,7 +31,7 @@ import classay
 from classay.estimators import trial
 from classay.estimators.adapters import free_seeds, short_name
 from classay.estimators.encoder import encoded
-from classay.estimators.scores import fit_scorer
+from classay.estimators.scores import fit_scorer, scores_of
 from classay.estimators.trial import ready
 from classay.expect import InputError
 from classay.learner.fitting.groups import parameter
@@ -166,7 +166,7 @@ def test_native_categories_reach_gradient_boosting():
     learner = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=5)
     tried = ready(learner, X[["size", "hue", "n"]], y)
     assert tried.learner is learner
-    fitted = fit_scorer(tried.learner, X[["size", "hue", "n"]], y, 0).fitted.estimator
+    fitted = fit_scorer(tried.learner, X[["size", "hue", "n"]], y, 0).estimator
     assert fitted.n_features_in_ == 3
     assert fitted.is_categorical_.tolist() == [False, True, False]
 
@@ -350,7 +350,7 @@ def test_a_bare_text_pipeline_gets_the_strings():
     assert parameter(tried.learner, "logisticregression__C") == "learner__logisticregression__C"
     scorer = fit_scorer(tried.learner, X, y, 0)
     assert (scorer.predict(X) == y).all()
-    assert scorer.scores(X).shape == (len(X), 2)
+    assert scores_of(scorer.estimator, X).shape == (len(X), 2)
     assert classay.record(tried.learner, X, y, HalfSplits(2), 1, executor=1).present.all()
 
 

@@ -2,6 +2,6 @@
 
 Read `adapters` (names, seeds, labels that a learner accepts), `fit` (the one kernel that fits, and its lock), `scores`
 (scores of every class), `trial` (whether a learner takes the user's table as it is, and the wrapping if not), `encoder`
-and `texts` (categories, missing values and texts as numbers inside each fit), `spec` (learners from text, as commands
-and files give them, without running code).
+(categories, missing values and texts as numbers inside each fit), `spec` (learners from text, as commands and files
+give them, without running code; `plain_parameters` says which values they may set).
 """

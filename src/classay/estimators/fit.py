@@ -24,10 +24,12 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from .. import seeds
 from ..arrays import Floats
 from ..expect import InputError
+from ..inputs import label_array
 from ..private_apis import own_requests
-from .adapters import as_given, numbered, short_name
+from .adapters import as_given, free_seeds, numbered, short_name
 
 turn = threading.RLock()
 
@@ -38,10 +40,22 @@ class Fitted:
 
     estimator: Any
     indexed: NDArray[Any] | None
+    warnings: tuple[str, ...] = ()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Its predictions, as labels of the user."""
         return as_given(self.estimator.predict(X), self.indexed)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes in the order of its scores, as labels of the user."""
+        return as_given(label_array(self.estimator.classes_, "classes_"), self.indexed)
+
+
+def seeded(learner: Any, seed: int, purpose: str, *place: int) -> dict[str, int]:
+    """A value for every seed that the user left free, by purpose and place."""
+    free = free_seeds(learner)
+    return dict(zip(free, seeds.integers(seed, purpose, *place, count=len(free)))) if free else {}
 
 
 def fresh_copy(learner: Any, random_states: Mapping[str, int]) -> Any:

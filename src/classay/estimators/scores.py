@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,46 +13,24 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from .. import seeds
 from ..arrays import Floats
 from ..expect import InputError
-from ..inputs import label_array
-from .adapters import as_given, free_seeds, short_name
-from .fit import Fitted, fit_once, guard, turn
-
-
-@dataclass(frozen=True)
-class Scorer:
-    """A fitted classifier, the classes that it scores, in their order, and the warnings of its fit."""
-
-    fitted: Fitted
-    classes: NDArray[Any]
-    warnings: tuple[str, ...]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Its predictions, as labels of the user."""
-        return self.fitted.predict(X)
-
-    def scores(self, X: Any) -> NDArray[Any]:
-        """Scores (n, K) in the order of `classes`: `decision_function`, `predict_log_proba` or `predict_proba`."""
-        return scores_of(self.fitted.estimator, X)
+from .adapters import as_given, short_name
+from .fit import Fitted, fit_once, guard, seeded, turn
 
 
 def fit_scorer(
     learner: Any, X: Any, y: NDArray[Any], seed: int, *place: int, sample_weight: Floats | None = None
-) -> Scorer:
+) -> Fitted:
     """Fit a classifier for its scores. Every free `random_state` is set by seed and place."""
-    free = free_seeds(learner)
-    random_states = dict(zip(free, seeds.integers(seed, "fit", *place, count=len(free)))) if free else {}
     with guard() as watched:
         try:
-            fitted = fit_once(learner, X, y, random_states, sample_weight=sample_weight)
+            fitted = fit_once(learner, X, y, seeded(learner, seed, "fit", *place), sample_weight=sample_weight)
         except Exception as error:  # a learner may raise anything
             raise InputError(f"{short_name(learner)} could not be fitted: {type(error).__name__}: {error}") from error
     if not hasattr(fitted.estimator, "classes_"):
         raise InputError(f"{short_name(learner)} has no `classes_` when fitted; expected a classifier.")
-    classes = as_given(label_array(fitted.estimator.classes_, "classes_"), fitted.indexed)
-    return Scorer(fitted, classes, tuple(watched.warnings()))
+    return replace(fitted, warnings=tuple(watched.warnings()))
 
 
 def scores_of(classifier: Any, X: Any) -> NDArray[Any]:
@@ -159,7 +137,7 @@ def _read_scores(kind: str, values: Any, estimator: Any, fitted: Fitted) -> Clas
     """Scores as one column per class, or why they are none."""
     if not hasattr(estimator, "classes_"):
         return "it has no classes_, so its scores cannot be assigned to classes"
-    classes = as_given(label_array(estimator.classes_, "classes_"), fitted.indexed)
+    classes = replace(fitted, estimator=estimator).classes
     scores = np.asarray(values, dtype=float)
     if scores.ndim == 2 and scores.shape[1] == 1 and len(classes) == 2:
         scores = scores[:, 0]

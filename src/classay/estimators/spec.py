@@ -26,22 +26,15 @@ from ..private_apis import check_parameters
 from .plain_parameters import expect_plain
 
 ELSEWHERE = {
-    "XGBClassifier": "xgboost",
-    "XGBRFClassifier": "xgboost",
-    "LGBMClassifier": "lightgbm",
-    "CatBoostClassifier": "catboost",
-    "XGBRegressor": "xgboost",
-    "XGBRFRegressor": "xgboost",
-    "LGBMRegressor": "lightgbm",
-    "CatBoostRegressor": "catboost",
+    f"{name}{kind}": package
+    for kind in ("Classifier", "Regressor")
+    for name, package in {"XGB": "xgboost", "XGBRF": "xgboost", "LGBM": "lightgbm", "CatBoost": "catboost"}.items()
 }
 SILENT: dict[str, dict[str, Any]] = {
-    "LGBMClassifier": {"verbose": -1},
-    "LGBMRegressor": {"verbose": -1},
-    "CatBoostClassifier": {"verbose": False, "allow_writing_files": False},
-    "CatBoostRegressor": {"verbose": False, "allow_writing_files": False},
+    "lightgbm": {"verbose": -1},
+    "catboost": {"verbose": False, "allow_writing_files": False},
 }
-"""Defaults unless set otherwise: these print at every fit, or leave files behind."""
+"""Defaults unless set otherwise, by package: these print at every fit, or leave files behind."""
 USUAL_MODULES = ("linear_model", "preprocessing", "tree", "ensemble", "neighbors", "naive_bayes", "svm", "impute")
 LONGEST, DEEPEST = 10_000, 30
 CALLED = re.compile(r"([^=():]*[^=():\s][^=():]*)=(?!=)")
@@ -83,21 +76,14 @@ def learner_from_text(text: str, allow_import: bool = False, regressors: bool = 
     >>> learner_from_text("make_pipeline(StandardScaler(), Ridge())", regressors=True)[1][-1]
     Ridge()
     """
-    text = text.strip()
-    if len(text) > LONGEST:
-        raise InputError(f"A learner of {len(text)} characters was given; the limit is {LONGEST}.")
-    foreign = re.match(r"([A-Za-z_][\w.]*):(?=[A-Za-z_])", text)
+    foreign = re.match(r"\s*([A-Za-z_][\w.]*):(?=[A-Za-z_])", text)
     if foreign and not allow_import:
         raise InputError(f"{_short(text)!r} would import code from {foreign[1]!r}. Add --allow-import if you trust it.")
-    try:
-        node = _parse(text[foreign.end() :] if foreign else text)
-        if _depth(node) > DEEPEST:
-            raise RecursionError
-        role = "learner" if regressors else "classifier"
-        learner = _imported(foreign[1], node, regressors) if foreign else _known(node, role)
-        return (foreign[0] if foreign else "") + ast.unparse(node).removesuffix("()"), learner
-    except (RecursionError, MemoryError) as error:
-        raise InputError(f"The learner {_short(text)!r} is nested too deeply to be read.") from error
+    node = _parse(text[foreign.end() :] if foreign else text)
+    learner = (
+        _imported(foreign[1], node, regressors) if foreign else _known(node, "learner" if regressors else "classifier")
+    )
+    return (f"{foreign[1]}:" if foreign else "") + ast.unparse(node).removesuffix("()"), learner
 
 
 def regressor_from_text(text: str) -> Any:
@@ -106,38 +92,33 @@ def regressor_from_text(text: str) -> Any:
     >>> regressor_from_text("Ridge(alpha=2)")
     Ridge(alpha=2)
     """
-    if len(text) > LONGEST:
-        raise InputError(f"A regressor of {len(text)} characters was given; the limit is {LONGEST}.")
-    try:
-        node = _parse(text.strip())
-        if _depth(node) > DEEPEST:
-            raise RecursionError
-        return _known(node, "regressor")
-    except (RecursionError, MemoryError) as error:
-        raise InputError(f"The regressor {_short(text)!r} is nested too deeply to be read.") from error
+    return _known(_parse(text), "regressor")
 
 
 def _parse(text: str) -> ast.expr:
+    """The parsed text, if it is a name with or without arguments, and neither long nor deep."""
+    if len(text) > LONGEST:
+        raise InputError(f"A learner of {len(text)} characters was given; the limit is {LONGEST}.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a stray backslash in a string is not worth a warning here
-            node = ast.parse(text, mode="eval").body
+            node = ast.parse(text.strip(), mode="eval").body
+        level: list[ast.AST] = [node]
+        for _ in range(DEEPEST):  # level by level: a recursion would fail on exactly what is to be detected
+            level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        if level:
+            raise RecursionError
     except (SyntaxError, ValueError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise InputError(
             f"The learner {_short(text)!r} cannot be read ({reason}); expected a name with or without arguments, "
             f"{EXAMPLE}."
         ) from error
+    except (RecursionError, MemoryError) as error:
+        raise InputError(f"The learner {_short(text)!r} is nested too deeply to be read.") from error
     if not isinstance(node.func if isinstance(node, ast.Call) else node, ast.Name):
         raise InputError(f"The learner {_short(text)!r} is not a name with or without arguments; write {EXAMPLE}.")
     return node
-
-
-def _depth(node: ast.AST) -> int:
-    level, depth = [node], 0
-    while level:  # level by level: a recursion would fail on exactly what is to be detected
-        level, depth = [child for parent in level for child in ast.iter_child_nodes(parent)], depth + 1
-    return depth
 
 
 def _known(node: ast.expr, role: str = "classifier") -> Any:
@@ -160,24 +141,35 @@ def _name(node: ast.expr) -> str:
 
 
 def _lookup(name: str, role: str) -> Any:
-    elsewhere = _elsewhere(role)
+    roles = {"learner": ("classifier", "regressor")}.get(role, (role,))
+    elsewhere = {
+        key: package
+        for key, package in ELSEWHERE.items()
+        if role == "learner" or (role == "classifier" and key.endswith("Classifier"))
+    }
     if name in elsewhere:
-        package = elsewhere[name]
-        if importlib.util.find_spec(package) is None:
-            raise InputError(f"{name} needs {package}, which is not installed. Run `pip install {package}`.")
-        try:
-            return getattr(importlib.import_module(package), name)
-        except (ImportError, OSError) as error:  # a part of it is missing, or a system library
-            raise InputError(f"{name} needs {package}, which cannot be imported: {error}.") from error
-    roles = ("classifier", "regressor") if role == "learner" else (role,)
-    for each in roles:
-        found = _usual(name, each)
-        if found is not None:
-            return found
-    known = {key: kind for each in roles for key, kind in _estimators(each).items()}
+        return _from_package(name, elsewhere[name])
+    for wanted in roles:
+        if (usual := _usual(name, wanted)) is not None:
+            return usual
+    known = {key: kind for wanted in roles for key, kind in _estimators(wanted).items()}
     if name in known:
         return known[name]
-    wanted, names = " or ".join(roles), [*known, *elsewhere]
+    raise _unknown(name, role, roles, known, [*known, *elsewhere])
+
+
+def _from_package(name: str, package: str) -> Any:
+    if importlib.util.find_spec(package) is None:
+        raise InputError(f"{name} needs {package}, which is not installed. Run `pip install {package}`.")
+    try:
+        return getattr(importlib.import_module(package), name)
+    except (ImportError, OSError) as error:  # a part of it is missing, or a system library
+        raise InputError(f"{name} needs {package}, which cannot be imported: {error}.") from error
+
+
+def _unknown(name: str, role: str, roles: tuple[str, ...], known: dict[str, Any], names: list[str]) -> InputError:
+    """The error for a name that is not one of the role: what it is, or what is near it."""
+    wanted = " or ".join(roles)
     for other in ("regressor", "transformer", "classifier"):
         foreign = other == "regressor" and role == "classifier" and name in ELSEWHERE
         if other not in roles and (foreign or name in _estimators(other)):
@@ -185,19 +177,10 @@ def _lookup(name: str, role: str) -> Any:
             hint = f" Did you mean {alike}?" if alike != name and alike in names else nearest(name, known)
             if other == "transformer":
                 hint = f" Use it before one: make_pipeline({name}(), LogisticRegression())."
-            raise InputError(f"{name} is a {other}; expected a {wanted}.{hint}")
+            return InputError(f"{name} is a {other}; expected a {wanted}.{hint}")
     hint = nearest(name, names)
     own_code = " Write your own code as module:name." if role in ("classifier", "learner") and not hint else ""
-    raise InputError(f"{name!r} is not a {wanted} of scikit-learn.{hint or f' There are {shown(known)}.'}{own_code}")
-
-
-def _elsewhere(role: str) -> dict[str, str]:
-    """The learners of other packages that have a role."""
-    if role == "learner":
-        return ELSEWHERE
-    return {
-        name: package for name, package in ELSEWHERE.items() if role == "classifier" and name.endswith("Classifier")
-    }
+    return InputError(f"{name!r} is not a {wanted} of scikit-learn.{hint or f' There are {shown(known)}.'}{own_code}")
 
 
 def _usual(name: str, role: str) -> Any:
@@ -272,7 +255,7 @@ def _call(name: str, make: Any, node: ast.expr, own_code: bool = False, inner: s
     if wanting:
         raise InputError(f"{name} needs a value for {shown(wanting)}.")
     try:
-        made = make(**{**SILENT.get(name, {}), **arguments})
+        made = make(**{**SILENT.get(ELSEWHERE.get(name, ""), {}), **arguments})
         check_parameters(made)  # so that a wrong value is reported now, not later in every refit
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} does not accept its arguments: {_short(str(error), 300)}") from error

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from .. import seeds
 from ..arrays import Ints
@@ -26,9 +27,9 @@ from ..expect import InputError
 from ..inputs import labels, one_per_row, take
 from ..notes import Note
 from ..splits import at_even_steps, sorted_by_class
-from .adapters import free_seeds, kind_of, short_name
-from .encoder import TextColumn, encoded, encoding_in_words, is_ready
-from .fit import fit_once, guard
+from .adapters import kind_of, short_name
+from .encoder import TableEncoder, encoded, encoding_in_words, first_strings, is_ready
+from .fit import fit_once, guard, seeded
 
 FEW, MANY = 200, 5_000
 """Rows of a trial, and of a second one before a failure counts: 200 rows may be too few for a learner."""
@@ -51,7 +52,7 @@ class Ready:
     @property
     def takes_texts(self) -> bool:
         """Whether the learner itself takes texts: as they are, or as a series of strings."""
-        return not self.wrapped or isinstance(self.learner.steps[0][1], TextColumn)
+        return not self.wrapped or not isinstance(self.learner.steps[0][1], TableEncoder)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -97,7 +98,7 @@ def ready(learner: Any, X: Any, y: Any, seed: int = 0, texts: Collection[Any] = 
 def _wrapped_forms(learner: Any, X: pd.DataFrame, texts: Collection[Any]) -> Iterator[Ready]:
     """Ways to change the table for a learner, the least change first."""
     if X.shape[1] == 1 and types.infer_dtype(X.iloc[:, 0], skipna=True) == "string":
-        pipeline = Pipeline([("encode", TextColumn()), ("learner", learner)])
+        pipeline = Pipeline([("encode", FunctionTransformer(first_strings)), ("learner", learner)])
         yield Ready(pipeline, f"the column {X.columns[0]} as a series of strings")
     yield Ready(encoded(learner, X, texts), encoding_in_words(X, texts))
 
@@ -133,12 +134,10 @@ class _Trial:
 
     def _attempt(self, learner: Any, most: int) -> str:
         rows = self._rows(most)
-        free = free_seeds(learner)
-        random_states = dict(zip(free, seeds.integers(self.seed, "trial fit", count=len(free)))) if free else {}
         try:
             with guard(self.seed % 2**32), redirect_stdout(io.StringIO()):
                 table = self._table(rows)
-                fitted = fit_once(learner, table, self.y[rows], random_states)
+                fitted = fit_once(learner, table, self.y[rows], seeded(learner, self.seed, "trial fit"))
                 one_per_row(fitted.predict(self._table(rows)), rows.size, "prediction")
         except Exception as error:  # a learner may raise anything
             return _in_short(error)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from .. import expect, seeds
 from ..arrays import Floats, Ints
 from ..engine.progress import Progress
-from ..estimators.fit import guard, turn
-from ..estimators.scores import Scorer, fit_scorer
+from ..estimators.fit import Fitted, guard, turn
+from ..estimators.scores import fit_scorer
 from ..estimators.trial import ready
 from ..expect import InputError
 from ..frames import pandas_of
@@ -177,7 +177,7 @@ def importance(
     return Importance(tuple(table.columns), per_refit, _overlap(per_refit, first), first, name, test.size, seed)
 
 
-def _importances(fitted: Scorer, points: pd.DataFrame, truth: Any, shuffles: list[Ints]) -> list[float]:
+def _importances(fitted: Fitted, points: pd.DataFrame, truth: Any, shuffles: list[Ints]) -> list[float]:
     """By how much the Brier score rises when each column is shuffled."""
     usual = _brier(fitted, points, truth)
     made = []
@@ -191,10 +191,10 @@ def _importances(fitted: Scorer, points: pd.DataFrame, truth: Any, shuffles: lis
     return made
 
 
-def _brier(fitted: Scorer, points: pd.DataFrame, truth: Any) -> float:
+def _brier(fitted: Fitted, points: pd.DataFrame, truth: Any) -> float:
     """Mean squared error of the probabilities, or of the labels where there are none."""
     is_class = np.asarray(truth)[:, None] == fitted.classes[None, :]
-    classifier = fitted.fitted.estimator
+    classifier = fitted.estimator
     with turn, guard():
         if hasattr(classifier, "predict_proba"):
             given = np.asarray(classifier.predict_proba(points), dtype=float)

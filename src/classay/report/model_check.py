@@ -287,7 +287,7 @@ def predictions_of(
         assert isinstance(folds, Labelings)
         held = folds.out_of_fold()
         return ModelPredictions.of_learner(classes[held.labels], held.probabilities, held.scores, classes)
-    fitted = fit_scorer(usable, X, labels, seed).fitted
+    fitted = fit_scorer(usable, X, labels, seed)
     both = np.split(ranking_and_probabilities(fitted, X_test, classes), 2, axis=1)
     scores, probabilities = (None if np.isnan(each).any() else each for each in both)
     return ModelPredictions.of_learner(fitted.predict(X_test), probabilities, scores, classes)

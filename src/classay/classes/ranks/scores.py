@@ -19,7 +19,7 @@ from ... import seeds
 from ...arrays import Ints
 from ...engine import work
 from ...estimators.adapters import kind_of, short_name
-from ...estimators.scores import fit_scorer
+from ...estimators.scores import fit_scorer, scores_of
 from ...expect import InputError, fraction, one_of, shown, whole
 from ...frames import pandas_of
 from ...inputs import label_array, take, text_rows
@@ -110,7 +110,7 @@ def rank_split(split: LearnerSplit, marginal: bool | None = None, name: str | No
         step = max(1, CHUNK // split.classes.size)
         for start in range(0, test.size, step):
             rows = test[start : start + step]
-            yield scorer.scores(take(split.X, rows)), split.classes[split.codes[rows]]
+            yield scores_of(scorer.estimator, take(split.X, rows)), split.classes[split.codes[rows]]
 
     why = ""
     if marginal is None:
