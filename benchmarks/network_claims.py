@@ -5,8 +5,7 @@ figure with accuracy, within data set and architecture, with the factors of trai
 of training only, label noise only (share of pairs in which the clean network has the larger figure, scaled to −1..1).
 `alpha` is a power law as WeightWatcher's, fitted by classay's own short function; `weightwatcher` the package's own
 mean alpha, where given; `weight_norm` the norm of all weights.
-Then what each figure is good for. What a combination of figures can do on data sets left out is in
-`network_calibration.py`.
+Then what each figure is good for.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ import sys
 import warnings
 from pathlib import Path
 
-import network_fit as fitting
 import network_measure as measuring
 import numpy as np
 import pandas as pd
 import timing
 import torch
 from network_probes import PROBES
+from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from classay.network.quality.figures import FIGURES
@@ -102,16 +101,28 @@ def correlations(table: pd.DataFrame) -> None:
     for name in (*FIGURES, *PROBES, *BESIDE):
         if name in table:
             values = table[name].to_numpy()
-            own = fitting.by_group(table, values, ["data", "architecture"])
+            own = by_group(table, values, ["data", "architecture"])
             rows.append(
                 {
                     "figure": name, "data+architecture": np.nanmean(own), "least": np.nanmin(own),
                     "most": np.nanmax(own),
-                    **factors(table, values), "data, across": np.nanmean(fitting.by_group(table, values, ["data"])),
-                    "pooled": fitting.by_group(table.assign(all=0), values, ["all"])[0],
+                    **factors(table, values), "data, across": np.nanmean(by_group(table, values, ["data"])),
+                    "pooled": by_group(table.assign(all=0), values, ["all"])[0],
                 }
             )  # fmt: skip
     timing.show(rows, "Spearman's correlation with accuracy, mean over groups; the factors of training apart")
+
+
+def by_group(table: pd.DataFrame, values: np.ndarray, keys: list[str], least: int = 4) -> np.ndarray:
+    """Rank correlation of values with accuracy in every group of at least so many networks."""
+    known = table.assign(values=values)[np.isfinite(values)]
+    return np.array(
+        [
+            spearmanr(group["values"], group["test"]).statistic
+            for _, group in known.groupby(keys)
+            if len(group) >= least and np.ptp(group["test"]) > 0
+        ]
+    )
 
 
 def factors(table: pd.DataFrame, values: np.ndarray) -> dict[str, float]:
@@ -125,8 +136,8 @@ def factors(table: pd.DataFrame, values: np.ndarray) -> dict[str, float]:
         if len(clean) == 1 and len(wrong) == 1:
             signs.append(np.sign(clean["value"].iloc[0] - wrong["value"].iloc[0]))
     return {
-        "data only": float(np.nanmean(fitting.by_group(table[more], values[more], keys))),
-        "steps only": float(np.nanmean(fitting.by_group(table[longer], values[longer], keys, 3))),
+        "data only": float(np.nanmean(by_group(table[more], values[more], keys))),
+        "steps only": float(np.nanmean(by_group(table[longer], values[longer], keys, 3))),
         "noise only": float(np.nanmean(signs)) if signs else float("nan"),
     }
 
@@ -228,8 +239,8 @@ def alike(folder: Path, data: Path) -> None:
         rows.append(
             {
                 "network": name, "accuracy": about["test"],
-                "prototypes": fitting.spearman(quality.cosines[pairs], mistaken),
-                "rows of the head": fitting.spearman((units @ units.T)[pairs], mistaken),
+                "prototypes": spearmanr(quality.cosines[pairs], mistaken).statistic,
+                "rows of the head": spearmanr((units @ units.T)[pairs], mistaken).statistic,
             }
         )  # fmt: skip
     timing.show(

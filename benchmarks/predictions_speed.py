@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 import classay
-from classay.learner.records.prediction_table import prediction_table
 from classay.report.predictions import predictions_report
 
 
@@ -37,7 +36,7 @@ def main() -> None:
     timed("stability", lambda: classay.stability(record))
     timed("judges", lambda: classay.judges(record))
     timed("repeats_needed", lambda: classay.judges(record).repeats_needed())
-    timed("report on predictions", lambda: predictions_report(prediction_table(table, **roles)))
+    timed("report on predictions", lambda: predictions_report(record))
     one = rng.integers(5, size=10**6)
     old = classay.Labelings.from_arrays([np.where(rng.random(10**6) < 0.1, 0, one)], one)
     new = classay.Labelings.from_arrays([np.where(rng.random(10**6) < 0.1, 1, one)], one)

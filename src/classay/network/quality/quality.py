@@ -4,7 +4,7 @@ The head's rows, the features of prototypes, the paper's bounds on accuracy, whi
 what training changed, which layers look untrained and which classes no input reaches. Accuracy only by labelled rows:
 a linear combination of the figures, fitted on 302 small networks whose accuracy is known and whose factors of training
 were varied apart, had a rank correlation of .22 [.07, .38] with accuracy on data sets left out, and put 62 % of 3,403
-pairs of networks into the right order (`benchmarks/network_calibration.py`).
+pairs of networks into the right order.
 """
 
 from __future__ import annotations
