@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import importlib
 import os
@@ -33,42 +34,47 @@ LACKS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, e
 COMMANDS = {
     "Report": {
         "report": "Report on learners and data on one page: findings first, then charts, then tables.",
-        "check": "Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate "
-        "fails.",
-        "compare": "Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where it "
-        "got worse.",
+        "check": "Check learners and data against thresholds (gates); exit code 1 if any gate fails.",
+        "compare": "Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where.",
     },
     "Learners": {
-        "learner": "Measure the bias of learners, how repeatable they are, their metrics, and what a retraining "
-        "changes.",
-        "sweep": "Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and "
-        "accuracy.",
-        "drift": "Detect whether batches of data show a change of the process, or only the usual variation of the "
-        "learner.",
+        "learner": "Measure the bias of learners, their repeatability and metrics, and what a retraining changes.",
+        "sweep": "Measure how the bias, variation and accuracy of learners change along a parameter.",
+        "drift": "Detect whether batches of data show a change, or only the usual variation of the learner.",
     },
     "Data": {
-        "data": "Measure how hard each row is, the accuracy to beat, whether a model beats it, and where errors "
-        "concentrate.",
+        "data": "Measure how hard each row is, the accuracy to beat, and where a model's errors concentrate.",
     },
     "Networks": {
-        "network": "Describe networks from architecture and weights alone; with a test set, estimate accuracies and "
-        "rank them.",
+        "network": "Describe networks by their weights alone; with a test set, also estimate and rank accuracies.",
     },
     "Number of classes": {
-        "classes": "Estimate accuracy for any number of classes, also more than the data have, and the information in "
-        "the scores.",
-        "identify": "Measure how often a response identifies the right stimulus among k, and the information that "
-        "this takes.",
+        "classes": "Estimate accuracy for more classes than the data have, and the information in the scores.",
+        "identify": "Measure how often a response identifies the right stimulus among k, and its information.",
     },
     "Tools": {
-        "runs": "List the records in a store, complete or not, with their sizes; or remove files that are no longer "
-        "useful.",
+        "runs": "List the records in a store with their sizes, or remove files that are no longer useful.",
     },
 }
 """Panel of the help page -> command -> summary. The command is in `commands/`, in a module of the same name.
 
 The summary is repeated here so that the help page needs none of these modules, which import scikit-learn and pandas.
 """
+
+
+ELSEWHERE = {
+    **dict.fromkeys(["bias", "orientation", "kinship", "metrics", "scores"], "classay learner DATA"),
+    "stability": "classay learner DATA --scheme halves",
+    **dict.fromkeys(["retrain", "retraining"], "classay learner DATA --scheme retrain"),
+    **dict.fromkeys(["complexity", "labels", "leaks"], "classay data DATA"),
+    "slices": "classay data PREDICTIONS --wrong 'label != predicted'",
+    "predictions": "classay report PREDICTIONS --truth COLUMN",
+    "gates": "classay check FILE",
+    "init": "classay check REPORT --init",
+    "schema": "classay report --schema",
+    **dict.fromkeys(["preference", "judges", "agreement"], "the function of that name in Python"),
+}
+"""Names that are looked for among the commands, and where they are."""
 
 
 class LazyGroup(TyperGroup):
@@ -206,17 +212,22 @@ def _run(arguments: list[str]) -> int:
 
 
 def _spelled_out(arguments: list[str]) -> list[str]:
-    """The arguments, with --mlflow= for an --mlflow without an address: a Typer option takes a value always or never.
+    """The arguments as Typer takes them, for which an option has exactly one value.
+
+    An --mlflow without an address is --mlflow=, and several numbers after --k are one value.
 
     >>> _spelled_out(["report", "--mlflow", "iris"]), _spelled_out(["report", "--mlflow", "sqlite:///a.db"])
     (['report', '--mlflow=', 'iris'], ['report', '--mlflow', 'sqlite:///a.db'])
+    >>> _spelled_out(["classes", "scores.npz", "--k", "100", "1000"])
+    ['classes', 'scores.npz', '--k', '100,1000']
     """
-    words = list(arguments)
-    for place, word in enumerate(words):
-        after = words[place + 1] if place + 1 < len(words) else ""
+    words: list[str] = []
+    for word, after in zip(arguments, [*arguments[1:], ""]):
         is_address = after == "databricks" or (re.match(r"[a-z][a-z0-9+.-]*:", after) and after[:7] != "openml:")
-        if word == "--mlflow" and not is_address:
-            words[place] = "--mlflow="
+        if words[-2:-1] in (["--k"], ["-k"]) and re.fullmatch(r"[\d_,\s]+", word) and not os.path.exists(word):
+            words[-1] += f",{word}"
+        else:
+            words.append("--mlflow=" if word == "--mlflow" and not is_address else word)
     return words
 
 
@@ -259,15 +270,24 @@ def _message(error: Exception) -> str:
         from ..files import quoted
 
         return f"{quoted(str(error.filename))} cannot be used: {error.strerror}. Choose another path."
-    explain = getattr(error, "format_message", None)
-    if explain is None:
+    if not hasattr(error, "format_message"):
         return (
             f"{type(error).__name__}: {error}. This is a bug in classay, not your mistake. Run with --debug for "
             "the traceback."
         )
-    context = getattr(error, "ctx", None)
-    command = "classay" if context is None else context.command_path
-    return f"{explain().strip()} See {command} --help."
+    return _usage_message(error)
+
+
+def _usage_message(error: Any) -> str:
+    """What is wrong with the command line, and what may be meant instead."""
+    message, command = error.format_message().strip(), "classay" if error.ctx is None else error.ctx.command_path
+    if option := getattr(error, "option_name", None):
+        known = [name.strip("-") for parameter in error.ctx.command.params for name in parameter.opts]
+        close = " or ".join(f"--{name}" for name in difflib.get_close_matches(option.strip("-"), known, 2))
+        message = f"There is no option {option}." + (f" Did you mean {close}?" if close else "")
+    elif (missing := re.match(r"No such command '(.*?)'", message)) and missing[1] in ELSEWHERE:
+        message = f"There is no command {missing[1]!r}. Use {ELSEWHERE[missing[1]]}."
+    return f"{message}{'' if message[-1:] in '.?' else '.'} See {command} --help."
 
 
 def _silence() -> None:

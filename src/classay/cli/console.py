@@ -6,22 +6,18 @@ import ctypes
 import functools
 import io
 import json
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO, TypeVar
+from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..printable import printable, printable_json
-
-if TYPE_CHECKING:
-    from ..intervals import Estimate
 
 PARTIAL = 3
 """Exit code when only part of the work was done."""
@@ -165,17 +161,6 @@ def table(title: str, columns: list[str], rows: list[list[str]], caption: str = 
     for row in rows:
         content.add_row(*(Text(printable(cell, keep_lines=place > 0)) for place, cell in enumerate(row)))
     return content
-
-
-def figure(estimate: Estimate, digits: int = 2) -> str:
-    """An estimate on two lines: value, then interval."""
-    spread = f"[{estimate.low:z.{digits}f}, {estimate.high:z.{digits}f}]"
-    return f"{estimate.prefix}{estimate.value:z.{digits}f}\n{spread}" if estimate.known else f"unknown\n{spread}"
-
-
-def number(value: float | None) -> str:
-    """A figure without interval, or nothing if it is unknown."""
-    return "" if value is None or not math.isfinite(value) else f"{value:.4g}"
 
 
 def writable_folder(folder: Path | None, option: str) -> None:

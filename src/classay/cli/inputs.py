@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -16,7 +15,7 @@ import typer
 
 from .. import expect
 from ..classes.ranks.ranks import Ranks
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, shown
 from ..files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text, quoted
 from ..learner.records.labelings import Labelings
 from ..learner.records.predictions import load
@@ -36,6 +35,11 @@ def roles_of(table: Data) -> dict[str, Any]:
         if table.groups is not None and table.test.groups is not None:
             roles["groups"] = np.concatenate([table.groups, table.test.groups])
     return {name: values for name, values in roles.items() if values is not None}
+
+
+def rows_or_share(size: float | None) -> float | int | None:
+    """A size as options have it: a share, or above 1 a whole number of rows."""
+    return int(size) if size is not None and size > 1 and size.is_integer() else size
 
 
 # Files of predictions, records and reports.
@@ -70,9 +74,10 @@ class Predictions(Group):
         list[str] | None,
         typer.Option("--score", metavar="COLUMN", help="Score of the prediction, or of every class, such as p_*."),
     ] = None
-    wide: Annotated[str, typer.Option("--wide", help="What several prediction columns are: variant or run.")] = (
-        "variant"
-    )
+    wide: Annotated[
+        str | None,
+        typer.Option("--wide", help="What several prediction columns are: variant or run. Default: by command."),
+    ] = None
     normalise: Annotated[
         bool,
         typer.Option("--normalise", help="Ignore case, spaces, and quotes or punctuation at the ends of predictions."),
@@ -86,46 +91,30 @@ class Predictions(Group):
         usual = type(self)()
         return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
 
-    def table(self, source: str | Path, groups: str | None = None) -> Labelings:
-        """The predictions in a file."""
+    def table(self, source: str | Path, groups: str | None = None, wide: str = "variant") -> Labelings:
+        """The predictions in a file. `wide` is what several columns of predictions are, unless an option says it."""
         frame = read_frame(source)
         if self.truth is None:
             raise InputError(
                 f"'{source}' is a table; --truth must name the column of the true class. There are "
                 f"{shown(frame.columns, 12)}."
             )
-        for role in ("truth", "item", "run", "variant"):
-            name = getattr(self, role)
-            if name is not None and name not in frame:
-                raise InputError(
-                    f"--{role} is {name!r}, which is not a column of '{source}'.{nearest(name, frame.columns)} There "
-                    f"are {shown(frame.columns, 12)}."
-                )
         roles = {**vars(self), "prediction": self.prediction or None, "score": self.score or None}
-        return Labelings.from_frame(frame, groups=groups, name=Path(source).stem, **roles)
+        return Labelings.from_frame(
+            frame, groups=groups, name=Path(source).stem, **{**roles, "wide": self.wide or wide}
+        )
 
     def record(self, source: str, quiet: bool) -> tuple[Labelings, pd.DataFrame | None]:
         """The record of a file of predictions or a saved record, and the other columns of its items."""
         if Path(source).suffix.lower() in TABLES:
-            table = self.table(source)
+            table = self.table(source, wide="run")
             for note in table.notes:
                 console.say(f"{source}: {note}", quiet)
             return table, table.columns if table.columns is not None and table.columns.shape[1] else None
-        if not Path(source).expanduser().is_file():
-            raise InputError(
-                f"There is no file '{source}'; expected predictions ({', '.join(TABLES[:4])}), a record or a report."
-            )
-        record = load(source)
+        record = load(expect_file(source, "a file", f"Expected predictions ({', '.join(TABLES[:4])}), or a record."))
         if not isinstance(record, Labelings):
             raise InputError(f"'{source}' is the record of a regressor; expected one of a classifier.")
         return record, None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Runs(Predictions):
-    """The same, where several columns of predictions are repetitions."""
-
-    wide: Annotated[str, typer.Option("--wide", help="What several prediction columns are: variant or run.")] = "run"
 
 
 def is_report(source: str) -> bool:
@@ -144,7 +133,7 @@ def holds_scores(source: str) -> bool:
     path = Path(source).expanduser()
     suffix = path.suffix.lower()
     if suffix == ".npz" and os.path.isfile(path):
-        names = {name.lower() for name in _names(path)}
+        names = set(_arrays(path))
         return "scores" in names or not ({"x", "y"} <= names or {"x_train", "y_train"} <= names)
     return suffix in SUFFIXES
 
@@ -161,7 +150,7 @@ def ranks_of(source: str, truth: str | None, marginal: bool | None = None) -> Ra
             )
         arrays = {"scores": array(path)}
     else:
-        arrays = _arrays(path)
+        arrays = _arrays(path, "scores", "y", "classes")
     if "scores" not in arrays or ("y" not in arrays and truth is None):
         raise InputError(
             f"'{path}' has the arrays {expect.shown(arrays) or 'none'}; expected `scores` (rows, classes) and `y`, "
@@ -187,28 +176,19 @@ def array(path: Path) -> Any:
     return loaded
 
 
-def _arrays(path: Path) -> dict[str, Any]:
+def _arrays(path: Path, *wanted: str) -> dict[str, Any]:
+    """The arrays of an .npz file by name in lower case; None for those that are not wanted."""
     try:
         expect_honest_sizes(path)
         with np.load(path, allow_pickle=False) as file:
-            wanted = [name for name in file.files if name.lower() in ("scores", "y", "classes")]
-            arrays = {name.lower(): file[name] for name in wanted}
-            for name, each in arrays.items():
-                expect_numbers_or_text(each, name)
-            return arrays or dict.fromkeys(file.files)
+            arrays = {name.lower(): file[name] if name.lower() in wanted else None for name in file.files}
     except InputError:
         raise
     except UNREADABLE as error:
         raise _unreadable(path, error) from None
-
-
-def _names(path: Path) -> list[str]:
-    """The names of the arrays in an .npz file, without reading them."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            return [name.removesuffix(".npy") for name in file.namelist()]
-    except UNREADABLE as error:
-        raise _unreadable(path, error) from None
+    for name in set(wanted) & set(arrays):
+        expect_numbers_or_text(arrays[name], name)
+    return arrays
 
 
 def labels(path: Path) -> Any:

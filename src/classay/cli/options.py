@@ -36,20 +36,10 @@ HoldoutSize = Annotated[
 Holdouts = Annotated[
     int, typer.Option(help="Number of random groups of test points to average over.", rich_help_panel=ADVANCED)
 ]
-Replace = Annotated[bool, typer.Option(help="Draw subsets with replacement, or without.", rich_help_panel=ADVANCED)]
-EveryClass = Annotated[
-    bool,
+Sizes = Annotated[
+    list[str] | None,
     typer.Option(
-        help="Draw training subsets that lack a class again. The paper draws each subset once.",
-        rich_help_panel=ADVANCED,
-    ),
-]
-Plugin = Annotated[
-    bool,
-    typer.Option(
-        "--plugin",
-        help="Show the paper's plain estimates in tables and charts, biased with few refits.",
-        rich_help_panel=ADVANCED,
+        "--k", "-k", help="Numbers of classes to extrapolate to: --k 1000 10000, or with commas, or repeat --k."
     ),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level of intervals and bounds.")]

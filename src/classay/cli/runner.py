@@ -38,14 +38,13 @@ MOST = 30
 class Outcome:
     """What a command found.
 
-    results : what --json prints by name: results or dicts of them, or a function that makes these; data : the table, or
-    its description; settings : what was chosen where options were left out;
-    text : paragraphs and tables, if not those of the results; charts : makes the charts by name; failed : why others
-    have no results; kept : what an interrupted user may want to know; code : the exit code, if all was done;
-    document : JSON with a schema of its own.
+    results : what --json prints by name: results or dicts of them; data : the table, or its description;
+    settings : what was chosen where options were left out; text : paragraphs and tables, if not those of the results;
+    charts : makes the charts by name; failed : why others have no results; kept : what an interrupted user may want to
+    know; code : the exit code, if all was done; document : JSON with a schema of its own.
     """
 
-    results: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+    results: Mapping[str, Any]
     data: Any = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     text: Iterable[Any] | None = None
@@ -65,7 +64,7 @@ class Done(NamedTuple):
     interrupted: bool
 
 
-def each(named: Mapping[str, T], measure: Callable[[str, T], R]) -> Done:
+def measure_each(named: Mapping[str, T], measure: Callable[[str, T], R]) -> Done:
     """Measure each of several: one that fails does not stop the others; if all fail, that is an error."""
     done: dict[str, Any] = {}
     failed: dict[str, str] = {}
@@ -144,7 +143,7 @@ def deliver(outcome: Outcome, output: Output, settings: Mapping[str, Any]) -> No
         console.write_json(document(outcome, settings) if outcome.document is None else outcome.document)
     else:
         out = console.out()
-        for block in text_of(_made(outcome.results)) if outcome.text is None else outcome.text:
+        for block in text_of(outcome.results) if outcome.text is None else outcome.text:
             if isinstance(block, Printed):
                 out.print()
             out.print(block, markup=False)
@@ -165,14 +164,10 @@ def document(outcome: Outcome, settings: Mapping[str, Any]) -> dict[str, Any]:
         "classay": __version__,
         "data": about(outcome.data) if isinstance(outcome.data, Data) else plain(outcome.data),
         "settings": plain({**settings, **outcome.settings}),
-        **plain(dict(_made(outcome.results))),
+        **plain(dict(outcome.results)),
         "failed": plain(dict(outcome.failed)),
         "interrupted": outcome.interrupted,
     }
-
-
-def _made(results: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    return results() if callable(results) else results
 
 
 def about(table: Data) -> dict[str, Any]:
@@ -195,6 +190,11 @@ def save_charts(folder: Path, charts: Mapping[str, Any], quiet: bool) -> None:
     for name, chart in charts.items():
         for suffix in ("svg", "png"):
             console.say(f"Saved {drawing.save(chart, folder / f'{name}.{suffix}')}", quiet)
+
+
+def drawn(results: Mapping[str, Result | None]) -> dict[str, Any]:
+    """The charts of those results that there are, by name."""
+    return {name: result.plot() for name, result in results.items() if result is not None}
 
 
 # Text and tables from results.
@@ -222,53 +222,64 @@ def figures_table(
 
     Rows are results with the figures as attributes, or dicts; a figure is an Estimate, a number or a text.
     """
-    figures = {name: {each: _part(row, each) for each in headings} for name, row in rows.items()}
-    known = [
-        each
-        for each in headings
-        if any(row[each] is not None and getattr(row[each], "known", True) for row in figures.values())
-    ]
-    cells = [[name, *(cell(row[each]) for each in known)] for name, row in figures.items()]
-    return console.table(title, [first, *(headings[each] for each in known)], cells, caption)
+    cells = [[name, *(_part(row, key) for key in headings)] for name, row in rows.items()]
+    columns = [first, *headings.values()]
+    known = [place for place in range(len(columns)) if any(_is_known(row[place]) for row in cells)]
+    named = [{columns[place]: row[place] for place in known} for row in cells]
+    return rows_table(title, named, {columns[place]: columns[place] for place in known}, caption, len(named))
 
 
 def rows_table(
-    title: str, rows: pd.DataFrame | Iterable[Any], headings: Mapping[Any, str], caption: str = "", most: int = MOST
+    title: str,
+    rows: pd.DataFrame | Iterable[Any],
+    headings: Mapping[Any, str] | None = None,
+    caption: str = "",
+    most: int = MOST,
 ) -> Printed:
-    """A table with the columns that have a heading, from the first rows of a frame, or from results or dicts."""
-    listed = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else list(rows)
+    """A table of the first rows of a frame, or of results or dicts, with the columns that have a heading.
+
+    Without headings: all columns of a frame.
+    """
+    if isinstance(rows, pd.DataFrame):
+        headings = headings or {name: str(name).replace("_", " ") for name in rows}
+        rows = rows.to_dict("records")
+    listed, shown = list(rows), headings or {}
     if len(listed) > most:
         caption = f"{caption} {len(listed) - most:,} more: --json.".strip()
-    cells = [[cell(_part(row, each)) for each in headings] for row in listed[:most]]
-    return console.table(title, list(headings.values()), cells, caption)
+    cells = [[cell(_part(row, key)) for key in shown] for row in listed[:most]]
+    return console.table(title, list(shown.values()), cells, caption)
 
 
-def _part(row: Any, name: Any) -> Any:
-    return row.get(name) if isinstance(row, Mapping) else getattr(row, name)
-
-
-def region_table(title: str, regions: Iterable[Any], rate: str, caption: str = "", what: str = "") -> Printed:
+def region_table(title: str, regions: Iterable[Any], rate: str, what: Iterable[str] = ()) -> Printed:
     """A table of regions or slices: where, how many rows, the rate there and elsewhere, and the q-value.
 
-    rate : what the rate is; what : of regions in pairs with a text, the heading of that text.
+    rate : what the rate is; what : what is higher in each region, if that differs.
     """
+    headings = {"where": "where", "what": "what", "size": "rows", "share": "share", "rate": rate}
+    headings |= {"rest_rate": "elsewhere", "lift": "lift", "q": "q"}
+    kinds = list(what)
     rows = []
-    for each in regions:
-        region, kind = each if what else (each, "")
-        where = f"{region.rank}. {region.condition}"
-        if region.complement:
-            where += f" (lower where {region.complement})"
-        figures = [region.rate, region.rest_rate, region.lift]
+    for place, region in enumerate(regions):
+        lower = f" (lower where {region.complement})" if region.complement else ""
         q_value = p_value_text(region.q_value).removeprefix("= ")
-        rows.append([where, *([kind] if what else []), region.size, f"{region.share:.1%}", *figures, q_value])
-    headings = ["where", *([what] if what else []), "rows", "share", rate, "elsewhere", "lift", "q"]
-    return console.table(title, headings, [list(map(cell, row)) for row in rows], caption)
+        row = {"where": f"{region.rank}. {region.condition}{lower}", "share": f"{region.share:.1%}", "q": q_value}
+        rows.append({**vars(region), **row, "what": kinds[place] if kinds else None})
+    return rows_table(title, rows, headings if kinds else {key: headings[key] for key in headings if key != "what"})
 
 
 def cell(value: Any) -> str:
     """A figure above its interval, a number, or a text."""
     if isinstance(value, Estimate):
-        return console.figure(value, 3)
+        figure = f"{value.prefix}{value.value:z.3f}" if value.known else "unknown"
+        return f"{figure}\n[{value.low:z.3f}, {value.high:z.3f}]"
     if value is None or (isinstance(value, float) and value != value):
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)[:100]
+
+
+def _is_known(value: Any) -> bool:
+    return value is not None and getattr(value, "known", True)
+
+
+def _part(row: Any, name: Any) -> Any:
+    return row.get(name) if isinstance(row, Mapping) else getattr(row, name)

@@ -249,7 +249,7 @@ def _part_name(node: ast.AST) -> str:
 # Comparisons of two sides: columns or fixed values of the same kind
 
 
-TEXT, NUMBER, DATE, MIXED = "text", "number", "date", "mixed"
+TEXT, NUMBER, DATE, DURATION, MIXED = "text", "number", "date", "duration", "mixed"
 KIND_OF_INFERRED = {
     **dict.fromkeys(("boolean", "integer", "floating", "mixed-integer-float", "decimal"), NUMBER),
     "string": TEXT,
@@ -260,7 +260,7 @@ def compare_sides(text: str, compare: Callable[[Any, Any], Any], left: Any, righ
     """Which rows meet `left compare right`, and where it is known; at least one side is a column. `text` is for errors.
 
     A comparison that would be false in every row, because it compares a number with text, is refused. Text compared
-    with dates is read as a date, both in UTC.
+    with dates is read as a date, both in UTC; text compared with durations as a duration, such as '90 min'.
 
     >>> meets, known = compare_sides("size > 1", operator.gt, pd.Series([1.0, 2.0, None]), 1)
     >>> meets.tolist(), known.tolist()
@@ -268,12 +268,17 @@ def compare_sides(text: str, compare: Callable[[Any, Any], Any], left: Any, righ
     """
     series = [side for side in (left, right) if isinstance(side, pd.Series)]
     known = np.logical_and.reduce([side.notna().to_numpy(dtype=bool) for side in series])
-    if {_kind(left), _kind(right)} == {DATE, TEXT}:
-        try:
-            left, right = (_dates(side) if _kind(side) == TEXT else side for side in (left, right))
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{text!r} compares dates with a text that is not one. Write '2024-01-31'.") from error
+    for kind, read, example in ((DATE, _dates, "2024-01-31"), (DURATION, pd.to_timedelta, "90 min")):
+        if {_kind(left), _kind(right)} == {kind, TEXT}:
+            try:
+                left, right = (read(side) if _kind(side) == TEXT else side for side in (left, right))
+            except (ValueError, TypeError) as error:
+                raise InputError(
+                    f"{text!r} compares {kind}s with a text that is not one. Write {example!r}."
+                ) from error
     kinds = {_kind(left), _kind(right)}
+    if DURATION in kinds and len(kinds) > 1:
+        raise InputError(f"{text!r} compares a duration with a {min(kinds - {DURATION})}. Write it as text: '90 min'.")
     if len(kinds) > 1 and MIXED not in kinds:
         raise InputError(
             f"{text!r} compares {_kind(left)} with {_kind(right)}, which are never equal. Put text in quotes ('1'), "
@@ -313,11 +318,11 @@ def _kind(side: Any) -> str:
     if isinstance(side, str):
         return TEXT
     if not isinstance(side, pd.Series):
-        return DATE if isinstance(side, pd.Timestamp) else NUMBER
+        return DATE if isinstance(side, pd.Timestamp) else DURATION if isinstance(side, pd.Timedelta) else NUMBER
     if types.is_datetime64_any_dtype(side.dtype):
         return DATE
     if types.is_timedelta64_dtype(side.dtype):
-        return "duration"
+        return DURATION
     if types.is_numeric_dtype(side.dtype) or types.is_bool_dtype(side.dtype):
         return NUMBER
     return KIND_OF_INFERRED.get(types.infer_dtype(side, skipna=True), MIXED)

@@ -97,7 +97,7 @@ def command(
     store: options.Store = None,
     allow_import: options.AllowImport = False,
 ) -> Outcome:
-    """Check learners and data against thresholds (gates): exit code 1 and a table of failures if any gate fails."""
+    """Check learners and data against thresholds (gates); exit code 1 if any gate fails."""
     if init:
         return _first_check_file(file, check_file, force, output)
     check = read_check_file(file)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -19,8 +18,8 @@ from ...classes.extrapolate.extrapolate import Extrapolation, extrapolate
 from ...classes.extrapolate.methods import METHODS
 from ...classes.extrapolate.overtake import Crossing
 from ...classes.extrapolate.u_distribution import UDistribution, count_text
-from ...classes.information.information import Decoders, Information, information
-from ...classes.ranks.evidence import PRIORS, TIES
+from ...classes.information.information import Decoders, information
+from ...classes.ranks.evidence import PRIORS
 from ...data.text import embed
 from ...estimators.spec import learners_from_texts
 from ...estimators.trial import Ready, ready
@@ -28,7 +27,7 @@ from ...tables.data import Data
 from ...tables.read import read_table
 from .. import options
 from ..inputs import holds_scores, ranks_of
-from ..runner import Outcome, cell, each, figures_table, rows_table
+from ..runner import Outcome, cell, figures_table, measure_each, rows_table
 
 EXAMPLES = """
 **Examples**
@@ -57,6 +56,8 @@ MOST_DIGITS = 18
 """Of a number of classes."""
 MOST_PAIRS = 10
 FAR = 10**6
+Reply = dict[str, Any]
+"""What is known of one source: its curve, its information, and what was asked of it."""
 
 
 def command(
@@ -69,9 +70,7 @@ def command(
         help="Files of scores (.npz, .npy with --truth, saved ranks), or a table to fit learners on: a "
         "built-in name (iris, wine, breast_cancer, digits), a file (CSV, TSV, gz, Parquet, ARFF) or openml:NAME.",
     ),
-    k: list[str] = typer.Option(
-        None, "--k", "-k", help="Numbers of classes to extrapolate to: --k 1000 10000, or with commas, or repeat --k."
-    ),
+    k: options.Sizes = None,
     truth: str = typer.Option(
         None, help="True classes, for scores without `y`: an .npy file, or a text file with one per line."
     ),
@@ -101,26 +100,20 @@ def command(
     seed: options.Seed = 0,
     workers: options.Workers = None,
 ) -> Outcome:
-    """Estimate accuracy for any number of classes, also more than the data have, and the information in the scores."""
-    sources, sizes = split_sizes(sources, k or [])
-    questions = Questions(top, at_least or [], keep, crossing, sizes, method, level, seed)
-    expect.one_of(ties, "ties", TIES)
-    expect.fraction(test_size, "test_size")
-    if prior is not None:
-        expect.one_of(prior, "prior", PRIORS)
+    """Estimate accuracy for more classes than the data have, and the information in the scores."""
+    sizes = sizes_of(k)
     files = [source for source in sources if holds_scores(source)]
     tables = [source for source in sources if source not in files]
     strays = {"learner": learners.learner, "retrain": retrain, **vars(columns)}
     _refuse_stray_options(files, tables, truth, [f"--{name}" for name, value in strays.items() if value])
+    _refuse_early(method, prior, top, at_least or [], keep, sizes)
+    settings = {"ties": ties, "level": level, "prior": prior}
     makers: dict[str, Callable[[], Curve]] = {}
     for source in files:
-        name = _free(Path(source).stem, makers)
-        makers[name] = partial(_of_scores, source, truth, marginal, ties, level, output)
+        makers[_free(Path(source).stem, makers)] = partial(_of_scores, source, truth, marginal, settings, output)
     named = learners_from_texts(learners.learner or DEFAULT_LEARNERS, learners.allow_import) if tables else {}
-    settings = {
-        "test_size": test_size, "ties": ties, "retrain": retrain, "marginal": marginal,
-        "level": level, "random_state": seed, "executor": workers, "progress": not output.quiet,
-    }  # fmt: skip
+    settings |= {"test_size": test_size, "retrain": retrain, "marginal": marginal, "random_state": seed}
+    settings |= {"executor": workers, "progress": not output.quiet}
     # All tables are read before anything is fitted.
     for table in [read_table(source, columns.target, columns.text, drop=columns.drop or ()) for source in tables]:
         options.describe(table, output.quiet)
@@ -129,64 +122,53 @@ def command(
             makers[name] = partial(_of_learner, learner, table, model, cache, {**settings, "name": name})
     if crossing and len(makers) < 2:
         raise expect.InputError("--crossing compares sources, and there is one. Name at least two.")
-    done = each(makers, lambda _, make: make())
+    done = measure_each(makers, lambda _, make: make())
     curves: dict[str, Curve] = done.results
-    if prior is not None:
-        curves = {
-            name: accuracy_curve(curve.ranks.with_prior(prior), ties=curve.ties, level=curve.level)
-            for name, curve in curves.items()
+    distributions: dict[str, UDistribution] = {}
+    if top is not None or at_least or keep or crossing:
+        distributions = {name: curve.u_distribution(method, seed) for name, curve in curves.items()}
+    replies: dict[str, Reply] = {}
+    for name, curve in curves.items():
+        u = distributions.get(name)
+        replies[name] = {
+            "curve": curve,
+            "information": information(curve, 1 - level),
+            "extrapolation": extrapolate(curve, sizes, method, seed) if sizes else None,
+            "top": {size: u.top(top, size) for size in sizes} if u and top is not None else {},
+            "largest": {least: u.largest(least) for least in at_least or []} if u else {},
+            "nested": [u.nested(size) for size in sizes if size > curve.n_classes] if u and keep else [],
         }
-    replies = {name: questions.reply(curve) for name, curve in curves.items()}
-    crossings = questions.crossings(replies)
+    pairs = list(combinations(distributions.values(), 2))[:MOST_PAIRS] if crossing else []
+    crossings = [first.crossing(second, max([FAR, *sizes])) for first, second in pairs]
     # Bounds hold for classes of equal weight, so with a prior there is no table of decoders.
     comparison = information(curves, 1 - level) if len(curves) > 1 and prior is None else None
     return Outcome(
-        {
-            "sources": {name: one.as_json() for name, one in replies.items()},
-            "decoders": comparison,
-            "crossings": crossings,
-        },
+        {"sources": replies, "decoders": comparison, "crossings": crossings},
         data={"sources": sources},
         settings={"k": sizes},
         text=_text(replies, comparison, crossings, top),
-        charts=lambda: _draw(replies, comparison, crossings),
+        charts=lambda: _draw(replies, comparison, crossings, distributions),
         failed=done.failed,
         interrupted=done.interrupted,
     )
 
 
-def split_sizes(words: list[str], k: list[str]) -> tuple[list[str], list[int]]:
-    """Sources, and sizes: the values of --k, and integers among the sources that are not files.
+def sizes_of(texts: list[str] | None) -> list[int]:
+    """Numbers of classes, as --k has them.
 
-    An option takes only one value, so in `--k 1000 10000` the second number arrives as a source.
+    >>> sizes_of(["1_000,50", "100"])
+    [50, 100, 1000]
     """
-    sources: list[str] = []
-    numbers = [part for value in k for part in value.split(",") if part.strip()]
-    for word in words:
-        parts = [part for part in word.split(",") if part.strip()]
-        if parts and all(_is_whole(part) for part in parts) and not os.path.exists(word):
-            numbers += parts
-        else:
-            sources.append(word)
-    if not sources:
-        raise expect.InputError(
-            f"{expect.shown(words)} is a number of classes, but there is nothing to extrapolate from. Name a file of "
-            "scores, or a table, first."
-        )
-    sizes = []
-    for number in numbers:
-        if not _is_whole(number) or int(number.replace("_", "")) < 2:
+    sizes = set()
+    for text in (part for value in texts or () for part in value.split(",") if part.strip()):
+        digits = text.strip().replace("_", "")
+        if not digits.isdecimal() or len(digits) > MOST_DIGITS or int(digits) < 2:
             raise expect.InputError(
-                f"--k is {number[:80]!r}; expected numbers of classes of at least 2 and at most {MOST_DIGITS} digits, "
+                f"--k is {text[:80]!r}; expected numbers of classes of at least 2 and at most {MOST_DIGITS} digits, "
                 "such as --k 1000 10000."
             )
-        sizes.append(int(number.replace("_", "")))
-    return sources, sorted(set(sizes))
-
-
-def _is_whole(word: str) -> bool:
-    digits = word.strip().replace("_", "")
-    return digits.isdecimal() and len(digits) <= MOST_DIGITS
+        sizes.add(int(digits))
+    return sorted(sizes)
 
 
 def _refuse_stray_options(files: list[str], tables: list[str], truth: str | None, strays: list[str]) -> None:
@@ -201,6 +183,22 @@ def _refuse_stray_options(files: list[str], tables: list[str], truth: str | None
         )
 
 
+def _refuse_early(
+    method: str, prior: str | None, top: int | None, at_least: list[float], keep: bool, sizes: list[int]
+) -> None:
+    """Refuse questions that cannot be decided, before anything is fitted."""
+    expect.one_of(method, "method", ("auto", *METHODS))
+    if prior is not None:
+        expect.one_of(prior, "prior", PRIORS)
+    if top is not None:
+        expect.whole(top, "--top", at_least=1)
+    for least in at_least:
+        expect.fraction(least, "--at-least")
+    if (keep or top is not None) and not sizes:
+        name = "--keep" if keep else "--top"
+        raise expect.InputError(f"{name} needs numbers of classes: add --k 1000, for example.")
+
+
 def _free(name: str, taken: dict[str, Any]) -> str:
     """The name, with a number if it is taken."""
     unique, count = name, 1
@@ -211,11 +209,11 @@ def _free(name: str, taken: dict[str, Any]) -> str:
 
 
 def _of_scores(
-    source: str, truth: str | None, marginal: bool | None, ties: str, level: float, output: options.Output
+    source: str, truth: str | None, marginal: bool | None, settings: dict[str, Any], output: options.Output
 ) -> Curve:
     ranks = ranks_of(source, truth, marginal)
     output.say(f"{Path(source).stem}: {ranks.truth.size:,} rows, {ranks.n_classes:,} classes.")
-    return accuracy_curve(ranks, ties=ties, level=level)
+    return accuracy_curve(ranks, ties=settings["ties"], level=settings["level"], prior=settings["prior"])
 
 
 def _of_learner(learner: Any, table: Data, model: str, cache: Path | None, settings: dict[str, Any]) -> Curve:
@@ -234,104 +232,30 @@ def _of_learner(learner: Any, table: Data, model: str, cache: Path | None, setti
     return replace(curve, ranks=replace(curve.ranks, notes=(*curve.ranks.notes, *tried.notes)))
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What is known of one source: its curve, and what was asked of it."""
-
-    curve: Curve
-    information: Information
-    extrapolation: Extrapolation | None = None
-    distribution: UDistribution | None = None
-    top: dict[int, Any] = field(default_factory=dict)
-    largest: dict[float, Any] = field(default_factory=dict)
-    nested: list[Any] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        """All but the distribution of u."""
-        return {name: part for name, part in vars(self).items() if name != "distribution"}
-
-
-@dataclass(frozen=True)
-class Questions:
-    """What was asked: m of top-m, least accuracies, whether the observed classes are kept, whether to compare pairs."""
-
-    top: int | None
-    at_least: list[float]
-    keep: bool
-    compare: bool
-    sizes: list[int]
-    method: str
-    level: float
-    seed: int
-
-    def __post_init__(self) -> None:
-        """Refuse questions that cannot be decided, before anything is read."""
-        expect.one_of(self.method, "method", ("auto", *METHODS))
-        expect.fraction(self.level, "level")
-        if self.top is not None:
-            expect.whole(self.top, "--top", at_least=1)
-        for least in self.at_least:
-            expect.fraction(least, "--at-least")
-        if (self.keep or self.top is not None) and not self.sizes:
-            name = "--keep" if self.keep else "--top"
-            raise expect.InputError(f"{name} needs numbers of classes: add --k 1000, for example.")
-
-    @property
-    def of_distribution(self) -> bool:
-        """Whether anything was asked that needs the distribution of u."""
-        return self.top is not None or bool(self.at_least) or self.keep or self.compare
-
-    def reply(self, curve: Curve) -> Reply:
-        """Estimate what was asked of a curve."""
-        beyond = extrapolate(curve, self.sizes, self.method, self.seed) if self.sizes else None
-        reply = Reply(curve, information(curve, 1 - self.level), beyond)
-        if not self.of_distribution:
-            return reply
-        u = curve.u_distribution(self.method, self.seed)
-        return replace(
-            reply,
-            distribution=u,
-            top={} if self.top is None else {k: u.top(self.top, k) for k in self.sizes},
-            largest={least: u.largest(least) for least in self.at_least},
-            nested=[u.nested(k) for k in self.sizes if k > curve.n_classes] if self.keep else [],
-        )
-
-    def crossings(self, replies: dict[str, Reply]) -> list[Crossing]:
-        """The numbers of classes at which each pair of sources has the same accuracy."""
-        if not self.compare:
-            return []
-        distributions = [reply.distribution for reply in replies.values() if reply.distribution is not None]
-        most = max([FAR, *self.sizes])
-        pairs = list(combinations(distributions, 2))[:MOST_PAIRS]
-        return [first.crossing(second, most) for first, second in pairs]
-
-
 def _text(
     replies: dict[str, Reply], comparison: Decoders | None, crossings: list[Crossing], top: int | None
 ) -> Iterator[Any]:
     for name, reply in replies.items():
-        if reply.top:
-            shares = "; ".join(f"{_share(share)} with {k:,}" for k, share in reply.top.items())
+        if reply["top"]:
+            shares = "; ".join(f"{_share(share)} with {size:,}" for size, share in reply["top"].items())
             yield f"{name}: the true class is among the first {top}: {shares}."
-        if reply.largest:
-            sizes = (f"up to {count_text(size)} classes with accuracy {x:g}" for x, size in reply.largest.items())
+        if reply["largest"]:
+            sizes = (f"up to {count_text(size)} classes with accuracy {x:g}" for x, size in reply["largest"].items())
             yield f"{name}: {'; '.join(sizes)} or more."
-        yield from map(str, reply.nested)
+        yield from map(str, reply["nested"])
     yield from map(str, crossings)
     if comparison is not None:
         yield str(comparison)
         yield _decoder_table(comparison, replies)
     for reply in replies.values():
-        yield str(reply.curve)
-        if reply.extrapolation is not None:
+        curve, beyond = reply["curve"], reply["extrapolation"]
+        yield str(curve)
+        if beyond is not None:
             # The curve has printed its own notes already.
-            notes = tuple(note for note in reply.extrapolation.notes if note not in reply.curve.ranks.notes)
-            yield str(replace(reply.extrapolation, notes=notes))
+            yield str(replace(beyond, notes=tuple(note for note in beyond.notes if note not in curve.ranks.notes)))
         if comparison is None:
-            yield str(reply.information)
-            yield size_table(
-                f"{reply.curve.ranks.name}: accuracy by number of classes", reply.curve, reply.extrapolation
-            )
+            yield str(reply["information"])
+            yield size_table(f"{curve.ranks.name}: accuracy by number of classes", curve, beyond)
 
 
 def _share(estimate: Any) -> str:
@@ -343,18 +267,18 @@ def size_table(title: str, curve: Curve, beyond: Extrapolation | None) -> Any:
     observed = curve.n_classes
     figures = {k: curve.at(k) for k in {*(k for k in SHOWN if k < observed), observed}}
     headings, caption = {"k": "classes", "accuracy": "accuracy", "chance": "chance"}, ""
-    by_others: dict[int, dict[str, float]] = {}
+    others: dict[str, dict[int, float]] = {}
     if beyond is not None:
         figures |= dict(zip(beyond.k, beyond.estimates))
         caption = f"Up to {observed:,}: observed, the exact average over all label sets."
         if max(beyond.k) > observed:
-            others = [method for method in beyond.by_method if method != beyond.method]
+            others = {name: dict(zip(beyond.k, values)) for name, values in beyond.by_method.items()}
+            others.pop(beyond.method, None)
             headings |= {method: f"by {method.replace('_', ' ')}" for method in others}
             caption += f" Above: extrapolated by the method {beyond.method}, with other methods beside it."
-            for place, k in enumerate(beyond.k):
-                by_others[k] = {method: beyond.by_method[method][place] for method in others} if k > observed else {}
     rows = [
-        {"k": f"{k:,}", "accuracy": cell(estimate).replace("\n", " "), "chance": f"{1 / k:.2g}", **by_others.get(k, {})}
+        {"k": f"{k:,}", "accuracy": cell(estimate).replace("\n", " "), "chance": f"{1 / k:.2g}"}
+        | {method: by_size.get(k) for method, by_size in others.items() if k > observed}
         for k, estimate in sorted(figures.items())
     ]
     return rows_table(title, rows, headings, caption, most=len(rows))
@@ -362,18 +286,18 @@ def size_table(title: str, curve: Curve, beyond: Extrapolation | None) -> Any:
 
 def _decoder_table(comparison: Decoders, replies: dict[str, Reply]) -> Any:
     headings: dict[Any, str] = {
-        "implied": "implied bits", "bound": "at least\nbits", "fano": "Fano\nbits", "classes": "classes",
-        "accuracy": "accuracy", "common": f"with\n{comparison.k:,}",
+        "implied": "implied bits", "bound": "at least bits", "fano": "Fano bits", "classes": "classes",
+        "accuracy": "accuracy", "common": f"with {comparison.k:,}",
     }  # fmt: skip
     rows: dict[str, dict[Any, Any]] = {}
-    for one in comparison.decoders:
-        beyond = replies[one.name].extrapolation
+    for decoder in comparison.decoders:
+        bits, beyond = decoder.information, replies[decoder.name]["extrapolation"]
         forecasts = {} if beyond is None else dict(zip(beyond.k, beyond.estimates))
-        headings |= {k: f"forecast\nfor {k:,}" for k in forecasts}
-        rows[one.name + (" >" if one.told_apart else "")] = {
-            "implied": one.information.implied, "bound": one.information.bound.low, "fano": one.information.fano.low,
-            "classes": f"{one.n_classes:,}", "accuracy": one.accuracy,
-            "common": one.accuracy_in_common if one.n_classes != comparison.k else None, **forecasts,
+        headings |= {k: f"forecast for {k:,}" for k in forecasts}
+        rows[decoder.name + (" >" if decoder.told_apart else "")] = {
+            "implied": bits.implied, "bound": bits.bound.low, "fano": bits.fano.low,
+            "classes": f"{decoder.n_classes:,}", "accuracy": decoder.accuracy,
+            "common": decoder.accuracy_in_common if decoder.n_classes != comparison.k else None, **forecasts,
         }  # fmt: skip
     return figures_table(
         "Decoders, most information first",
@@ -384,19 +308,22 @@ def _decoder_table(comparison: Decoders, replies: dict[str, Reply]) -> Any:
     )
 
 
-def _draw(replies: dict[str, Reply], comparison: Decoders | None, crossings: list[Crossing]) -> dict[str, Any]:
+def _draw(
+    replies: dict[str, Reply],
+    comparison: Decoders | None,
+    crossings: list[Crossing],
+    distributions: dict[str, UDistribution],
+) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
+    charts: dict[str, Any] = {}
     if len(replies) > 1:
-        beyond = {name: reply.extrapolation for name, reply in replies.items() if reply.extrapolation is not None}
-        paths = {name: list(zip(one.path_k, one.path)) for name, one in beyond.items()}
-        charts: dict[str, Any] = {
-            "curves": drawing.curves_chart({name: reply.curve for name, reply in replies.items()}, paths)
-        }
+        beyond = {name: reply["extrapolation"] for name, reply in replies.items() if reply["extrapolation"]}
+        paths = {name: list(zip(ahead.path_k, ahead.path)) for name, ahead in beyond.items()}
+        charts["curves"] = drawing.curves_chart({name: reply["curve"] for name, reply in replies.items()}, paths)
         charts |= {} if comparison is None else {"decoders": comparison.plot()}
     else:
         (reply,) = replies.values()
-        drawn = reply.curve if reply.extrapolation is None else reply.extrapolation
-        charts = {"curve": drawn.plot(), "information": reply.information.plot()}
-    distributions = [reply.distribution for reply in replies.values() if reply.distribution is not None]
-    charts |= {f"distribution {number}": u.plot() for number, u in enumerate(distributions, start=1)}
+        charts["curve"] = (reply["extrapolation"] or reply["curve"]).plot()
+        charts["information"] = reply["information"].plot()
+    charts |= {f"distribution {number}": u.plot() for number, u in enumerate(distributions.values(), start=1)}
     return charts | {f"crossing {number}": pair.plot() for number, pair in enumerate(crossings, start=1)}

@@ -8,7 +8,7 @@ from ...expect import InputError
 from ...learner.versions.compare import compare
 from ...learner.versions.differences import METRICS
 from .. import options
-from ..inputs import MLFLOW, Runs, is_report
+from ..inputs import MLFLOW, Predictions, is_report
 from ..runner import Outcome, estimates_table, region_table, rows_table
 
 EXAMPLES = """
@@ -29,16 +29,11 @@ With --refits, or several runs (--run) in the first file, changes are split into
 beyond. Two reports are compared figure by figure. Exit code 1 with --fail: a regression is shown.
 """
 FAILED = 1
-FIGURES = {
-    "old_accuracy": "accuracy, old", "new_accuracy": "accuracy, new", "difference": "difference, paired",
-    "regressions": "turn wrong (regressions)", "gains": "turn right (gains)",
-    "churn": "predictions that change (churn)", "refit_churn": "a mere refit changes", "beyond_refit": "beyond a refit",
-}  # fmt: skip
 REGIONS = {"worse": "worse", "better": "better", "changed": "changed beyond a refit"}
 
 
 def command(
-    predictions: Runs,
+    predictions: Predictions,
     output: options.Charts,
     old: str = typer.Argument(..., metavar="OLD", help="Predictions, a record or a report of the old version."),
     new: str = typer.Argument(..., metavar="NEW", help="The same for the new version."),
@@ -52,7 +47,7 @@ def command(
     seed: options.Seed = 0,
     tracking_uri: str = typer.Option(None, metavar="URI", help="MLflow store of mlflow:RUN. Default: as configured."),
 ) -> Outcome:
-    """Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where it got worse."""
+    """Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where."""
     if is_report(old) != is_report(new):
         raise InputError(f"'{old}' and '{new}' are a report and something else; expected two reports, or none.")
     if is_report(old):
@@ -66,13 +61,16 @@ def command(
         max_features=max_features, level=level, random_state=seed,
     )  # fmt: skip
     title = f"{result.old} → {result.new}, {result.n_items:,} items"
-    figures = {text: getattr(result, name) for name, text in FIGURES.items()}
+    figures = {"accuracy, old": result.old_accuracy, "accuracy, new": result.new_accuracy, **result.summary()}
     if result.metric != "accuracy":
         figures[f"{result.metric}, new − old"] = result.metric_difference
     text = [result.answer(), estimates_table(title, figures)]
-    regions = [(region, REGIONS[what]) for what in REGIONS for region in getattr(result, what)]
-    if regions:
-        text.append(region_table("Where", regions, "difference", what="what"))
+    regions = {what: getattr(result, name) for name, what in REGIONS.items()}
+    if any(regions.values()):
+        kinds = [what for what, found in regions.items() for _ in found]
+        text.append(
+            region_table("Where", [region for found in regions.values() for region in found], "difference", kinds)
+        )
     return Outcome(
         {"shown": result.regression_shown, **result.to_dict()},
         data={"old": old, "new": new},

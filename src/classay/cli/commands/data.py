@@ -127,7 +127,7 @@ def command(
     force: options.Force = False,
     allow_import: options.AllowImport = False,
 ) -> Outcome:
-    """Measure how hard each row is, the accuracy to beat, whether a model beats it, and where errors concentrate."""
+    """Measure how hard each row is, the accuracy to beat, and where a model's errors concentrate."""
     if wrong is not None:
         search = {"max_features": max_features, "min_size": min_size, "q": q, "top": top, "random_state": seed}
         return _slices(rows.data, wrong, columns, confidence, search, output)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -25,9 +24,6 @@ from ...tables.kinds import EMPTY, IDENTIFIER, LEFT_OUT, NumbersAsLabels
 from ...tables.read import read_table
 from .. import console, options
 from ..runner import Outcome, rows_table
-
-if TYPE_CHECKING:
-    import pandas as pd  # pd.Series[Any] exists only in the stubs
 
 EXAMPLES = """
 **Examples**
@@ -62,16 +58,16 @@ def command(
         "uniform",
         help="Comparison points for fitted models (concepts): uniform, marginal or data (reference rows).",
     ),
-    n_probes: int = typer.Option(2_000, help="Number of comparison points to draw."),
-    draws: int = typer.Option(
-        None, help="Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
+    n_probes: int = options.advanced(2_000, "Number of comparison points to draw."),
+    draws: int = options.advanced(
+        None, "Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
     ),
-    tolerance: float = typer.Option(
+    tolerance: float = options.advanced(
         None,
-        help="For a regressor: predictions that differ by at most this count as the same. Default: 0.1 standard "
-        "deviations of the target.",
+        "For a regressor: predictions that differ by at most this count as the same. Default: 0.1 standard deviations "
+        "of the target.",
     ),
-    min_stability: float = typer.Option(None, help="Stability below which the learner is not trusted to monitor."),
+    min_stability: float = options.advanced(None, "Stability below which the learner is not trusted to monitor."),
     state: Path = typer.Option(None, help="File to save the monitor in, and to continue from."),
     sort: bool = typer.Option(True, help="Sort the files by name, numbers as numbers, or keep the order given."),
     seed: options.Seed = 0,
@@ -79,7 +75,7 @@ def command(
     time_limit: options.TimeLimit = None,
     allow_import: options.AllowImport = False,
 ) -> Outcome:
-    """Detect whether batches of data show a change of the process, or only the usual variation of the learner."""
+    """Detect whether batches of data show a change, or only the usual variation of the learner."""
     name, unfitted = learner_from_text(learner, allow_import, regressors=True)
     if state is not None:
         console.writable_folder(state.resolve().parent, "--state")
@@ -87,16 +83,15 @@ def command(
     numbers = kind_of(unfitted) == "regressor"
     first = ordered.pop(0) if reference is None else reference
     try:
-        reference_batch = read_reference(first, columns, numbers)
+        known = read_table(first, columns.target, columns.text, drop=columns.drop or (), numbers=numbers)
     except NumbersAsLabels as mistake:
         raise expect.InputError(f"{mistake} For numbers, pass a regressor: --learner Ridge.") from mistake
-    n_rows, n_columns = reference_batch.X.shape
-    output.say(f"Reference {reference_batch.name}: {n_rows} rows, {n_columns} columns.")
-    for note in reference_batch.table.notes:
-        console.say(note, output.quiet and note not in reference_batch.table.audit.losses)
+    output.say(f"Reference {known.name}: {len(known.X)} rows, {known.X.shape[1]} columns.")
+    for note in known.notes:
+        console.say(note, output.quiet and note not in known.audit.losses)
     # All files are read before anything is fitted, so that a bad one is reported at once.
-    batches = [read_batch(file, reference_batch) for file in ordered]
-    tried = ready(unfitted, reference_batch.X, reference_batch.y, seed, reference_batch.table.texts)
+    batches = [_read_batch(file, known, numbers) for file in ordered]
+    tried = ready(unfitted, known.X, known.y, seed, known.texts)
     for note in tried.notes:
         output.say(f"{name}: {note}")
     monitor = DriftMonitor(
@@ -114,10 +109,11 @@ def command(
         name=name,
     )
     if state is not None:
-        packed(reference_batch.X, "rows")  # refuses what cannot be saved, before anything is fitted
+        packed(known.X, "rows")  # refuses what cannot be saved, before anything is fitted
     if state is not None and state.exists():
         saved = DriftMonitor.load(state, tried.learner, executor=workers, progress=not output.quiet)
-        new = _not_seen(saved, monitor, reference_batch, batches, state)
+        _refuse_another(saved, monitor, known, state)
+        new = [batch for batch in batches if not saved.has_seen(batch.X, batch.y)]
         if len(new) < len(batches):
             output.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.")
         monitor, batches = saved, new
@@ -125,32 +121,15 @@ def command(
         raise expect.InputError(
             "Only one file was given, and it is the reference; expected at least one batch after it."
         )
-    interrupted = _run(monitor, reference_batch, batches, state)
+    interrupted = _run(monitor, known, batches, state)
     history = monitor.history
     return Outcome(
-        {"reference": reference_batch.name, "wrapped": tried.wrapped, **history.to_dict()},
-        data=reference_batch.table,
-        text=_text(history, reference_batch.name),
+        {"reference": known.name, "wrapped": tried.wrapped, **history.to_dict()},
+        data=known,
+        text=_text(history, known.name),
         charts=lambda: {"drift": history.plot()} if history.updates else {},
         interrupted=interrupted,
     )
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Rows and labels of one file."""
-
-    name: str
-    X: pd.DataFrame
-    y: Any
-
-
-@dataclass(frozen=True)
-class Reference(Batch):
-    """The reference, with how it was read."""
-
-    table: Data
-    numbers: bool = False
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
@@ -163,40 +142,30 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
-def read_reference(file: str, columns: options.Columns, numbers: bool) -> Reference:
-    """The reference from a file; `numbers` if its target is a number."""
-    table = read_table(file, columns.target, columns.text, drop=columns.drop or (), numbers=numbers)
-    return Reference(table.name, table.X, table.y, table, numbers)
-
-
-def read_batch(file: str, reference: Reference) -> Batch:
+def _read_batch(file: str, reference: Data, numbers: bool) -> Data:
     """A batch from a file, read as the reference was; an error names the file."""
     try:
-        table = read_table(file, reference.table.target, like=reference.table, numbers=reference.numbers)
-        known = {column.name for column in reference.table.audit.columns}
+        batch = read_table(file, reference.target, like=reference, numbers=numbers)
+        known = {column.name for column in reference.audit.columns}
         new = [
             column.name
-            for column in table.audit.columns
+            for column in batch.audit.columns
             if column.use == LEFT_OUT and column.kind not in (EMPTY, IDENTIFIER) and column.name not in known
         ]
         if new:
             raise expect.InputError(f"The batch has a column {new[0]!r}, which the reference does not have. Drop it.")
-        classes = None if reference.numbers else reference.table.classes
-        if classes is not None:
-            at_least_two(np.unique(table.y))
-        batch = Batch(table.name, table.X, table.y)
-        as_batch(batch.X, batch.y, reference.X, classes)
+        if not numbers:
+            at_least_two(np.unique(batch.y))
+        as_batch(batch.X, batch.y, reference.X, None if numbers else reference.classes)
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
-    for loss in table.audit.losses:
-        console.say(f"{table.name}: {loss}")
+    for loss in batch.audit.losses:
+        console.say(f"{batch.name}: {loss}")
     return batch
 
 
-def _not_seen(
-    saved: DriftMonitor, wanted: DriftMonitor, reference: Batch, batches: list[Batch], state: Path
-) -> list[Batch]:
-    """The batches that a saved monitor has not seen, if it has the same reference and settings."""
+def _refuse_another(saved: DriftMonitor, wanted: DriftMonitor, reference: Data, state: Path) -> None:
+    """Refuse a saved monitor with another reference or other settings."""
     if not saved.knows(reference.X, reference.y):
         raise expect.InputError(
             f"{state} was saved with another reference than {reference.name}. Use the same reference, or another "
@@ -208,19 +177,18 @@ def _not_seen(
             raise expect.InputError(
                 f"{state} was saved with {name} = {then}, but it is now {now}. Keep it, or use another --state."
             )
-    return [each for each in batches if not saved.has_seen(each.X, each.y)]
 
 
-def _run(monitor: DriftMonitor, reference: Batch, batches: list[Batch], state: Path | None) -> bool:
+def _run(monitor: DriftMonitor, reference: Data, batches: list[Data], state: Path | None) -> bool:
     """Process the batches, saving the state after each. Return whether Ctrl-C was pressed."""
     try:
         if not monitor.fitted:
             monitor.fit(reference.X, reference.y)
-        for each in batches:
+        for batch in batches:
             try:
-                monitor.update(each.X, each.y, name=each.name)
+                monitor.update(batch.X, batch.y, name=batch.name)
             except expect.InputError as mistake:
-                raise expect.InputError(f"{each.name}: {mistake}") from mistake
+                raise expect.InputError(f"{batch.name}: {mistake}") from mistake
             if state is not None:
                 monitor.save(state)
     except KeyboardInterrupt:
@@ -235,13 +203,16 @@ def _text(history: Drift, reference: str) -> Iterator[Any]:
     if not history.updates:
         return
     last = history.updates[-1]
-    side = "low\nbelow" if last.metric == ACCURACY else "high\nabove"
+    side = "low below" if last.metric == ACCURACY else "high above"
     headings = {
-        "name": "batch", "n_rows": "rows", "agreement_reference": "agrees with\nreference",
-        "low_below_reference": "low\nbelow", "metric_reference": f"{last.metric} of\nold concept", "metric_limit": side,
-        "p_value": "p", "p_rows": "p of\nrows", "agreement_last": "agrees with\nlast batch", "verdict": "verdict",
+        "name": "batch", "n_rows": "rows", "agreement_reference": "agrees with reference",
+        "low_below_reference": "low below", "metric_reference": f"{last.metric} of old concept", "metric_limit": side,
+        "p_value": "p", "p_rows": "p of rows", "agreement_last": "agrees with last batch", "verdict": "verdict",
     }  # fmt: skip
-    rows = [{**vars(each), "verdict": each.verdict.upper() if each.alarm else each.verdict} for each in history.updates]
+    rows = [
+        {**vars(update), "verdict": update.verdict.upper() if update.alarm else update.verdict}
+        for update in history.updates
+    ]
     title = f"Batches after {reference} ({history.n_reference} rows)"
     yield rows_table(title, rows, headings, _legend(history, last), most=len(rows))
     for note in dict.fromkeys(note for update in history.updates for note in update.notes):

@@ -7,15 +7,14 @@ from typing import Any
 
 import typer
 
-from ... import expect
 from ...classes.extrapolate.extrapolate import extrapolate
 from ...classes.identify.identify import identify, model_name
 from ...estimators.spec import regressor_from_text
 from ...tables.read import read_frame
 from .. import options
-from ..inputs import array, labels
-from ..runner import Outcome
-from .classes import size_table, split_sizes
+from ..inputs import array, labels, rows_or_share
+from ..runner import Outcome, drawn
+from .classes import size_table, sizes_of
 
 EXAMPLES = """
 **Examples**
@@ -38,13 +37,7 @@ def command(
     output: options.Charts,
     stimuli: Path = typer.Argument(..., metavar="STIMULI", help="Features of the stimuli, one row per stimulus."),
     responses: Path = typer.Argument(..., metavar="RESPONSES", help="Responses to the stimuli, one row per stimulus."),
-    more: list[str] = typer.Argument(None, metavar="[K]...", help="Further numbers of candidates after --k."),
-    k: list[str] = typer.Option(
-        None,
-        "--k",
-        "-k",
-        help="Numbers of candidates to extrapolate to: --k 1000 10000, or with commas, or repeat --k.",
-    ),
+    k: options.Sizes = None,
     model: str = typer.Option(
         "ridge",
         "--model",
@@ -69,38 +62,28 @@ def command(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
 ) -> Outcome:
-    """Measure how often a response identifies the right stimulus among k, and the information that this takes."""
-    sizes = split_sizes(["identify", *(more or [])], k or [])[1] if k or more else []
-    strays = [word for word in more or [] if not word.replace(",", "").replace("_", "").strip().isdecimal()]
-    if strays or (more and not k):
-        raise expect.InputError(f"{expect.shown(more)} follows the two files; expected nothing, or numbers after --k.")
+    """Measure how often a response identifies the right stimulus among k, and its information."""
+    sizes = sizes_of(k)
     encoder: Any = regressor_from_text(model) if model[:1].isupper() else model
     model_name(encoder)
-    shared = {"model": encoder, "folds": folds, "level": level, "random_state": seed}
-    shared |= {"groups": None if groups is None else labels(groups.expanduser()), "blocked": blocked}
+    shared = {"model": encoder, "folds": folds, "blocked": blocked, "level": level, "random_state": seed}
+    shared |= {"groups": None if groups is None else labels(groups.expanduser()), "test_size": rows_or_share(test_size)}
     features, measurements = _table(stimuli), _table(responses)
-    is_count = test_size is not None and test_size > 1 and float(test_size).is_integer()
     shapes = [" × ".join(map(str, table.shape)) for table in (features, measurements)]
     output.say(f"{stimuli.name}: {shapes[0]}. {responses.name}: {shapes[1]}.")
-    shared["test_size"] = int(test_size) if is_count and test_size is not None else test_size
     identification = identify(features, measurements, progress=not output.quiet, **shared)
     by_size = identify(features, measurements, ensembles=True, **shared) if ensembles else None
     ahead = extrapolate(identification.curve, sizes, random_state=seed) if sizes else None
     results = {"identification": identification, "extrapolation": ahead, "ensembles": by_size}
-
-    def draw() -> dict[str, Any]:
-        drawn = {name: one.plot() for name, one in results.items() if one is not None}
-        return {**drawn, "information": identification.information.plot()}
-
     return Outcome(
         results,
         data={"stimuli": str(stimuli), "responses": str(responses)},
         text=[
-            *(str(one) for one in (identification, ahead) if one is not None),
+            *(str(result) for result in (identification, ahead) if result is not None),
             size_table("Picking the right stimulus", identification.curve, ahead),
             "" if by_size is None else str(by_size),
         ],
-        charts=draw,
+        charts=lambda: drawn({**results, "information": identification.information}),
     )
 
 

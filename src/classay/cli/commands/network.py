@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import typer
 
 from ... import charts as drawing
 from ... import expect
 from ...engine.store import Store
-from ...intervals import Estimate, of_proportion
+from ...intervals import of_proportion
 from ...network.files.checkpoint import load_network
 from ...network.files.head_search import HeadWeights, read_head
 from ...network.prototypes.prototypes import KIND, Prototypes, prototypes
@@ -27,10 +27,7 @@ from ...network.quality.quality import CONVERGED, NetworkQuality, network_qualit
 from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
-from ..runner import Done, Outcome, each, estimates_table, figures_table, rows_table
-
-if TYPE_CHECKING:
-    from torch import nn
+from ..runner import Done, Outcome, estimates_table, figures_table, measure_each, rows_table
 
 EXAMPLES = """
 **Examples**
@@ -46,6 +43,16 @@ EXAMPLES = """
 MOST_PAIRS, MOST_FIGURES = 8, 12
 SHORT = {"within": "M_in", "between": "M_bt", "converged": "walks arrived", "row_spread": "spread of head's rows"}
 UNTRAINED = "Untrained: the same architecture, freshly initialised."
+PAIRS = {"first": "class", "second": "other", "rows": "cosine of the head's rows", "cosine": "cosine of mean features"}
+RANKED = {
+    "group": "group", "labelled": "accuracy", "structure": "structure", "converged": "walks arrived",
+    "within": "M_in", "between": "M_bt", "lower_bound": "the paper's bounds", "upper_bound": "to",
+}  # fmt: skip
+HEADS = {
+    "layer": "layer", "classes": "classes", "feature_size": "features", "classifier_quality": "H_w",
+    "mean_angle": "mean angle", "min_angle": "least", "max_angle": "most", "cosine_std": "spread of cosines",
+    "simplex_distance": "distance to simplex", "effective_rank": "effective rank", "norm": "norm",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,45 +91,22 @@ class Architecture(options.Group):
         }
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """How networks are loaded, walked in and measured."""
+class Measured(NamedTuple):
+    """One network: its figures, as --json prints them, and the record of its prototypes."""
 
-    load: dict[str, Any]
-    walks: dict[str, Any]
-    output: options.Output
-    normalize: Normalization | None = None
-    head: str | None = None
-    class_names: tuple[str, ...] | None = None
-    fresh: bool = False
-    test_set: LabelledRows | None = None
-    store: Store | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """One network: its file, how it was split, its record and quality, and its true accuracy."""
-
-    path: Path
-    split: Split
+    figures: dict[str, Any]
     record: Prototypes
-    quality: NetworkQuality
-    accuracy: Estimate | None
-    notes: tuple[str, ...]
-    seconds: float
+
+    @property
+    def quality(self) -> NetworkQuality:
+        """What was measured on the record."""
+        quality: NetworkQuality = self.figures["quality"]
+        return quality
 
     @property
     def interrupted(self) -> bool:
         """Whether not all walks were done."""
         return self.record.interrupted
-
-    def as_json(self) -> dict[str, Any]:
-        """All but the prototypes."""
-        return {
-            "file": str(self.path), "head": self.split.name, "features": self.split.feature_size,
-            "output": self.split.output, "notes": [*self.notes, *self.split.notes], "settings": self.record.settings,
-            "seconds": self.seconds, "accuracy": self.accuracy, "quality": self.quality,
-        }  # fmt: skip
 
 
 def command(
@@ -155,15 +139,6 @@ def command(
         "same number and seed give the same figures, however busy the machine is.",
     ),
     starts: int = options.advanced(5, "Number of random draws of inputs to start walks from."),
-    step: float = options.advanced(None, "Step length. Default: found by a short search."),
-    origins: int = options.advanced(
-        None, "Number of other classes to walk from to each class. Default: all, up to 100 classes."
-    ),
-    box: bool = options.advanced(
-        False, "Keep inputs within the range of images, 0 to 1 (needs --mean and --std).", "--box"
-    ),
-    delta: float = options.advanced(0.01, "Cross-entropy at which a walk has arrived."),
-    max_steps: int = options.advanced(300, "Steps after which a walk that has not arrived ends."),
     threads: int = options.advanced(1, "Threads of torch. More are faster for large networks and change last digits."),
     store: Path = typer.Option(None, help="Folder of records; walks found there are reused."),
     seed: options.Seed = 0,
@@ -174,34 +149,35 @@ def command(
         False, "--trust-pickle", help="Read torch files that contain more than weights, which can run code."
     ),
 ) -> Outcome:
-    """Describe networks from architecture and weights alone; with a test set, estimate accuracies and rank them."""
+    """Describe networks by their weights alone; with a test set, also estimate and rank accuracies."""
     paths = named_paths(files)
     if weights_only:
         return _heads(paths, head, trust_pickle)
-    how = Measurement(
+    names = None if class_names is None else tuple(name.strip() for name in class_names.split(","))
+    done = _measure_all(
+        paths,
         load=architecture.load(allow_import, trust_pickle),
-        walks={"starts": starts, "step": step, "origins": origins, "box": box}
-        | {"delta": delta, "max_steps": max_steps, "walks": walks, "threads": threads, "random_state": seed},
+        walks={"starts": starts, "walks": walks, "threads": threads, "random_state": seed},
         output=output,
         normalize=read_normalization(mean, std),
         head=head,
-        class_names=None if class_names is None else tuple(name.strip() for name in class_names.split(",")),
+        class_names=names,
         fresh=len(paths) == 1 if fresh is None else fresh,
         test_set=None if test_set is None else read_labelled_rows(test_set),
         store=None if store is None else Store(store),
     )
-    done = _measure_all(paths, how)
     networks: dict[str, Measured] = done.results
     ranking = None
     if len(networks) > 1:
-        accuracies = {name: one.accuracy.value for name, one in networks.items() if one.accuracy is not None}
-        ranking = rank_networks({name: one.quality for name, one in networks.items()}, accuracies or None)
+        known = {name: network.figures["accuracy"] for name, network in networks.items()}
+        accuracies = {name: accuracy.value for name, accuracy in known.items() if accuracy is not None}
+        ranking = rank_networks({name: network.quality for name, network in networks.items()}, accuracies or None)
     (first, *_) = networks.values()
     return Outcome(
-        {"networks": {name: one.as_json() for name, one in networks.items()}, "ranking": ranking},
+        {"networks": {name: network.figures for name, network in networks.items()}, "ranking": ranking},
         data={"files": files},
-        text=_of_one(first, all_figures) if ranking is None else _of_several(networks, ranking),
-        charts=lambda: _draw(first, how.class_names) if ranking is None else {"accuracy_bounds": ranking.plot()},
+        text=_of_one(first.quality, all_figures) if ranking is None else _of_several(ranking),
+        charts=lambda: _draw(first, names) if ranking is None else {"accuracy_bounds": ranking.plot()},
         failed=done.failed,
         interrupted=done.interrupted,
     )
@@ -211,147 +187,132 @@ def measure_networks(
     files: list[Path], load: dict[str, Any], walks: dict[str, Any], output: options.Output
 ) -> dict[str, NetworkQuality]:
     """The quality of each network of a report, before anything is fitted, so that errors are reported early."""
-    done = _measure_all(named_paths([str(file) for file in files]), Measurement(load, walks, output))
+    done = _measure_all(named_paths([str(file) for file in files]), load=load, walks=walks, output=output)
     for name, why in done.failed.items():
         console.error(f"{name}: no results. {why}")
-    return {name: one.quality for name, one in done.results.items()}
+    return {name: network.quality for name, network in done.results.items()}
 
 
-def _measure_all(paths: dict[str, Path], how: Measurement) -> Done:
+def _measure_all(paths: dict[str, Path], **how: Any) -> Done:
     names = list(paths)
 
     def measure(name: str, path: Path) -> Measured:
         if len(paths) > 1:
-            how.output.say(f"{names.index(name) + 1} of {len(paths)}: {name}")
+            how["output"].say(f"{names.index(name) + 1} of {len(paths)}: {name}")
         try:
-            return _measure(name, path, how)
+            return _measure(name, path, **how)
         except (MemoryError, RuntimeError) as error:
             # Not every device has its own exception class in torch.
             if not isinstance(error, MemoryError) and "memory" not in str(error).lower():
                 raise
             raise expect.InputError(f"Not enough memory for {path}, even with one input at a time.") from None
 
-    return each(paths, measure)
+    return measure_each(paths, measure)
 
 
-def _measure(name: str, path: Path, how: Measurement) -> Measured:
+def _measure(
+    name: str,
+    path: Path,
+    *,
+    load: dict[str, Any],
+    walks: dict[str, Any],
+    output: options.Output,
+    normalize: Normalization | None = None,
+    head: str | None = None,
+    class_names: tuple[str, ...] | None = None,
+    fresh: bool = False,
+    test_set: LabelledRows | None = None,
+    store: Store | None = None,
+) -> Measured:
     """Load one network, walk, and measure it."""
     began = time.monotonic()
-    loaded = load_network(path, how.load["arch"], **{key: how.load[key] for key in how.load if key != "arch"})
+    loaded = load_network(path, **load)
     for note in loaded.notes:
-        how.output.say(f"{name}: {note}")
-    parts = _split(name, loaded.network, how)
-    how.output.say(f"{name}: {parts}")
-    names = how.class_names
-    if names is None and len(loaded.labels) == parts.classes and len(set(loaded.labels)) == parts.classes:
-        names = loaded.labels
-        how.output.say(f"{name}: names of classes are those of its config.json.")
-    if how.class_names is not None and len(how.class_names) != parts.classes:
+        output.say(f"{name}: {note}")
+    if load["input_shape"] is None:
+        parts, remark = split_by_likely_shape(loaded.network, head)
+        output.say(f"{name}: {remark}")
+    else:
+        parts = split(loaded.network, load["input_shape"], head)
+    output.say(f"{name}: {parts}")
+    if class_names is None and len(loaded.labels) == parts.classes == len(set(loaded.labels)):
+        class_names = loaded.labels
+        output.say(f"{name}: names of classes are those of its config.json.")
+    elif class_names is not None and len(class_names) != parts.classes:
         raise expect.InputError(
-            f"--class-names has {len(how.class_names)} names but the network has {parts.classes} classes; they must "
-            "match."
+            f"--class-names has {len(class_names)} names but the network has {parts.classes} classes; they must match."
         )
     # Before the walks, so that a head without direction or a test set that does not fit is reported at once.
     rows_of(parts.weight)
-    accuracy, right = None, 0
-    if how.test_set is not None:
-        right = count_right(parts, how.test_set, how.normalize)
-        accuracy = of_proportion(right, len(how.test_set))
-    record, fresh, remarks = record_with_fresh(parts, {**how.walks, "name": name}, partial(_record, how=how), how.fresh)
-    quality = network_quality(record, class_names=names)
-    if how.test_set is not None:
-        quality = replace(quality, labelled=accuracy_by_rows(right, len(how.test_set)))
-    if how.fresh:
-        fresh_figures = {} if fresh is None else figures(fresh)
+    right = None if test_set is None else count_right(parts, test_set, normalize)
+    make = partial(_record, normalize=normalize, store=store, output=output)
+    record, untrained, remarks = record_with_fresh(parts, {**walks, "name": name}, make, fresh)
+    quality = network_quality(record, class_names=class_names)
+    accuracy = None
+    if test_set is not None and right is not None:
+        accuracy = of_proportion(right, len(test_set))
+        quality = replace(quality, labelled=accuracy_by_rows(right, len(test_set)))
+    if fresh:
+        fresh_figures = {} if untrained is None else figures(untrained)
         quality = replace(quality, fresh=fresh_figures, notes=(*quality.notes, *remarks))
-    return Measured(path, parts, record, quality, accuracy, loaded.notes, time.monotonic() - began)
+    described = {
+        "file": str(path), "head": parts.name, "features": parts.feature_size, "output": parts.output,
+        "notes": [*loaded.notes, *parts.notes], "settings": record.settings, "seconds": time.monotonic() - began,
+        "accuracy": accuracy, "quality": quality,
+    }  # fmt: skip
+    return Measured(described, record)
 
 
-def _split(name: str, network: nn.Module, how: Measurement) -> Split:
-    if how.load["input_shape"] is not None:
-        return split(network, how.load["input_shape"], how.head)
-    parts, remark = split_by_likely_shape(network, how.head)
-    how.output.say(f"{name}: {remark}")
-    return parts
-
-
-def _record(parts: Split, *, how: Measurement, name: str, **walks: Any) -> Prototypes:
+def _record(parts: Split, *, store: Store | None, output: options.Output, name: str, **settings: Any) -> Prototypes:
     """The prototypes of a network, from the store if they are there."""
-    settings = {**walks, "normalize": how.normalize}
-    if how.store is None:
-        return prototypes(parts, **settings, progress=not how.output.quiet, name=name)
-    key = how.store.key({"record": identity(parts), **settings})
-    if how.store.get(key, KIND) is not None:  # a damaged one counts as missing
-        how.output.say(f"{name}: reused from the store.")
-        saved = Prototypes.load(how.store.path(key))
+    if store is None:
+        return prototypes(parts, **settings, progress=not output.quiet, name=name)
+    key = store.key({"record": identity(parts), **settings})
+    if store.get(key, KIND) is not None:  # a damaged one counts as missing
+        output.say(f"{name}: reused from the store.")
+        saved = Prototypes.load(store.path(key))
         return replace(saved, about={**saved.about, "network": name})
-    record = prototypes(parts, **settings, store=how.store, progress=not how.output.quiet, name=name)
+    record = prototypes(parts, **settings, store=store, progress=not output.quiet, name=name)
     if not record.interrupted:
-        how.store.put(key, KIND, *record.to_file())
+        store.put(key, KIND, *record.to_file())
     return record
 
 
-def _of_one(network: Measured, everything: bool) -> Iterator[Any]:
-    quality = network.quality
+def _of_one(quality: NetworkQuality, everything: bool) -> Iterator[Any]:
     yield str(quality)
-    if network.accuracy is not None:
-        yield f"Accuracy on the test set: {network.accuracy:.3f}."
-    accuracy = quality.labelled or "unknown"
     by = f"by labelled rows ({quality.labelled.kind})" if quality.labelled else "needs labelled rows"
-    rows: dict[str, dict[str, Any]] = {"accuracy": {"value": accuracy, "words": by}}
+    measured = {**quality.figures, "converged": quality.converged.value}
+    rows: dict[str, dict[str, Any]] = {"accuracy": {"value": quality.labelled or "unknown", "direction": by}}
     for name, words in DECISIVE.items():
-        value: Any = quality.figures.get(name)
-        value = f"{quality.converged.value:.0%}" if name == "converged" else value
-        rows[SHORT.get(name, name.replace("_", " "))] = {
-            "value": value, "fresh": quality.fresh.get(name), "words": words,
-        }  # fmt: skip
-    headings = {"value": "value", "fresh": "untrained"}
-    yield figures_table(
-        "The figures that decide", rows, headings | {"words": "direction"}, UNTRAINED * bool(quality.fresh), "figure"
-    )
-    pairs = {
-        "first": "class",
-        "second": "other",
-        "rows": "cosine of the\nhead's rows",
-        "cosine": "cosine of\nmean features",
-    }
+        figure = {"value": measured.get(name), "untrained": quality.fresh.get(name), "direction": words}
+        rows[SHORT.get(name, name)] = figure
+    headings = {"value": "value", "untrained": "untrained", "direction": "direction"}
+    yield figures_table("The figures that decide", rows, headings, UNTRAINED * bool(quality.fresh), "figure")
     closest = quality.per_pair.sort_values("rows", ascending=False, kind="stable").head(MOST_PAIRS)
-    yield rows_table("Classes that the network finds similar, by its head", closest, pairs)
+    yield rows_table("Classes that the network finds similar, by its head", closest, PAIRS)
     if not everything:
         yield f"{len(quality.figures) - 4} more figures, layers and the head: --all-figures, or --json."
         return
     yield str(quality.head)
-    frame = quality.to_frame()
-    columns = {"figure": "figure", "value": "value", "low": "low", "high": "high", "fresh": "untrained"}
-    yield rows_table("All figures", frame, columns, UNTRAINED, len(frame))
-    for title, part in (("Layers", quality.layers), ("M_bt by the paper's three ways to count", quality.separations)):
-        yield rows_table(title, part, {name: str(name).replace("_", " ") for name in part})
-    classes = {name: str(name).replace("_", " ") for name in quality.per_class}
-    yield rows_table("Definition 1 of the paper: is the head well trained for a class?", quality.per_class, classes)
+    frame = quality.to_frame().drop(columns="network").rename(columns={"fresh": "untrained"})
+    yield rows_table("All figures", frame, caption=UNTRAINED, most=len(frame))
+    yield rows_table("Layers", quality.layers)
+    yield rows_table("M_bt by the paper's three ways to count", quality.separations)
+    yield rows_table("Definition 1 of the paper: is the head well trained for a class?", quality.per_class)
 
 
-def _of_several(networks: dict[str, Measured], ranking: Ranking) -> Iterator[Any]:
+def _of_several(ranking: Ranking) -> Iterator[Any]:
     yield str(ranking)
-    rows = {}
-    for number, group in enumerate(ranking.groups, start=1):
-        for name in group:
-            quality = networks[name].quality
-            rows[name] = {
-                "group": number, "test": networks[name].accuracy,
-                "accuracy": quality.labelled or "unknown",
-                "structure": quality.figures.get("structure"), "converged": f"{quality.converged.value:.0%}",
-                "within": quality.within.value, "between": quality.between.value,
-                "bounds": "{:.2f} to {:.2f}".format(*quality.accuracy_bounds),
-            }  # fmt: skip
-    one = len(ranking.groups) == 1
-    headings = {"group": "group", "test": "on the\ntest set", "accuracy": "accuracy", "structure": "structure"}
-    headings |= {"converged": "walks\narrived", "within": "M_in", "between": "M_bt", "bounds": "the paper's\nbounds"}
-    yield figures_table(
-        "Networks, not ranked" if one else f"Networks in groups, best first by {ranking.by}",
+    ranked = len(ranking.groups) > 1
+    rows = [
+        {**row, "labelled": ranking.labelled.get(row["network"], "unknown")} for row in ranking.table.to_dict("records")
+    ]
+    yield rows_table(
+        f"Networks in groups, best first by {ranking.by}" if ranked else "Networks, not ranked",
         rows,
-        headings,
+        {"network": "network", **({"accuracy": "on the test set"} if ranking.accuracy else {}), **RANKED},
         "Networks of one group are ties: nothing separates them.",
-        "network",
+        len(rows),
     )
     if not ranking.correlations:
         return
@@ -390,7 +351,7 @@ def _heads(paths: dict[str, Path], layer: str | None, trust_pickle: bool) -> Out
         weights = read_head(path, layer, trust_pickle)
         return weights, head_quality(weights.weight, weights.bias)
 
-    done = each(paths, measure)
+    done = measure_each(paths, measure)
     heads: dict[str, tuple[HeadWeights, HeadQuality]] = done.results
     several = len(heads) > 1
     return Outcome(
@@ -401,7 +362,7 @@ def _heads(paths: dict[str, Path], layer: str | None, trust_pickle: bool) -> Out
             }
         },
         data={"files": list(map(str, paths.values()))},
-        text=_of_heads(heads) if several else _of_head(*heads.items()),
+        text=_of_heads(heads),
         charts=lambda: {
             f"head_cosines_{number}" if several else "head_cosines": quality.plot()
             for number, (_, quality) in enumerate(heads.values(), start=1)
@@ -410,30 +371,20 @@ def _heads(paths: dict[str, Path], layer: str | None, trust_pickle: bool) -> Out
     )
 
 
-def _of_head(item: tuple[str, tuple[HeadWeights, HeadQuality]]) -> Iterator[Any]:
-    name, (head, quality) = item
-    yield " ".join([f"{name}, layer {head.name!r}. {quality}", *head.notes])
-    yield rows_table(
-        "Figures of the head",
-        quality.to_frame(),
-        {"figure": "figure", "value": "value", "fresh_low": "untrained:\nfrom", "fresh_high": "to"},
-        "Untrained: the range over freshly initialised heads of this shape.",
-    )
-
-
 def _of_heads(heads: dict[str, tuple[HeadWeights, HeadQuality]]) -> Iterator[Any]:
+    if len(heads) == 1:
+        ((name, (head, quality)),) = heads.items()
+        yield " ".join([f"{name}, layer {head.name!r}. {quality}", *head.notes])
+        frame = quality.to_frame().rename(columns={"fresh_low": "untrained: from", "fresh_high": "to"})
+        caption = "Untrained: the range over freshly initialised heads of this shape."
+        yield rows_table("Figures of the head", frame.drop(columns="fresh"), caption=caption)
+        return
     yield f"{expect.counted(len(heads), 'head')}. This shows how the heads are shaped, not how accurate they are."
-    rows = {name: {"layer": head.name, **vars(quality)} for name, (head, quality) in heads.items()}
     _, first = next(iter(heads.values()))
-    headings = {
-        "layer": "layer", "classes": "classes", "feature_size": "features", "classifier_quality": "H_w",
-        "mean_angle": "mean angle", "min_angle": "least", "max_angle": "most", "cosine_std": "spread of\ncosines",
-        "simplex_distance": "distance to\nsimplex", "effective_rank": "effective\nrank", "norm": "norm",
-    }  # fmt: skip
     yield figures_table(
         "Rows of the heads",
-        rows,
-        headings,
+        {name: {"layer": head.name, **vars(quality)} for name, (head, quality) in heads.items()},
+        HEADS,
         f"H_w: 1 for random rows, 1 + 1/(classes − 1) for the simplex ({1 - first.references['simplex']:.4f} for "
         f"{first.classes} classes), towards which softmax training moves them. Angles in degrees.",
         "file",

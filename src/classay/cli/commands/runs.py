@@ -39,7 +39,7 @@ def command(
         False, "--dry-run", help="With prune: show what would be removed, but remove nothing."
     ),
 ) -> Outcome:
-    """List the records in a store, complete or not, with their sizes; or remove files that are no longer useful."""
+    """List the records in a store with their sizes, or remove files that are no longer useful."""
     prune = words[0] == "prune" and len(words) > 1
     if len(words) > 1 + prune:
         raise expect.InputError(f"`runs` was given {' '.join(words)!r}; expected one folder, or prune and one folder.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import typer
@@ -16,16 +16,15 @@ from ...estimators.spec import learners_from_texts
 from ...estimators.trial import ready
 from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
-from ...learner.orientation.orientation import usual_threshold
 from ...learner.scores.scorers import needs_of
 from ...learner.sweep.best_value import expect_weights
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
 from .. import options
-from ..inputs import roles_of
-from ..runner import Outcome, cell, each, figures_table
-from .learner import VARIATION
+from ..inputs import roles_of, rows_or_share
+from ..runner import Outcome, cell, figures_table, measure_each
+from .learner import VARIATION, bias_heading, variation
 
 EXAMPLES = """
 **Examples**
@@ -43,7 +42,8 @@ EXAMPLES = """
     classay sweep eeg.csv -l DecisionTreeClassifier -p max_depth -v 1:70:5 --utility accuracy=1,stability=0.5
 """  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
-ENTROPIES = ("expressivity", "capacity", "stochasticity")
+Plan = tuple[Any, Any, Any]
+"""A learner, and names and values as `sweep` takes them: two parameters as tuples."""
 
 
 def command(
@@ -86,16 +86,11 @@ def command(
     allow_import: options.AllowImport = False,
     holdout_size: options.HoldoutSize = None,
     holdouts: options.Holdouts = 100,
-    replace: options.Replace = True,
-    every_class: options.EveryClass = True,
-    share_paths: bool = typer.Option(
-        True,
-        help="Reuse fits across values where results stay the same, exactly or in distribution.",
-        rich_help_panel=options.ADVANCED,
+    share_paths: bool = options.advanced(
+        True, "Reuse fits across values where results stay the same, exactly or in distribution."
     ),
-    plugin: options.Plugin = False,
 ) -> Outcome:
-    """Measure how learners change along a parameter: bias, expressivity, capacity, stochasticity and accuracy."""
+    """Measure how the bias, variation and accuracy of learners change along a parameter."""
     weights = _weights(utility)
     if weights and weights.get("cost") and share_paths:
         share_paths = False  # what a value of a shared fit costs is not measured
@@ -104,60 +99,45 @@ def command(
     if not (learner and param and values):
         raise expect.InputError("--learner, --param and --values are needed.")
     plans = _plans(learners_from_texts(learner, allow_import), param, values)
-    scheme = Subsets(samples, int(size) if size > 1 and size.is_integer() else size, replace, every_class)
+    scheme = Subsets(samples, rows_or_share(size))
     if metric is not None:
         needs_of(metric)  # refuses an unknown name before the data are read
-    for plan in plans.values():
-        checked = grid(plan.learner, *plan.arguments)  # refuses an unknown parameter before any fit
-        for name, each_values in zip(checked.parameters, checked.values) if not allow_import else ():
-            for value in each_values:
-                expect_plain_setting(plan.learner, name, value)
+    for swept_learner, *arguments in plans.values():
+        checked = grid(swept_learner, *arguments)  # refuses an unknown parameter before any fit
+        for name, settings in zip(checked.parameters, checked.values) if not allow_import else ():
+            for setting in settings:
+                expect_plain_setting(swept_learner, name, setting)
     table = rows.read(output.quiet)
     kept = f" Finished fits are kept in {effort.store}; run the same command to continue." if effort.store else ""
 
     def measure(name: str, plan: Plan) -> Sweep:
-        tried = ready(plan.learner, table.X, table.y, effort.seed, table.texts)
-        one = sweep(tried.learner, table.X, table.y, *plan.arguments, name=name, **settings)
-        return dataclasses.replace(one, notes=(*one.notes, *tried.notes))
+        tried = ready(plan[0], table.X, table.y, effort.seed, table.texts)
+        swept = sweep(tried.learner, table.X, table.y, *plan[1:], name=name, **keywords)
+        return replace(swept, notes=(*swept.notes, *tried.notes))
 
     with executor_of(effort.scheduler, effort.workers) as executor:
-        settings: dict[str, Any] = {
+        keywords: dict[str, Any] = {
             "scheme": scheme, "repeats": repeats, "test_size": test_size, "holdout_size": holdout_size,
             "holdouts": holdouts, "share_paths": share_paths, "metric": metric,
             **effort.settings(executor, output.quiet), **roles_of(table),
         }  # fmt: skip
         try:
-            done = each(plans, measure)
+            done = measure_each(plans, measure)
         except KeyboardInterrupt:
             output.say(kept.strip())
             raise
     sweeps: dict[str, Sweep] = done.results
-    refused = {f"{name}, {value}": why for name, one in sweeps.items() for value, why in one.failed.items()}
+    refused = {f"{name}, {value}": why for name, swept in sweeps.items() for value, why in swept.failed.items()}
     return Outcome(
-        lambda: {"sweeps": {name: _as_json(one, weights, prefer) for name, one in sweeps.items()}},
+        {"sweeps": {name: _as_json(swept, weights, prefer) for name, swept in sweeps.items()}},
         data=table,
         settings={"share_paths": share_paths},
-        text=_text(sweeps, weights, prefer, plugin),
-        charts=lambda: _draw(sweeps, plugin),
+        text=_text(sweeps, weights, prefer),
+        charts=lambda: _draw(sweeps),
         failed={**done.failed, **refused},
         interrupted=done.interrupted,
         kept=kept,
     )
-
-
-class Plan(NamedTuple):
-    """A learner, one or two of its parameters, and the values of each."""
-
-    learner: Any
-    parameters: list[str]
-    ranges: list[list[Any]]
-
-    @property
-    def arguments(self) -> tuple[Any, Any]:
-        """Names and values as `sweep` takes them: two parameters as tuples."""
-        if len(self.parameters) == 1:
-            return self.parameters[0], self.ranges[0]
-        return tuple(self.parameters), tuple(self.ranges)
 
 
 def _plans(learners: dict[str, Any], params: list[str], texts: list[str]) -> dict[str, Plan]:
@@ -167,17 +147,16 @@ def _plans(learners: dict[str, Any], params: list[str], texts: list[str]) -> dic
             f"--param was given {len(params)} times but --values {len(texts)} times; each parameter needs its values."
         )
     ranges = [values_from_text(text) for text in texts]
-    if len(params) == 1 or (len(params) == 2 and len(learners) == 1):
-        return {name: Plan(learner, params, ranges) for name, learner in learners.items()}
+    if len(params) == 1:
+        return {name: (learner, params[0], ranges[0]) for name, learner in learners.items()}
+    if len(params) == 2 and len(learners) == 1:
+        return {name: (learner, tuple(params), tuple(ranges)) for name, learner in learners.items()}
     if len(params) != len(learners):
         raise expect.InputError(
             f"There are {expect.counted(len(learners), 'learner')} and {expect.counted(len(params), 'parameter')}; "
             "expected one parameter per learner, one for all learners, or two for a single learner."
         )
-    return {
-        name: Plan(learner, [param], [values])
-        for (name, learner), param, values in zip(learners.items(), params, ranges)
-    }
+    return {name: (learner, param, values) for (name, learner), param, values in zip(learners.items(), params, ranges)}
 
 
 def _weights(text: str | None) -> dict[str, float] | None:
@@ -196,71 +175,55 @@ def _weights(text: str | None) -> dict[str, float] | None:
     return expect_weights(weights)
 
 
-def _text(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str, plugin: bool) -> Iterator[Any]:
+def _text(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str) -> Iterator[Any]:
     """A paragraph and a table for each learner."""
-    for one in sweeps.values():
-        # The table has plain estimates then; the text always has the corrected ones.
-        yield f"Corrected estimates: {one}" if plugin else str(one)
-        if (weights is not None or prefer != "smallest") and len(one.values) > 1:
-            yield str(one.compare(weights, prefer))
-        holdout_size = next(iter(one.orientations.values())).holdout_size
-        threshold = usual_threshold(holdout_size)
+    for swept in sweeps.values():
+        yield str(swept)
+        if (weights is not None or prefer != "smallest") and len(swept.values) > 1:
+            yield str(swept.compare(weights, prefer))
+        # All values, or evenly spaced ones that include both ends.
+        places = np.linspace(0, len(swept.values) - 1, min(len(swept.values), MOST_ROWS)).round().astype(int)
         rows = {}
-        for value in _few(list(one.values)):
-            o = one.orientations[value]
-            shown = o.plugin if plugin else o
-            rows[", ".join(map(cell, value)) if len(one.parameters) > 1 else cell(value)] = {
-                "accuracy": o.accuracy,
-                "metric": one.metric_estimates.get(value),
-                "train_accuracy": o.train_accuracy,
-                **{part: getattr(shown, part) for part in ENTROPIES},
-                "bias": o.bias[threshold],
-            }
-        headings = {"accuracy": "test\naccuracy", "metric": "test\n" + one.metric.replace("_", " "), **VARIATION}
-        hidden = len(one.values) - len(rows)
+        for value in (swept.values[place] for place in places):
+            name = ", ".join(map(cell, value)) if len(swept.parameters) > 1 else cell(value)
+            rows[name] = {**variation(swept.orientations[value]), "metric": swept.metric_estimates.get(value)}
+        hidden = len(swept.values) - len(rows)
         yield figures_table(
-            f"{one.learner} along {' x '.join(one.parameters)}",
+            f"{swept.learner} along {' x '.join(swept.parameters)}",
             rows,
-            {**headings, "bias": f"bias at\n{threshold} of {holdout_size}"},
-            f"{hidden} more values are in --json and --charts. " * bool(hidden)
-            + "Plain estimates of the paper, biased with few refits." * plugin,
-            ", ".join(one.parameters),
+            {
+                "accuracy": "",
+                "metric": f"test {swept.metric.replace('_', ' ')}",
+                **VARIATION,
+                "bias": bias_heading(next(iter(swept.orientations.values())).holdout_size),
+            },
+            f"{hidden} more values are in --json and --charts." if hidden else "",
+            ", ".join(swept.parameters),
         )
 
 
-def _few(values: list[Any]) -> list[Any]:
-    """All values, or evenly spaced ones that include both ends."""
-    places = np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(int)
-    return [values[place] for place in places]
-
-
-def _as_json(one: Sweep, weights: dict[str, float] | None, prefer: str) -> dict[str, Any]:
+def _as_json(swept: Sweep, weights: dict[str, float] | None, prefer: str) -> dict[str, Any]:
     """The sweep: its figures as the rows of its tidy frame, and its values compared."""
-    frame = one.to_frame()
+    frame = swept.to_frame()
     try:
-        comparison = one.compare(weights, prefer)
+        comparison = swept.compare(weights, prefer)
     except expect.InputError:  # after Ctrl-C, values may have no subsets in common
         comparison = None
     return {
-        **{name: part for name, part in one.to_dict().items() if name not in ("orientations", "records")},
+        **{name: part for name, part in swept.to_dict().items() if name not in ("orientations", "records")},
         "figures": frame.astype(object).where(frame.notna(), None),
         "comparison": comparison,
-        "seconds": sum(float(np.nansum(each.seconds)) for each in one.records.values()),
+        "seconds": sum(float(np.nansum(record.seconds)) for record in swept.records.values()),
     }
 
 
-def _draw(sweeps: dict[str, Sweep], plugin: bool) -> dict[str, Any]:
+def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
     """The charts of each learner, numbered."""
     by_name: dict[str, Any] = {}
-    for number, one in enumerate(sweeps.values(), 1):
-        kinds = ["bias", "entropy", "accuracy", "bounds"] if len(one.parameters) == 1 else ["map"]
-        if one.metric_estimates and len(one.parameters) == 1:
-            kinds.append("metric")
-        for kind in kinds:
-            chosen = {"plugin": True} if plugin and kind == "entropy" else {}
-            by_name[f"sweep_{number}_{kind}"] = one.plot(kind=kind, **chosen)
-        if plugin and len(one.parameters) == 2:
-            by_name |= {f"sweep_{number}_{name}": one.plot(kind="map", metric=name, plugin=True) for name in ENTROPIES}
-        if len(one.values) > 1:
-            by_name[f"sweep_{number}_comparison"] = one.compare().plot()
+    for number, swept in enumerate(sweeps.values(), 1):
+        kinds = ["bias", "entropy", "accuracy", "bounds"] if len(swept.parameters) == 1 else ["map"]
+        kinds += ["metric"] if swept.metric_estimates and len(swept.parameters) == 1 else []
+        by_name |= {f"sweep_{number}_{kind}": swept.plot(kind=kind) for kind in kinds}
+        if len(swept.values) > 1:
+            by_name[f"sweep_{number}_comparison"] = swept.compare().plot()
     return by_name
