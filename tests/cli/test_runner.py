@@ -84,11 +84,15 @@ def test_one_that_fails_does_not_stop_the_others():
 
     bad = {"a": InputError("no a"), "b": InputError("no b")}
     with pytest.raises(InputError, match="no a no b"):
-        runner.each(bad, measure)
-    assert runner.each(bad | {"c": None}, measure) == ({"c": "c"}, {"a": "no a", "b": "no b"}, False)
-    assert runner.each({"c": None, "d": KeyboardInterrupt(), "e": None}, measure) == ({"c": "c"}, {}, True)
-    assert runner.each({"c": None, "d": StoreFull("full"), "e": None}, measure).failed == {"d": "full"}
+        runner.measure_each(bad, measure)
+    assert runner.measure_each(bad | {"c": None}, measure) == ({"c": "c"}, {"a": "no a", "b": "no b"}, False)
+    assert runner.measure_each({"c": None, "d": KeyboardInterrupt(), "e": None}, measure) == ({"c": "c"}, {}, True)
+    assert runner.measure_each({"c": None, "d": StoreFull("full"), "e": None}, measure).failed == {"d": "full"}
     with pytest.raises(KeyboardInterrupt):
-        runner.each({"d": KeyboardInterrupt(), "c": None}, measure)
+        runner.measure_each({"d": KeyboardInterrupt(), "c": None}, measure)
     with pytest.raises(StoreFull):
-        runner.each({"d": StoreFull("full"), "c": None}, measure)
+        runner.measure_each({"d": StoreFull("full"), "c": None}, measure)
+
+
+def test_what_rounds_to_0_has_no_sign():
+    assert runner.cell(Estimate(-0.0001, -0.0002, 0.5)) == "0.000\n[0.000, 0.500]"

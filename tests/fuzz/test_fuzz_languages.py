@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import expect
-from classay.cli.commands.classes import split_sizes
+from classay.cli.commands.classes import sizes_of
 from classay.cli.commands.drift import natural
 from classay.cli.inputs import read_normalization, read_shape
 from classay.estimators.spec import learners_from_texts, regressor_from_text
@@ -69,7 +69,7 @@ LANGUAGES = {
     "time": (seconds_of, ["90s", "2m", "1h", "1h30m", "0.5h"], ["s", "m", "d", "ms", "-"]),
     "shape": (read_shape, ["3x32x32", "784", "1×6×6"], ["x", "×", ","]),
     "normalization": (lambda text: read_normalization(text, text), ["0.5", "0.485,0.456,0.406"], [",", ";"]),
-    "sizes": (lambda text: split_sizes(["a.npz", *text.split()], text.split()), ["10 20", "1,2,3", "1_000"], ["_"]),
+    "sizes": (lambda text: sizes_of(text.split()), ["10 20", "1,2,3", "1_000"], ["_"]),
     "architecture": (
         parse_architecture,
         ["timm:resnet18", "torchvision:resnet18(num_classes=3)", "timm:vit(depth=2, a='b')"],

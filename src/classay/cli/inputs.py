@@ -180,7 +180,7 @@ def _arrays(path: Path, *wanted: str) -> dict[str, Any]:
     """The arrays of an .npz file by name in lower case; None for those that are not wanted."""
     try:
         expect_honest_sizes(path)
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name.lower(): file[name] if name.lower() in wanted else None for name in file.files}
     except InputError:
         raise

@@ -1,4 +1,4 @@
-"""The command as a user runs it. Most tests call it in this process; a few start a real one."""
+"""The command as a user runs it. Most tests call it in this process; one starts a real one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
+import classay as library
 from classay import InputError
+from classay.estimators.spec import learners_from_texts
+from classay.tables.read import read_table
 
 QUICK = ["--samples", "8", "--repeats", "2", "--holdouts", "10", "--workers", "1", "--quiet"]
+HALVES = ["--scheme", "halves", "--samples", "8", "--n-probes", "300", "--workers", "1"]
+RETRAIN = ["--scheme", "retrain", "--samples", "4", "--workers", "1"]
+NB = ["-l", "GaussianNB"]
+TWO = [*NB, "-l", "DecisionTreeClassifier"]
 
 
 @pytest.fixture
@@ -26,44 +35,29 @@ def spam(tmp_path):
 
 
 @pytest.mark.slow
-def test_conclusions_come_first(classay):
-    _, out, _ = classay("learner", "breast_cancer", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK)
-    flat = " ".join(out.split())
-    assert flat.index("DecisionTreeClassifier is right on") < flat.index("GaussianNB is right on")
-    assert flat.index("GaussianNB is right on") < flat.index("Predictions of 2 learners")
+def test_conclusions_come_first_and_charts_are_saved(shown, tmp_path):
+    folder = tmp_path / "new" / "charts"
+    out = shown("learner", "breast_cancer", *TWO, *QUICK, "--charts", folder)
+    assert out.index("GaussianNB is right on") < out.index("DecisionTreeClassifier is right on")
+    assert out.index("DecisionTreeClassifier is right on") < out.index("Predictions of 2 learners")
+    assert "bias at 4 of 5" in out
+    saved = {path.name for path in folder.iterdir()}
+    assert {"bias.svg", "bias.png", "expressivity.svg", "plane.svg", "kinship.svg", "kinship_map.svg"} <= saved
+    assert all(path.stat().st_size > 1000 for path in folder.iterdir())
 
 
 @pytest.mark.slow
-def test_plain_estimates_if_asked(classay):
-    arguments = ("learner", "iris", "-l", "DecisionTreeClassifier", "-l", "GaussianNB", *QUICK, "--no-every-class")
-    _, out, _ = classay(*arguments, "--json")
-    content = json.loads(out)
-    assert content["settings"]["every_class"] is False
-    figures = content["learners"]["DecisionTreeClassifier"]["orientation"]
-    code, out, _ = classay(*arguments, "--plugin")
-    assert code == 0
-    flat = " ".join(out.split())
-    assert "Plain estimates of the paper" in flat
-    assert flat.count("Corrected estimates: ") == 2
-    for part in ("expressivity", "capacity", "stochasticity"):
-        assert f"{figures['plugin'][part]['value']:.3f}" in flat
-
-
-@pytest.mark.slow
-def test_many_classes_are_counted_on_fewer_points(classay):
-    _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--json", *QUICK)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]["orientation"]
+def test_many_classes_are_counted_on_fewer_points(measured):
+    digits = ["learner", "digits", "-l", "DecisionTreeClassifier", *QUICK]
+    figures = measured(*digits)["learners"]["DecisionTreeClassifier"]["orientation"]
     assert figures["holdout_size"] < 5
-    _, out, _ = classay("learner", "digits", "-l", "DecisionTreeClassifier", "--holdout-size", "5", "--json", *QUICK)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier"]["orientation"]
+    figures = measured(*digits, "--holdout-size", "5")["learners"]["DecisionTreeClassifier"]["orientation"]
     assert figures["holdout_size"] == 5
     assert figures["expressivity"]["kind"].startswith("at least")
 
 
-def test_json_is_alone_on_stdout(classay, spam):
-    code, out, _ = classay("learner", str(spam), "--target", "type", "-l", "GaussianNB", "--json", *QUICK)
-    assert code == 0
-    content = json.loads(out)
+def test_what_json_has(measured, spam):
+    content = measured("learner", spam, "--target", "type", *NB, *QUICK)
     assert content["data"]["classes"] == ["ham", "spam"]
     assert content["learners"]["GaussianNB"]["about"]["seed"] == 0
     figures = content["learners"]["GaussianNB"]["orientation"]
@@ -75,63 +69,35 @@ def test_json_is_alone_on_stdout(classay, spam):
 
 
 @pytest.mark.slow
-def test_the_command_gives_what_python_gives(classay):
-    import classay as library
-
-    _, out, _ = classay("learner", "iris", "-l", "DecisionTreeClassifier(max_depth=2)", "--json", *QUICK)
-    from sklearn.tree import DecisionTreeClassifier
-
-    from classay.tables.read import read_table
-
+def test_the_command_gives_what_python_gives(measured, tmp_path):
+    arguments = ["learner", "iris", "-l", "DecisionTreeClassifier(max_depth=2)", *QUICK, "--store", tmp_path / "runs"]
+    content = measured(*arguments)
     table = read_table("iris")
     labelings = library.record(DecisionTreeClassifier(max_depth=2), table.X, table.y, library.Subsets(8), 2, executor=1)
-    o = library.orientation(labelings, holdouts=10)
-    figures = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]
-    assert figures["expressivity"]["value"] == o.expressivity.value
-    assert (figures["capacity"]["value"] is None) == (not o.capacity.known)
-    assert figures["capacity"]["high"] == o.capacity.high
-    assert figures["bias"]["4"]["low"] == o.bias[4].low
+    expected = library.orientation(labelings, holdouts=10)
+    figures = content["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]
+    assert figures["expressivity"]["value"] == expected.expressivity.value
+    assert (figures["capacity"]["value"] is None) == (not expected.capacity.known)
+    assert figures["capacity"]["high"] == expected.capacity.high
+    assert figures["bias"]["4"]["low"] == expected.bias[4].low
+    assert content == measured(*arguments)  # seconds per fit included: nothing was fitted again
 
 
-def test_mixed_columns_and_missing_values_work(classay, tmp_path):
+def test_mixed_columns_and_missing_values_work(measured, tmp_path):
     path = tmp_path / "mixed.csv"
     rows = ["colour,height,kind"] + [f"{'red' if i % 3 else ''},{'' if i % 5 == 0 else i},{i % 2}" for i in range(80)]
     path.write_text("\n".join(rows))
-    code, out, _ = classay("learner", str(path), "-l", "GaussianNB", "--json", *QUICK)
-    assert code == 0
-    assert json.loads(out)["failed"] == {}
-
-
-@pytest.mark.slow
-def test_charts_are_saved(classay, tmp_path):
-    folder = tmp_path / "new" / "charts"
-    code, _, _ = classay(
-        "learner", "iris", "-l", "GaussianNB", "-l", "DecisionTreeClassifier", "--charts", str(folder), *QUICK
-    )
-    assert code == 0
-    saved = {path.name for path in folder.iterdir()}
-    assert {"bias.svg", "bias.png", "expressivity.svg", "plane.svg", "kinship.svg", "kinship_map.svg"} <= saved
-    assert all(path.stat().st_size > 1000 for path in folder.iterdir())
-
-
-@pytest.mark.slow
-def test_a_store_is_used(classay, tmp_path):
-    arguments = ["learner", "iris", "-l", "GaussianNB", "--store", str(tmp_path / "runs"), "--json", *QUICK]
-    _, first, _ = classay(*arguments)
-    assert len(list((tmp_path / "runs").rglob("*"))) > 0
-    _, second, _ = classay(*arguments)
-    assert json.loads(first) == json.loads(second)  # seconds per fit included: nothing was fitted again
+    assert measured("learner", path, *NB, *QUICK)["failed"] == {}
 
 
 def test_one_failing_learner_does_not_stop_the_others(classay, spam):
-    code, out, err = classay(
-        "learner", str(spam), "-l", "GaussianNB", "-l", "KNeighborsClassifier(n_neighbors=500)", "--json", *QUICK
-    )
+    far = "KNeighborsClassifier(n_neighbors=500)"
+    code, out, err = classay("learner", spam, *NB, "-l", far, "--json", *QUICK)
     assert code == 3
     content = json.loads(out)
     assert list(content["learners"]) == ["GaussianNB"]
-    assert "n_neighbors" in content["failed"]["KNeighborsClassifier(n_neighbors=500)"]
-    assert "KNeighborsClassifier(n_neighbors=500): no results. " in err
+    assert "n_neighbors" in content["failed"][far]
+    assert f"{far}: no results. " in err
 
 
 @pytest.mark.parametrize(
@@ -142,61 +108,49 @@ def test_one_failing_learner_does_not_stop_the_others(classay, spam):
         (["iris", "-l", "DecisionTreeRegressor"], "regressor"),
         (["iris", "-l", "SVC(C=foo)"], "Expressions are not run"),
         (["iris", "-l", "os:system"], "--allow-import"),
-        (["iris", "--holdout-size", "31", "-l", "GaussianNB"], "30 test points"),
+        (["iris", "--holdout-size", "31", *NB], "30 test points"),
         (["iris", "--samples", "1"], "at least 2"),
         (["iris", "--repeats", "0"], "repeats"),
         (["iris", "--test-size", "2"], "test_size"),
         (["iris", "--size", "0.01"], "3 classes"),
         (["iris", "--workers", "0"], "at least 1"),
         (["iris", "--seed", "-1"], "random_state"),
+        (["iris", "--scheme", "thirds"], "expected one of 'subsets', 'halves', 'retrain'"),
+        (["iris", *HALVES, "--probes", "unifrom"], "Did you mean uniform"),
+        (["iris", *HALVES, "--samples", "0"], "at least 1"),
+        (["iris", *HALVES, "--size", "500"], "500 rows"),
+        (["iris", *HALVES, "--n-probes", "1"], "at least 2"),
+        (["iris", *HALVES, "--regions", "-1"], "at least 0"),
+        (["iris", *RETRAIN, "--metric", "accurcy"], "Did you mean accuracy"),
+        (["iris", *RETRAIN, "--cost", "cheap"], "expected a pair"),
+        (["breast_cancer", *NB, *RETRAIN, "--threshold", "7"], "expected a probability between 0 and 1"),
+        (["iris", *RETRAIN, "--replaced", "2"], "expected a number between 0 and 1"),
+        (["breast_cancer", *NB, *RETRAIN, "--cost", "1,5", "--threshold", "0.5"], "both given"),
     ],
 )
-def test_mistakes_get_a_sentence_and_exit_code_2(classay, arguments, message):
-    code, out, err = classay("learner", *arguments, *[word for word in ("--quiet",) if word not in arguments])
-    assert code == 2
-    assert out == ""
-    assert message in err
-    assert "Traceback" not in err
+def test_mistakes_get_a_sentence(refused, arguments, message):
+    refused(message, "learner", *arguments, "--quiet")
 
 
-def test_bad_files(classay, tmp_path, spam):
+def test_bad_files(refused, tmp_path, spam):
     (tmp_path / "empty.csv").write_text("")
-    assert "empty" in classay("learner", str(tmp_path / "empty.csv"))[2]
-    code, _, err = classay("learner", str(spam), "--target", "tpye")
-    assert code == 2
-    assert "words" in err
-    assert "type" in err
-    one = tmp_path / "one.csv"
-    one.write_text("a,y\n" + "\n".join(f"{i},spam" for i in range(30)))
-    assert "1 class" in classay("learner", str(one))[2]
+    (tmp_path / "one.csv").write_text("a,y\n" + "\n".join(f"{i},spam" for i in range(30)))
+    refused("empty", "learner", tmp_path / "empty.csv")
+    refused("Did you mean type", "learner", spam, "--target", "tpye")
+    refused("1 class", "learner", tmp_path / "one.csv")
 
 
-def test_an_output_folder_that_cannot_be_is_refused_before_any_work(classay, tmp_path, monkeypatch):
+def test_an_output_folder_that_cannot_be_is_refused_before_any_work(refused, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("classay.engine.work.run", lambda *_, **__: pytest.fail("fitted"))
-    code, _, err = classay("learner", "digits", "--charts", str(tmp_path / "file" / "charts"))
-    assert code == 2
-    assert "--charts" in err
+    refused("--charts", "learner", "digits", "--charts", tmp_path / "file" / "charts")
 
 
-def test_users_words_are_not_markup(classay, tmp_path):
+def test_users_words_are_not_markup(shown, measured, tmp_path):
     path = tmp_path / "[bold]x.csv"
     path.write_text("a,y\n" + "\n".join(f"{i},[red]{i % 2}[/red]" for i in range(60)))
-    code, out, _ = classay("learner", str(path), "-l", "GaussianNB", "--json", *QUICK)
-    assert code == 0
-    assert json.loads(out)["data"]["classes"] == ["[red]0[/red]", "[red]1[/red]"]
-    code, out, _ = classay("learner", str(path), "-l", "GaussianNB", *QUICK)
-    assert code == 0
-
-
-def test_help_has_examples_and_version_works(classay):
-    code, out, _ = classay("learner", "--help")
-    assert code == 0
-    assert "classay learner breast_cancer" in out
-    code, out, _ = classay()
-    assert "learner" in out
-    code, out, _ = classay("--version")
-    assert (code, out.strip()) == (0, "classay 0.1.0")
+    assert measured("learner", path, *NB, *QUICK)["data"]["classes"] == ["[red]0[/red]", "[red]1[/red]"]
+    assert shown("learner", path, *NB, *QUICK)
 
 
 def test_debug_shows_the_traceback(classay):
@@ -220,7 +174,7 @@ class Lasting(GaussianNB):
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_shows_what_is_done(tmp_path):
     (tmp_path / "of_mine.py").write_text(LASTING)
-    arguments = ["learner", "iris", "-l", "GaussianNB", "-l", "of_mine:Lasting", "--allow-import", "--json"]
+    arguments = ["learner", "iris", *NB, "-l", "of_mine:Lasting", "--allow-import", "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "classay", *arguments],
         stdout=subprocess.PIPE,
@@ -243,11 +197,6 @@ def test_ctrl_c_shows_what_is_done(tmp_path):
     assert "Traceback" not in err
 
 
-HALVES = ["--scheme", "halves", "--samples", "8", "--n-probes", "300", "--workers", "1", "--quiet"]
-RETRAIN = ["--scheme", "retrain", "--samples", "4", "--workers", "1", "--quiet"]
-NB = ["-l", "GaussianNB"]
-
-
 @pytest.fixture
 def steel(tmp_path):
     path = tmp_path / "steel.csv"
@@ -258,30 +207,23 @@ def steel(tmp_path):
 
 
 @pytest.mark.slow
-def test_halves_of_several_learners(classay, steel):
-    code, out, _ = classay("learner", str(steel), "-l", "DecisionTreeClassifier", "-l", "LogisticRegression", *HALVES)
-    assert code == 0
-    flat = " ".join(out.split())
-    assert "Of 2 learners, compared on 300 uniform" in flat
+def test_halves_of_several_learners(shown, steel):
+    out = shown("learner", steel, "-l", "DecisionTreeClassifier", "-l", "LogisticRegression", *HALVES)
+    assert "Of 2 learners, compared on 300 uniform" in out
     for words in ("disjoint halves", "kappa", "read it together with accuracy", "disagree", "for new data"):
-        assert words in flat
-    assert "same rows" not in flat.split("kappa")[0]  # one refit per half
+        assert words in out
+    assert "same rows" not in out.split("kappa")[0]  # one refit per half
 
 
 @pytest.mark.slow
-def test_halves_of_one_learner_are_what_python_gives(classay, steel, tmp_path):
-    import classay as library
-    from classay.estimators.spec import learners_from_texts
-    from classay.tables.read import read_table
-
+def test_halves_of_one_learner_are_what_python_gives(shown, measured, steel, tmp_path):
     text = "DecisionTreeClassifier(max_depth=2)"
-    arguments = ["learner", str(steel), "-l", text, *HALVES, "--store", str(tmp_path / "runs")]
-    code, out, _ = classay(*arguments, "--charts", str(tmp_path / "charts"))
-    assert code == 0
-    assert f"{text}: two refits on disjoint halves of these rows agree on" in " ".join(out.split())
+    arguments = ["learner", steel, "-l", text, *HALVES, "--store", tmp_path / "runs"]
+    out = shown(*arguments, "--charts", tmp_path / "charts")
+    assert f"{text}: two refits on disjoint halves of these rows agree on" in out
     names = {path.name for path in (tmp_path / "charts").iterdir()}
     assert {"stability.png", "agreement_1.svg", "disagreement_1.png"} <= names
-    content = json.loads(classay(*arguments, "--json")[1])  # from the store
+    content = measured(*arguments)  # from the store
     figures = content["learners"][text]
     assert content["settings"]["probes"] == "uniform"
     assert content["comparison"]["unbeaten"] == [text]
@@ -296,9 +238,7 @@ def test_halves_of_one_learner_are_what_python_gives(classay, steel, tmp_path):
 
 
 def test_few_splits_give_figures_without_regions(classay, steel):
-    few = [word for word in HALVES if word != "--quiet"]
-    few[few.index("8")] = "4"
-    code, out, err = classay("learner", str(steel), *NB, *few)
+    code, out, err = classay("learner", steel, *NB, *HALVES, "--samples", "4")
     assert code == 0
     assert "no regions" in err
     assert "agree on" in out
@@ -316,22 +256,18 @@ def churn(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_retraining(classay, churn, tmp_path):
-    import classay as library
-    from classay.tables.read import read_table
-
-    arguments = ["learner", str(churn), "-t", "left", *NB, *RETRAIN, "--store", str(tmp_path / "runs")]
-    code, out, _ = classay(*arguments, "--charts", str(tmp_path / "c"))
-    assert code == 0
+def test_a_retraining(shown, measured, churn, tmp_path):
+    arguments = ["learner", churn, "-t", "left", *NB, *RETRAIN, "--store", tmp_path / "runs"]
+    out = shown(*arguments, "--charts", tmp_path / "c")
     assert "GaussianNB: a retraining that replaces 10%" in out
     for word in ("roc auc", "balanced accuracy", "brier", "refits", "predictions", "by another", "points", "chance"):
         assert word in out
+    assert "capacity" not in out  # samples of nearly full size do not show bias and variation
     names = {path.stem for path in (tmp_path / "c").iterdir()}
     assert {"metrics_1", "confusion_1", "retraining_1", "calibration_1", "roc_1", "score_variance_1"} <= names
-    figures = json.loads(classay(*arguments, "--metric", "f1_macro", "--json")[1])["learners"]["GaussianNB"]
+    figures = measured(*arguments, "--metric", "f1_macro")["learners"]["GaussianNB"]
+    assert figures["orientation"] is None
     table = read_table(str(churn), "left")
-    from sklearn.naive_bayes import GaussianNB
-
     labelings = library.record(GaussianNB(), table.X, table.y, library.Retrain(4), repeats=2, executor=1)
     assert figures["retraining"]["change"]["value"] == pytest.approx(library.retraining(labelings).change.value)
     expected = library.metrics(labelings, "f1_macro")["f1_macro"].value
@@ -340,34 +276,9 @@ def test_a_retraining(classay, churn, tmp_path):
 
 
 @pytest.mark.slow
-def test_costs_thresholds_time_and_learners_without_probabilities(classay, churn):
-    table = ["learner", str(churn), "-t", "left", *RETRAIN]
-    code, out, _ = classay(*table, *NB, "-l", "RidgeClassifier", "--cost", "1,5")
-    assert code == 0
-    assert "cost" in out
-    code, out, _ = classay(*table, *NB, "--threshold", "0.2", "--time", "day")
-    assert code == 0
+def test_costs_thresholds_time_and_learners_without_probabilities(shown, churn):
+    table = ["learner", churn, "-t", "left", *RETRAIN, *NB]
+    assert "cost" in shown(*table, "-l", "RidgeClassifier", "--cost", "1,5")
+    out = shown(*table, "--threshold", "0.2", "--time", "day")
     assert "by newer ones" in out
     assert "decisions at 0.2" in out
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--scheme", "thirds"], "expected one of 'subsets', 'halves', 'retrain'"),
-        ([*HALVES, "--probes", "unifrom"], "Did you mean uniform"),
-        ([*HALVES, "--samples", "0"], "at least 1"),
-        ([*HALVES, "--size", "500"], "500 rows"),
-        ([*HALVES, "--n-probes", "1"], "at least 2"),
-        ([*HALVES, "--regions", "-1"], "at least 0"),
-        ([*RETRAIN, "--metric", "accurcy"], "Did you mean accuracy"),
-        ([*RETRAIN, "--cost", "cheap"], "expected a pair"),
-        ([*RETRAIN, "--threshold", "7"], "expected a probability between 0 and 1"),
-        ([*RETRAIN, "--replaced", "2"], "expected a number between 0 and 1"),
-        ([*RETRAIN, "--cost", "1,5", "--threshold", "0.5"], "both given"),
-    ],
-)
-def test_mistakes_in_schemes_and_metrics(classay, churn, options, message):
-    code, out, err = classay("learner", str(churn), "-t", "left", *NB, *options)
-    assert (code, out) == (2, "")
-    assert message in " ".join(err.split())
