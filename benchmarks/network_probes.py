@@ -1,6 +1,6 @@
 """Probes: dataless figures that need another run of the network, or its weights, beside those of `network_quality`.
 
-None predicted accuracy on data sets left out (`network_calibration.py`), so classay itself does not have them.
+None predicted accuracy on data sets left out, so classay itself does not have them.
 
 - robustness: how sure of its class the network stays when noise is added to a seed, or when it is shifted by one pixel,
   and how much of the margin over other classes is left;
