@@ -37,9 +37,9 @@ def roles_of(table: Data) -> dict[str, Any]:
     return {name: values for name, values in roles.items() if values is not None}
 
 
-def rows_or_share(size: float | None) -> float | int | None:
+def rows_or_share(size: float) -> float | int:
     """A size as options have it: a share, or above 1 a whole number of rows."""
-    return int(size) if size is not None and size > 1 and size.is_integer() else size
+    return int(size) if size > 1 and size.is_integer() else size
 
 
 # Files of predictions, records and reports.
@@ -181,7 +181,9 @@ def _arrays(path: Path, *wanted: str) -> dict[str, Any]:
     try:
         expect_honest_sizes(path)
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name.lower(): file[name] if name.lower() in wanted else None for name in file.files}
+            arrays: dict[str, Any] = {
+                name.lower(): file[name] if name.lower() in wanted else None for name in file.files
+            }
     except InputError:
         raise
     except UNREADABLE as error:

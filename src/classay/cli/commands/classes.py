@@ -74,7 +74,9 @@ def command(
     truth: str = typer.Option(
         None, help="True classes, for scores without `y`: an .npy file, or a text file with one per line."
     ),
-    top: int = typer.Option(None, help="Also estimate how often the true class is among the first M, for each --k."),
+    top: int | None = typer.Option(
+        None, help="Also estimate how often the true class is among the first M, for each --k."
+    ),
     at_least: list[float] = typer.Option(
         None, help="Find the largest number of classes with at least this accuracy, such as 0.9. Repeatable."
     ),
@@ -135,7 +137,7 @@ def command(
             "information": information(curve, 1 - level),
             "extrapolation": extrapolate(curve, sizes, method, seed) if sizes else None,
             "top": {size: u.top(top, size) for size in sizes} if u and top is not None else {},
-            "largest": {least: u.largest(least) for least in at_least or []} if u else {},
+            "largest": {least: u.largest(least) for least in at_least} if u and at_least else {},
             "nested": [u.nested(size) for size in sizes if size > curve.n_classes] if u and keep else [],
         }
     pairs = list(combinations(distributions.values(), 2))[:MOST_PAIRS] if crossing else []

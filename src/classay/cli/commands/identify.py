@@ -67,7 +67,10 @@ def command(
     encoder: Any = regressor_from_text(model) if model[:1].isupper() else model
     model_name(encoder)
     shared = {"model": encoder, "folds": folds, "blocked": blocked, "level": level, "random_state": seed}
-    shared |= {"groups": None if groups is None else labels(groups.expanduser()), "test_size": rows_or_share(test_size)}
+    shared |= {
+        "groups": None if groups is None else labels(groups.expanduser()),
+        "test_size": test_size and rows_or_share(test_size),
+    }
     features, measurements = _table(stimuli), _table(responses)
     shapes = [" × ".join(map(str, table.shape)) for table in (features, measurements)]
     output.say(f"{stimuli.name}: {shapes[0]}. {responses.name}: {shapes[1]}.")

@@ -116,7 +116,7 @@ def command(
     needs_scores = any(needs_of(name) != LABELS for name in metric or ())
     costs = None if cost is None else costs_of(cost.split(","))
     count = SAMPLES[scheme] if samples is None else samples
-    drawn = _scheme(scheme, count, rows_or_share(size), replaced)
+    drawn = _scheme(scheme, count, None if size is None else rows_or_share(size), replaced)
     repeats = REPEATS[scheme] if repeats is None else repeats
     if probes is None and scheme == "halves":
         probes = "uniform"
