@@ -130,9 +130,3 @@ def test_a_regressor_by_its_name(classay, files):
     code, _, err = classay("identify", *files, "--model", "GaussianNB")
     assert code == 2
     assert "is a classifier; expected a regressor" in err
-
-
-def test_words_after_the_files_are_numbers(classay, files):
-    code, _, err = classay("identify", *files, "other.npy")
-    assert code == 2
-    assert "numbers after --k" in err
