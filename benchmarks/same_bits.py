@@ -604,12 +604,13 @@ def _() -> Any:
     return [(each.name, each.accuracy, each.accuracy_in_common, each.ahead, *bits) for each, *bits in rows]
 
 
-@call("identify: ridge, elastic net")
+@call("identify: ridge, a regressor")
 def _() -> Any:
     rng = np.random.default_rng(8)
     stimuli = rng.normal(size=(90, 6))
     responses = stimuli @ rng.normal(size=(6, 12)) + 3 * rng.normal(size=(90, 12))
-    net = classay.identify(stimuli, responses[:, :4], model="elastic_net", test_size=0.3)
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    net = classay.identify(stimuli, responses[:, :4], model=tree, test_size=0.3)
     return [
         (each.curve.accuracy, each.curve.low, each.curve.high, each.per_response, each.shrinkage)
         for each in (classay.identify(stimuli, responses), net)

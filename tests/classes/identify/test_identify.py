@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
 
 import classay
+from classay.classes.identify.ensembles import saturation
 from classay.classes.identify.identify import candidate_scores
-from classay.classes.identify.responses import candidate_splits, distinct_rows, shrink_covariance
+from classay.classes.identify.responses import (
+    candidate_splits,
+    dependent_splits,
+    distinct_rows,
+    shrink_covariance,
+    trials_of,
+)
 from classay.classes.information.channel import mean_top
 
 
@@ -88,25 +98,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not():
     assert not np.array_equal(first.curve.ranks.lower, other.curve.ranks.lower)
 
 
-def test_an_elastic_net_wins_where_few_columns_matter():
-    rng = np.random.default_rng(0)
-    stimuli = rng.normal(size=(80, 60))
-    responses = stimuli[:, :4] + 0.4 * rng.normal(size=(80, 4))
-    plain, sparse = (
-        classay.identify(stimuli, responses, model=name, test_size=25) for name in ("ridge", "elastic_net")
-    )
-    assert sparse.accuracy.value > plain.accuracy.value
-    assert "an elastic net" in str(sparse)
-
-
-def test_a_model_that_finds_nothing_guesses_by_ties():
-    rng = np.random.default_rng(5)
-    found = classay.identify(rng.normal(size=(30, 2)), rng.normal(size=30), model="elastic_net")
-    if not (found.curve.ranks.tied == found.n_candidates - 1).any():
-        pytest.fail("no split was left without a column, so nothing is tested: choose another seed")
-    assert "no useful column" in " ".join(found.notes)
-
-
 def test_repeats_are_one_candidate_and_stay_together():
     rng = np.random.default_rng(0)
     stimuli = rng.normal(size=(40, 3))
@@ -162,10 +153,9 @@ def test_numbers_far_from_one_are_no_trouble():
 @pytest.mark.parametrize(("rows", "folds"), [(4, 2), (20, 10), (5, 2)])
 def test_the_fewest_that_are_taken(rows, folds):
     rng = np.random.default_rng(0)
-    for model in ("ridge", "elastic_net"):
-        found = classay.identify(rng.normal(size=rows), rng.normal(size=(rows, 2)), folds=folds, model=model)
-        assert found.n_candidates == 2
-        assert 0 <= found.accuracy.low <= found.accuracy.value <= found.accuracy.high <= 1
+    found = classay.identify(rng.normal(size=rows), rng.normal(size=(rows, 2)), folds=folds)
+    assert found.n_candidates == 2
+    assert 0 <= found.accuracy.low <= found.accuracy.value <= found.accuracy.high <= 1
 
 
 def test_a_response_that_varies_in_one_fold_only():
@@ -213,8 +203,94 @@ def holed(table, value):
         (X, Y, {"model": "rigde"}, "Did you mean ridge"),
         (X, Y, {"level": 95}, "`level` is 95"),
         (X, Y, {"random_state": -1}, "random_state"),
+        (X, Y, {"model": Ridge}, "unfitted regressor"),
+        (X, Y, {"model": LogisticRegression()}, "a classifier"),
+        (X, Y, {"model": KNeighborsRegressor(500)}, "could not be fitted"),
+        (X, Y, {"groups": np.arange(5)}, "one group for each"),
+        (X, Y, {"groups": np.zeros(20)}, "at least 5"),
+        (X, Y, {"groups": np.arange(20), "blocked": True}, "exclude each other"),
+        (X, Y, {"blocked": True, "test_size": 0.5}, "exclude each other"),
+        (X, Y, {"blocked": True, "folds": 15}, "Use fewer folds"),
+        (X, Y, {"ensembles": [3]}, "from 1 to 2"),
     ],
 )
 def test_bad_input_gets_a_sentence(stimuli, responses, options, message):
     with pytest.raises(classay.InputError, match=message):
         classay.identify(stimuli, responses, **options)
+
+
+# With an encoder of the user, with rows that belong together, and by the number of responses
+
+
+def data(n=120, p=5, q=12, noise=2.0, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p))
+    return x, x @ rng.normal(size=(p, q)) + noise * rng.normal(size=(n, q))
+
+
+def test_a_regressor_of_the_user_does_as_well_as_ridge():
+    x, y = data()
+    own, ours = classay.identify(x, y, model=Ridge(1.0)), classay.identify(x, y)
+    assert own.model == "Ridge"
+    assert "Ridge on 5 columns" in str(own)
+    assert abs(own.accuracy.value - ours.accuracy.value) < 0.1
+
+
+def test_a_regressor_finds_what_is_not_linear():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, size=(200, 1))
+    y = np.cos(4 * x) + 0.02 * rng.normal(size=(200, 1))
+    linear, local = (classay.identify(x, y, model=model) for model in ("ridge", KNeighborsRegressor(3)))
+    assert local.curve.at(2).value > linear.curve.at(2).value + 0.1
+
+
+def test_groups_stay_together():
+    trials = trials_of(*data())
+    groups = np.arange(120) // 8
+    parts = dependent_splits(trials, 4, groups, False, seed=0)
+    held = [set(groups[part].tolist()) for _, part in parts]
+    assert all(not one & two for place, one in enumerate(held) for two in held[place + 1 :])
+    assert set().union(*held) == set(range(15))
+    assert len({candidates.size for candidates, _ in parts}) == 1
+    assert all(np.isin(candidates, part).all() for candidates, part in parts)
+
+
+def test_blocks_are_neighbours():
+    parts = dependent_splits(trials_of(*data()), 5, None, True, seed=0)
+    assert [(part.min(), part.max()) for _, part in parts] == [(0, 23), (24, 47), (48, 71), (72, 95), (96, 119)]
+
+
+def test_drifting_noise_is_no_information_across_blocks():
+    rng = np.random.default_rng(1)
+    # Stimuli and responses both drift, and have nothing else in common.
+    x, y = (np.cumsum(rng.normal(size=(300, 4)), axis=0) for _ in range(2))
+    random, blocked = classay.identify(x, y), classay.identify(x, y, blocked=True)
+    assert random.curve.at(2).value > 0.8
+    assert blocked.curve.at(2).value < random.curve.at(2).value - 0.1
+
+
+def test_bits_grow_with_responses_and_beyond():
+    x, y = data(q=16, noise=5.0)
+    found = classay.identify(x, y, ensembles=[4, 8, 16], draws=3)
+    assert found.sizes == (4, 8, 16)
+    assert found.bits[0].value < found.bits[2].value < found.bits_with(32)
+    assert found.accuracy[2].value == classay.identify(x, y).accuracy.value
+    assert found.accuracy_with(16) == pytest.approx(found.accuracy[2].value, abs=0.1)
+    assert found.accuracy_with(32, k=1000) < found.accuracy_with(32)
+    assert "Extrapolated" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+    again = classay.identify(x, y, ensembles=[4, 8, 16], draws=3)
+    assert found.bits == again.bits
+
+
+@pytest.mark.parametrize(("rate", "half"), [(0.5, 40.0), (2.0, 200.0)])
+def test_saturation_is_found_again(rate, half):
+    sizes = np.array([10.0, 20, 40, 80, 160])
+    found = saturation(sizes, rate * sizes / (1 + sizes / half))
+    assert found == pytest.approx((rate, half), rel=0.05)
+
+
+def test_what_only_adds_up_does_not_saturate():
+    rate, half = saturation(np.array([5.0, 10, 20]), np.array([1.0, 2.0, 4.0]))
+    assert (rate, half) == (pytest.approx(0.2), math.inf)
+    assert saturation(np.array([5.0, 10]), np.array([0.0, 0.0])) == (0.0, math.inf)

@@ -198,10 +198,10 @@ def test_embeddings_by_the_nearest_mean(metric):
     ("call", "message"),
     [
         (lambda: curve_of(GaussianNB, *IRIS), "unfitted scikit-learn classifier"),
-        (lambda: curve_of(GaussianNB(), IRIS[0], IRIS[1][:9]), "150 rows and `y` shape"),
-        (lambda: curve_of(GaussianNB(), IRIS[0], np.zeros(150)), "at least 2 classes"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], IRIS[1][:9]), "150 rows but `y` has"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], np.zeros(150)), "at least 2 are needed"),
         (lambda: curve_of(GaussianNB(), IRIS[0], np.arange(150)), "its own class"),
-        (lambda: curve_of(GaussianNB(), IRIS[0], IRIS[0][:, 0]), "with decimals"),
+        (lambda: curve_of(GaussianNB(), IRIS[0], IRIS[0][:, 0]), "such as 5.1; expected class labels"),
         (lambda: curve_of(GaussianNB(), *IRIS, test_size=1), "test_size"),
         (lambda: curve_of(GaussianNB(), *IRIS, ties="x"), "random"),
         (lambda: curve_of(MultinomialNB(), -IRIS[0], IRIS[1]), "MultinomialNB could not be fitted"),

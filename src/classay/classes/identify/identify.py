@@ -23,7 +23,7 @@ from ...result import Result
 from ..curve.curve import Curve, accuracy_curve
 from ..information.information import Information, information
 from ..ranks.ranks import Ranks
-from .encoders import column_scales, elastic_net, explained_variance, of_regressor, ridge
+from .encoders import Encoder, column_scales, explained_variance, of_regressor, ridge
 from .ensembles import Ensembles, identify_ensembles
 from .responses import (
     NoiseCovariance,
@@ -35,8 +35,6 @@ from .responses import (
     trials_of,
 )
 
-MODELS = ("ridge", "elastic_net")
-MODEL_NAMES = {"ridge": "ridge regression", "elastic_net": "an elastic net"}
 BLOCK = 2**22
 """Scores to compute at a time."""
 
@@ -79,8 +77,8 @@ class Identification(Result, chart="classes.information:identification_chart"):
         r_squared = f"median R² {np.median(varying):.2g}, best {varying.max():.2g}" if varying.size else "no R²"
         columns = expect.counted(self.n_features, "column")
         text = (
-            f"Among {self.n_candidates} stimuli, {MODEL_NAMES.get(self.model, self.model)} on {columns} identifies the "
-            f"right one for {self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
+            f"Among {self.n_candidates} stimuli, {self.model} on {columns} identifies the right "
+            f"one for {self.accuracy:.1%} of responses (by chance {1 / self.n_candidates:.2g}). "
             f"{self.information} "
             f"Fit over {expect.counted(self.per_response.size, 'response')}: {r_squared}."
         )
@@ -137,8 +135,8 @@ def identify(  # type: ignore[misc]  # the options above are those below
     ----------
     stimuli : (n, p) features of the stimuli; (n,) is one column
     responses : (n, q) responses to them; q may exceed n
-    model : "ridge" (penalty of each response by generalised cross-validation), "elastic_net" (slow), or any regressor
-        of scikit-learn, which is fitted on all responses together
+    model : "ridge" (penalty of each response by generalised cross-validation), or any regressor of scikit-learn, which
+        is fitted on all responses together; MultiOutputRegressor(ElasticNetCV()) if few columns matter
     test_size : share or number of stimuli that are candidates in one split; None: `folds` of them, in turn
     folds : number of folds
     groups : (n,) labels of rows that belong together (a session, a subject): a group is never both fitted and
@@ -190,7 +188,7 @@ def identify(  # type: ignore[misc]  # the options above are those below
     ranks = Ranks.from_chunks(scorer.scores(), np.arange(parts[0][0].size), marginal=True, name=name)
     curve = accuracy_curve(ranks, level=level)
     return Identification(
-        model if isinstance(model, str) else name,
+        name,
         curve,
         information(curve, alpha=1 - level),
         explained_variance(np.concatenate(scorer.observed), np.concatenate(scorer.predicted)),
@@ -204,11 +202,11 @@ def identify(  # type: ignore[misc]  # the options above are those below
 def model_name(model: Any) -> str:
     """The name of a model in words; refuse what is none."""
     if isinstance(model, str):
-        return MODEL_NAMES[expect.one_of(model, "model", MODELS)]
+        expect.one_of(model, "model", ("ridge",))
+        return "ridge regression"
     if isinstance(model, type) or not all(hasattr(model, verb) for verb in ("fit", "predict", "get_params")):
         raise expect.InputError(
-            f"`model` is {model!r}; expected {', '.join(map(repr, MODELS))} or an unfitted regressor of scikit-learn, "
-            "such as KernelRidge()."
+            f"`model` is {model!r}; expected 'ridge' or an unfitted regressor of scikit-learn, such as KernelRidge()."
         )
     if kind_of(model) == "classifier":
         raise expect.InputError(f"`model` is {short_name(model)}, a classifier; expected a regressor.")
@@ -223,15 +221,12 @@ class _SplitScorer:
         self.observed: list[Floats] = []
         self.predicted: list[Floats] = []
         self.shrinkage: list[float] = []
-        self.notes: list[str] = []
 
     def scores(self) -> Iterator[tuple[Floats, NDArray[np.integer]]]:
         """Blocks of scores (rows, candidates) and the position of the right one."""
         trials = self.trials
         place = np.full(trials.n_distinct, -1)
-        # An elastic net shows its own bar, over responses.
-        own_bar = isinstance(self.model, str) and self.model != "ridge"
-        with Progress(len(self.parts), "identify", self.progress and not own_bar) as bar:
+        with Progress(len(self.parts), "identify", self.progress) as bar:
             for candidates, held in self.parts:
                 place[:] = -1
                 place[candidates] = np.arange(candidates.size)
@@ -247,18 +242,14 @@ class _SplitScorer:
                     yield candidate_scores(noise, trials.responses[some], predicted), right[some]
                 bar.advance()
 
-    def _fit_split(self, rows: NDArray[np.bool_]) -> tuple[Any, NoiseCovariance]:
+    def _fit_split(self, rows: NDArray[np.bool_]) -> tuple[Encoder, NoiseCovariance]:
         stimuli, responses = self.trials.stimuli[rows], self.trials.responses[rows]
-        encoder: Any
-        if not isinstance(self.model, str):
-            encoder = of_regressor(self.model, stimuli, responses, self.seed)
-        elif self.model == "ridge":
+        if isinstance(self.model, str):
             encoder = ridge(stimuli, responses)
         else:
-            encoder = elastic_net(stimuli, responses, self.seed, self.progress)
+            encoder = of_regressor(self.model, stimuli, responses, self.seed)
         noise = choose_covariance(responses, encoder.residuals, column_scales(responses)[1], self.seed)
         self.shrinkage.append(noise.shrinkage)
-        self.notes += [note for note in encoder.notes if note not in self.notes]
         return encoder, noise
 
     def all_notes(self) -> list[str]:
@@ -280,7 +271,7 @@ class _SplitScorer:
         constant = int(np.isinf(column_scales(trials.responses)[1]).sum())
         if constant:
             notes.append(f"{constant} of {trials.responses.shape[1]} responses are constant and carry no information.")
-        return notes + self.notes
+        return notes
 
 
 def candidate_scores(noise: NoiseCovariance, responses: Floats, predicted: Floats) -> Floats:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
@@ -21,11 +20,11 @@ from ...engine import work
 from ...estimators.adapters import kind_of, short_name
 from ...estimators.scores import fit_scorer, scores_of
 from ...expect import InputError, fraction, one_of, shown, whole
-from ...frames import pandas_of
-from ...inputs import label_array, take, text_rows
+from ...inputs import at_least_two, class_labels, take
 from ...intervals import Estimate, exact, of_mean, within_limits
 from ...notes import Note
 from ...splits import split_every_class
+from ...tables.data import rows_and_labels
 from .ranks import Ranks
 
 METRICS = ("cosine", "euclidean")
@@ -74,19 +73,11 @@ def split_learner(learner: Any, X: Any, y: ArrayLike, test_size: float, random_s
         )
     if kind_of(learner) == "regressor":
         raise InputError(f"`learner` is {short_name(learner)}, a regressor; expected a classifier.")
+    rows, labels, _ = rows_and_labels(X, y, texts=True)
+    classes, codes = classes_of(labels, rows.shape[0])
     seed = seeds.settle(random_state)
-    X = pandas_of(X)
-    texts = text_rows(X)
-    if texts is not None:
-        X = texts
-    else:
-        X = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, pd.DataFrame) else np.asarray(X)
-    if X.ndim != 2 and texts is None:
-        raise InputError(f"`X` has shape {X.shape}; expected a table of (rows, columns).")
-    classes, codes = classes_of(y, X.shape[0])
-    return LearnerSplit(
-        clone(learner), X, codes, classes, *split_every_class(codes, fraction(test_size, "test_size"), seed), seed
-    )
+    train, test = split_every_class(codes, fraction(test_size, "test_size"), seed)
+    return LearnerSplit(clone(learner), rows, codes, classes, train, test, seed)
 
 
 def rank_split(split: LearnerSplit, marginal: bool | None = None, name: str | None = None) -> Ranks:
@@ -168,14 +159,8 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def classes_of(y: ArrayLike, rows: int) -> tuple[NDArray[Any], Ints]:
     """The classes, sorted, and the code of every row."""
-    labels = label_array(y, "y")
-    if labels.ndim != 1 or labels.size != rows:
-        raise InputError(f"`X` has {rows} rows and `y` shape {labels.shape}; expected one label per row.")
-    if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
-        raise InputError("`y` has numbers with decimals; expected class labels. For a continuous target, bin it.")
-    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    if classes.size < 2:
-        raise InputError(f"`y` has only {shown(classes) or 'no labels'}; at least 2 classes are needed.")
+    classes, codes, counts = np.unique(class_labels(y, "y", rows), return_inverse=True, return_counts=True)
+    at_least_two(classes)
     if counts.max() == 1:
         raise InputError(
             f"Each of the {classes.size} rows has its own class; at least 2 rows of a class are needed, one to "
@@ -207,57 +192,43 @@ def rank_and_retrain(
     progress: bool,
     name: str | None,
 ) -> tuple[Ranks, tuple[Retrained, ...]]:
-    """The ranks of a learner fitted on all classes, and its accuracy on label sets if wanted; see `accuracy_curve`."""
+    """The ranks of a learner fitted on all classes, and its accuracy refitted on random label sets, if wanted.
+
+    It is fitted on `draws` label sets of each size, and tested on the test rows of the same classes.
+    """
     if retrain is False:
         return rank_split(split, marginal, name), ()
-    sizes = None if retrain is True else retrain
-    label_set_sizes(sizes, np.unique(split.codes[split.test]).size)  # before any fit
+    sizes = label_set_sizes(None if retrain is True else retrain, np.unique(split.codes[split.test]).size)
     whole(draws, "draws", at_least=1)
     ranks = rank_split(split, marginal, name)
     # Rows of classes that the learner does not score are left out here too.
-    scored = np.isin(split.classes[split.codes[split.test]], ranks.classes)
-    split = replace(split, test=split.test[scored])
-    retrained, notes = retrain_on_label_sets(split, sizes, draws, ties, level, executor, progress)
-    return replace(ranks, notes=(*ranks.notes, *notes)), retrained
-
-
-def retrain_on_label_sets(
-    split: LearnerSplit,
-    sizes: Sequence[int] | None,
-    draws: int,
-    ties: str,
-    level: float,
-    executor: Executor | int | None,
-    progress: bool,
-) -> tuple[tuple[Retrained, ...], list[Note]]:
-    """Fit the learner on `draws` random label sets of each size, and test it on the test rows of the same classes.
-
-    Returns the results by size, and notes.
-    """
-    wanted = label_set_sizes(sizes, np.unique(split.codes[split.test]).size)
-    tasks = [(k, draw, ties) for k in wanted for draw in range(draws)]
+    split = replace(split, test=split.test[np.isin(split.classes[split.codes[split.test]], ranks.classes)])
+    if retrain is True:
+        sizes = label_set_sizes(None, np.unique(split.codes[split.test]).size)
+    tasks = [(k, draw, ties) for k in sizes for draw in range(draws)]
     label = f"{short_name(split.learner)} on label sets"
     outcome = work.run(accuracy_on_label_set, tasks, shared=split, executor=executor, progress=progress, label=label)
     if not outcome.results:
         if outcome.interrupted:
             raise KeyboardInterrupt
         raise InputError(f"No label set could be learned: {next(iter(outcome.failures.values()))}")
-    notes = []
+    notes = [*ranks.notes]
     if outcome.failures:
         first = next(iter(outcome.failures.values()))
         notes.append(Note("label-sets-failed", str(first), count=len(outcome.failures), sets=len(tasks)))
     if outcome.interrupted:
         notes.append(Note("label-sets-interrupted", count=len(outcome.results), sets=len(tasks)))
-    by_size = []
-    for k in wanted:
-        values = np.array(
-            [outcome.results[at] for at, task in enumerate(tasks) if task[0] == k and at in outcome.results]
-        )
-        if values.size == 1:
-            by_size.append(Retrained(k, exact(values[0], "one label set", level), values))
-        elif values.size:
-            by_size.append(Retrained(k, within_limits(of_mean(values, level, OVER_LABEL_SETS), 0.0, 1.0), values))
-    return tuple(by_size), notes
+    by_size: dict[int, list[float]] = {}
+    for place, accuracy in outcome.results.items():
+        by_size.setdefault(tasks[place][0], []).append(accuracy)
+    retrained = tuple(_over_label_sets(k, np.array(values), level) for k, values in by_size.items())
+    return replace(ranks, notes=tuple(notes)), retrained
+
+
+def _over_label_sets(k: int, values: NDArray[np.float64], level: float) -> Retrained:
+    if values.size == 1:
+        return Retrained(k, exact(values[0], "one label set", level), values)
+    return Retrained(k, within_limits(of_mean(values, level, OVER_LABEL_SETS), 0.0, 1.0), values)
 
 
 def accuracy_on_label_set(split: LearnerSplit, task: tuple[int, int, str]) -> float:
@@ -302,47 +273,22 @@ MARGINAL = {
     "NearestCentroid": "by its own centre",
     "QuadraticDiscriminantAnalysis": "by its own model",
 }
+ONE_AGAINST_REST = (
+    "LinearSVC", "OneVsRestClassifier", "PassiveAggressiveClassifier", "Perceptron", "RidgeClassifier",
+    "RidgeClassifierCV", "SGDClassifier",
+)  # fmt: skip
 NEARLY_MARGINAL = {
     "LinearDiscriminantAnalysis": "the covariance is shared",
-    **dict.fromkeys(
-        [
-            "LinearSVC",
-            "OneVsRestClassifier",
-            "PassiveAggressiveClassifier",
-            "Perceptron",
-            "RidgeClassifier",
-            "RidgeClassifierCV",
-            "SGDClassifier",
-        ],
-        "each class is compared with all others together",
-    ),
+    **dict.fromkeys(ONE_AGAINST_REST, "each class is compared with all others together"),
 }
-NOT_MARGINAL = [
-    "AdaBoostClassifier",
-    "BaggingClassifier",
-    "CalibratedClassifierCV",
-    "CatBoostClassifier",
-    "ComplementNB",
-    "DecisionTreeClassifier",
-    "ExtraTreeClassifier",
-    "ExtraTreesClassifier",
-    "GaussianProcessClassifier",
-    "GradientBoostingClassifier",
-    "HistGradientBoostingClassifier",
-    "KNeighborsClassifier",
-    "LGBMClassifier",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "MLPClassifier",
-    "NuSVC",
-    "OneVsOneClassifier",
-    "RadiusNeighborsClassifier",
-    "RandomForestClassifier",
-    "SVC",
-    "StackingClassifier",
-    "VotingClassifier",
+NOT_MARGINAL = (
+    "AdaBoostClassifier", "BaggingClassifier", "CalibratedClassifierCV", "CatBoostClassifier", "ComplementNB",
+    "DecisionTreeClassifier", "ExtraTreeClassifier", "ExtraTreesClassifier", "GaussianProcessClassifier",
+    "GradientBoostingClassifier", "HistGradientBoostingClassifier", "KNeighborsClassifier", "LGBMClassifier",
+    "LogisticRegression", "LogisticRegressionCV", "MLPClassifier", "NuSVC", "OneVsOneClassifier",
+    "RadiusNeighborsClassifier", "RandomForestClassifier", "SVC", "StackingClassifier", "VotingClassifier",
     "XGBClassifier",
-]
+)  # fmt: skip
 
 
 def is_marginal(learner: Any) -> tuple[bool | None, str]:

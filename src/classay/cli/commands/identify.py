@@ -23,7 +23,7 @@ EXAMPLES = """
 
     classay identify features.npy voxels.npy --test-size 120 --charts charts/
 
-    classay identify features.csv spikes.csv --model elastic_net --json
+    classay identify features.csv spikes.csv --model "MultiOutputRegressor(estimator=ElasticNetCV())" --json
 
     classay identify features.npy voxels.npy --k 1000 10000 --groups sessions.txt --ensembles
 
@@ -42,7 +42,7 @@ def command(
         "ridge",
         "--model",
         "-m",
-        help="Encoding model: ridge, elastic_net, which is slow, or a regressor such as KernelRidge(alpha=10).",
+        help="Encoding model: ridge, or a regressor of scikit-learn such as KernelRidge(alpha=10).",
     ),
     groups: Path = typer.Option(
         None, help="Rows that belong together, such as sessions: an .npy file, or a text file with one label per line."
