@@ -131,7 +131,7 @@ def _known(node: ast.expr, role: str = "classifier") -> Any:
         return _pipeline(node, role)
     kind = _lookup(name, role)
     is_regressor = isinstance(kind, type) and issubclass(kind, RegressorMixin)
-    return _call(name, kind, node, inner="learner" if role == "learner" and is_regressor else "classifier")
+    return _call(name, kind, node, inner=role if is_regressor else "classifier")
 
 
 def _name(node: ast.expr) -> str:
