@@ -65,14 +65,14 @@ class FoundRegions:
 
 def search_options(
     frame: pd.DataFrame,
-    without: str | None,
-    columns: Iterable[str] | None,
-    max_features: int,
-    min_size: int | None,
-    q: float,
-    top: int,
-    level: float,
-    random_state: int | np.random.Generator | None,
+    without: str | None = None,
+    columns: Iterable[str] | None = None,
+    max_features: int = 2,
+    min_size: int | None = None,
+    q: float = 0.05,
+    top: int = 10,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
 ) -> SearchOptions:
     """The options of a search, checked against the table. `without` is a column not to search."""
     return SearchOptions(

@@ -1,4 +1,8 @@
+"""Concepts and their attributes, and how often two concepts predict the same: exact on small discrete spaces."""
+
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -6,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from classay import InputError
+from classay import InputError, agreement
 from classay.learner.preference.concepts import attributes, columns_named, concept
 
 TABLE = pd.DataFrame(
@@ -51,13 +55,8 @@ def test_rows_of_data_are_drawn_anew_and_probes_spread_out():
     assert probes["heat"].nunique() > 50
     assert set(probes["runs"]) <= set(range(1, 10))
     assert space.probes("data", 1_000, 0).kind == "data"
-
-
-def test_probes_may_be_given():
-    rows = np.array([[0.1, 0.2], [0.3, 0.4]])
-    found = attributes(2).probes(rows, 10, 0)
-    assert found.kind == "given"
-    np.testing.assert_array_equal(found.rows, rows)
+    points = attributes(2).probes(np.array([[0.1, 0.2], [0.3, 0.4]]), 10, 0)
+    assert (points.kind, points.rows.shape) == ("given", (2, 2))
     assert attributes(2, 0.9).probes("data", 500, 0).rows.shape == (500, 2)
 
 
@@ -67,6 +66,7 @@ def test_probes_may_be_given():
         (0, 0, "at least 1"),
         ("two", 0, "number of columns"),
         ({}, 0, "number of columns"),
+        ([(0, 1), "bool"], 0, "a dict of columns"),
         ({"a": (1, 0)}, 0, "must be smaller"),
         ({"a": ["x"]}, 0, "one category"),
         ({"a": 3}, 0, "described by 3"),
@@ -100,11 +100,8 @@ def test_concepts_are_expressions_functions_or_classifiers():
 
 
 def test_concepts_have_names():
-    def heat_is_high(rows):
-        return rows["heat"] > 50
-
     space = attributes(TABLE)
-    assert concept(heat_is_high, "f1", space).name == "heat_is_high"
+    assert concept(len, "f1", space).name == "len"
     assert concept(lambda rows: rows, "f2", space).name == "f2"
     assert concept("heat > 50", "f1", space).name == "heat > 50"
 
@@ -149,3 +146,77 @@ def test_a_function_that_takes_an_array_hears_that_rows_are_a_frame():
         InputError, match=r"Rows are a DataFrame: use rows\['heat'\], rows.iloc\[:, 0\] or rows.to_numpy"
     ):
         concept(lambda rows: rows[:, 0] > 1, "f1", space)(space.draw(5, np.random.default_rng(0)))
+
+
+# How often two concepts predict the same.
+
+
+LETTERS = {"a": "bool", "b": "bool", "c": "bool"}
+FORMULAS = [
+    "a",
+    "not a",
+    "a and b",
+    "a or b",
+    "not (not a or not b)",
+    "(a and b) or c",
+    "(a or c) and (b or c)",
+    "c or b and a",
+]
+
+
+def test_theorem_1_agreement_is_1_for_equivalent_formulas_and_for_no_others():
+    worlds = list(itertools.product([False, True], repeat=3))
+    tables = {text: [eval(text, {}, dict(zip("abc", world))) for world in worlds] for text in FORMULAS}
+    for one, two in itertools.product(FORMULAS, repeat=2):
+        found = agreement(one, two, LETTERS)
+        overlap = np.mean(np.array(tables[one]) == np.array(tables[two]))
+        assert (found.value, found.low, found.high) == pytest.approx((overlap,) * 3)
+        assert (found.value > 1 - 1e-9) == (tables[one] == tables[two])
+        assert found.kind == "exact, over all points"
+
+
+def test_categories_are_enumerated_and_unequal_sizes_count_right():
+    space = {"hue": ["red", "blue", "green"], "wet": "bool"}
+    assert agreement("hue == 'red'", "hue == 'red' and wet", space).value == pytest.approx(5 / 6)
+
+
+def test_other_spaces_are_sampled_with_an_interval():
+    found = agreement("x0 > 0.5", "x0 > 0.25", n_probes=4000)
+    assert found.low < 0.75 < found.high
+    assert found.high - found.low < 0.04
+    mixed = agreement("heat > 50", "heat > 50 and wet", {"heat": (0, 100), "wet": "bool"})
+    assert mixed.low < 0.75 < mixed.high
+    many = agreement("c0", "c1", {f"c{place}": "bool" for place in range(21)}, n_probes=500)
+    assert many.kind == "of a proportion, over 500 uniform comparison points"
+
+
+def test_rows_classifiers_and_numbers():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(300)})
+    X["b"] = X["a"]
+    trees = [DecisionTreeClassifier(max_depth=1, random_state=seed).fit(X, X["a"] > 0.5) for seed in (0, 1)]
+    assert agreement("a > 0.5", "b > 0.5", X, probes="data").value == 1.0  # together in the data
+    assert agreement("a > 0.5", "b > 0.5", X).value == pytest.approx(0.5, abs=0.03)  # not on the attribute space
+    assert agreement(trees[0], trees[1], X, probes="data").value == 1.0
+    near = agreement(lambda rows: rows[:, 0], lambda rows: rows[:, 0] + 0.1, 1, tolerance=0.2)
+    with pytest.raises(InputError, match=r"returns numbers such as .* and `tolerance` is missing"):
+        agreement(lambda rows: rows[:, 0], lambda rows: rows[:, 0] + 1e-12, 1)
+    far = agreement(lambda rows: rows[:, 0], lambda rows: rows[:, 0] + 0.1, 1, tolerance=0.05)
+    assert (near.value, far.value) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("concepts", "message"),
+    [
+        (("a", "b"), "`attributes` is missing"),
+        (("a and", "b", LETTERS), "a and"),
+        (("a", "d", LETTERS), "d"),
+        (("x0 > 0.5", lambda rows: np.full(len(rows), "yes"), 1), "the same class names in both"),
+        (("a", 5, LETTERS), "expected an expression"),
+    ],
+)
+def test_concepts_that_cannot_agree(concepts, message):
+    with pytest.raises(InputError, match=message):
+        agreement(*concepts)
+    with pytest.raises(InputError, match="tolerance"):
+        agreement("a", "b", LETTERS, tolerance=-1)

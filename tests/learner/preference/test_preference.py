@@ -46,35 +46,38 @@ def test_symmetrical_concepts_and_learner_have_no_bias():
     assert "no clear preference" in str(found)
 
 
-def test_the_difference_at_the_ends_is_that_of_the_concepts():
+def test_the_ends_are_those_of_the_concepts_and_raw_stands_beside_the_summary():
     found = ask(Voter(0.5), budget=100)
     ends = found.evaluations.set_index("p")["difference"]
-    assert ends[1.0] == pytest.approx(found.disagreement)
-    assert ends[0.0] == pytest.approx(-found.disagreement)
+    assert (ends[1.0], ends[0.0]) == pytest.approx((found.disagreement, -found.disagreement))
+    assert len(found.per_fit) == found.n_fits == found.evaluations["fits"].sum()
+    means = found.per_fit.groupby("p")["difference"].mean()
+    np.testing.assert_allclose(means.to_numpy(), found.evaluations["difference"])
+    assert found.difference.value == pytest.approx(means[0.5])
 
 
 def test_exclusive_bias_is_recognised():
-    found = ask(Stubborn())
-    assert (found.verdict, found.favoured, found.stopped) == ("exclusive", "second", "no crossing")
-    assert not found.crossing.known
-    assert found.n_fits < 200
-    assert "exclusive" in str(found)
-    other = ask(Stubborn(), second, first)
-    assert (other.verdict, other.favoured) == ("exclusive", "second")
+    for concepts in ((first, second), (second, first)):
+        found = ask(Stubborn(), *concepts)
+        assert (found.verdict, found.favoured, found.stopped) == ("exclusive", "second", "no crossing")
+        assert (found.strength.value, found.strength.kind) == (1.0, "exclusive")
+        assert not found.crossing.known
+        assert found.n_fits < 200
+        assert "exclusive" in str(found)
 
 
-def test_a_learner_that_does_not_listen_is_not_told():
-    found = ask(Deaf(), budget=200)
-    assert found.verdict == "undetermined"
-    assert found.favoured is None
-    assert "do not determine where the preference switches" in str(found)
-
-
-def test_a_contrary_learner():
-    found = ask(Contrary())
-    assert found.verdict == "against the evidence"
+@pytest.mark.parametrize(
+    ("learner", "verdict", "words"),
+    [
+        (Deaf(), "undetermined", "do not determine where the preference switches"),
+        (Contrary(), "against the evidence", "makes it prefer the other one"),
+    ],
+)
+def test_learners_without_a_crossing(learner, verdict, words):
+    found = ask(learner, budget=200)
+    assert found.verdict == verdict
+    assert words in str(found)
     assert not any("crossing" in note for note in found.notes)
-    assert "the other one" in str(found)
 
 
 def test_strength_is_over_a_half_for_either_side():
@@ -82,10 +85,6 @@ def test_strength_is_over_a_half_for_either_side():
     assert toward_first.strength.value == pytest.approx(1 - toward_first.crossing.value)
     assert toward_second.strength.value == toward_second.crossing.value
     assert toward_first.strength.low <= toward_first.strength.value <= toward_first.strength.high
-
-    exclusive = ask(Stubborn())
-    assert (exclusive.strength.value, exclusive.strength.kind) == (1.0, "exclusive")
-    assert toward_first.to_dict()["strength"]["value"] == pytest.approx(toward_first.strength.value)
     assert toward_first.to_frame()["figure"].tolist() == ["difference", "crossing", "strength"]
 
 
@@ -156,14 +155,6 @@ def test_the_same_bits_for_any_executor():
     assert not one.per_fit.equals(other.per_fit)
 
 
-def test_raw_stands_beside_the_summary():
-    found = ask(GaussianNB(), "x0 > 0.5", "x1 > 0.5", budget=100)
-    assert len(found.per_fit) == found.n_fits == found.evaluations["fits"].sum()
-    means = found.per_fit.groupby("p")["difference"].mean()
-    np.testing.assert_allclose(means.to_numpy(), found.evaluations["difference"])
-    assert found.difference.value == pytest.approx(means[0.5])
-
-
 def test_fits_that_fail_are_left_out_and_reported():
     found = ask(Frail(0.5), budget=150)
     assert 0 < found.n_failed < 0.2 * found.n_fits
@@ -178,19 +169,12 @@ def test_categories_are_encoded_inside_the_fits():
         found = ask(learner, "heat > 50", "alloy == 'A' or wet", attributes=columns, budget=60)
         assert found.verdict == "crosses"
         assert any("one-hot encoding of 1 column (alloy)" in note for note in found.notes)
-
-
-def test_a_pipeline_with_its_own_encoding_gets_the_columns():
-    columns = {"heat": (0, 100), "alloy": ["A", "B", "C"]}
-    prepare = ColumnTransformer([("words", OneHotEncoder(), ["alloy"])], remainder="passthrough")
-    found = ask(make_pipeline(prepare, GaussianNB()), "heat > 50", "alloy == 'A'", attributes=columns, budget=60)
-    assert not any("changed inside each fit" in note for note in found.notes)
-
-
-def test_rows_of_data_with_words():
     table = pd.DataFrame({"a": ["x", "y", "y"] * 100, "b": np.random.default_rng(0).random(300)})
     found = ask(GaussianNB(), "b > 0.5", "a == 'x'", attributes=table, budget=60)
     assert any("one-hot encoding of 1 column (a)" in note for note in found.notes)
+    prepare = ColumnTransformer([("words", OneHotEncoder(), ["alloy"])], remainder="passthrough")
+    found = ask(make_pipeline(prepare, GaussianNB()), "heat > 50", "alloy == 'A'", attributes=columns, budget=60)
+    assert not any("changed inside each fit" in note for note in found.notes)
 
 
 def test_rows_of_data_and_fitted_classifiers():
@@ -228,7 +212,7 @@ def test_a_constant_concept_may_be_asked_about():
         (GaussianNB(), {"attributes": None}, "`attributes` is missing.*Describe them"),
         (GaussianNB(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "same class names"),
         (GaussianNB, {}, "expected an instance"),
-        (LinearRegression(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "a regressor, but the concept"),
+        (LinearRegression(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "numbers in both, for a regressor"),
         (KNeighborsClassifier(n_neighbors=50), {"n_samples": 20}, "n_samples = 20\\. Are 20 rows per training set"),
         (GaussianNB(), {"n_samples": 2, "f2": lambda X: np.asarray(X)[:, 0] > 0.9}, "only one class"),
         (make_pipeline(ColumnTransformer([("a", "passthrough", ["colour"])]), GaussianNB()),
@@ -240,11 +224,6 @@ def test_a_constant_concept_may_be_asked_about():
 def test_mistakes_are_explained(learner, options, message):
     with pytest.raises(InputError, match=message):
         ask(learner, **options)
-
-
-def test_expressions_say_the_columns_themselves():
-    found = preference(GaussianNB(), "x0 > 0.5", "x2 > 0.5", budget=60, n_samples=60, executor=1)
-    assert found.verdict == "crosses"
 
 
 def test_several_learners_side_by_side():

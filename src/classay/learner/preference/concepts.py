@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def concept(definition: Any, role: str, attributes: Attributes) -> Concept:
     """
     if isinstance(definition, str):
         expression = parse(definition, attributes.names)
-        return Concept(definition, lambda rows: expression(named_rows(attributes, rows)))
+        return Concept(definition, lambda rows: expression(attributes.with_names(rows)))
     if hasattr(definition, "predict") and not isinstance(definition, type):
         try:
             check_is_fitted(definition)
@@ -124,10 +124,11 @@ def _as_it_was_fitted(classifier: Any, rows: Any) -> Any:
     return rows if names is None else pd.DataFrame(rows, columns=names)
 
 
-# The attributes that concepts use: which columns there are, how training rows are drawn, and probes over all of them.
+# The attributes that concepts use: which columns there are, how training rows are drawn, and comparison points.
 #
 # Training rows come from a distribution that the user chooses: resampled rows of data, or described columns, correlated
-# if wanted. Probes are uniform over the attribute space, each column independently, which separates correlated columns.
+# if wanted. Comparison points are uniform over the attribute space, each column independently, which separates
+# correlated columns.
 
 
 EXPECTED = (
@@ -155,12 +156,16 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class DescribedColumns:
-    """Described columns: each uniform, numbers correlated if wanted. `named`: rows are DataFrames, otherwise arrays."""
+class Attributes:
+    """The columns that concepts use. `named`: rows are DataFrames, otherwise arrays.
+
+    `rows` of data are resampled with replacement. Without them each column is uniform, numbers correlated if wanted.
+    """
 
     columns: tuple[Column, ...]
     named: bool
     correlation: float = 0.0
+    rows: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -169,6 +174,9 @@ class DescribedColumns:
 
     def draw(self, n: int, generator: np.random.Generator) -> Any:
         """Rows to train on."""
+        if self.rows is not None:
+            rows = take(self.rows, generator.integers(len(self.rows), size=n))
+            return rows.reset_index(drop=True) if self.named else rows
         shares = generator.random((n, len(self.columns)))
         numbers = [place for place, column in enumerate(self.columns) if column.values is None]
         if self.correlation and len(numbers) > 1:
@@ -180,21 +188,28 @@ class DescribedColumns:
         return self._made(shares)
 
     def probes(self, requested: Any, n: int, seed: int) -> Probes:
-        """Probes: uniform over the attribute space if None; otherwise anything that `record` accepts as probes."""
-        if requested is None or (isinstance(requested, str) and requested == "uniform"):
+        """Comparison points: uniform over the attribute space if None; otherwise as `record` takes them."""
+        uniform = requested is None or (isinstance(requested, str) and requested == "uniform")
+        if uniform and self.rows is None:
             return Probes("uniform", self._made(seeds.generator(seed, "probes").random((n, len(self.columns)))))
-        rows = self.draw(n, seeds.generator(seed, "rows"))
-        drawn = probes(requested, n, rows, np.arange(n), seed)
+        rows = self.draw(n, seeds.generator(seed, "rows")) if self.rows is None else self.rows
+        drawn = probes("uniform" if uniform else requested, n, rows, np.arange(len(rows)), seed)
         assert drawn is not None
         return drawn
 
     def grid(self, most: int) -> Any:
-        """Every point of the attribute space once; None if there are more than `most`, or numbers from low to high."""
+        """Every point of the attribute space once; None if there are more than `most`, or columns of numbers."""
         sizes = [0 if column.values is None else len(column.values) for column in self.columns]
         if not all(sizes) or math.prod(sizes) > most:
             return None
         places = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
         return self._made((places + 0.5) / sizes)
+
+    def with_names(self, rows: Any) -> pd.DataFrame:
+        """Rows with the column names that expressions use."""
+        if isinstance(rows, pd.DataFrame):
+            return rows.set_axis(self.names, axis=1)
+        return pd.DataFrame(rows, columns=self.names)
 
     def _made(self, shares: Floats) -> Any:
         parts = [column.at(shares[:, place]) for place, column in enumerate(self.columns)]
@@ -203,48 +218,8 @@ class DescribedColumns:
         return pd.DataFrame(dict(enumerate(parts))).set_axis([column.name for column in self.columns], axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class ResampledRows:
-    """Rows of data, a DataFrame or an array, resampled with replacement."""
-
-    rows: Any
-
-    @property
-    def named(self) -> bool:
-        """Whether rows are DataFrames."""
-        return isinstance(self.rows, pd.DataFrame)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns, as expressions use them: x0, x1, … for an array."""
-        if self.named:
-            return [str(name) for name in self.rows.columns]
-        return [f"x{place}" for place in range(self.rows.shape[1])]
-
-    def draw(self, n: int, generator: np.random.Generator) -> Any:
-        """Rows to train on."""
-        rows = take(self.rows, generator.integers(len(self.rows), size=n))
-        return rows.reset_index(drop=True) if self.named else rows
-
-    def probes(self, requested: Any, n: int, seed: int) -> Probes:
-        """Probes: uniform over the attribute space if None; otherwise anything that `record` accepts as probes."""
-        drawn = probes("uniform" if requested is None else requested, n, self.rows, np.arange(len(self.rows)), seed)
-        assert drawn is not None
-        return drawn
-
-
-Attributes = DescribedColumns | ResampledRows
-
-
-def named_rows(attributes: Attributes, rows: Any) -> pd.DataFrame:
-    """Rows with the column names that expressions use."""
-    if isinstance(rows, pd.DataFrame):
-        return rows.set_axis(attributes.names, axis=1)
-    return pd.DataFrame(rows, columns=attributes.names)
-
-
 def attributes(description: Any, correlation: float = 0.0) -> Attributes:
-    """The attributes that a user describes: rows of data, a dict or list of columns, or how many there are.
+    """The attributes that a user describes: rows of data, a dict of columns, or how many there are.
 
     >>> attributes({"heat": (20, 80), "alloy": ["A", "B"], "wet": "bool"}).names
     ['heat', 'alloy', 'wet']
@@ -258,17 +233,10 @@ def attributes(description: Any, correlation: float = 0.0) -> Attributes:
         return _from_rows(description)
     if isinstance(description, (int, np.integer)) and not isinstance(description, bool):
         columns = tuple(Column(f"x{place}") for place in range(whole(description, "attributes", at_least=1)))
-        return _described(columns, False, correlation)
-    if isinstance(description, Mapping) and description:
-        return _described(tuple(_column(name, each) for name, each in description.items()), True, correlation)
-    if isinstance(description, Sequence) and not isinstance(description, str) and len(description):
-        return _described(
-            tuple(_column(f"x{place}", each) for place, each in enumerate(description)), True, correlation
-        )
-    raise InputError(f"`attributes` is {description!r}. {EXPECTED}")
-
-
-def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> DescribedColumns:
+    elif isinstance(description, Mapping) and description:
+        columns = tuple(_column(name, domain) for name, domain in description.items())
+    else:
+        raise InputError(f"`attributes` is {description!r}. {EXPECTED}")
     numbers = sum(column.values is None for column in columns)
     if correlation and numbers < 2:
         raise InputError(f"`correlation` is {correlation}, but there is no pair of numeric columns. Leave it out.")
@@ -277,7 +245,7 @@ def _described(columns: tuple[Column, ...], named: bool, correlation: float) -> 
             f"`correlation` is {correlation}; {numbers} columns cannot all be so negatively correlated. Use two "
             "columns, or a correlation closer to 0."
         )
-    return DescribedColumns(columns, named, float(correlation))
+    return Attributes(columns, isinstance(description, Mapping), float(correlation))
 
 
 def _column(name: Any, domain: Any) -> Column:
@@ -297,16 +265,17 @@ def _column(name: Any, domain: Any) -> Column:
     raise InputError(f"The column {name!r} is described by {domain!r}. {EXPECTED}")
 
 
-def _from_rows(rows: Any) -> ResampledRows:
+def _from_rows(rows: Any) -> Attributes:
     if len(rows) == 0 or rows.shape[1] == 0:
         raise InputError(f"`attributes` has shape {rows.shape}; expected rows and columns.")
-    attributes = ResampledRows(rows)
-    twins = pd.Index(attributes.names)[pd.Index(attributes.names).duplicated()]
-    if len(twins):
-        raise InputError(f"`attributes` has columns with the same name ({shown(twins)}). Give each its own name.")
-    if not attributes.named and rows.dtype.kind not in "biuf":
+    named = isinstance(rows, pd.DataFrame)
+    names = pd.Index([str(name) for name in rows.columns] if named else [f"x{place}" for place in range(rows.shape[1])])
+    if names.has_duplicates:
+        twins = shown(names[names.duplicated()])
+        raise InputError(f"`attributes` has columns with the same name ({twins}). Give each its own name.")
+    if not named and rows.dtype.kind not in "biuf":
         raise InputError(f"`attributes` is an array of {rows.dtype}; expected numbers, or a DataFrame.")
-    return attributes
+    return Attributes(tuple(map(Column, names)), named, rows=rows)
 
 
 def _is_number(value: Any) -> bool:
@@ -380,26 +349,39 @@ def agreement(
     if tolerance is not None and not (isinstance(tolerance, (int, float, np.number)) and 0 <= tolerance < np.inf):
         raise expect.InputError(f"`tolerance` is {tolerance!r}; expected a number from 0 up, or None for classes.")
     space = space_of(attributes, f1, f2)
-    first, second = concept(f1, "f1", space), concept(f2, "f2", space)
-    grid = space.grid(MOST_POINTS) if isinstance(space, DescribedColumns) and probes is None else None
+    concepts = concept(f1, "f1", space), concept(f2, "f2", space)
+    grid = space.grid(MOST_POINTS) if probes is None else None
     kind = "exact, over all points"
     if grid is None:
         drawn = space.probes(probes, n_probes, seeds.settle(random_state))
         grid, kind = drawn.rows, f"of a proportion, over {len(drawn.rows)} {drawn.kind} comparison points"
-    one, other = first(grid), second(grid)
-    if (one.dtype.kind == "U") != (other.dtype.kind == "U") or (tolerance is not None and one.dtype.kind == "U"):
-        raise expect.InputError(
-            f"The concept {first.name!r} returns {one[0].item()!r} and {second.name!r} returns {other[0].item()!r}; "
-            f"expected {'numbers in both' if tolerance is not None else 'the same class names in both'}."
-        )
-    if tolerance is None and any(each.dtype.kind == "f" and (each % 1 != 0).any() for each in (one, other)):
-        named, values = (first.name, one) if one.dtype.kind == "f" and (one % 1 != 0).any() else (second.name, other)
-        raise expect.InputError(
-            f"The concept {named!r} returns numbers such as {values[values % 1 != 0][0].item()!r}, and `tolerance` is "
-            "missing: pass how far two numbers may differ and count as the same; 0 for exactly equal ones."
-        )
-    same = one == other if tolerance is None else np.abs(one.astype(float) - other.astype(float)) <= tolerance
+    one, other = on_same_classes(concepts, grid, numbers=tolerance is not None)
+    if tolerance is not None:
+        same = np.abs(one.astype(float) - other.astype(float)) <= tolerance
+    else:
+        for rule, classes in zip(concepts, (one, other)):
+            broken = classes[classes % 1 != 0] if classes.dtype.kind == "f" else classes[:0]
+            if broken.size:
+                raise expect.InputError(
+                    f"The concept {rule.name!r} returns numbers such as {broken[0].item()!r}, and `tolerance` is "
+                    "missing: pass how far two numbers may differ and count as the same; 0 for exactly equal ones."
+                )
+        same = one == other
     if kind.startswith("exact"):
         return exact(float(same.mean()), kind, level)
-    found = of_proportion(int(same.sum()), same.size, level)
-    return Estimate(found.value, found.low, found.high, level, kind)
+    return replace(of_proportion(int(same.sum()), same.size, level), kind=kind)
+
+
+def on_same_classes(
+    concepts: tuple[Concept, Concept], rows: Any, numbers: bool = False
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes that two concepts give rows, which must be comparable: names or `numbers` in both."""
+    first, second = (rule(rows) for rule in concepts)
+    expected = "numbers in both, for a regressor or within a tolerance" if numbers else "the same class names in both"
+    texts = [classes.dtype.kind == "U" for classes in (first, second)]
+    if texts[0] != texts[1] or (numbers and texts[0]):
+        raise expect.InputError(
+            f"The concept {concepts[0].name!r} returns {first[0].item()!r} and {concepts[1].name!r} returns "
+            f"{second[0].item()!r}; expected {expected}."
+        )
+    return first, second

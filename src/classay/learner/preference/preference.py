@@ -32,7 +32,7 @@ PRECISE, SPENT, NO_CROSSING, INTERRUPTED = "precise enough", "budget spent", "no
 
 
 @dataclass(frozen=True)
-class Preference(Result, chart="learner.preference:preference_chart"):
+class Preference(Result, chart="learner.preference:preference_chart", columns=("learner", "f1", "f2")):
     """The result of `preference`.
 
     `difference` is E agree(f1, f_L) − E agree(f2, f_L) at p = 0.5, between ±`disagreement`, the share of probes on
@@ -61,13 +61,6 @@ class Preference(Result, chart="learner.preference:preference_chart"):
     evaluations: pd.DataFrame
     per_fit: pd.DataFrame
     notes: tuple[str, ...]
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per figure: learner, f1, f2, figure, value, low, high, level, kind."""
-        frame = super().to_frame()
-        for place, name in enumerate(("learner", "f1", "f2")):
-            frame.insert(place, name, getattr(self, name))
-        return frame
 
     def __str__(self) -> str:
         f1, f2 = f"`{self.f1}`", f"`{self.f2}`"

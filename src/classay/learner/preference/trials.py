@@ -20,7 +20,7 @@ from ..fitting.schemes import Sample
 from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.codecs import LabelCodec, NumberCodec
-from .concepts import Attributes, Concept
+from .concepts import Attributes, Concept, on_same_classes
 from .crossover import HALF, Search
 
 N_PROBES, MOST_PROBES = 50_000, 1_000
@@ -75,18 +75,7 @@ def rivals(
     regressor = kind_of(fresh) == "regressor"
     n_probes = min(N_PROBES, max(MOST_CELLS // len(attributes.names), MOST_PROBES))
     drawn = attributes.probes(probes, n_probes, seed)
-    first, second = (concept(drawn.rows) for concept in concepts)
-    texts = [answers.dtype.kind == "U" for answers in (first, second)]
-    if regressor and any(texts):
-        raise expect.InputError(
-            f"`learner` is {type(fresh).__name__}, a regressor, but the concept {concepts[texts.index(True)].name!r} "
-            "returns texts; expected concepts that return numbers."
-        )
-    if texts[0] != texts[1]:
-        raise expect.InputError(
-            f"The concept {concepts[0].name!r} returns {first[0].item()!r} and {concepts[1].name!r} returns "
-            f"{second[0].item()!r}; both must use the same class names."
-        )
+    first, second = on_same_classes(concepts, drawn.rows, numbers=regressor)
     differ = np.flatnonzero(first != second)
     if not differ.size:
         raise expect.InputError(

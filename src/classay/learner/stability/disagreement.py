@@ -7,8 +7,7 @@ the other points test what was found, with a split or a subset as the unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,9 @@ class DisagreementRegions(RegionRows, Result, chart="learner.stability:disagreem
 
         `low` and `high` are the ends of a range, `rate_low` and `rate_high` those of the interval of the rate.
         """
-        return pd.DataFrame([_row(region) for region in self.regions], columns=[*CONDITION_COLUMNS, *FIGURES])
+        rows = [region.as_row() | {"value": region.rate.value} for region in self.regions]
+        frame = pd.DataFrame(rows).rename(columns={"rate": "disagreement"})
+        return frame.reindex(columns=[*CONDITION_COLUMNS, *FIGURES])
 
     def __str__(self) -> str:
         tests = expect.counted(len(self.tested), "region")
@@ -79,16 +80,7 @@ class DisagreementRegions(RegionRows, Result, chart="learner.stability:disagreem
 
 
 def disagreement_regions(
-    record: Labelings,
-    table: pd.DataFrame | None = None,
-    on: str = "auto",
-    columns: Iterable[str] | None = None,
-    max_features: int = 2,
-    min_size: int | None = None,
-    q: float = 0.05,
-    top: int = 10,
-    level: float = 0.95,
-    random_state: int | np.random.Generator | None = 0,
+    record: Labelings, table: pd.DataFrame | None = None, on: str = "auto", **options: Any
 ) -> DisagreementRegions:
     """Where refits disagree most: see `Stability.regions`. `on`: 'probes', 'test', or 'auto' for probes if any.
 
@@ -106,19 +98,19 @@ def disagreement_regions(
             "half to search and half to test. Record more."
         )
     frame = checked_table(_points(record, where, table))
-    search = search_options(frame, None, columns, max_features, min_size, q, top, level, random_state)
+    search = search_options(frame, **options)
     order = seeds.generator(search.seed, "refits to search").permutation(units)
     searched, tested = (_differs(record, where, labels, np.sort(order[part::2])) for part in (0, 1))
     regions = find_regions(frame, search, searched, tested, "disagreement")
     groups = record.groups_of(where)
     agreed = agreement(labels, len(record.classes), record.halves).table
-    overall = share_of_table(agreed, len(labels) // 2, level, over(groups), groups)
+    overall = share_of_table(agreed, len(labels) // 2, search.level, over(groups), groups)
     return DisagreementRegions(
         learner=record.name,
         on=points_called(record, where),
         regions=regions.regions,
         tested=regions.tested,
-        disagreement=Estimate(1 - overall.value, 1 - overall.high, 1 - overall.low, level, overall.kind),
+        disagreement=replace(overall, value=1 - overall.value, low=1 - overall.high, high=1 - overall.low),
         n_points=len(frame),
         n_searched=regions.n_searched,
         min_size=search.min_size,
@@ -162,10 +154,6 @@ def as_frame(rows: Any) -> Any:
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])])
     return rows
-
-
-def _row(region: Region) -> dict[str, Any]:
-    return region.as_row() | {"disagreement": region.rate.value, "value": region.rate.value}
 
 
 def _in_words(region: Region) -> str:
