@@ -32,8 +32,8 @@ TEXTS = {
     "seed-fixed": "Its random_state is fixed, so refits cannot differ: stochasticity is 0 by your choice.",
     "refits-not-run": "Interrupted: {count} of {refits} refits were not run.",
     "refits-failed": "{count} of {refits} refits failed; see `failures`.",
-    "probes-not-stored": "The probes are not stored (sparse, too large or of unusual types); the predictions on "
-    "them are.",
+    "probes-not-stored": "The comparison points are not stored (sparse, too large or of unusual types); the "
+    "predictions on them are.",
     "scores-not-kept": "Scores are not kept: they would take {bytes:,} bytes, and the limit is {limit:,} (score_bytes "
     "in CLASSAY_LIMITS).",
     "scores-missing": "{count} of {refits} refits gave no scores.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..expect import InputError
 from ..frames import pandas_of
 from ..inputs import at_least_two, encode, names_of_columns
 from ..inputs import labels as labels_of
-from ..intervals import Estimate, of_mean
+from ..intervals import Estimate, of_mean, within_limits
 from ..result import Result
 from ..splits import per_row, split_rows
 
@@ -205,13 +204,14 @@ def _brier(fitted: Fitted, points: pd.DataFrame, truth: Any) -> float:
 
 def _overlap(per_refit: Floats, first: int) -> Estimate:
     """Share of the leading columns that two refits have in common; disjoint pairs of refits are independent enough."""
-    leading = [set(np.argsort(-row, kind="stable")[:first].tolist()) for row in per_refit]
-    shared = {pair: len(leading[pair[0]] & leading[pair[1]]) / first for pair in combinations(range(len(leading)), 2)}
+    leading = np.zeros(per_refit.shape, dtype=int)
+    np.put_along_axis(leading, np.argsort(-per_refit, axis=1, kind="stable")[:, :first], 1, axis=1)
+    shared = leading @ leading.T / first
+    refits = len(shared)
+    value = float(shared[np.triu_indices(refits, 1)].mean())
+    if refits < 3:
+        return Estimate(value, 0.0, 1.0, kind="over refits")
     # Each refit's mean overlap with the others; their spread, doubled as every pair is in two of them.
-    means = [np.mean([value for pair, value in shared.items() if refit in pair]) for refit in range(len(leading))]
-    wide = of_mean(means, 0.95, "over refits") if len(means) > 2 else None
-    value = float(np.mean(list(shared.values())))
-    if wide is None:
-        return Estimate(value, 0.0, 1.0, 0.95, "over refits")
+    wide = of_mean([np.delete(row, refit).mean() for refit, row in enumerate(shared)])
     reach = 2 * (wide.high - wide.value)
-    return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0), 0.95, "over refits")
+    return within_limits(Estimate(value, value - reach, value + reach, kind="over refits"), 0.0, 1.0)

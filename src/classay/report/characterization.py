@@ -125,7 +125,7 @@ def characterize(
     """Measure what accuracy hides about learners on data: findings in words, then figures, all on one page.
 
     First, each learner is fitted once per cross-validation fold on all other rows. Then it is refitted in rounds on
-    halves of a training part, and predicts the test part and the probes. From these predictions come accuracy,
+    halves of a training part, and predicts the test part and comparison points. From these predictions come accuracy,
     stability, bias, expressivity, capacity, stochasticity, kinship, slices with many errors, and where refits disagree.
     From the rows alone come complexity, baseline and suspected labels. With 20 classes or more, the report also
     forecasts the accuracy for more classes. On top is a verdict: which learner, how sure that is, what to do next.

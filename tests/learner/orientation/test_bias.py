@@ -43,16 +43,22 @@ def test_matrix_and_vector_by_hand():
         small.vector(1)
 
 
-def test_the_vectors_give_the_plain_figures():
+@pytest.mark.parametrize(("size", "classes"), [(1, 3), (3, 3), (4, 2)])
+def test_the_vectors_give_the_plain_figures(size, classes):
+    """The paper's algorithm to the letter: vectors over all c^h labelings, and what is in the target of each."""
     rng = np.random.default_rng(0)
-    record = Labelings.from_arrays(rng.integers(3, size=(8, 4, 20)), np.arange(20) % 3)
-    for size in (1, 3):
-        o = classay.orientation(record, size, 10)
-        for holdout, row in o.per_holdout.iterrows():
-            matrix = o.matrix(holdout)
-            assert matrix.sum().to_numpy() == pytest.approx(np.ones(8))
-            assert bits(o.vector(holdout)) == pytest.approx(row.expressivity)
-            assert np.mean([bits(matrix[subset]) for subset in matrix]) == pytest.approx(row.stochasticity)
+    truth = np.arange(20) % classes
+    o = classay.orientation(Labelings.from_arrays(rng.integers(classes, size=(8, 4, 20)), truth), size, 10)
+    for points, (holdout, row) in zip(o.holdouts, o.per_holdout.iterrows()):
+        matrix, vector = o.matrix(holdout, every=True), o.vector(holdout, every=True)
+        assert len(vector) == classes**size
+        assert matrix.sum().to_numpy() == pytest.approx(np.ones(8))
+        assert bits(vector) == pytest.approx(row.expressivity)
+        within = np.mean([bits(matrix[subset]) for subset in matrix])
+        assert (within, bits(vector) - within) == pytest.approx((row.stochasticity, row.capacity))
+        right = (np.array(vector.index.tolist()).reshape(-1, size) == truth[points]).sum(axis=1)
+        for z in range(1, size + 1):
+            assert vector[right >= z].sum() - (right >= z).mean() == pytest.approx(row[f"bias_{z}"], abs=1e-12)
 
 
 @pytest.fixture(scope="module")

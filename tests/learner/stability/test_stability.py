@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import HalfSplits, InputError, Labelings, record, stability
-from classay.tables.expressions import parse
 
 
 def two_clouds(n=400, seed=0):
@@ -45,33 +43,6 @@ def test_random_labels_agree_as_often_as_chance(q, halves):
     assert found.kappa.low < 0 < found.kappa.high
     assert abs(found.same_subset.value - expected) < 0.02
     assert found.seed_share == pytest.approx(1.0, abs=0.05)
-
-
-ALPHABET = ["a", "b", "c", "d"]
-
-
-def formulas(s, dice, n):
-    """Random propositional formulas over s letters, as text."""
-
-    def one(depth):
-        if depth == 0 or dice.random() < 0.25:
-            return ("not " if dice.random() < 0.5 else "") + ALPHABET[dice.integers(s)]
-        return f"({one(depth - 1)} {['and', 'or'][dice.integers(2)]} {one(depth - 1)})"
-
-    return [one(3) for _ in range(n)]
-
-
-@pytest.mark.parametrize("s", [1, 2, 3, 4])
-def test_theorem_1_agreement_is_the_overlap_of_truth_tables(s):
-    worlds = pd.DataFrame(list(itertools.product([False, True], repeat=s)), columns=ALPHABET[:s])
-    texts = formulas(s, np.random.default_rng(s), 40)
-    tables = np.array([parse(text)(worlds) for text in texts])
-    for one, two in itertools.combinations(range(len(texts)), 2):
-        pair = Labelings.from_arrays(tables[[one, two]], tables[one], classes=[False, True], halves=True)
-        overlap = sum(a == b for a, b in zip(tables[one], tables[two])) / 2**s
-        found = float(stability(pair).stability)
-        assert found == pytest.approx(overlap)
-        assert (found > 1 - 1e-9) == bool((tables[one] == tables[two]).all())
 
 
 @pytest.fixture(scope="module")
@@ -135,20 +106,6 @@ def test_what_one_refit_and_one_pair_leave_unknown():
     found = stability(Labelings.from_arrays(labels[:2], [0, 1] * 15))
     assert (found.stability.low, found.stability.high) == (0.0, 1.0)
     assert "one pair" in str(found)
-
-
-def test_more_points_and_more_splits_make_it_surer():
-    dice = np.random.default_rng(3)
-    boundary = dice.normal(0, 0.3, (200, 1, 1))
-    points = dice.uniform(-1, 1, 4000)
-    labels = (points > boundary).astype(int)
-
-    def width(subsets, n):
-        few = Labelings.from_arrays(labels[:subsets, :, :n], labels[0, 0, :n], halves=True)
-        return stability(few).standard_error
-
-    assert width(200, 4000) < width(40, 4000)
-    assert width(200, 4000) < width(200, 100)
 
 
 def test_missing_refits_drop_both_halves():

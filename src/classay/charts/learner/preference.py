@@ -100,7 +100,7 @@ def preferences_chart(preferences: Preferences) -> alt.LayerChart:
 def _titles(preferences: Sequence[Preference]) -> tuple[str, str]:
     first = preferences[0]
     level = f"{first.crossing.level:.0%}"
-    rows = f"Training sets of {first.n_samples} rows; probes: {cut(first.probes)}."
+    rows = f"Training sets of {first.n_samples} rows; comparison points: {cut(first.probes)}."
     if len(preferences) > 1:
         return "What learners favour, and how much evidence changes that", (
             f"Curve: rises as more labels come from the first concept. Large points: where the preference switches, "

@@ -363,7 +363,7 @@ def counted_refits(record: Refits, what: str) -> str:
         times = f"{counted(subsets, 'variant')} x {counted(refits, 'run')}"
         text = f"{record.name}: {times} on {counted(points, 'item')}{what}."
     if record.has_probes:
-        text += f" They also predicted {record.answers('probes').shape[2]} probes ({record.probe_kind})."
+        text += f" They also predicted {record.answers('probes').shape[2]} comparison points ({record.probe_kind})."
     if record.deterministic:
         text += " The learner is deterministic: one refit per subset is enough."
     gone = int((~record.present).sum())
