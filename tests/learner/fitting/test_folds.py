@@ -229,3 +229,18 @@ def test_mistakes_get_a_sentence_before_any_fit(cv, words):
 def test_what_does_not_go_with_folds(scheme, options, words):
     with pytest.raises(InputError, match=words):
         record(GaussianNB(), X, y, scheme, **options)
+
+
+def test_pairs_that_test_the_same_rows_have_out_of_fold_predictions_too():
+    test = np.arange(0, 178, 3)
+    halves = [np.setdiff1d(np.arange(k, 178, 2), test) for k in (0, 1)]
+    labelings = folds_record([(half, test) for half in halves])
+    out = labelings.out_of_fold()
+    assert labelings.predicted is None
+    assert np.array_equal(out.labels, labelings.labels[0, 0])
+    assert np.array_equal(out.probabilities, labelings.scores.values[0, 0])
+
+
+def test_raters_must_have_rated_the_same_rows():
+    with pytest.raises(InputError, match="only the rows of its own fold"):
+        classay.judges(folds_record())

@@ -30,11 +30,11 @@ def with_gaps(there, n=6, seed=0):
     train_accuracy = np.where(there, generator.random(there.shape), np.nan)
     failures = tuple(Failure(int(k), int(r), "ValueError: no") for k, r in np.argwhere(~there))
     return Labelings(
-        labels,
-        truth.astype(np.int8),
-        np.array(["a", "b", "c"]),
-        train_accuracy,
-        np.ones(there.shape),
+        labels=labels,
+        truth=truth.astype(np.int8),
+        classes=np.array(["a", "b", "c"]),
+        train_accuracy=train_accuracy,
+        seconds=np.ones(there.shape),
         failures=failures,
     )
 
@@ -342,3 +342,18 @@ def test_classes_that_never_occur_can_be_given():
     assert labelings.classes.tolist() == ["a", "b", "c"]
     with pytest.raises(InputError, match="lacks b"):
         Labelings.from_arrays([["a", "b"], ["a", "a"]], ["a", "b"], classes=["a", "c"])
+
+
+def test_one_set_of_predictions_has_the_interval_of_a_share():
+    """It had Student's t with one degree of freedom: no information at all."""
+    truth = np.arange(200) % 2
+    found = Labelings.from_arrays([np.where(np.arange(200) < 20, 1 - truth, truth)], truth).accuracy()
+    assert found.kind == "over points"
+    assert (found.low, found.high) == pytest.approx((0.8506, 0.9344), abs=2e-3)
+
+
+def test_columns_that_cannot_be_saved_are_named_and_the_others_kept(tmp_path):
+    table = pd.DataFrame({"y": [0, 1, 1], "pred": [0, 1, 0], "length": [3, 4, 5], "odd": [{1}, {2}, {3}]})
+    saved = classay.load(Labelings.from_frame(table, truth="y").save(tmp_path / "one.classay"))
+    assert list(saved.columns) == ["length"]
+    assert "odd" in saved.notes[-1]

@@ -8,7 +8,7 @@ import pytest
 
 import classay
 from classay import InputError, Labelings
-from classay.learner.records.prediction_table import NOTHING_PREDICTED, normalised, prediction_table
+from classay.learner.records.prediction_table import NOTHING_PREDICTED, labelings_of_table, normalised
 from classay.tables.read import read_frame
 
 
@@ -99,7 +99,7 @@ def test_missing_answers_are_never_right_or_left_out():
     assert record.accuracy().value == pytest.approx(5 / 6)
     assert "1 of 6 predictions are missing" in record.notes[0]
     dropped = Labelings.from_frame(frame, truth="y", item="id", run="run", missing="drop")
-    assert dropped.about["items"] == ["1", "2"]
+    assert dropped.about["items"] == [1, 2]
     assert dropped.accuracy().value == 1.0
     absent = Labelings.from_frame(frame.iloc[[0, 1, 3, 4, 5]], truth="y", item="id", run="run")
     assert absent.labels.tolist() == record.labels.tolist()
@@ -134,19 +134,19 @@ def test_free_words_are_normalised_only_if_asked():
 
 def test_scores_of_the_answer_and_of_every_class():
     frame = pd.DataFrame({"y": list("aab"), "pred": list("abb"), "p_a": [0.9, 0.4, 0.2], "p_b": [0.1, 0.6, 0.8]})
-    table = prediction_table(frame, truth="y", score="p_*")
+    table = labelings_of_table(frame, truth="y", score="p_*")
     assert table.confidence[0, 0].tolist() == [0.9, 0.6, 0.8]
     assert table.class_scores[0, 0, 1].tolist() == [0.4, 0.6]
     assert table.columns.empty
     record = Labelings.from_frame(frame, truth="y", score="p_*")
     assert record.scores.probabilities
     assert record.scores.values[0, 0, 1].tolist() == pytest.approx([0.4, 0.6])
-    alone = prediction_table(frame.drop(columns="p_b"), truth="y", score="p_a")
+    alone = labelings_of_table(frame.drop(columns="p_b"), truth="y", score="p_a")
     assert alone.class_scores is None
 
 
 def test_other_columns_are_kept_per_item():
-    table = prediction_table(long_table(), **ROLES)
+    table = labelings_of_table(long_table(), **ROLES)
     assert dict(zip(table.items, table.columns["length"])) == {"a": 10, "b": 20, "c": 30}
 
 

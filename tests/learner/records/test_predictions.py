@@ -170,7 +170,7 @@ def test_scale_and_shift_of_the_target_make_no_difference(forest):
         (lambda: record(LinearRegression(), X, np.where(Y > 300, np.inf, Y)), "infinite values"),
         (lambda: Predictions.from_arrays([["a"]], [1]), "`values` is not an array of numbers"),
         (lambda: Predictions.from_arrays([[np.nan]], [1]), "missing or infinite"),
-        (lambda: Predictions.from_arrays([[1, 2]], [1]), r"`values` has shape \(1, 2\)"),
+        (lambda: Predictions.from_arrays([[1, 2]], [1]), "`values` has 2 points but `y_true` has 1"),
         (lambda: Predictions.from_arrays([[1]] * 3, [1], halves=True), "there are 3 subsets"),
         (lambda: stability(Predictions.from_arrays([[1.0]] * 4, [1])), "no scale for `tolerance`"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -113,7 +114,7 @@ def test_missing_refits_drop_both_halves():
     whole = Labelings.from_arrays(labels, labels[0, 0], halves=True)
     gone = labels.copy()
     gone[3] = -1
-    damaged = Labelings(gone, whole.truth, whole.classes, whole.train_accuracy, whole.seconds, about=whole.about)
+    damaged = replace(whole, labels=gone)
     found = stability(damaged)
     kept = np.delete(labels, [2, 3], axis=0)
     assert found.n_subsets == 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats, Ints, Mask
 from ...engine import archive, store
-from ...expect import InputError, counted, fraction
+from ...expect import InputError, counted, fraction, one_of, shown
 from ...intervals import AT_LEAST, Estimate
-from ...notes import notes_from_json, notes_to_json
+from ...notes import Note, notes_from_json, notes_to_json
+from .codecs import Codec
 
 LEAST_SHARE = 0.8
 """Measures refuse a record in which a smaller share of the refits is present."""
@@ -39,41 +40,57 @@ class Failure:
     error: str
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Refits(ABC):
     """Predictions of K subsets x R refits on n test points, and on probes if there are any.
 
-    Subclasses are frozen dataclasses with at least the fields named here.
+    What every record has. Subclasses add the predictions themselves, in the fields that `ANSWERS`, `ON_PROBES` and
+    `QUALITY` (of each refit on its own rows) name.
     """
 
-    KIND: ClassVar[str]
     truth: NDArray[Any]
     seconds: Floats
-    train_rows: tuple[AnyInts, ...]
-    test_rows: AnyInts
-    probes: Any
-    failures: tuple[Failure, ...]
-    deterministic: bool
-    interrupted: bool
-    notes: tuple[str, ...]
-    about: dict[str, Any]
-    groups: AnyInts | None
-    probe_groups: AnyInts | None
-    predicted: Mask | None
+    train_rows: tuple[AnyInts, ...] = ()
+    test_rows: AnyInts = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    probes: Any = None
+    failures: tuple[Failure, ...] = ()
+    deterministic: bool = False
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    about: dict[str, Any] = field(default_factory=dict)
+    groups: AnyInts | None = None
+    probe_groups: AnyInts | None = None
+    predicted: Mask | None = None
     columns: pd.DataFrame | None = None
 
+    KIND: ClassVar[str]
+    ANSWERS: ClassVar[str]
+    ON_PROBES: ClassVar[str]
+    QUALITY: ClassVar[str]
+
+    @property
     @abstractmethod
+    def codec(self) -> Codec:
+        """How predictions are stored."""
+
     def answers(self, on: str = "test") -> NDArray[Any]:
-        """(K, R, n) predictions on the `test` points or the `probes`, which must be there."""
+        """(K, R, n) predictions on the `test` points or the `probes`."""
+        name = self.ANSWERS if one_of(on, "on", ["test", "probes"]) == "test" else self.ON_PROBES
+        answers: NDArray[Any] | None = getattr(self, name)
+        if answers is None:
+            raise InputError("The record has no probes; record with probes='uniform', or use on='test'.")
+        return answers
 
     @property
-    @abstractmethod
-    def present(self) -> NDArray[np.bool_]:
-        """(K, R): which refits gave predictions."""
-
-    @property
-    @abstractmethod
     def has_probes(self) -> bool:
         """Whether refits predicted probes."""
+        return getattr(self, self.ON_PROBES) is not None
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """(K, R): which refits gave predictions."""
+        answers = self.answers() if self.predicted is not None else self.answers()[:, :, :1]
+        return np.asarray(self.codec.known(answers).any(axis=2))
 
     @property
     def name(self) -> str:
@@ -117,13 +134,10 @@ class Refits(ABC):
 
     def over(self, on: str = "test") -> str:
         """What intervals of means over refits and points are over."""
-        if self.predicted is not None and on == "test":
-            return "over points" if self.groups is None else "over groups"
-        if self.of_predictions:
-            return (
-                f"over {'variants and ' if len(self.seconds) > 1 else ''}{'items' if self.groups is None else 'groups'}"
-            )
-        return over(self.groups_of(on))
+        several = len(self.seconds) > 1 and (self.predicted is None or on != "test")
+        units = "" if not several else "variants and " if self.of_predictions else "subsets and "
+        points = "items" if self.of_predictions else "points"
+        return f"over {units}{points if self.groups_of(on) is None else 'groups'}"
 
     def over_rows(self) -> str:
         """What the interval of accuracy is over: subsets of these rows, or fresh samples."""
@@ -167,17 +181,22 @@ class Refits(ABC):
 
     def complete(self, on: str = "test", pairs: bool = False) -> NDArray[Any]:
         """(K', R', n) predictions without gaps, of the refits that are `chosen`."""
-        if on == "test" and self.predicted is not None:
-            raise InputError(
-                f"In the record of {self.name} each fit predicted only the rows of its own fold (Folds), and this "
-                "measure compares refits on the same test points. Record with Subsets(...) or HalfSplits(...)."
-            )
+        if on == "test":
+            self.expect_same_points()
         if on == "test" and self.two_fold:
             raise InputError(
                 "The record has no test part (test_size=0): every row is a training row of one half. Only accuracy is "
                 "measured on the other half; for all else use on='probes', or record with a test part."
             )
         return self._without_gaps(on, pairs)
+
+    def expect_same_points(self) -> None:
+        """Refuse a record of folds, where fits cannot be compared on the same points."""
+        if self.predicted is not None:
+            raise InputError(
+                f"In the record of {self.name} each fit predicted only the rows of its own fold (Folds), and this "
+                "measure compares refits on the same test points. Record with Subsets(...) or HalfSplits(...)."
+            )
 
     def _without_gaps(self, on: str, pairs: bool) -> NDArray[Any]:
         subsets, refits = self.chosen(pairs)
@@ -227,39 +246,108 @@ class Refits(ABC):
         header, arrays = self.to_file()
         return store.write(Path(path), self.KIND, header, arrays)
 
-    @abstractmethod
-    def own_arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays that only this kind of record has."""
-
-    def own_header(self) -> dict[str, Any]:
-        """What the header says of this kind of record only."""
-        return {}
-
     def to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Header and arrays, as the store keeps them."""
-        arrays: dict[str, NDArray[Any]] = {
-            **self.own_arrays(),
-            "seconds": self.seconds,
-            "train_rows": np.concatenate([*self.train_rows, np.empty(0, dtype=np.int64)]).astype(np.int64),
-            "train_sizes": np.array([rows.size for rows in self.train_rows], dtype=np.int64),
-            "test_rows": self.test_rows,
-        }
-        of_points = {"groups": self.groups, "probe_groups": self.probe_groups, "predicted": self.predicted}
-        arrays |= {name: groups for name, groups in of_points.items() if groups is not None}
+        """Header and arrays, as the store keeps them: fields that are arrays, by their names."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        tables = {name: values.pop(name) for name in TABLES}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        arrays["train_rows"] = np.concatenate([*self.train_rows, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        arrays["train_sizes"] = np.array([rows.size for rows in self.train_rows], dtype=np.int64)
         header: dict[str, Any] = {
             "about": self.about,
             "deterministic": self.deterministic,
             "interrupted": self.interrupted,
-            "notes": notes_to_json(self.notes),
             "failures": [[failure.subset, failure.refit, failure.error] for failure in self.failures],
-            **self.own_header(),
         }
-        for name, table in (("probes", self.probes), ("columns", self.columns)):
+        notes = list(self.notes)
+        if self.columns is not None:
+            kept = [name for name in self.columns if archive.pack_table(self.columns[[name]], "columns") is not None]
+            lost = [name for name in self.columns if name not in kept]
+            tables["columns"] = self.columns[kept]
+            notes += [Note("text", f"Not saved, because of their types: the columns {shown(lost)}.")] if lost else []
+        for name, table in tables.items():
             packed = None if table is None else archive.pack_table(table, name)
             if packed is not None:
                 header[name] = packed[0]
                 arrays |= packed[1]
-        return header, arrays
+        return {**header, "notes": notes_to_json(notes)}, arrays
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """The record from what `to_file` wrote. A ValueError says what in it cannot be."""
+        sizes = arrays["train_sizes"]
+        if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != arrays["train_rows"].size:
+            raise ValueError("training rows do not match their sizes")
+        tables = {name: archive.unpack_table(header[name], arrays, name) for name in TABLES if name in header}
+        names = {each.name for each in fields(cls)} - {"train_rows", *TABLES}
+        record = cls(
+            **{name: array for name, array in arrays.items() if name in names},
+            **tables,
+            train_rows=tuple(np.split(arrays["train_rows"], np.cumsum(sizes)[:-1])) if sizes.size else (),
+            failures=tuple(Failure(*entry) for entry in header["failures"]),
+            deterministic=header["deterministic"],
+            interrupted=header["interrupted"],
+            notes=notes_from_json(header["notes"]),
+            about=header["about"],
+        )
+        record.expect_valid()
+        return record
+
+    def expect_valid(self) -> None:
+        """Raise a ValueError if this cannot be a record: shapes do not fit, or codes or numbers are out of range.
+
+        A file can be whole and still be wrong, if its arrays were edited or come from elsewhere. Measures would then
+        give figures that mean nothing, so this is checked at every read.
+        """
+        answers, truth, codec = self.answers(), self.truth, self.codec
+        require(answers.ndim == 3 and 0 not in answers.shape, f"predictions have shape {answers.shape}")
+        subsets, refits, points = answers.shape
+        require(truth.shape == (points,), f"{points} test points but truth has shape {truth.shape}")
+        require(codec.holds(answers), "predictions are out of range")
+        require(codec.holds(truth), "the truth is out of range")
+        require(self.of_predictions or bool(codec.known(truth).all()), "the truth is out of range")
+        on_probes = None
+        if self.has_probes:
+            probing = self.answers("probes")
+            require(probing.ndim == 3 and probing.shape[:2] == (subsets, refits), "predictions on probes do not fit")
+            require(codec.holds(probing), "predictions on probes are out of range")
+            on_probes = probing.shape[2]
+            require(self.probes is None or len(self.probes) == on_probes, "probes and predictions on them do not fit")
+        for name, values in (("seconds", self.seconds), (self.QUALITY, getattr(self, self.QUALITY))):
+            require(values.dtype.kind == "f" and values.shape == (subsets, refits), f"{name} has shape {values.shape}")
+            require(not (values < 0).any(), f"{name} has numbers below 0")
+        self._expect_rows(subsets, points)
+        for groups, number in ((self.groups, points), (self.probe_groups, on_probes)):
+            require(groups is None or groups.shape == (number,), "groups do not match their points")
+        outside = [fail for fail in self.failures if not (0 <= fail.subset < subsets and 0 <= fail.refit < refits)]
+        # A learner that turned out to be deterministic may have failed in a refit that the record no longer has.
+        require(self.deterministic or not outside, "it lists failures of refits that it does not have")
+        for name in ("deterministic", "interrupted"):
+            require(isinstance(getattr(self, name), bool), f"{name} is not true or false")
+        require(isinstance(self.about, dict), "its description is not a mapping")
+
+    def _expect_rows(self, subsets: int, points: int) -> None:
+        require(len(self.train_rows) in (0, subsets), f"{len(self.train_rows)} sets of training rows")
+        require(self.test_rows.size in (0, points), f"{self.test_rows.size} test rows")
+        for rows in (*self.train_rows, self.test_rows):
+            require(rows.dtype.kind in "iu" and rows.ndim == 1 and not (rows < 0).any(), "row numbers are out of range")
+        require(self.columns is None or len(self.columns) == points, "columns do not fit the predictions")
+        mask = self.predicted
+        if mask is not None:
+            require(mask.dtype == bool and mask.shape == (subsets, points), "which rows were predicted does not fit")
+            beyond = self.codec.known(self.answers()) & ~mask[:, None, :]
+            matching = not beyond.any() and bool(mask.any(axis=0).all())
+            require(matching, "predictions and the rows predicted do not match")
+
+
+TABLES = ("probes", "columns")
+"""The fields that are tables."""
+
+
+def require(holds: bool, problem: str) -> None:
+    """Raise a ValueError with the problem unless something holds."""
+    if not holds:
+        raise ValueError(problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,25 +386,23 @@ def over(groups: AnyInts | None) -> str:
     return "over subsets and points" if groups is None else "over subsets and groups"
 
 
-def common_fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """The fields that all records have, from what `to_file` wrote."""
-    sizes = arrays["train_sizes"]
-    if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != arrays["train_rows"].size:
-        raise ValueError("training rows do not match their sizes")
-    return {
-        "seconds": arrays["seconds"],
-        "train_rows": tuple(np.split(arrays["train_rows"], np.cumsum(sizes)[:-1])) if sizes.size else (),
-        "test_rows": arrays["test_rows"],
-        "probes": archive.unpack_table(header["probes"], arrays, "probes") if "probes" in header else None,
-        "failures": tuple(Failure(*entry) for entry in header["failures"]),
-        "deterministic": header["deterministic"],
-        "interrupted": header["interrupted"],
-        "notes": notes_from_json(header["notes"]),
-        "about": header["about"],
-        "groups": arrays.get("groups"),
-        "probe_groups": arrays.get("probe_groups"),
-        "predicted": arrays.get("predicted"),
-    }
+def three_axes(answers: NDArray[Any], truth: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Predictions as (K, R, n), and the truth (n,), if they fit together."""
+    shape = answers.shape
+    answers = answers[:, None, :] if answers.ndim == 2 else answers
+    if answers.ndim != 3 or truth.ndim != 1:
+        raise InputError(
+            f"`{name}` has shape {shape} and `y_true` {truth.shape}; expected (subsets, refits, points) or (subsets, "
+            "points), and (points,)."
+        )
+    if 0 in answers.shape[:2]:
+        raise InputError(f"`{name}` has shape {shape}; expected at least one subset and one refit.")
+    if answers.shape[2] != truth.size or truth.size == 0:
+        raise InputError(
+            f"`{name}` has {answers.shape[2]} points but `y_true` has {truth.size}; they must match, with at least 1 "
+            f"point. Is the last axis of `{name}` the points?"
+        )
+    return answers, truth
 
 
 def from_arrays(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import AnyInts, Floats, Mask
-from ...engine import archive
+from ...arrays import AnyInts, Floats
 from ...expect import InputError, one_of, shown
 from ...inputs import plain_labels
 from ...intervals import (
@@ -23,17 +22,14 @@ from ...intervals import (
     share_around,
     within_limits,
 )
-from ...notes import Note
 from ...splits import per_row
 from . import base
-from .base import Failure, OutOfFold, Refits, common_fields
-from .codecs import MISSING, LabelCodec
-from .prediction_table import PredictionTable, prediction_table
-from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays, scores_from_file
-from .validity import expect_classes, expect_full_scores, expect_scores, expect_valid
+from .base import OutOfFold, Refits, require
+from .codecs import LabelCodec
+from .scores import Scores, scores_from_arrays, scores_from_file
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Labelings(Refits):
     """What K subsets x R refits predicted on n test points.
 
@@ -51,29 +47,20 @@ class Labelings(Refits):
     """
 
     labels: AnyInts
-    truth: AnyInts
     classes: NDArray[Any]
     train_accuracy: Floats
-    seconds: Floats
-    train_rows: tuple[AnyInts, ...] = ()
-    test_rows: AnyInts = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     probe_labels: AnyInts | None = None
-    probes: Any = None
-    failures: tuple[Failure, ...] = ()
-    deterministic: bool = False
-    interrupted: bool = False
-    notes: tuple[str, ...] = ()
-    about: dict[str, Any] = field(default_factory=dict)
-    groups: AnyInts | None = None
-    probe_groups: AnyInts | None = None
     scores: Scores | None = None
     probe_scores: Scores | None = None
-    predicted: Mask | None = None
     full_scores: Floats | None = None
     confidence: Floats | None = None
-    columns: pd.DataFrame | None = None
 
-    KIND = "labelings"
+    KIND, ANSWERS, ON_PROBES, QUALITY = "labelings", "labels", "probe_labels", "train_accuracy"
+
+    @property
+    def codec(self) -> LabelCodec:
+        """Codes into the classes."""
+        return LabelCodec(self.classes)
 
     @classmethod
     def from_arrays(
@@ -110,21 +97,7 @@ class Labelings(Refits):
         >>> Labelings.from_arrays(answers, ["spam", "ham", "ham"]).labels.shape
         (2, 1, 3)
         """
-        answers, truth = _array(labels, "labels"), _array(y_true, "y_true")
-        if answers.ndim == 2:
-            answers = answers[:, None, :]
-        if answers.ndim != 3 or truth.ndim != 1:
-            raise InputError(
-                f"`labels` has shape {np.shape(labels)} and `y_true` {np.shape(y_true)}; expected (subsets, refits, "
-                "points) or (subsets, points), and (points,)."
-            )
-        if 0 in answers.shape[:2]:
-            raise InputError(f"`labels` has shape {np.shape(labels)}; expected at least one subset and one refit.")
-        if answers.shape[2] != truth.size or truth.size == 0:
-            raise InputError(
-                f"`labels` has {answers.shape[2]} points but `y_true` has {truth.size}; they must match, with at least "
-                "1 point. Is the last axis of `labels` the points?"
-            )
+        answers, truth = base.three_axes(_array(labels, "labels"), _array(y_true, "y_true"), "labels")
         _same_words(answers, "labels", truth, "y_true")
         if deterministic and (answers != answers[:, :1]).any():
             raise InputError(
@@ -211,51 +184,15 @@ class Labelings(Refits):
         >>> Labelings.from_frame(votes, truth="label", prediction="said", item="id", run="try").labels.shape
         (1, 2, 2)
         """
+        from .prediction_table import labelings_of_table  # which makes records
+
         if truth is None:
             raise InputError("`truth` is missing: name the column of the true class. For ratings without a truth, use "
                              "classay.judges.")  # fmt: skip
-        return cls.from_predictions(
-            prediction_table(
-                frame, truth=truth, prediction=prediction, item=item, run=run, variant=variant, score=score,
-                groups=groups, wide=wide, normalise=normalise, missing=missing, classes=classes,
-            ),
-            name,
+        return labelings_of_table(
+            frame, truth=truth, prediction=prediction, item=item, run=run, variant=variant, score=score, groups=groups,
+            wide=wide, normalise=normalise, missing=missing, classes=classes, name=name,
         )  # fmt: skip
-
-    @classmethod
-    def from_predictions(cls, table: PredictionTable, name: str = "predictions") -> Labelings:
-        """The record of predictions that were sorted by `prediction_table`."""
-        unknown = np.full(table.labels.shape[:2], np.nan)
-        about = base.from_arrays(name, len(table.labels), halves=False, probing=None)
-        about |= {
-            "source": base.PREDICTIONS,
-            "variants": list(table.variants),
-            "runs": list(table.runs),
-            "items": [str(item) for item in table.items],
-        }
-        scores = full = None
-        if table.class_scores is not None:
-            shape = table.class_scores.shape
-            values = table.class_scores.swapaxes(0, 1).reshape(shape[1], -1, shape[3])
-            shares = values if is_probability(values) else np.full_like(values, np.nan)
-            full = np.concatenate([values, shares], axis=2)
-        if table.class_scores is not None and table.classes.size <= MOST_FULL and np.isfinite(table.class_scores).all():
-            scores = scores_from_arrays(table.class_scores, "score", table.labels, table.classes, None, None)
-        return cls(
-            labels=table.labels,
-            truth=table.truth,
-            classes=table.classes,
-            train_accuracy=unknown,
-            seconds=unknown.copy(),
-            test_rows=np.arange(table.truth.size),
-            notes=tuple(Note("text", note) for note in table.notes),
-            about=about,
-            groups=table.groups,
-            scores=scores,
-            full_scores=full,
-            confidence=table.confidence,
-            columns=table.columns,
-        )
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -280,19 +217,6 @@ class Labelings(Refits):
         subsets, refits, points = self.labels.shape
         by_run = self.full_scores[..., : self.classes.size].reshape(refits, subsets, points, -1)
         return np.asarray(by_run.swapaxes(0, 1))
-
-    def answers(self, on: str = "test") -> AnyInts:
-        """(K, R, n) codes of the predictions on the `test` points or the `probes`."""
-        if one_of(on, "on", ["test", "probes"]) == "test":
-            return self.labels
-        if self.probe_labels is None:
-            raise InputError("The record has no probes; record with probes='uniform', or use on='test'.")
-        return self.probe_labels
-
-    @property
-    def has_probes(self) -> bool:
-        """Whether refits predicted probes."""
-        return self.probe_labels is not None
 
     def scored(self, on: str = "test") -> tuple[Labelings, Scores]:
         """The record and its scores without gaps: of the refits that are `chosen` among those with scores.
@@ -334,21 +258,14 @@ class Labelings(Refits):
             probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
         )
 
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """(K, R): which refits gave a labeling."""
-        if self.predicted is not None:
-            return np.asarray((self.labels != MISSING).any(axis=2))
-        there: NDArray[np.bool_] = self.labels[:, :, 0] != MISSING
-        return there
-
     def out_of_fold(self, refit: int = 0) -> OutOfFold:
         """The predictions of all folds together, of a record with `Folds`: each row by a fit that did not see it.
 
         Of a row that several fits predict, the prediction of the first counts. `refit`: which of the repeats. A record
         of one set of predictions gives these.
         """
-        if self.predicted is None and len(self.labels) > 1:
+        by_fold = self.predicted is not None or self.about.get("scheme", {}).get("kind") == "Folds"
+        if not by_fold and len(self.labels) > 1:
             raise InputError(f"The record of {self.name} is not of Folds: its refits all predict the same test points.")
         missing = np.flatnonzero(~self.present[:, refit])
         if missing.size:
@@ -359,8 +276,12 @@ class Labelings(Refits):
             )
         fit, point = np.nonzero(np.ones((1, self.truth.size)) if self.predicted is None else self.predicted)
         _, first = np.unique(point, return_index=True)
-        both = None if self.full_scores is None else self.full_scores[refit][first]
-        ranking, probabilities = (None, None) if both is None else np.split(both, 2, axis=1)
+        ranking = probabilities = None
+        if self.full_scores is not None:
+            ranking, probabilities = np.split(self.full_scores[refit][first], 2, axis=1)
+        elif self.scores is not None and not self.scores.compact:  # of fits that all predict the same rows
+            ranking = self.scores.values[0, refit].astype(float)
+            probabilities = ranking if self.scores.probabilities else None
         sizes = [rows.size for rows in self.train_rows] or [0]
         return OutOfFold(
             self.labels[fit[first], refit, point[first]].astype(np.int64),
@@ -395,7 +316,7 @@ class Labelings(Refits):
         if (self.truth < 0).any():
             return Estimate(np.nan, 0.0, 1.0, level, "the truth is not known")
         right = self.on_unseen_rows(lambda labels: labels == self.truth)
-        if self.predicted is not None:  # one prediction per row and repeat: only rows vary
+        if len(right) == 1:  # one prediction per row and repeat: only rows vary
             if np.isin(right, (0.0, 1.0)).all():
                 return replace(of_proportion_by_group(right[0], self.groups, level), kind=self.over())
             error, _ = crossed_error(right, self.groups)
@@ -414,56 +335,45 @@ class Labelings(Refits):
 
     __repr__ = __str__
 
-    def own_arrays(self) -> dict[str, NDArray[Any]]:
-        """Labels, truth, classes, accuracy on the training rows, and labels of probes."""
-        arrays = {
-            "labels": self.labels,
-            "truth": self.truth,
-            "classes": self.classes,
-            "train_accuracy": self.train_accuracy,
-        }
-        more = {
-            "probe_labels": self.probe_labels,
-            "scores": None if self.scores is None else self.scores.values,
-            "probe_scores": None if self.probe_scores is None else self.probe_scores.values,
-            "full_scores": self.full_scores,
-            "confidence": self.confidence,
-        }
-        return arrays | {name: part for name, part in more.items() if part is not None}
-
-    def own_header(self) -> dict[str, Any]:
-        """Of which kind its scores are."""
-        return {} if self.scores is None else {"scores": self.scores.header()}
+    def to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Header and arrays, with scores and their kind."""
+        header, arrays = super().to_file()
+        for name, scores in (("scores", self.scores), ("probe_scores", self.probe_scores)):
+            if scores is not None:
+                header["scores"] = scores.header()
+                arrays[name] = scores.values
+        return header, arrays
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labelings:
+    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """The record from what `to_file` wrote. A ValueError says what in it cannot be."""
-        record = cls(
-            labels=arrays["labels"],
-            truth=arrays["truth"],
-            classes=arrays["classes"],
-            train_accuracy=arrays["train_accuracy"],
-            probe_labels=arrays.get("probe_labels"),
-            scores=scores_from_file(header.get("scores"), arrays.get("scores"), arrays["classes"]),
-            probe_scores=scores_from_file(header.get("scores"), arrays.get("probe_scores"), arrays["classes"]),
-            full_scores=arrays.get("full_scores"),
-            confidence=arrays.get("confidence"),
-            columns=archive.unpack_table(header["columns"], arrays, "columns") if "columns" in header else None,
-            **common_fields(header, arrays),
-        )
-        expect_classes(record.classes)
-        expect_valid(record, LabelCodec(record.classes), record.train_accuracy, record.probe_labels)
-        for scores, answers in ((record.scores, record.labels), (record.probe_scores, record.probe_labels)):
-            if scores is not None:
-                expect_scores(scores, answers, record.classes.size)
-        if record.full_scores is not None:
-            expect_full_scores(record.full_scores, record.predicted, record.labels, record.classes.size)
-        for values, shape in ((record.confidence, record.labels.shape), (record.columns, (record.truth.size,))):
-            if values is not None and values.shape[: len(shape)] != shape:
-                raise ValueError("confidence or columns do not fit the predictions")
-        if (record.train_accuracy > 1).any():
-            raise ValueError("accuracy on the training rows is above 1")
+        scores = {
+            name: scores_from_file(header.get("scores"), arrays[name], arrays["classes"])
+            for name in ("scores", "probe_scores")
+            if name in arrays
+        }
+        record = super().from_file(header, {name: array for name, array in arrays.items() if name not in scores})
+        record = replace(record, **scores)
+        for part, answers in ((record.scores, record.labels), (record.probe_scores, record.probe_labels)):
+            if part is not None:
+                part.expect_valid(answers, record.classes.size)
         return record
+
+    def expect_valid(self) -> None:
+        """Raise a ValueError if this cannot be the record of a classifier."""
+        classes = self.classes
+        require(classes.ndim == 1 and classes.size > 0, f"classes have shape {classes.shape}")
+        require(np.unique(classes).size == classes.size, "classes are repeated")
+        super().expect_valid()
+        require(not (self.train_accuracy > 1).any(), "accuracy on the training rows is above 1")
+        require(self.confidence is None or self.confidence.shape == self.labels.shape, "confidence does not fit")
+        full = self.full_scores
+        if full is not None:
+            subsets, refits, points = self.labels.shape
+            number = subsets * points if self.predicted is None else int(self.predicted.sum())
+            fits = full.dtype == np.float64 and full.shape == (refits, number, 2 * classes.size)
+            require(fits, f"full scores have shape {full.shape}")
+            require(not (full[..., classes.size :] < 0).any(), "probabilities are out of range")
 
 
 def expect_record(record: Any, name: str) -> Labelings:

@@ -19,43 +19,19 @@ from numpy.typing import NDArray
 from ...arrays import AnyInts, Floats
 from ...expect import InputError, counted, nearest, one_of, shown
 from ...frames import pandas_of
+from ...notes import Note
 from ...splits import per_row
+from .base import PREDICTIONS
+from .codecs import MISSING
+from .labelings import Labelings
+from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays
 
 NOTHING_PREDICTED = "(none)"
 """The class of a missing answer, where missing answers count as answers."""
-ABSENT = -1
 QUOTES = "\"'`*_.,;:!?()[]{}“”‘’«»"
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionTable:
-    """Predictions of K variants x R runs on n items.
-
-    `labels[k, r, i]` is a code into `classes`, −1 where a whole run is missing; `truth[i]` likewise, −1 for all if no
-    truth was given. `columns` has the other columns, one row per item. `confidence` (K, R, n) is the score of the
-    answer that was given, `class_scores` (K, R, n, C) that of every class; each is None if it was not given.
-    `notes` says what was changed or left out.
-    """
-
-    labels: AnyInts
-    truth: AnyInts
-    classes: NDArray[Any]
-    items: NDArray[Any]
-    variants: tuple[str, ...]
-    runs: tuple[str, ...]
-    columns: pd.DataFrame
-    confidence: Floats | None
-    class_scores: Floats | None
-    groups: AnyInts | None
-    notes: tuple[str, ...]
-
-    @property
-    def right(self) -> Floats:
-        """(K, R, n): 1 where the answer is the truth, 0 where it is not, NaN where a run is missing."""
-        return np.where(self.labels == ABSENT, np.nan, self.labels == self.truth)
-
-
-def prediction_table(
+def labelings_of_table(
     frame: Any,
     *,
     truth: str | None,
@@ -69,8 +45,9 @@ def prediction_table(
     normalise: bool | Mapping[str, str] = False,
     missing: str = "wrong",
     classes: Iterable[Any] | None = None,
-) -> PredictionTable:
-    """Sort a table of predictions into variants x runs x items; see `Labelings.from_frame` for the parameters."""
+    name: str = "predictions",
+) -> Labelings:
+    """The record of a table of predictions; see `Labelings.from_frame`. Without a `truth`, that is −1 everywhere."""
     rows = _frame(frame)
     one_of(missing, "missing", ("wrong", "drop"))
     one_of(wide, "wide", ("variant", "run"))
@@ -83,7 +60,7 @@ def prediction_table(
     notes: list[str] = []
     if len(answers) > 1:
         if item is None and run is None and variant is None:
-            item = next(name for name in _spare("item") if name not in rows)
+            item = _spare("item", rows)
             rows = rows.assign(**{item: np.arange(len(rows))})
         rows, answer, run, variant = _melted(rows, answers, run, variant, wide)
     else:
@@ -96,50 +73,80 @@ def prediction_table(
     places = _places(rows, item, run, variant, notes)
     words, known = _words(rows, answer, truth, normalise, notes)
     codes, names = _codes(words, known, classes, truth is not None)
-    shape = (len(places.variants), len(places.runs), len(places.items))
-    spot = (places.variant, places.run, places.item)
-    labels: AnyInts = np.full(shape, ABSENT, dtype=np.int64)
-    labels[spot] = codes[0]
-    asked = np.zeros(shape[:2], dtype=bool)
-    asked[places.variant, places.run] = True
-    correct: AnyInts = np.full(shape[2], ABSENT, dtype=np.int64)
+    by_class = _score_columns(rows, scores, names)
+    labels: AnyInts = np.full(places.shape, MISSING, dtype=np.int64)
+    labels[places.spot] = codes[0]
+    correct: AnyInts = np.full(places.shape[2], MISSING, dtype=np.int64)
     if truth is not None:
         correct[places.item] = codes[1]
         _one_truth(correct, codes[1], places, names, truth)
-    sparse = _CellScores.of(rows, scores, names, shape, spot, labels)
-    first = _first_rows(places.item, shape[2])
-    group_codes = None if groups is None else per_row(rows[groups].to_numpy()[first], rows=shape[2]).groups
-    role_columns = [name for name in (truth, answer, item, run, variant, groups) if name is not None]
-    others = rows.drop(columns=list(dict.fromkeys([*role_columns, *scores]))).iloc[first].reset_index(drop=True)
-    gaps = (labels == ABSENT) & asked[:, :, None]
-    items = places.items
-    if gaps.any():
-        count = f"{int(gaps.sum()):,} of {int(asked.sum()) * shape[2]:,}"
-        if missing == "wrong":
-            names = np.append(names.astype(str), NOTHING_PREDICTED)
-            labels[gaps] = names.size - 1
-            notes.append(
-                f"{count} predictions are missing. They count as a class of their own, {NOTHING_PREDICTED!r}, which is "
-                "never right; with missing='drop' their items do not count."
-            )
-        else:
-            keep = ~gaps.any(axis=(0, 1))
-            if not keep.any():
-                raise InputError("Every item lacks an answer in some run, so missing='drop' leaves nothing.")
-            notes.append(
-                f"{count} predictions are missing; {int((~keep).sum()):,} of {keep.size:,} items were left out."
-            )
-            labels, correct, items = labels[:, :, keep], correct[keep], items[keep]
-            others = others[keep].reset_index(drop=True)
-            group_codes = None if group_codes is None else group_codes[keep]
-            sparse = sparse.at(keep)
+    names, keep = _filled_gaps(labels, places, names, missing, notes)
     if names.size < 2:
         raise InputError(f"There is 1 class ({names[0]!s}) in the answers and the truth; at least 2 are needed.")
     labels, correct, names = _sorted_classes(labels, correct, names)
-    return PredictionTable(
-        labels, correct, names, items, places.variants, places.runs, others, sparse.confidence,
-        sparse.in_order(names), group_codes, tuple(notes),
-    )  # fmt: skip
+    class_scores = confidence = None
+    if len(scores) > 1:
+        class_scores = np.stack([places.array(rows, by_class.get(str(each))) for each in names], axis=3)
+        given = np.take_along_axis(class_scores, np.maximum(labels, 0)[..., None].astype(np.intp), axis=3)[..., 0]
+        confidence = np.where(labels == MISSING, np.nan, given)
+        class_scores = class_scores[:, :, keep]
+    elif scores:
+        confidence = places.array(rows, scores[0])
+    first = _first_rows(places.item, places.shape[2])[keep]
+    used = [column for column in (truth, answer, item, run, variant, groups) if column is not None]
+    unknown = np.full(places.shape[:2], np.nan)
+    return Labelings(
+        labels=labels[:, :, keep],
+        truth=correct[keep],
+        classes=names,
+        train_accuracy=unknown,
+        seconds=unknown.copy(),
+        test_rows=np.arange(first.size),
+        notes=tuple(Note("text", note) for note in notes),
+        about={
+            "learner": {"name": name},
+            "source": PREDICTIONS,
+            "variants": list(places.variants),
+            "runs": list(places.runs),
+            "items": _plain_items(places.items[keep]),
+        },
+        groups=None if groups is None else per_row(rows[groups].to_numpy()[first], rows=first.size).groups,
+        scores=_kept_scores(class_scores, labels[:, :, keep], names),
+        full_scores=_full_scores(class_scores),
+        confidence=None if confidence is None else confidence[:, :, keep],
+        columns=rows.drop(columns=list(dict.fromkeys([*used, *scores]))).iloc[first].reset_index(drop=True),
+    )
+
+
+def _filled_gaps(
+    labels: AnyInts, places: _Places, names: NDArray[Any], missing: str, notes: list[str]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes, and items to keep. Answers that are missing in runs that were made become a class, or drop the item."""
+    asked = np.zeros(places.shape[:2], dtype=bool)
+    asked[places.variant, places.run] = True
+    gaps = (labels == MISSING) & asked[:, :, None]
+    keep = np.ones(places.shape[2], dtype=bool)
+    if not gaps.any():
+        return names, keep
+    count = f"{int(gaps.sum()):,} of {int(asked.sum()) * keep.size:,}"
+    if missing == "wrong":
+        labels[gaps] = names.size
+        notes.append(
+            f"{count} predictions are missing. They count as a class of their own, {NOTHING_PREDICTED!r}, which is "
+            "never right; with missing='drop' their items do not count."
+        )
+        return np.append(names.astype(str), NOTHING_PREDICTED), keep
+    keep = ~gaps.any(axis=(0, 1))
+    if not keep.any():
+        raise InputError("Every item lacks an answer in some run, so missing='drop' leaves nothing.")
+    notes.append(f"{count} predictions are missing; {int((~keep).sum()):,} of {keep.size:,} items were left out.")
+    return names, keep
+
+
+def _plain_items(items: NDArray[Any]) -> list[Any]:
+    """Names of items as JSON values: whole numbers stay such."""
+    numbers: list[Any] = items.tolist()
+    return numbers if items.dtype.kind in "iu" else [str(item) for item in items]
 
 
 # Columns of the table
@@ -210,17 +217,18 @@ def _melted(
             "columns too. Name one prediction column, or leave out `run` or `variant`."
         )
     axis = "run" if variant is not None else "variant" if run is not None else wide
-    taken = set(rows.columns)
-    answer = next(name for name in _spare("answer") if name not in taken)
-    column = next(name for name in _spare(axis) if name not in taken)
+    answer, column = _spare("answer", rows), _spare(axis, rows)
     kept = rows.drop(columns=answers)
     parts = [kept.assign(**{answer: rows[name].astype(object)}).assign(**{column: name}) for name in answers]
     long = pd.concat(parts, ignore_index=True)
     return long, answer, column if axis == "run" else run, column if axis == "variant" else variant
 
 
-def _spare(name: str) -> Iterable[str]:
-    return (name + "_" * times for times in range(1000))
+def _spare(name: str, rows: pd.DataFrame) -> str:
+    """A name that no column has."""
+    while name in rows:
+        name += "_"
+    return name
 
 
 # Where each row belongs
@@ -234,6 +242,21 @@ class _Places:
     variants: tuple[str, ...]
     runs: tuple[str, ...]
     items: NDArray[Any]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.variants), len(self.runs), len(self.items)
+
+    @property
+    def spot(self) -> tuple[AnyInts, AnyInts, AnyInts]:
+        return self.variant, self.run, self.item
+
+    def array(self, rows: pd.DataFrame, column: str | None) -> Floats:
+        """The numbers of a column by variant, run and item; NaN where there is none."""
+        numbers = np.full(self.shape, np.nan)
+        if column is not None:
+            numbers[self.spot] = rows[column].to_numpy(dtype=float, na_value=np.nan)
+        return numbers
 
 
 def _places(rows: pd.DataFrame, item: str | None, run: str | None, variant: str | None, notes: list[str]) -> _Places:
@@ -412,75 +435,46 @@ def _sorted_classes(labels: AnyInts, truth: AnyInts, names: NDArray[Any]) -> tup
     order = np.argsort(names)
     to_new = np.empty(names.size + 1, dtype=np.min_scalar_type(-max(names.size, 1)))
     to_new[order] = np.arange(names.size)
-    to_new[-1] = ABSENT  # the code −1 is the last place
+    to_new[-1] = MISSING  # the code −1 is the last place
     return to_new[labels], to_new[truth], names[order]
 
 
 # Scores
 
 
-@dataclass(frozen=True)
-class _CellScores:
-    """Scores of each cell: of the answer that was given, or of the classes `of_classes`, each by its name."""
-
-    confidence: Floats | None = None
-    table: Floats | None = None
-    of_classes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        rows: pd.DataFrame,
-        scores: list[str],
-        names: NDArray[Any],
-        shape: tuple[int, ...],
-        spot: Any,
-        labels: AnyInts,
-    ) -> _CellScores:
-        if not scores:
-            return cls()
-        for name in scores:
-            if not pd.api.types.is_numeric_dtype(rows[name].dtype):
-                raise InputError(f"`score` has the column {name!r}, which is not numbers; expected a score per row.")
-        if len(scores) == 1:
-            confidence = np.full(shape, np.nan)
-            confidence[spot] = rows[scores[0]].to_numpy(dtype=float, na_value=np.nan)
-            return cls(confidence)
-        texts = [str(name) for name in names]
-        by_class = {
-            word: column for column in scores for word in texts if column in (word, _after_prefix(column, word))
-        }
-        lacking = [word for word in texts if word not in by_class]
-        if lacking:
-            raise InputError(
-                f"`score` has {len(scores)} columns ({shown(scores, 4)}), but none for the class {lacking[0]!r}; "
-                f"expected one per class, such as p_{lacking[0]}, or one column: the score of the answer given."
-            )
-        table = np.full((*shape, len(texts)), np.nan)
-        table[spot] = rows[[by_class[word] for word in texts]].to_numpy(dtype=float, na_value=np.nan)
-        given = np.take_along_axis(table, np.maximum(labels, 0)[..., None], axis=3)[..., 0]
-        return cls(np.where(labels == ABSENT, np.nan, given), table, tuple(texts))
-
-    def at(self, keep: NDArray[np.bool_]) -> _CellScores:
-        return _CellScores(
-            None if self.confidence is None else self.confidence[:, :, keep],
-            None if self.table is None else self.table[:, :, keep],
-            self.of_classes,
+def _score_columns(rows: pd.DataFrame, scores: list[str], names: NDArray[Any]) -> dict[str, str]:
+    """The column with the score of each class, if there are several columns of scores; all must be numbers."""
+    for name in scores:
+        if not pd.api.types.is_numeric_dtype(rows[name].dtype):
+            raise InputError(f"`score` has the column {name!r}, which is not numbers; expected a score per row.")
+    if len(scores) < 2:
+        return {}
+    words = [str(name) for name in names]
+    by_class = {word: column for column in scores for word in words if column == word or _ends_in(column, word)}
+    lacking = [word for word in words if word not in by_class]
+    if lacking:
+        raise InputError(
+            f"`score` has {len(scores)} columns ({shown(scores, 4)}), but none for the class {lacking[0]!r}; expected "
+            f"one per class, such as p_{lacking[0]}, or one column: the score of the answer given."
         )
-
-    def in_order(self, names: NDArray[Any]) -> Floats | None:
-        """Scores in the order of the classes; a class without scores, such as no answer, has none."""
-        if self.table is None:
-            return None
-        places = {word: place for place, word in enumerate(self.of_classes)}
-        full = np.full((*self.table.shape[:3], names.size), np.nan)
-        for place, name in enumerate(names):
-            if str(name) in places:
-                full[..., place] = self.table[..., places[str(name)]]
-        return full
+    return by_class
 
 
-def _after_prefix(column: str, word: str) -> str | None:
-    """The column if it ends in the class after a prefix and a sign, such as p_yes or score:yes."""
+def _ends_in(column: str, word: str) -> bool:
+    """Whether a column ends in a class after a prefix and a sign, such as p_yes or score:yes."""
     before = column.removesuffix(word)
-    return column if before != column and before[-1:] in tuple("_-.: /") else None
+    return before != column and before[-1:] in tuple("_-.: /")
+
+
+def _full_scores(class_scores: Floats | None) -> Floats | None:
+    """(R, K·n, 2C): scores to rank by, and probabilities if they are such, as records of folds have them."""
+    if class_scores is None:
+        return None
+    values = class_scores.swapaxes(0, 1).reshape(class_scores.shape[1], -1, class_scores.shape[3])
+    return np.concatenate([values, values if is_probability(values) else np.full_like(values, np.nan)], axis=2)
+
+
+def _kept_scores(class_scores: Floats | None, labels: AnyInts, classes: NDArray[Any]) -> Scores | None:
+    if class_scores is None or classes.size > MOST_FULL or not np.isfinite(class_scores).all():
+        return None
+    return scores_from_arrays(class_scores, "score", labels, classes, None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import AnyInts, Floats, Mask
+from ...arrays import Floats
 from ...engine import store
-from ...expect import InputError, one_of
+from ...expect import InputError
 from . import base
-from .base import Failure, Refits, common_fields
+from .base import Refits
 from .codecs import NumberCodec
 from .labelings import Labelings
-from .validity import expect_valid
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Predictions(Refits):
     """What K subsets x R refits of a regressor predicted on n test points.
 
@@ -30,23 +29,15 @@ class Predictions(Refits):
     """
 
     values: Floats
-    truth: Floats
     train_rmse: Floats
-    seconds: Floats
-    train_rows: tuple[AnyInts, ...] = ()
-    test_rows: AnyInts = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     probe_values: Floats | None = None
-    probes: Any = None
-    failures: tuple[Failure, ...] = ()
-    deterministic: bool = False
-    interrupted: bool = False
-    notes: tuple[str, ...] = ()
-    about: dict[str, Any] = field(default_factory=dict)
-    groups: AnyInts | None = None
-    probe_groups: AnyInts | None = None
-    predicted: Mask | None = None
 
-    KIND = "predictions"
+    KIND, ANSWERS, ON_PROBES, QUALITY = "predictions", "values", "probe_values", "train_rmse"
+
+    @property
+    def codec(self) -> NumberCodec:
+        """Numbers as they are."""
+        return NumberCodec()
 
     @classmethod
     def from_arrays(
@@ -64,39 +55,21 @@ class Predictions(Refits):
         >>> Predictions.from_arrays([[1.0, 2.0, 3.5], [1.1, 2.0, 3.0]], [1, 2, 3]).values.shape
         (2, 1, 3)
         """
-        answers, truth = _numbers(values, "values"), _numbers(y_true, "y_true")
-        answers = answers[:, None, :] if answers.ndim == 2 else answers
-        if answers.ndim != 3 or truth.ndim != 1 or answers.shape[2] != truth.size or 0 in answers.shape:
-            raise InputError(
-                f"`values` has shape {np.shape(values)} and `y_true` {np.shape(y_true)}; expected (subsets, refits, "
-                "points) or (subsets, points), and (points,)."
-            )
+        answers, truth = base.three_axes(_numbers(values, "values"), _numbers(y_true, "y_true"), "values")
         probing = None if probe_values is None else _numbers(probe_values, "probe_values")
         probing = None if probing is None else base.of_probes(probing, "probe_values", probes, answers)
         about = base.from_arrays(name, len(answers), halves, probing)
         unknown = np.full(answers.shape[:2], np.nan)
-        return cls(answers, truth, unknown, unknown.copy(), (), np.arange(truth.size), probing, probes, about=about)
-
-    def answers(self, on: str = "test") -> Floats:
-        """(K, R, n) predictions on the `test` points or the `probes`."""
-        if one_of(on, "on", ["test", "probes"]) == "test":
-            return self.values
-        if self.probe_values is None:
-            raise InputError("The record has no probes; record with probes='uniform', or use on='test'.")
-        return self.probe_values
-
-    @property
-    def has_probes(self) -> bool:
-        """Whether refits predicted probes."""
-        return self.probe_values is not None
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """(K, R): which refits gave predictions."""
-        if self.predicted is not None:
-            return np.asarray((~np.isnan(self.values)).any(axis=2))
-        there: NDArray[np.bool_] = ~np.isnan(self.values[:, :, 0])
-        return there
+        return cls(
+            values=answers,
+            truth=truth,
+            train_rmse=unknown,
+            seconds=unknown.copy(),
+            test_rows=np.arange(truth.size),
+            probe_values=probing,
+            probes=probes,
+            about=about,
+        )
 
     @property
     def test_rmse(self) -> Floats:
@@ -112,24 +85,6 @@ class Predictions(Refits):
         return base.counted_refits(self, f", which run from {self.truth.min():.4g} to {self.truth.max():.4g}")
 
     __repr__ = __str__
-
-    def own_arrays(self) -> dict[str, NDArray[Any]]:
-        """Values, truth, error on the training rows, and values of probes."""
-        arrays = {"values": self.values, "truth": self.truth, "train_rmse": self.train_rmse}
-        return arrays if self.probe_values is None else {**arrays, "probe_values": self.probe_values}
-
-    @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Predictions:
-        """The record from what `to_file` wrote. A ValueError says what in it cannot be."""
-        record = cls(
-            values=arrays["values"],
-            truth=arrays["truth"],
-            train_rmse=arrays["train_rmse"],
-            probe_values=arrays.get("probe_values"),
-            **common_fields(header, arrays),
-        )
-        expect_valid(record, NumberCodec(), record.train_rmse, record.probe_values)
-        return record
 
 
 def _numbers(values: ArrayLike, name: str) -> Floats:

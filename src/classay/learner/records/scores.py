@@ -19,6 +19,7 @@ from ...estimators.fit import Fitted
 from ...estimators.scores import DECISION, PROBABILITY, SUM_REACH, ClassScores, scores_of
 from ...expect import InputError, one_of
 from ...inputs import label_array
+from .base import require
 
 MOST_FULL = 20
 """Up to this number of classes the scores of all classes are kept."""
@@ -112,6 +113,18 @@ class Scores:
                 "of the true and the three best classes only."
             )
 
+    def expect_valid(self, answers: NDArray[Any] | None, classes: int) -> None:
+        """Raise a ValueError if these cannot be the scores of the refits that gave `answers`."""
+        values = self.values
+        fits = values.ndim == 4 and answers is not None and values.shape == (*answers.shape, len(self.columns))
+        require(fits, f"scores have shape {values.shape}")
+        require(values.dtype == np.float32 and not np.isinf(values).any(), "scores are not finite 32-bit numbers")
+        numbers, codes = (values[..., :4], values[..., 4:]) if self.compact else (values, values[..., :0])
+        require(not self.probabilities or not ((numbers < 0) | (numbers > 1)).any(), "probabilities are out of range")
+        known = codes[~np.isnan(codes)]
+        whole = not ((known < 0) | (known >= classes) | (known != np.floor(known))).any()
+        require(bool(whole), "classes of scores are out of range")
+
     def header(self) -> dict[str, Any]:
         """What a file keeps beside the values."""
         return {"kind": self.kind, "columns": "compact" if self.compact else "classes"}
@@ -122,14 +135,11 @@ def names_of(classes: NDArray[Any], compact: bool) -> tuple[str, ...]:
     return COMPACT if compact else tuple(str(each) for each in classes.tolist())
 
 
-def scores_from_file(header: Any, values: NDArray[Any] | None, classes: NDArray[Any]) -> Scores | None:
-    """Scores from what a file keeps; None if it has none, as older ones. A ValueError says what cannot be."""
-    if values is None:
-        return None
-    if not isinstance(header, dict) or header.get("kind") not in KINDS[1:]:
-        raise ValueError("it does not say of which kind its scores are")
-    if header.get("columns") not in ("compact", "classes"):
-        raise ValueError("it does not say what the columns of its scores are")
+def scores_from_file(header: Any, values: NDArray[Any], classes: NDArray[Any]) -> Scores:
+    """Scores from what a file keeps. A ValueError says what cannot be."""
+    known = isinstance(header, dict) and header.get("kind") in KINDS[1:]
+    require(known, "it does not say of which kind its scores are")
+    require(header.get("columns") in ("compact", "classes"), "it does not say what the columns of its scores are")
     return Scores(values, str(header["kind"]), names_of(classes, header["columns"] == "compact"))
 
 
@@ -184,46 +194,6 @@ class ScoreForm:
         best = np.argsort(np.where(np.isnan(full), np.inf, -full), axis=1, kind="stable")[:, :3]
         true = np.full(len(full), np.nan) if truth is None else full[rows, truth]
         return np.column_stack([true, np.take_along_axis(full, best, axis=1), best]).astype(np.float32)
-
-
-@dataclass
-class RefitScores:
-    """Scores of some refits of one subset, on test points and probes; `kinds` are codes into `KINDS`."""
-
-    test: NDArray[Any]
-    probes: NDArray[Any] | None
-    kinds: NDArray[np.int8]
-
-    @classmethod
-    def empty(cls, form: ScoreForm, refits: int, points: int, probes: int | None) -> RefitScores:
-        """Those of refits that gave none."""
-        on_probes = None if probes is None else form.empty((refits, probes))
-        return cls(form.empty((refits, points)), on_probes, np.zeros(refits, dtype=np.int8))
-
-    def missing(self, refits: int) -> RefitScores:
-        """As many refits without scores, in the same form."""
-        test = np.full((refits, *self.test.shape[1:]), np.nan, dtype=self.test.dtype)
-        probes = None if self.probes is None else np.full((refits, *self.probes.shape[1:]), np.nan, dtype=np.float32)
-        return RefitScores(test, probes, np.zeros(refits, dtype=np.int8))
-
-    def keep(self, place: int, kind: int, test: NDArray[Any], probes: NDArray[Any] | None) -> None:
-        """Store the scores of one refit."""
-        self.kinds[place] = kind
-        self.test[place] = test
-        if self.probes is not None and probes is not None:
-            self.probes[place] = probes
-
-    def joined(self, more: RefitScores) -> RefitScores:
-        """With those of further refits."""
-        probes = None
-        if self.probes is not None and more.probes is not None:
-            probes = np.concatenate([self.probes, more.probes])
-        return RefitScores(np.concatenate([self.test, more.test]), probes, np.concatenate([self.kinds, more.kinds]))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """By the names that files use."""
-        probes = {} if self.probes is None else {"probe_scores": self.probes}
-        return {"scores": self.test, "score_kinds": self.kinds, **probes}
 
 
 def ranking_and_probabilities(fitted: Fitted, X: Any, classes: NDArray[Any]) -> Floats:

@@ -19,8 +19,9 @@ from ...expect import InputError, shown
 from ...frames import pandas_of
 from ...intervals import Estimate, around, share_around
 from ...result import Result, parts_of
+from ..records.codecs import MISSING
 from ..records.labelings import Labelings
-from ..records.prediction_table import ABSENT, NOTHING_PREDICTED, prediction_table
+from ..records.prediction_table import NOTHING_PREDICTED, labelings_of_table
 from .repeats import Repeats, repeats_needed
 
 OVER = "over items"
@@ -234,17 +235,19 @@ def judges(
     """
     expect.fraction(level, "level")
     if isinstance(ratings, Labelings):
+        ratings.expect_same_points()
         table, items, systems, questions = ratings, ratings.items, None, None
         if system is not None:
             raise InputError("`system` names a column; pass the table of ratings, not a record.")
     else:
         frame, key = _with_key(ratings, item, system)
-        rated = prediction_table(
-            frame, truth=None, prediction=rating, item=key, run=run, variant=rater, normalise=normalise
+        table = labelings_of_table(
+            frame, truth=None, prediction=rating, item=key, run=run, variant=rater, normalise=normalise, name="ratings"
         )
-        table, items = Labelings.from_predictions(rated, "ratings"), rated.items
-        systems = None if system is None else rated.columns[system].astype(str).to_numpy()
-        questions = None if system is None or item is None else rated.columns[item].to_numpy()
+        assert table.columns is not None
+        items = table.items
+        systems = None if system is None else table.columns[system].astype(str).to_numpy()
+        questions = None if system is None or item is None else table.columns[item].to_numpy()
     shares, runs = _shares(table)
     names = table.variants
     pairs = tuple(
@@ -308,7 +311,7 @@ def _shares(table: Labelings) -> tuple[Floats, AnyInts]:
     counts = np.zeros((count, items, size))
     for labels, own in zip(table.labels, counts):
         for answer in labels:
-            there = (answer != ABSENT) & ~np.isin(answer, silent)
+            there = (answer != MISSING) & ~np.isin(answer, silent)
             own[np.flatnonzero(there), answer[there]] += 1
     runs = counts.sum(axis=2)
     return counts / np.maximum(runs, 1)[:, :, None], runs.astype(np.int64)

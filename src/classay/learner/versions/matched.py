@@ -63,7 +63,8 @@ def matched(old: Any, new: Any, names: tuple[str, str] = ("old", "new")) -> Matc
 
 
 def _shared_items(first: Labelings, second: Labelings, notes: list[str]) -> tuple[Ints, Ints]:
-    ids = [record.about.get("items") for record in (first, second)]
+    items = [record.about.get("items") for record in (first, second)]
+    ids = [None if names is None else list(map(str, names)) for names in items]
     sizes = [record.truth.size for record in (first, second)]
     if ids[0] is None or ids[1] is None:
         if sizes[0] != sizes[1]:
@@ -74,7 +75,7 @@ def _shared_items(first: Labelings, second: Labelings, notes: list[str]) -> tupl
         return np.arange(sizes[0]), np.arange(sizes[0])
     if ids[0] == ids[1]:
         return np.arange(sizes[0]), np.arange(sizes[0])
-    names = [pd.Index(list(ids[0])), pd.Index(list(ids[1]))]
+    names = [pd.Index(ids[0]), pd.Index(ids[1])]
     others = names[1].get_indexer(names[0])
     rows = np.flatnonzero(others >= 0)
     if rows.size < LEAST_SHARED * min(sizes):
