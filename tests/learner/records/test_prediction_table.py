@@ -199,3 +199,7 @@ def test_what_is_no_table():
     uneven = pd.DataFrame({"run": [1, 1, 2], "y": [0, 1, 0], "pred": [0, 1, 0]})
     with pytest.raises(InputError, match="between 1 and 2 rows"):
         Labelings.from_frame(uneven, truth="y", run="run")
+
+
+def test_a_record_has_the_name_that_is_given():
+    assert Labelings.from_frame(long_table(), **ROLES, groups="length", name="prompts").name == "prompts"

@@ -278,11 +278,13 @@ class Refits(ABC):
         sizes = arrays["train_sizes"]
         if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != arrays["train_rows"].size:
             raise ValueError("training rows do not match their sizes")
-        tables = {name: archive.unpack_table(header[name], arrays, name) for name in TABLES if name in header}
+        content: dict[str, Any] = {
+            name: archive.unpack_table(header[name], arrays, name) for name in TABLES if name in header
+        }
         names = {each.name for each in fields(cls)} - {"train_rows", *TABLES}
+        content |= {name: array for name, array in arrays.items() if name in names}
         record = cls(
-            **{name: array for name, array in arrays.items() if name in names},
-            **tables,
+            **content,
             train_rows=tuple(np.split(arrays["train_rows"], np.cumsum(sizes)[:-1])) if sizes.size else (),
             failures=tuple(Failure(*entry) for entry in header["failures"]),
             deterministic=header["deterministic"],

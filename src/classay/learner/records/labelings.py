@@ -353,7 +353,7 @@ class Labelings(Refits):
             if name in arrays
         }
         record = super().from_file(header, {name: array for name, array in arrays.items() if name not in scores})
-        record = replace(record, **scores)
+        record = replace(record, scores=scores.get("scores"), probe_scores=scores.get("probe_scores"))
         for part, answers in ((record.scores, record.labels), (record.probe_scores, record.probe_labels)):
             if part is not None:
                 part.expect_valid(answers, record.classes.size)

@@ -53,8 +53,8 @@ def labelings_of_table(
     one_of(wide, "wide", ("variant", "run"))
     if not isinstance(normalise, (bool, Mapping)):
         raise InputError(f"`normalise` is {normalise!r}; expected True, False, or a dict from answers to classes.")
-    for role, name in (("truth", truth), ("item", item), ("run", run), ("variant", variant), ("groups", groups)):
-        _expect_column(rows, name, role)
+    for role, column in (("truth", truth), ("item", item), ("run", run), ("variant", variant), ("groups", groups)):
+        _expect_column(rows, column, role)
     answers = _prediction_columns(rows, prediction, truth)
     scores = _matching(rows, score, "score") if score is not None else []
     notes: list[str] = []
