@@ -33,7 +33,7 @@ def command(effort: Effort, output: Charts, fail: bool = False, depth: int = typ
 
 
 def test_groups_of_options_become_options_of_the_command(capsys):
-    run = runner.runnable(command, first=["seed"])
+    run = runner.runnable(command, {"first": ["seed"]})
     names = ["seed", "workers", "time_limit", "store", "scheduler", "as_json", "quiet", "debug", "charts", "fail"]
     panels = {each.name: each.annotation for each in run.__signature__.parameters.values()}
     assert list(panels) == [*names, "depth"]

@@ -1,11 +1,11 @@
 """The `classay` command, one module per command in `commands/`.
 
-Read `app` first: the list of commands with their summaries, and how errors become messages and exit codes. `runner`
-shows, saves and draws what a command returns; `options` has groups of options that commands share, `inputs` what they
-read, and `console` is where output goes.
+Read `app` first: the commands, and how errors become messages and exit codes. `runner` shows, saves and draws what a
+command returns; `options` has groups of options that commands share, `inputs` what they read, and `console` is where
+output goes. All that people read of commands and options is in `help.toml`.
 
-To add a command: write `commands/NAME.py` as `commands/__init__.py` describes, add its name and summary to
-`app.COMMANDS`, and test it in `tests/cli/commands/test_NAME_command.py`.
+To add a command: write `commands/NAME.py` as `commands/__init__.py` describes, add its words to `help.toml`, and test
+it in `tests/cli/commands/test_NAME_command.py`.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..printable import printable
 from . import console
+from .options import HELP
 
 DONE, MISTAKE, PARTIAL = 0, 2, console.PARTIAL
 FAULT, NO_RESOURCES = 70, 74
@@ -31,37 +32,13 @@ INTERRUPTED, TERMINATED = 130, 143
 PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR)
 """What the system says of a path that cannot be used; users can choose another."""
 LACKS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG)
-COMMANDS = {
-    "Report": {
-        "report": "Report on learners and data on one page: findings first, then charts, then tables.",
-        "check": "Check learners and data against thresholds (gates); exit code 1 if any gate fails.",
-        "compare": "Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where.",
-    },
-    "Learners": {
-        "learner": "Measure the bias of learners, their repeatability and metrics, and what a retraining changes.",
-        "sweep": "Measure how the bias, variation and accuracy of learners change along a parameter.",
-        "drift": "Detect whether batches of data show a change, or only the usual variation of the learner.",
-    },
-    "Data": {
-        "data": "Measure how hard each row is, the accuracy to beat, and where a model's errors concentrate.",
-    },
-    "Networks": {
-        "network": "Describe networks by their weights alone; with a test set, also estimate and rank accuracies.",
-    },
-    "Number of classes": {
-        "classes": "Estimate accuracy for more classes than the data have, and the information in the scores.",
-        "identify": "Measure how often a response identifies the right stimulus among k, and its information.",
-    },
-    "Tools": {
-        "runs": "List the records in a store with their sizes, or remove files that are no longer useful.",
-    },
-}
+COMMANDS: dict[str, dict[str, str]] = {}
 """Panel of the help page -> command -> summary. The command is in `commands/`, in a module of the same name.
 
-The summary is repeated here so that the help page needs none of these modules, which import scikit-learn and pandas.
+The help page needs none of these modules, which import scikit-learn and pandas.
 """
-
-
+for name, words in HELP["commands"].items():
+    COMMANDS.setdefault(words["panel"], {})[name] = words["summary"]
 ELSEWHERE = {
     **dict.fromkeys(["bias", "orientation", "kinship", "metrics", "scores"], "classay learner DATA"),
     "stability": "classay learner DATA --scheme halves",
@@ -92,7 +69,8 @@ def load(name: str) -> Any:
 
     module = importlib.import_module(f".commands.{name}", __package__)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-    single.command(name, epilog=module.EXAMPLES)(runnable(module.command, getattr(module, "FIRST", ())))
+    words = HELP["commands"][name]
+    single.command(name, epilog=words["epilog"])(runnable(module.command, words))
     return typer.main.get_command(single)
 
 

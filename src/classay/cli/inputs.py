@@ -7,11 +7,10 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import typer
 
 from .. import expect
 from ..classes.ranks.ranks import Ranks
@@ -55,36 +54,15 @@ MLFLOW = "mlflow:"
 class Predictions(Group):
     """The columns of a file of predictions."""
 
-    panel: ClassVar[str] = "Predictions"
-    truth: Annotated[
-        str | None, typer.Option("--truth", metavar="COLUMN", help="Column with the true class: DATA has predictions.")
-    ] = None
-    prediction: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--prediction", metavar="COLUMN", help="Column of predictions, or a pattern: run_*. Repeat for more."
-        ),
-    ] = None
-    item: Annotated[str | None, typer.Option("--item", metavar="COLUMN", help="Column that names the item.")] = None
-    run: Annotated[str | None, typer.Option("--run", metavar="COLUMN", help="Column that names the repetition.")] = None
-    variant: Annotated[
-        str | None, typer.Option("--variant", metavar="COLUMN", help="Column that names the model or prompt.")
-    ] = None
-    score: Annotated[
-        list[str] | None,
-        typer.Option("--score", metavar="COLUMN", help="Score of the prediction, or of every class, such as p_*."),
-    ] = None
-    wide: Annotated[
-        str | None,
-        typer.Option("--wide", help="What several prediction columns are: variant or run. Default: by command."),
-    ] = None
-    normalise: Annotated[
-        bool,
-        typer.Option("--normalise", help="Ignore case, spaces, and quotes or punctuation at the ends of predictions."),
-    ] = False
-    missing: Annotated[
-        str, typer.Option("--missing", help="Missing predictions: wrong (count as such) or drop (without these items).")
-    ] = "wrong"
+    truth: str | None = None
+    prediction: list[str] | None = None
+    item: str | None = None
+    run: str | None = None
+    variant: str | None = None
+    score: list[str] | None = None
+    wide: str | None = None
+    normalise: bool = False
+    missing: str = "wrong"
 
     def named(self) -> dict[str, Any]:
         """The columns that were named, by role, as a check file has them."""

@@ -1,13 +1,18 @@
-"""Options in groups: a command whose parameter has a group as its type takes all options of that group.
+"""Options: their words, which are data, and groups of options that several commands take.
 
-`runner` expands the groups. Options that several commands have with different defaults are types here, such as `Level`.
+A parameter of a command is an option, and one without a default is an argument; what people read of it is in
+`help.toml`. A parameter whose type is a `Group` stands for all options of that group.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -16,97 +21,83 @@ from . import console
 if TYPE_CHECKING:
     from ..tables.data import Data
 
-ADVANCED = "Advanced"
-OUTPUT = "Output"
+HELP = tomllib.loads(files(__package__).joinpath("help.toml").read_text(encoding="utf-8"))
+"""`commands` by name, and options that are `shared` by the heading under which help pages have them."""
+UNTITLED = "options"
+"""The table of options that are under no heading of their own."""
 
 
-def advanced(default: Any, text: str, *names: str) -> Any:
-    """An option under the last heading of the help page."""
-    return typer.Option(default, *names, help=text, rich_help_panel=ADVANCED)
+def parameters_of(signature: Any, words: Mapping[str, Any]) -> list[inspect.Parameter]:
+    """The options of a command as Typer takes them, with those of its groups. `words` are the command's own."""
+    hints = get_type_hints(signature, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(signature).parameters.values():
+        hint = hints[parameter.name]
+        if is_group(hint):
+            kinds = get_type_hints(hint)
+            parameters += [_parameter(field.name, kinds[field.name], field.default, words) for field in fields(hint)]
+        else:
+            parameters.append(_parameter(parameter.name, hint, parameter.default, words))
+    return parameters
 
 
-TestSize = Annotated[float, typer.Option(help="Share of the rows held out from every refit.", rich_help_panel=ADVANCED)]
-HoldoutSize = Annotated[
-    int | None,
-    typer.Option(
-        help="Number of test points whose predictions are counted together. Default: 5, or as many as can be counted.",
-        rich_help_panel=ADVANCED,
-    ),
-]
-Holdouts = Annotated[
-    int, typer.Option(help="Number of random groups of test points to average over.", rich_help_panel=ADVANCED)
-]
-Sizes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--k", "-k", help="Numbers of classes to extrapolate to: --k 1000 10000, or with commas, or repeat --k."
-    ),
-]
-Level = Annotated[float, typer.Option(help="Confidence level of intervals and bounds.")]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", "-s", help="Random seed. The same seed gives the same results on the same machine and versions."
-    ),
-]
-Workers = Annotated[int | None, typer.Option("--workers", "-w", help="Number of local workers. Default: one per core.")]
-TimeLimit = Annotated[float | None, typer.Option(help="Time limit for one fit, in seconds.")]
-Store = Annotated[Path | None, typer.Option(help="Folder of records; fits found there are reused.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=OUTPUT)]
-AllowImport = Annotated[
-    bool, typer.Option("--allow-import", help="Allow learners given as module:Name, which runs code of that module.")
-]
-TextModel = Annotated[str, typer.Option(help="Model that embeds texts: wordllama or minilm.")]
-TextCache = Annotated[Path | None, typer.Option(help="Folder to cache embedded texts in.")]
-Files = Annotated[
-    list[Path] | None,
-    typer.Option("--output", "-o", help="File to save a page to: .html, .json or .md. Repeat for more."),
-]
+def is_group(hint: Any) -> bool:
+    """Whether a type is that of a group of options."""
+    return isinstance(hint, type) and issubclass(hint, Group)
+
+
+def _parameter(name: str, hint: Any, default: Any, words: Mapping[str, Any]) -> inspect.Parameter:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    if isinstance(default, typer.models.OptionInfo):  # one that does more than to have a value
+        return inspect.Parameter(name, keyword, default=default, annotation=hint)
+    heading, declared, text = _words(name, words)
+    names = [part for part in declared if part.startswith("-")]
+    value = " ".join(part for part in declared if not part.startswith("-")) or None
+    if default is MISSING or default is inspect.Parameter.empty:
+        argument = typer.Argument(metavar=value, help=text)
+        return inspect.Parameter(name, keyword, annotation=Annotated[hint, argument])
+    if not names:
+        long = f"--{name.replace('_', '-')}"
+        names = [long] if default is False or "bool" not in str(hint) else [f"{long}/--no-{long[2:]}"]
+    panel = None if name in words.get("first", ()) or heading == UNTITLED else heading
+    option = typer.Option(*names, metavar=value, help=text, rich_help_panel=panel)
+    return inspect.Parameter(name, keyword, default=default, annotation=Annotated[hint, option])
+
+
+def _words(name: str, words: Mapping[str, Any]) -> tuple[str, list[str], str]:
+    """Heading, names with the name of the value, and text of an option: the command's own, or shared ones."""
+    for tables in (words, HELP["shared"]):
+        for heading, table in tables.items():
+            if isinstance(table, dict) and name in table:
+                entry = table[name]
+                return (heading, [], entry) if isinstance(entry, str) else (heading, entry[0].split(), entry[1])
+    return UNTITLED, [], ""
+
+
+# Groups of options.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Options that belong together, under one heading of the help page."""
-
-    panel: ClassVar[str] = ""
+    """Options that belong together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns(Group):
     """What the columns of a table are."""
 
-    panel: ClassVar[str] = "Data"
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column with the labels. Default: the last one.")
-    ] = None
-    text: Annotated[str | None, typer.Option("--text", metavar="COLUMN", help="Column of texts to use.")] = None
-    drop: Annotated[
-        list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Column to leave out. Repeat for more.")
-    ] = None
+    target: str | None = None
+    text: str | None = None
+    drop: list[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedRows(Columns):
     """A table, groups of its rows, and a file of test rows."""
 
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="Built-in name (iris, wine, breast_cancer, digits), file (CSV, TSV, gz, Parquet, ARFF, npz), "
-            "openml:NAME, or - for standard input.",
-        ),
-    ]
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            "--groups", metavar="COLUMN", help="Column of groups, such as patients; no group is on both sides."
-        ),
-    ] = None
-    test: Annotated[
-        str | None,
-        typer.Option("--test", metavar="FILE", help="File of test rows with the same columns, used as such."),
-    ] = None
+    data: str
+    groups: str | None = None
+    test: str | None = None
 
     def read(self, quiet: bool, **roles: Any) -> Data:
         """Read the table and describe it on stderr."""
@@ -123,13 +114,8 @@ class GroupedRows(Columns):
 class Rows(GroupedRows):
     """The same, with times and weights of the rows."""
 
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="COLUMN", help="Column of times or numbers; fits use earlier rows than tests."),
-    ] = None
-    weight: Annotated[
-        str | None, typer.Option("--weight", metavar="COLUMN", help="Column of sample weights for fits.")
-    ] = None
+    time: str | None = None
+    weight: str | None = None
 
     def read(self, quiet: bool, **roles: Any) -> Data:
         """Read the table and describe it on stderr."""
@@ -151,17 +137,8 @@ def describe(table: Data, quiet: bool) -> None:
 class Learners(Group):
     """Which learners."""
 
-    panel: ClassVar[str] = "Learners"
-    learner: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--learner",
-            "-l",
-            help="A scikit-learn classifier, as NAME or NAME(argument=value). Put a name of your own in front, as in "
-            "tree=DecisionTreeClassifier. Repeat for more.",
-        ),
-    ] = None
-    allow_import: AllowImport = False
+    learner: list[str] | None = None
+    allow_import: bool = False
 
     def named(self) -> dict[str, Any]:
         """The learners by name; the default ones if there are none."""
@@ -175,24 +152,17 @@ class Learners(Group):
 class LocalEffort(Group):
     """How the work is done, on this machine."""
 
-    panel: ClassVar[str] = "Effort"
-    seed: Seed = 0
-    workers: Workers = None
-    time_limit: TimeLimit = None
-    store: Store = None
+    seed: int = 0
+    workers: int | None = None
+    time_limit: float | None = None
+    store: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(LocalEffort):
     """The same, also on a cluster."""
 
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Scheduler of a Dask cluster to run on, such as tcp://host:8786. Default: run locally.",
-        ),
-    ] = None
+    scheduler: str | None = None
 
     def settings(self, executor: Any, quiet: bool) -> dict[str, Any]:
         """The keywords of `record` and `sweep`."""
@@ -209,10 +179,9 @@ class Effort(LocalEffort):
 class Output(Group):
     """Where results go. The runner reads it."""
 
-    panel: ClassVar[str] = OUTPUT
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress or remarks on stderr.")] = False
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
+    as_json: bool = False
+    quiet: bool = False
+    debug: bool = False
 
     def say(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -223,7 +192,7 @@ class Output(Group):
 class Charts(Output):
     """The same, with a folder of charts."""
 
-    charts: Annotated[Path | None, typer.Option(help="Folder to save charts in, as SVG and PNG.")] = None
+    charts: Path | None = None
 
     def __post_init__(self) -> None:
         console.writable_folder(self.charts, "--charts")

@@ -5,13 +5,11 @@ A command returns an `Outcome`: results, and what else there is to show. The sam
 
 from __future__ import annotations
 
-import copy
-import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import pandas as pd
 import typer
@@ -25,7 +23,7 @@ from ..regions.region import p_value_text
 from ..result import Result, plain
 from ..tables.data import Data
 from . import console
-from .options import Charts, Group, Output
+from .options import Charts, Output, is_group, parameters_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -91,50 +89,25 @@ def measure_each(named: Mapping[str, T], measure: Callable[[str, T], R]) -> Done
     return Done(done, failed, interrupted)
 
 
-def runnable(command: Callable[..., Outcome | None], first: Iterable[str] = ()) -> Callable[..., None]:
-    """The command as Typer takes it: the options of its groups as its own parameters, its outcome delivered.
-
-    The options named `first` come first on the help page; other options of a group are under its heading.
-    """
-    hints = get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Group)}
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name in groups:
-            parameters += _parameters(groups[parameter.name], set(first))
-        else:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(kind=kind, annotation=hints[parameter.name]))
+def runnable(command: Callable[..., Outcome | None], words: Mapping[str, Any]) -> Callable[..., None]:
+    """The command as Typer takes it: its options explained by `words`, their groups filled, its outcome delivered."""
+    hints = get_type_hints(command)
+    groups = {name: hint for name, hint in hints.items() if is_group(hint)}
+    parameters = parameters_of(command, words)
 
     def call(**values: Any) -> None:
         options = dict(values)
         for name, group in groups.items():
-            options[name] = group(**{each.name: options.pop(each.name) for each in fields(group)})
+            options[name] = group(**{option.name: options.pop(option.name) for option in fields(group)})
         outcome = command(**options)
         if outcome is not None:
             output = next(option for option in options.values() if isinstance(option, Output))
-            deliver(outcome, output, {name: each for name, each in values.items() if name not in NOT_SETTINGS})
+            deliver(outcome, output, {name: value for name, value in values.items() if name not in NOT_SETTINGS})
 
-    functools.update_wrapper(call, command)
-    del call.__wrapped__  # type: ignore[attr-defined]  # its parameters are not those of the command
+    call.__doc__ = words.get("summary")
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return console.reserve_stdout(call)
-
-
-def _parameters(group: type[Group], first: set[str]) -> list[inspect.Parameter]:
-    """The options of a group as parameters, under its heading."""
-    hints = get_type_hints(group, include_extras=True)
-    parameters = []
-    for each in fields(group):
-        kind, option = hints[each.name].__origin__, copy.copy(hints[each.name].__metadata__[0])
-        if isinstance(option, typer.models.OptionInfo) and each.name not in first:
-            option.rich_help_panel = option.rich_help_panel or group.panel
-        default = inspect.Parameter.empty if each.default is MISSING else each.default
-        annotation = Annotated[kind, option]  # type: ignore[valid-type]  # built at run time
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(each.name, keyword, default=default, annotation=annotation))
-    return parameters
 
 
 def deliver(outcome: Outcome, output: Output, settings: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from classay.cli.commands.check import EXAMPLES
+from classay.cli.options import HELP
 from classay.estimators.spec import learners_from_texts
 from classay.intervals import Estimate, exact
 from classay.report.document import Figure, Finding, Report
@@ -219,7 +219,8 @@ def test_where_nothing_can_be_written(classay, written, assayed, tmp_path, optio
 
 
 def test_the_file_in_help_is_understood(written):
-    text = EXAMPLES[EXAMPLES.index("**The file**") :]
+    epilog = HELP["commands"]["check"]["epilog"]
+    text = epilog[epilog.index("**The file**") :]
     check = read_check_file(written("\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))))
     assert list(check.learners) == ["tree", "forest"]
     assert [gate.of for gate in check.gates] == ["", "", "", "forest", "", ""]

@@ -121,7 +121,7 @@ def test_gates_of_predictions_and_against(classay, folder):
     ("arguments", "message"),
     [
         (["none.csv", "new.csv", *ROLES], "There is no file 'none.csv'"),
-        (["none.classay", "new.csv", *ROLES], "expected predictions"),
+        (["none.classay", "new.csv", *ROLES], "Expected predictions"),
         (["old.csv", "new.csv"], "--truth must name the column"),
         (["old.csv", "new.csv", *ROLES, "--metric", "auc"], "expected one of 'accuracy'"),
     ],

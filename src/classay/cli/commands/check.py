@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-import typer
-
 from ...estimators.spec import learner_from_text
 from ...expect import InputError
 from ...report.characterization import characterize
@@ -32,70 +30,23 @@ from .. import options
 from ..inputs import Predictions
 from ..runner import Outcome, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay check classay.toml
-
-    classay check classay.toml --junit gates.xml --report report.html --force
-
-    classay check classay.toml --json --quiet
-
-    classay check classay.toml --against last.json --min-effect 0.01
-
-    classay check report.json --init -o classay.toml
-
-**The file**
-
-    data = "credit.csv"    # or report = "report.json", to check an existing report
-    target = "default"
-    splits = 20            # with budget = "2m", at most so many
-    seed = 0
-    metric = "roc_auc"     # what learners are compared by; accuracy by default
-    gates = ["retrain_change <= 0.05", "roc_auc >= 0.8", "data.suspects <= 10"]
-    forbid = ["L102", "warning"]    # findings: codes or levels
-
-    [learners]
-    tree = "DecisionTreeClassifier(max_depth=4)"
-
-    [learners.forest]
-    learner = "RandomForestClassifier(n_estimators=50)"
-    gates = ["accuracy >= 0.95"]
-
-`accuracy`, and any scorer of scikit-learn by its name, are cross-validated: fits on all rows but the fold, as you would
-ship it. `refit_accuracy` is that of refits on halves.
-
-A gate on two learners, "candidate.accuracy >= champion.accuracy - 0.01", fails only if a drop is shown. With --against,
-champion is the same learner in the earlier report. For predictions: [predictions] with file, truth and other columns.
-
-A gate uses the end of the interval that makes it harder to pass, unless it names .value, .low or .high. Exit codes: 0
-all gates passed, 1 a gate failed, 2 an error in the file, 3 a learner without gates failed, 130 interrupted.
-
-With --init, FILE is a first report of `classay report`. The check file has gates that it passes, each with what was
-measured beside it. Change the bounds to what you need.
-
-Without a budget in the file, numbers of fits are fixed (20 splits, 2 refits, all rows), so that a gate does not depend
-on the speed of the machine.
-"""
 COLUMNS = {"of": "subject", "gate": "gate", "measured": "measured", "end": "end used", "passed": "", "margin": "margin"}
 FAILED = 1
 
 
 def command(
     output: options.Output,
-    file: Path = typer.Argument(..., metavar="FILE", help="Check file (TOML): what to measure, and the gates."),
-    init: bool = typer.Option(False, "--init", help="Write a commented check file from FILE, a first report."),
-    check_file: Path = typer.Option(Path("classay.toml"), "--output", "-o", help="With --init: check file to write."),
-    junit: Path = typer.Option(None, help="File for JUnit XML, one test case per gate."),
-    report: Path = typer.Option(None, help="File for the report: .html, .json or .md."),
-    against: Path = typer.Option(
-        None, help="Earlier report (.json or .html); fails if a learner is shown to be worse."
-    ),
-    min_effect: float = typer.Option(0.0, help="With --against: drop in accuracy that does not matter."),
-    force: options.Force = False,
-    workers: options.Workers = None,
-    store: options.Store = None,
-    allow_import: options.AllowImport = False,
+    file: Path,
+    init: bool = False,
+    check_file: Path = Path("classay.toml"),
+    junit: Path | None = None,
+    report: Path | None = None,
+    against: Path | None = None,
+    min_effect: float = 0.0,
+    force: bool = False,
+    workers: int | None = None,
+    store: Path | None = None,
+    allow_import: bool = False,
 ) -> Outcome:
     """Check learners and data against thresholds (gates); exit code 1 if any gate fails."""
     if init:

@@ -9,8 +9,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from ... import charts as drawing
 from ... import expect
 from ...classes.curve.curve import Curve, accuracy_curve
@@ -29,27 +27,6 @@ from .. import options
 from ..inputs import holds_scores, ranks_of
 from ..runner import Outcome, cell, figures_table, measure_each, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay classes scores.npz --k 1000 10000
-
-    classay classes resnet.npz vit.npz --k 10000 --charts charts/
-
-    classay classes letter.csv --learner "LinearDiscriminantAnalysis()" --k 100
-
-    classay classes digits --learner GaussianNB --learner LogisticRegression --retrain
-
-    classay classes scores.npy --truth labels.txt --marginal --json
-
-    classay classes scores.npz --k 1000 --top 5 --keep --at-least 0.9
-
-    classay classes resnet.npz vit.npz --crossing --prior zipf
-
-An .npz file has `scores` (rows, classes), higher for likelier classes, and `y`, the true class of each row: a column
-number, or a name if `classes` has the column names. Write it with np.savez(path, scores=scores, y=y). Several sources
-are compared.
-"""
 SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 DEFAULT_LEARNERS = ["LinearDiscriminantAnalysis"]
 MOST_DIGITS = 18
@@ -64,43 +41,24 @@ def command(
     columns: options.Columns,
     learners: options.Learners,
     output: options.Charts,
-    sources: list[str] = typer.Argument(
-        ...,
-        metavar="SOURCE",
-        help="Files of scores (.npz, .npy with --truth, saved ranks), or a table to fit learners on: a "
-        "built-in name (iris, wine, breast_cancer, digits), a file (CSV, TSV, gz, Parquet, ARFF) or openml:NAME.",
-    ),
-    k: options.Sizes = None,
-    truth: str = typer.Option(
-        None, help="True classes, for scores without `y`: an .npy file, or a text file with one per line."
-    ),
-    top: int | None = typer.Option(
-        None, help="Also estimate how often the true class is among the first M, for each --k."
-    ),
-    at_least: list[float] = typer.Option(
-        None, help="Find the largest number of classes with at least this accuracy, such as 0.9. Repeatable."
-    ),
-    keep: bool = typer.Option(
-        False, "--keep", help="Also estimate the accuracy if these classes are kept and others added."
-    ),
-    crossing: bool = typer.Option(
-        False, "--crossing", help="Find the numbers of classes at which sources have the same accuracy."
-    ),
-    retrain: bool = typer.Option(False, "--retrain", help="Also refit learners on fewer classes, and compare."),
-    method: str = typer.Option("auto", help="Extrapolation method. auto: the method that did best in our benchmarks."),
-    prior: str = typer.Option(None, help="How often each class is the true one: rows or zipf. Default: equally often."),
-    ties: str = typer.Option("random", help="How a tie with the true class counts: random, wrong or right."),
-    marginal: bool = typer.Option(
-        None,
-        "--marginal/--not-marginal",
-        help="Whether the score of a class is independent of the other classes. Known for most learners.",
-    ),
-    test_size: float = typer.Option(0.5, help="Share of the rows of each class used for scoring, not for fitting."),
-    model: options.TextModel = "wordllama",
-    cache: options.TextCache = None,
-    level: options.Level = 0.95,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
+    sources: list[str],
+    k: list[str] | None = None,
+    truth: str | None = None,
+    top: int | None = None,
+    at_least: list[float] | None = None,
+    keep: bool = False,
+    crossing: bool = False,
+    retrain: bool = False,
+    method: str = "auto",
+    prior: str | None = None,
+    ties: str = "random",
+    marginal: bool | None = None,
+    test_size: float = 0.5,
+    model: str = "wordllama",
+    cache: Path | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    workers: int | None = None,
 ) -> Outcome:
     """Estimate accuracy for more classes than the data have, and the information in the scores."""
     sizes = sizes_of(k)

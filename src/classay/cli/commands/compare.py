@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
 from ...expect import InputError
 from ...learner.versions.compare import compare
-from ...learner.versions.differences import METRICS
 from .. import options
 from ..inputs import MLFLOW, Predictions, is_report
 from ..runner import Outcome, estimates_table, region_table, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay compare old.csv new.csv --truth label --item id
-
-    classay compare old.csv new.csv --truth label --item id --refits seeds.csv --min-effect 0.01 --fail
-
-    classay compare champion.classay candidate.classay
-
-    classay compare last.json report.json
-
-    classay compare mlflow:RUN1 mlflow:RUN2 --tracking-uri sqlite:///mlflow.db
-
-Files of predictions have one row per prediction. Other columns are searched for regions in which changes concentrate.
-With --refits, or several runs (--run) in the first file, changes are split into what a mere refit changes and what is
-beyond. Two reports are compared figure by figure. Exit code 1 with --fail: a regression is shown.
-"""
 FAILED = 1
 REGIONS = {"worse": "worse", "better": "better", "changed": "changed beyond a refit"}
 
@@ -35,17 +15,17 @@ REGIONS = {"worse": "worse", "better": "better", "changed": "changed beyond a re
 def command(
     predictions: Predictions,
     output: options.Charts,
-    old: str = typer.Argument(..., metavar="OLD", help="Predictions, a record or a report of the old version."),
-    new: str = typer.Argument(..., metavar="NEW", help="The same for the new version."),
-    refits: str = typer.Option(None, metavar="FILE", help="More fits of the old version: what a mere refit changes."),
-    metric: str = typer.Option("accuracy", help=f"Metric to compare besides accuracy: {', '.join(METRICS)}."),
-    min_effect: float = typer.Option(0.0, help="Drop in accuracy that does not matter, such as 0.01."),
-    columns: str = typer.Option(None, help="Columns to search for regions, comma-separated. Default: all others."),
-    max_features: int = typer.Option(2, help="Search single columns (1) or also pairs of columns (2)."),
-    fail: bool = typer.Option(False, "--fail", help="Exit with code 1 if a regression is shown."),
-    level: options.Level = 0.95,
-    seed: options.Seed = 0,
-    tracking_uri: str = typer.Option(None, metavar="URI", help="MLflow store of mlflow:RUN. Default: as configured."),
+    old: str,
+    new: str,
+    refits: str | None = None,
+    metric: str = "accuracy",
+    min_effect: float = 0.0,
+    columns: str | None = None,
+    max_features: int = 2,
+    fail: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+    tracking_uri: str | None = None,
 ) -> Outcome:
     """Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where."""
     if is_report(old) != is_report(new):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
 from ... import charts as drawing
 from ... import expect
@@ -29,103 +29,32 @@ from ..inputs import roles_of
 from ..runner import Outcome, region_table, rows_table
 from .report import save, text_of_report
 
-EXAMPLES = """
-**Examples**
-
-    classay data digits
-
-    classay data train.csv --test test.csv --predictions predictions.csv -o data.html -o data.json
-
-    classay data credit.csv --target default --learner "RandomForestClassifier(n_estimators=100)" --checks
-
-    classay data intents.csv --text utterance --target intent --cache vectors/
-
-    classay data credit.csv --target default --paper --distance correlation --json
-
-    classay data predictions.csv --wrong "label != predicted" --confidence p_max
-
-    classay data logs.parquet --wrong failed --columns country,device,latency --charts charts/
-
-    classay data tests.csv --wrong '`true label` != predicted' --min-size 100
-
-Predictions have one row for each row of the test file (or of the data), in the same order: a column `predicted`,
-columns of probabilities named as the classes (or `p_` and the class), or both; in an .npz file, arrays `predictions`
-and `probabilities`. Classes are spelled as in the data.
-
-With --output the same is written as one page: a verdict first, then a section for each question. `--json` prints the
-results with every row; the .json file of --output has the page, as that of `classay report`.
-
-With --wrong, the data are searched for slices: where errors concentrate. Put names with spaces in backticks and the
-whole expression in single quotes, so that the shell does not run them. Comparisons are == != < <= > >=, joined by and,
-or, not. They are parsed, never executed.
-"""
-MOST_CLASSES = 30
-SLICES = "Slices"
-
 
 def command(
     rows: options.GroupedRows,
     output: options.Charts,
-    predictions: str | None = typer.Option(
-        None, "--predictions", metavar="FILE", help="A model's predictions for the test rows: CSV, Parquet or npz."
-    ),
-    learner: str | None = typer.Option(
-        None,
-        "--learner",
-        "-l",
-        help="A scikit-learn classifier to compare, as NAME or NAME(argument=value): fitted for the test rows, or "
-        "cross-validated.",
-    ),
-    files: options.Files = None,
-    checks: bool = typer.Option(
-        False,
-        "--checks",
-        help="Also check for target leaks, rows that belong together, and test rows unlike the others. Always done for "
-        "--output.",
-    ),
-    hardest: int = typer.Option(10, "--hardest", "-n", help="Number of hardest rows and of suspected labels to show."),
-    wrong: str | None = typer.Option(
-        None,
-        "--wrong",
-        help="Search where errors concentrate: a column of True and False, or a comparison such as 'label != "
-        "predicted'.",
-        rich_help_panel=SLICES,
-    ),
-    confidence: str = typer.Option(
-        None, help="Column with the confidence; it is always searched.", rich_help_panel=SLICES
-    ),
-    columns: str = typer.Option(
-        None,
-        help="Columns to search, comma-separated. Default: all that --wrong does not use.",
-        rich_help_panel=SLICES,
-    ),
-    max_features: int = typer.Option(
-        2, help="Search single columns (1) or also pairs of columns (2).", rich_help_panel=SLICES
-    ),
-    min_size: int = typer.Option(
-        None, help="Minimum number of rows in a slice. Default: 0.5% of the rows, at least 20.", rich_help_panel=SLICES
-    ),
-    q: float = typer.Option(
-        0.05,
-        "--q",
-        help="False-discovery rate: expected share of the slices shown that are due to chance.",
-        rich_help_panel=SLICES,
-    ),
-    top: int = typer.Option(10, help="Maximum number of slices to show.", rich_help_panel=SLICES),
-    model: options.TextModel = "wordllama",
-    cache: options.TextCache = None,
-    distance: str = options.advanced(
-        "auto", "Distance: auto, euclidean, cosine, mahalanobis, correlation, gaussian or whitened_cosine."
-    ),
-    covariance: str = options.advanced("auto", "Covariance: auto, full, shared or diagonal."),
-    aim: str = options.advanced("fit", "What distance auto is chosen for: fit, or ranking of errors (errors)."),
-    false_alarms: float = options.advanced(
-        0.1, "Share of the labels to check that may be right, and half of it for rows unlike the known ones."
-    ),
-    paper: bool = options.advanced(False, "Compute exactly as in the paper; fixes every other choice.", "--paper"),
-    seed: options.Seed = 0,
-    force: options.Force = False,
-    allow_import: options.AllowImport = False,
+    predictions: str | None = None,
+    learner: str | None = None,
+    files: list[Path] | None = None,
+    checks: bool = False,
+    hardest: int = 10,
+    wrong: str | None = None,
+    confidence: str | None = None,
+    columns: str | None = None,
+    max_features: int = 2,
+    min_size: int | None = None,
+    q: float = 0.05,
+    top: int = 10,
+    model: str = "wordllama",
+    cache: Path | None = None,
+    distance: str = "auto",
+    covariance: str = "auto",
+    aim: str = "fit",
+    false_alarms: float = 0.1,
+    paper: bool = False,
+    seed: int = 0,
+    force: bool = False,
+    allow_import: bool = False,
 ) -> Outcome:
     """Measure how hard each row is, the accuracy to beat, and where a model's errors concentrate."""
     if wrong is not None:

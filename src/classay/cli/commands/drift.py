@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
 from ... import expect
 from ...estimators.adapters import kind_of
@@ -25,55 +24,25 @@ from ...tables.read import read_table
 from .. import console, options
 from ..runner import Outcome, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay drift batches/*.csv --target low_yield --learner "DecisionTreeClassifier(max_depth=4)"
-
-    classay drift week*.csv --reference year.csv --target low_yield --rate 0.01 --charts charts/
-
-    classay drift batches/*.csv --target low_yield --state monitor.classay
-
-    classay drift batches/*.csv --target yield --learner "Ridge(alpha=10)"
-
-With --state, the monitor is saved in that file; run the same command with more files to continue after the last batch.
-"""
-
 
 def command(
     columns: options.Columns,
     output: options.Charts,
-    files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="Batches, ordered by the numbers in their names; the first is the reference."
-    ),
-    learner: str = typer.Option(
-        "DecisionTreeClassifier(max_depth=4)",
-        "--learner",
-        "-l",
-        help="A scikit-learn classifier, or a regressor if the target is a number, as NAME or NAME(argument=value).",
-    ),
-    reference: str = typer.Option(None, help="File with the reference. Default: the first FILE."),
-    rate: float = typer.Option(0.05, help="False-alarm rate per batch."),
-    probes: str = typer.Option(
-        "uniform",
-        help="Comparison points for fitted models (concepts): uniform, marginal or data (reference rows).",
-    ),
-    n_probes: int = options.advanced(2_000, "Number of comparison points to draw."),
-    draws: int = options.advanced(
-        None, "Fits on parts of the reference, to measure variation by chance. Default: as many as --rate needs."
-    ),
-    tolerance: float = options.advanced(
-        None,
-        "For a regressor: predictions that differ by at most this count as the same. Default: 0.1 standard deviations "
-        "of the target.",
-    ),
-    min_stability: float = options.advanced(None, "Stability below which the learner is not trusted to monitor."),
-    state: Path = typer.Option(None, help="File to save the monitor in, and to continue from."),
-    sort: bool = typer.Option(True, help="Sort the files by name, numbers as numbers, or keep the order given."),
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    time_limit: options.TimeLimit = None,
-    allow_import: options.AllowImport = False,
+    files: list[str],
+    learner: str = "DecisionTreeClassifier(max_depth=4)",
+    reference: str | None = None,
+    rate: float = 0.05,
+    probes: str = "uniform",
+    n_probes: int = 2_000,
+    draws: int | None = None,
+    tolerance: float | None = None,
+    min_stability: float | None = None,
+    state: Path | None = None,
+    sort: bool = True,
+    seed: int = 0,
+    workers: int | None = None,
+    time_limit: float | None = None,
+    allow_import: bool = False,
 ) -> Outcome:
     """Detect whether batches of data show a change, or only the usual variation of the learner."""
     name, unfitted = learner_from_text(learner, allow_import, regressors=True)

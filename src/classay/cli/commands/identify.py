@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from ...classes.extrapolate.extrapolate import extrapolate
 from ...classes.identify.identify import identify, model_name
 from ...estimators.spec import regressor_from_text
@@ -16,51 +14,20 @@ from ..inputs import array, labels, rows_or_share
 from ..runner import Outcome, drawn
 from .classes import size_table, sizes_of
 
-EXAMPLES = """
-**Examples**
-
-    classay identify stimuli.npy responses.npy
-
-    classay identify features.npy voxels.npy --test-size 120 --charts charts/
-
-    classay identify features.csv spikes.csv --model "MultiOutputRegressor(estimator=ElasticNetCV())" --json
-
-    classay identify features.npy voxels.npy --k 1000 10000 --groups sessions.txt --ensembles
-
-    classay identify features.npy voxels.npy --model "KernelRidge(alpha=10)" --blocked
-
-Row i of one file belongs to row i of the other. Files are .npy (np.save) or tables of numbers (CSV, TSV, gz, Parquet).
-"""
-
 
 def command(
     output: options.Charts,
-    stimuli: Path = typer.Argument(..., metavar="STIMULI", help="Features of the stimuli, one row per stimulus."),
-    responses: Path = typer.Argument(..., metavar="RESPONSES", help="Responses to the stimuli, one row per stimulus."),
-    k: options.Sizes = None,
-    model: str = typer.Option(
-        "ridge",
-        "--model",
-        "-m",
-        help="Encoding model: ridge, or a regressor of scikit-learn such as KernelRidge(alpha=10).",
-    ),
-    groups: Path = typer.Option(
-        None, help="Rows that belong together, such as sessions: an .npy file, or a text file with one label per line."
-    ),
-    blocked: bool = typer.Option(
-        False, "--blocked", help="Use blocks of neighbouring rows as folds, for recordings in time."
-    ),
-    ensembles: bool = typer.Option(
-        False, "--ensembles", help="Also measure it with fewer responses, and extrapolate to more of them."
-    ),
-    folds: int = typer.Option(
-        5, help="Number of folds; the stimuli of each are identified by a model fitted on the others."
-    ),
-    test_size: float = typer.Option(
-        None, help="Use one split instead of folds: share of the stimuli to identify; above 1: their number."
-    ),
-    level: options.Level = 0.95,
-    seed: options.Seed = 0,
+    stimuli: Path,
+    responses: Path,
+    k: list[str] | None = None,
+    model: str = "ridge",
+    groups: Path | None = None,
+    blocked: bool = False,
+    ensembles: bool = False,
+    folds: int = 5,
+    test_size: float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> Outcome:
     """Measure how often a response identifies the right stimulus among k, and its information."""
     sizes = sizes_of(k)

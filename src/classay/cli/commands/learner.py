@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import typer
 
 from ... import charts as drawing
 from ... import expect
@@ -34,23 +33,6 @@ from .. import options
 from ..inputs import roles_of, rows_or_share
 from ..runner import Outcome, cell, figures_table, measure_each, region_table, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay learner breast_cancer
-
-    classay learner breast_cancer --learner DecisionTreeClassifier --learner "RandomForestClassifier(n_estimators=50)"
-
-    classay learner steel.csv --target low_yield --scheme halves --probes uniform --charts charts/
-
-    classay learner churn.csv --target left --scheme retrain --replaced 0.2 --metric roc_auc --cost 1,5 --json
-
-    classay learner openml:credit-g --repeats 10 --store runs/
-
-Training samples are drawn by a scheme. subsets: 100 random subsets of 15 %, for bias and variation, as in the paper.
-halves: 25 splits into disjoint halves, for stability. retrain: 20 samples of nearly full size, for metrics and for what
-a retraining changes; bias and variation are left out, since they need smaller samples.
-"""
 SAMPLES = {"subsets": 100, "halves": 25, "retrain": 20}
 REPEATS = {"subsets": 5, "halves": 1, "retrain": 2}
 METRICS = ("roc_auc", "balanced_accuracy", "brier")
@@ -78,36 +60,20 @@ def command(
     learners: options.Learners,
     effort: options.Effort,
     output: options.Charts,
-    scheme: str = typer.Option("subsets", help="How training samples are drawn: subsets, halves or retrain."),
-    samples: int = typer.Option(
-        None, help="Number of training samples (of halves: splits). Default: 100, 25 or 20, by scheme."
-    ),
-    size: float = typer.Option(
-        None, help="Share of the training part in each subset; above 1: number of rows. Default: 0.15; halves: all."
-    ),
-    replaced: float = typer.Option(0.1, help="Share of the rows that a retraining replaces."),
-    repeats: int = typer.Option(
-        None, "--repeats", "-r", help="Refits on each sample; 2 or more show training randomness. Default: by scheme."
-    ),
-    metric: list[str] = typer.Option(
-        None, "--metric", "-m", help="Metric to show: roc_auc, brier, f1, or a scikit-learn scorer. Repeat for more."
-    ),
-    threshold: float = typer.Option(
-        None, help="Of two classes, decide for the second from this score on. Default: the learner's own decisions."
-    ),
-    cost: str = typer.Option(
-        None,
-        metavar="FP,FN",
-        help="Costs of a false positive and a false negative; decisions are then at the threshold that costs least.",
-    ),
-    probes: str | None = typer.Option(
-        None, help="Comparison points for refits: uniform, marginal or data (the test part). Default: by scheme."
-    ),
-    n_probes: int = options.advanced(10_000, "Number of comparison points to draw."),
-    regions: int = options.advanced(3, "Most regions per learner to show where refits disagree; 0: none."),
-    test_size: options.TestSize = 0.2,
-    holdout_size: options.HoldoutSize = None,
-    holdouts: options.Holdouts = 100,
+    scheme: str = "subsets",
+    samples: int | None = None,
+    size: float | None = None,
+    replaced: float = 0.1,
+    repeats: int | None = None,
+    metric: list[str] | None = None,
+    threshold: float | None = None,
+    cost: str | None = None,
+    probes: str | None = None,
+    n_probes: int = 10_000,
+    regions: int = 3,
+    test_size: float = 0.2,
+    holdout_size: int | None = None,
+    holdouts: int = 100,
 ) -> Outcome:
     """Measure the bias of learners, their repeatability and metrics, and what a retraining changes."""
     named = learners.named()

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
-
-import typer
+from typing import Any, NamedTuple
 
 from ... import charts as drawing
 from ... import expect
@@ -29,17 +27,6 @@ from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
 from ..runner import Done, Outcome, estimates_table, figures_table, measure_each, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay network model.safetensors --arch timm:resnet18 --input 3x32x32 --mean .49,.48,.45 --std .25,.24,.26
-
-    classay network checkpoints/*.pt --builder mymodels:make_net --allow-import --input 3x32x32 --store runs/
-
-    classay network checkpoints/*.pt --arch timm:resnet18 --input 3x32x32 --test-set test.npz --charts charts/
-
-    classay network weights.safetensors --weights-only
-"""
 MOST_PAIRS, MOST_FIGURES = 8, 12
 SHORT = {"within": "M_in", "between": "M_bt", "converged": "walks arrived", "row_spread": "spread of head's rows"}
 UNTRAINED = "Untrained: the same architecture, freshly initialised."
@@ -59,17 +46,9 @@ HEADS = {
 class Architecture(options.Group):
     """What a network is."""
 
-    panel: ClassVar[str] = "Networks"
-    arch: Annotated[
-        str | None,
-        typer.Option(help="Architecture of the network: timm:NAME or torchvision:NAME, with arguments in parentheses."),
-    ] = None
-    builder: Annotated[
-        str | None, typer.Option(help="Function that returns the network, as module:function. Needs --allow-import.")
-    ] = None
-    input: Annotated[
-        str | None, typer.Option(help="Shape of one input of the network, such as 3x32x32. Default: inferred.")
-    ] = None
+    arch: str | None = None
+    builder: str | None = None
+    input: str | None = None
 
     def expect_network(self, files: list[Path] | None) -> None:
         """Refuse options of a network where there is none."""
@@ -112,42 +91,22 @@ class Measured(NamedTuple):
 def command(
     architecture: Architecture,
     output: options.Charts,
-    files: list[str] = typer.Argument(
-        ...,
-        metavar="FILE",
-        help="Weights: torch (a state dict), safetensors, or ONNX (with onnx2torch); with --weights-only also npz.",
-    ),
-    weights_only: bool = typer.Option(
-        False, "--weights-only", help="Measure only the head, from the weights; nothing is run."
-    ),
-    test_set: Path = typer.Option(
-        None, help="npz file with x (inputs) and y (classes from 0), to measure true accuracies."
-    ),
-    fresh: bool = typer.Option(
-        None,
-        "--fresh/--no-fresh",
-        help="Compare with a freshly initialised network. Default: only for a single network.",
-    ),
-    all_figures: bool = typer.Option(False, "--all-figures", help="Show every figure, layer and class, not only six."),
-    mean: str = typer.Option(None, help="Mean of each channel for scaling inputs, comma-separated."),
-    std: str = typer.Option(None, help="Standard deviation of each channel for scaling inputs, comma-separated."),
-    head: str = typer.Option(None, help="Name of the last linear layer. Default: found automatically."),
-    class_names: str = typer.Option(None, help="Names of the classes in order, comma-separated."),
-    walks: int = typer.Option(
-        1000,
-        help="Maximum number of walks per network. With fewer than all: fewer origins, then starts, then classes. The "
-        "same number and seed give the same figures, however busy the machine is.",
-    ),
-    starts: int = options.advanced(5, "Number of random draws of inputs to start walks from."),
-    threads: int = options.advanced(1, "Threads of torch. More are faster for large networks and change last digits."),
-    store: Path = typer.Option(None, help="Folder of records; walks found there are reused."),
-    seed: options.Seed = 0,
-    allow_import: bool = typer.Option(
-        False, "--allow-import", help="Allow --builder and --arch module:name, which run that code."
-    ),
-    trust_pickle: bool = typer.Option(
-        False, "--trust-pickle", help="Read torch files that contain more than weights, which can run code."
-    ),
+    files: list[str],
+    weights_only: bool = False,
+    test_set: Path | None = None,
+    fresh: bool | None = None,
+    all_figures: bool = False,
+    mean: str | None = None,
+    std: str | None = None,
+    head: str | None = None,
+    class_names: str | None = None,
+    walks: int = 1000,
+    starts: int = 5,
+    threads: int = 1,
+    store: Path | None = None,
+    seed: int = 0,
+    allow_import: bool = False,
+    trust_pickle: bool = False,
 ) -> Outcome:
     """Describe networks by their weights alone; with a test set, also estimate and rank accuracies."""
     paths = named_paths(files)

@@ -26,37 +26,10 @@ from ..inputs import Predictions, roles_of
 from ..runner import Outcome
 from .network import Architecture, measure_networks
 
-EXAMPLES = """
-**Examples**
-
-    classay report breast_cancer
-
-    classay report credit.csv --target default --learner DecisionTreeClassifier --learner GaussianNB -o credit.html
-
-    classay report openml:credit-g --budget 10m -o credit.html -o credit.json -o card.md
-
-    classay report digits --network net.safetensors --arch timm:resnet18 --input 3x32x32 -o digits.html
-
-    classay report credit.csv --mlflow sqlite:///mlflow.db
-
-    classay report visits.csv --groups patient --time date --budget 5m
-
-    classay report predictions.csv --truth label --item id --run run --variant prompt --score confidence
-
-    classay report --schema > classay-report.schema.json
-
-The budget is a deadline, like an automatic Ctrl-C. Data and cross-validated fits come first, then rounds of 5, 10, 20
-and 50 splits. The page is written after every round; at the deadline, the last complete one counts. It shows the
-command that reproduces its figures.
-"""
 NUMBERS = ("--budget", "--splits", "--repeats", "--rows", "--n-probes", "--retrains")
 NOT_REPEATED = ("--store",)
 """Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
-
-
 MARKS = {"warning": "bold red", "note": "yellow"}
-FIRST = ("target", "learner", "metric", "groups", "time", "test", "truth", "output", "budget", "as_json")
-"""The options that people need first."""
 
 
 def _print_schema(wanted: bool) -> None:
@@ -72,54 +45,27 @@ def command(
     networks: Architecture,
     effort: options.LocalEffort,
     output: options.Output,
-    metric: str = typer.Option(
-        None,
-        help="What to compare learners by: a scorer of scikit-learn, such as roc_auc or neg_log_loss. Default: "
-        "accuracy, or roc_auc where nearly all predictions are of one of two classes.",
-    ),
-    files: options.Files = None,
-    budget: str = typer.Option(
-        "2m", help="Deadline for fits, such as 90s, 2m or 1h, or none. At the deadline, the last complete round counts."
-    ),
-    network: list[Path] = typer.Option(
-        None, help="Network weights to include. Repeat for more.", rich_help_panel=Architecture.panel
-    ),
-    mlflow: str = typer.Option(
-        None,
-        "--mlflow",
-        metavar="[URI]",
-        help="Log figures, settings, charts and page to MLflow at this URI. Default: as configured in MLflow.",
-        rich_help_panel=options.OUTPUT,
-    ),
-    force: options.Force = False,
+    metric: str | None = None,
+    files: list[Path] | None = None,
+    budget: str = "2m",
+    network: list[Path] | None = None,
+    mlflow: str | None = None,
+    force: bool = False,
     print_schema: bool = typer.Option(
         False,
         "--schema",
         callback=_print_schema,
         is_eager=True,
         help="Print the JSON Schema of a report, and nothing else.",
-        rich_help_panel=options.OUTPUT,
+        rich_help_panel="Output",
     ),
-    splits: int = options.advanced(
-        None, "Most random splits of the training part into two halves to fit on. Default: 50; 20 without a budget."
-    ),
-    repeats: int = options.advanced(
-        2, "Refits on each half. Use 2 or more to separate training randomness from data.", "--repeats", "-r"
-    ),
-    most_rows: str = options.advanced(
-        str(ROWS), "Most rows of a fit, and most rows with figures of their own, or all.", "--rows"
-    ),
-    n_probes: int = options.advanced(2000, "Number of comparison points for refits."),
-    retrains: int = options.advanced(
-        10, "Number of samples of nearly full size to retrain on: what a retraining changes. 0: none."
-    ),
-    test_size: options.TestSize = 0.3,
-    more_classes: bool = typer.Option(
-        False,
-        "--more-classes",
-        help="Forecast the accuracy for more classes with fewer than 20 classes too.",
-        rich_help_panel=options.ADVANCED,
-    ),
+    splits: int | None = None,
+    repeats: int = 2,
+    most_rows: str = str(ROWS),
+    n_probes: int = 2000,
+    retrains: int = 10,
+    test_size: float = 0.3,
+    more_classes: bool = False,
 ) -> Outcome:
     """Report on learners and data on one page: findings first, then charts, then tables."""
     networks.expect_network(network)

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from ... import expect
 from ...engine.store import Inventory, StoreEntry, inventory, remove, size_of
 from ...learner.fitting.checkpoints import FORMAT
@@ -16,28 +14,13 @@ from ...learner.fitting.provenance import DRAWING
 from .. import options
 from ..runner import Outcome, rows_table
 
-EXAMPLES = """
-**Examples**
-
-    classay runs runs/
-
-    classay runs runs/ --json
-
-    classay runs prune runs/ --dry-run
-
-    classay runs prune runs/
-"""
 COLUMNS = {name: name for name in ("what", "of", "data", "done", "size", "age")}
 
 
 def command(
     output: options.Output,
-    words: list[str] = typer.Argument(
-        ..., metavar="[prune] FOLDER", help="Folder that was given to --store. Put prune before it to clean it up."
-    ),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="With prune: show what would be removed, but remove nothing."
-    ),
+    words: list[str],
+    dry_run: bool = False,
 ) -> Outcome:
     """List the records in a store with their sizes, or remove files that are no longer useful."""
     prune = words[0] == "prune" and len(words) > 1

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import typer
 
 from ... import expect
 from ...engine.dask import executor_of
@@ -26,21 +25,6 @@ from ..inputs import roles_of, rows_or_share
 from ..runner import Outcome, cell, figures_table, measure_each
 from .learner import VARIATION, bias_heading, variation
 
-EXAMPLES = """
-**Examples**
-
-    classay sweep breast_cancer --learner DecisionTreeClassifier --param max_depth --values 1:20
-
-    classay sweep eeg.csv --learner RandomForestClassifier --param n_estimators --values 1:200:5 --store runs/
-
-    classay sweep eeg.csv --learner DecisionTreeClassifier --param max_depth --values 1:70:5 --learner KNeighborsClassifier --param n_neighbors --values 1:200:5
-
-    classay sweep churn.csv --learner RandomForestClassifier --param max_depth --values 2:20:3 --metric roc_auc
-
-    classay sweep eeg.csv --learner SVC --param C --values 1e-2:1e2:log5 --param gamma --values 0.01,0.1,1 --charts charts/
-
-    classay sweep eeg.csv -l DecisionTreeClassifier -p max_depth -v 1:70:5 --utility accuracy=1,stability=0.5
-"""  # noqa: E501  a command that can be copied is one line
 MOST_ROWS = 16
 Plan = tuple[Any, Any, Any]
 """A learner, and names and values as `sweep` takes them: two parameters as tuples."""
@@ -50,45 +34,20 @@ def command(
     rows: options.Rows,
     effort: options.Effort,
     output: options.Charts,
-    learner: list[str] = typer.Option(
-        None,
-        "--learner",
-        "-l",
-        help="A scikit-learn classifier, as NAME or NAME(argument=value). Repeat with --param and --values for more.",
-    ),
-    param: list[str] = typer.Option(
-        None, "--param", "-p", help="Parameter of the preceding --learner. Two parameters of one learner make a grid."
-    ),
-    values: list[str] = typer.Option(
-        None,
-        "--values",
-        "-v",
-        help="Values of the parameter: start:stop:step, start:stop:logN, or a comma-separated list.",
-    ),
-    utility: str = typer.Option(
-        None,
-        help="What to compare values by, as weights: accuracy=1,stability=0.5,cost=-0.01. Cost is seconds of a fit; "
-        "with it, values are fitted one by one. Default: accuracy.",
-    ),
-    prefer: str = typer.Option(
-        "smallest", help="Which of the values as good as the best is the simplest: smallest, largest or first."
-    ),
-    metric: str = typer.Option(
-        None,
-        help="Metric beside accuracy: roc_auc, brier, balanced_accuracy, or any scikit-learn scorer of classifiers.",
-    ),
-    samples: int = typer.Option(100, help="Number of random training subsets."),
-    size: float = typer.Option(0.15, help="Share of the training part in each subset; above 1: number of rows."),
-    repeats: int = typer.Option(
-        5, "--repeats", "-r", help="Refits on each subset. About 10 measure training randomness well."
-    ),
-    test_size: options.TestSize = 0.2,
-    allow_import: options.AllowImport = False,
-    holdout_size: options.HoldoutSize = None,
-    holdouts: options.Holdouts = 100,
-    share_paths: bool = options.advanced(
-        True, "Reuse fits across values where results stay the same, exactly or in distribution."
-    ),
+    learner: list[str] | None = None,
+    param: list[str] | None = None,
+    values: list[str] | None = None,
+    utility: str | None = None,
+    prefer: str = "smallest",
+    metric: str | None = None,
+    samples: int = 100,
+    size: float = 0.15,
+    repeats: int = 5,
+    test_size: float = 0.2,
+    allow_import: bool = False,
+    holdout_size: int | None = None,
+    holdouts: int = 100,
+    share_paths: bool = True,
 ) -> Outcome:
     """Measure how the bias, variation and accuracy of learners change along a parameter."""
     weights = _weights(utility)
