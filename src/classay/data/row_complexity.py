@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from .. import expect
 from ..arrays import Floats, Ints, Mask
 from ..inputs import class_labels, encode, finite, take
 from ..intervals import Estimate
-from ..result import Result, plain
+from ..result import Result
 from .geometry.cross_fit import CrossFit, detail_needed
 from .geometry.distances import BY_CLASS, CLASS_OFFSET, DistanceMetric
 from .geometry.moments import Geometry
@@ -56,7 +56,7 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
     measured: str
     tried: pd.DataFrame
     notes: tuple[str, ...]
-    evidence: CrossFit = field(compare=False)
+    evidence: CrossFit = field(compare=False, repr=False)
 
     def __len__(self) -> int:
         return int(self.values.size)
@@ -288,12 +288,11 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
         the rows of `label`. How near classes lie is another question: `neighbours`.
         """
         predicted = self.predicted if predictions is None else class_labels(predictions, "predictions", len(self))
-        frame = pd.DataFrame({"label": self.labels, "predicted": predicted})
-        total = frame["label"].value_counts()
-        wrong = frame[frame["label"] != frame["predicted"]]
-        pairs = wrong.groupby(["label", "predicted"]).size().reset_index(name="rows")
-        pairs["share"] = pairs["rows"] / pairs["label"].map(total).to_numpy(dtype=float)
-        return pairs.sort_values("rows", ascending=False, kind="stable", ignore_index=True)
+        pairs = pd.DataFrame({"label": self.labels, "predicted": predicted}).groupby(["label", "predicted"]).size()
+        table = pairs.reset_index(name="rows")
+        table["share"] = table["rows"] / table.groupby("label")["rows"].transform("sum")
+        table = table[table["label"] != table["predicted"]]
+        return table.sort_values("rows", ascending=False, kind="stable", ignore_index=True)
 
     def neighbours(self) -> pd.DataFrame:
         """For each pair of classes, how many rows of `label` have `nearest` as nearest *other* class, as a long table.
@@ -311,14 +310,6 @@ class Complexity(Result, chart="data.complexity:draw_complexity"):
     def to_frame(self) -> pd.DataFrame:
         """One row per data row: row, label, predicted, nearest, value (complexity), distances, gap and probability."""
         return self.table(np.arange(len(self))).rename(columns={"complexity": "value"})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values. For distances and geometry, which may be huge, only their size."""
-        names = [column.name for column in fields(self) if column.name not in ("distances", "evidence")]
-        content: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
-        content["distances"] = None if self.distances is None else {"shape": list(self.distances.shape)}
-        content["evidence"] = repr(self.geometry)
-        return content
 
     def __str__(self) -> str:
         nearer = int((self.own_distance > self.nearest_distance).sum())

@@ -106,9 +106,7 @@ def complexity(
     expect.one_of(distance, "distance", ("auto", *DISTANCES))
     expect.one_of(covariance, "covariance", COVARIANCES)
     expect.one_of(aim, "aim", AIMS)
-    if not isinstance(paper, (bool, np.bool_)):
-        raise expect.InputError(f"`paper` is {paper!r}; expected True or False.")
-    if paper:
+    if expect.flag(paper, "paper"):
         distance, cross_fit, temperature, covariance = _as_in_paper(distance, cross_fit, temperature, covariance)
     tau = check_temperature(temperature)
     folds = _folds(cross_fit)

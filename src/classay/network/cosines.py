@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import seeds
 from ..arrays import Floats
+from ..expect import InputError, shown
 
 BINS = 80
 BLOCK = 1 << 22
@@ -166,6 +168,30 @@ def unit(rows: Floats) -> Floats:
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return scaled
+
+
+def array_of(values: Any) -> Any:
+    """The numbers of a tensor as an array, half precision as single, which NumPy may lack; anything else unchanged."""
+    if not hasattr(values, "detach"):
+        return values
+    tensor = values.detach().cpu()
+    return (tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor).numpy()
+
+
+def finite_rows(values: Any, name: str, expected: str, advice: str) -> Floats:
+    """A matrix of numbers as users pass it, array or tensor; a 1×1 convolution counts as one."""
+    try:
+        rows = np.asarray(array_of(values), dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` is a {type(values).__name__}; expected numbers {expected}.") from None
+    if rows.ndim > 2 and rows.size == rows.shape[0] * rows.shape[1]:
+        rows = rows.reshape(rows.shape[:2])
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise InputError(f"`{name}` has shape {rows.shape}; expected {expected}.")
+    if not np.isfinite(rows).all():
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        raise InputError(f"`{name}` contains NaN or infinite numbers, in rows {shown(bad)}. {advice}")
+    return rows
 
 
 # Cosines and angles of all pairs of rows of a matrix, block by block, and its rank.

@@ -79,13 +79,17 @@ def evidence_against(distances: Floats, unit: Unit) -> list[Floats]:
 
 @dataclass(frozen=True)
 class LabelModel:
-    """The fitted model, with what it was fitted to: (kinds, rows, classes) evidence and the codes of the labels."""
+    """The fitted `parameters`, weights and then ε, with what they were fitted to: evidence and codes of the labels."""
 
     evidence: Floats
     codes: Ints
-    weights: Floats
-    wrong: float
+    parameters: Floats
     loss: float
+
+    @property
+    def wrong(self) -> float:
+        """ε, the share of wrong labels."""
+        return float(self.parameters[-1])
 
     @property
     def informative(self) -> bool:
@@ -93,7 +97,7 @@ class LabelModel:
         counts = np.bincount(self.codes)
         counts = counts[counts > 0]
         by_size = float((counts * np.log(self.codes.size / counts)).sum())
-        return 2 * (by_size - self.loss) > chi2.ppf(INFORMATIVE, self.weights.size + 1)
+        return 2 * (by_size - self.loss) > chi2.ppf(INFORMATIVE, self.parameters.size)
 
 
 def class_shares(weights: Floats, evidence: Floats) -> Floats:
@@ -146,47 +150,39 @@ def fit_labels(evidence: Floats, codes: Ints) -> LabelModel:
     fits = [fitted(np.append(np.full(kinds, weight / kinds), wrong), some) for weight, wrong in STARTS]
     best = min(fits, key=lambda fit: float(fit.fun))
     best = best if some.step == 1 else fitted(best.x, slice(None))
-    return LabelModel(evidence, codes, best.x[:-1], float(best.x[-1]), float(best.fun))
+    return LabelModel(evidence, codes, best.x, float(best.fun))
 
 
-@dataclass(frozen=True)
-class Edge:
-    """An end of the interval of ε, and the weights that are likeliest there."""
-
-    wrong: float
-    weights: Floats
-
-
-def interval_of_wrong(model: LabelModel, most: float) -> tuple[Edge, Edge]:
-    """The least and the largest ε whose likelihood, the weights fitted again, is not clearly below the best.
+def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
+    """The parameters with the least and the largest ε whose likelihood, weights fitted again, is near the best.
 
     most : twice the difference of log likelihoods that still counts as plausible
     """
     kinds, _, classes = model.evidence.shape
 
-    def refitted(share: float, weights: Floats) -> tuple[Edge, bool]:
+    def refitted(wrong: float, weights: Floats) -> tuple[Floats, bool]:
         fit = minimize(
             negative_log_likelihood,
             weights,
-            args=(model.evidence, model.codes, share),
+            args=(model.evidence, model.codes, wrong),
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, MOST_WEIGHT)] * kinds,
         )
-        return Edge(share, fit.x), bool(2 * (fit.fun - model.loss) <= most)
+        return np.append(fit.x, wrong), bool(2 * (fit.fun - model.loss) <= most)
 
-    def edge(limit: float) -> Edge:
-        inside, outside = Edge(model.wrong, model.weights), limit
-        at_limit, plausible = refitted(limit, model.weights)
+    def end(limit: float) -> Floats:
+        inside, outside = model.parameters, limit
+        at_limit, plausible = refitted(limit, model.parameters[:-1])
         if plausible:
             return at_limit
         for _ in range(STEPS):
-            middle, plausible = refitted((inside.wrong + outside) / 2, inside.weights)
-            inside, outside = (middle, outside) if plausible else (inside, middle.wrong)
+            middle, plausible = refitted((inside[-1] + outside) / 2, inside[:-1])
+            inside, outside = (middle, outside) if plausible else (inside, middle[-1])
         return inside
 
-    low, high = edge(LEAST_WRONG), edge((classes - 1) / classes)
-    return Edge(0.0 if low.wrong == LEAST_WRONG else low.wrong, low.weights), high
+    low, high = end(LEAST_WRONG), end((classes - 1) / classes)
+    return np.append(low[:-1], 0.0) if low[-1] == LEAST_WRONG else low, high
 
 
 # Evidence against every class, for any rows.
@@ -283,10 +279,6 @@ class Evidence:
     def __init__(self, result: Complexity, shares: Floats | None, nearest: NearestRows | None) -> None:
         self.result, self.shares, self.nearest = result, shares, nearest
         self.units: list[Unit] = []
-
-    def without_neighbours(self) -> Evidence:
-        """The same evidence but for the nearest rows."""
-        return Evidence(self.result, self.shares, None)
 
     def fitted_on(self, rows: Ints) -> Floats:
         """The (kinds, rows, classes) evidence of the rows that decide its units."""

@@ -8,6 +8,7 @@ are of the second kind.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -162,55 +163,61 @@ def wrong_labels(
     evidence = Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
     model = fit_labels(evidence.fitted_on(rows), codes[rows])
     ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
-    low, high = (end.wrong for end in ends)
-    if not model.informative:
-        low, high = 0.0, 1 - 1 / result.classes.size
+    low, high = (float(end[-1]) for end in ends) if model.informative else (0.0, 1 - 1 / result.classes.size)
     if high - low > TOO_WIDE:
         unknown = Estimate(math.nan, low, high, level, OVERLAP)
         return _nothing(result, unknown, shares is not None, false_alarms)
+    wrong = Estimate(model.wrong, low, high, level, "profile likelihood, wrong labels anywhere")
     # Of all rows: the number in these data, when the model was fitted on a sample of them.
-    probability, cautious, most, likely, own = np.zeros((5, codes.size))
-    fits = [(out, end.weights, end.wrong) for out, end in zip((cautious, most), ends)]
-    fits.append((probability, model.weights, model.wrong))
-    for place, against in evidence.of(everything):
-        at_label = (np.arange(place.size), codes[place])
-        for out, weights, share in fits:
-            q = class_shares(weights, against)
-            out[place] = wrong_given_label(q[at_label], share, q.shape[1])
-        own[place], q[at_label] = q[at_label], -1.0
-        likely[place], own[place] = q.argmax(axis=1), own[place] - q.max(axis=1)
+    rows_used = everything.size
+    number = Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, wrong.kind)
+    likely, lead, (cautious, most, probability) = _posteriors(evidence, (*ends, model.parameters), everything, codes)
     probability[~usable] = np.nan
-    kind = "profile likelihood, wrong labels anywhere"
-    wrong = Estimate(model.wrong, low, high, level, kind)
     predicted = encode(result.predicted, result.classes) if shares is None else shares.argmax(axis=1)
     errors = usable & (predicted != codes)
-    explained = _explained(probability[errors], cautious[errors], most[errors], wrong)
-    doubted = of_proportion(int((own[everything] < 0).sum()), everything.size, level)
-    rows_used = everything.size
-    number = Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, kind)
+    doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
     in_any_direction = Estimate(
         math.nan, number.low, rows_used * max(high, doubted.high), level, "wrong in any direction"
     )
     return WrongLabels(
         probability=probability,
-        likely=np.where(usable, result.classes[likely.astype(np.int64)], result.nearest),
+        likely=np.where(usable, result.classes[likely], result.nearest),
         labels=result.labels,
         listed=_listed(_confirmed(cautious, evidence, everything, rows, codes), false_alarms),
         number=number,
         share=wrong,
-        ceiling=Estimate(1 - wrong.value, 1 - high, 1 - low, level, kind),
+        ceiling=Estimate(1 - wrong.value, 1 - high, 1 - low, level, wrong.kind),
         in_any_direction=in_any_direction,
         errors=int(errors.sum()),
-        explained=explained,
+        explained=_explained(probability[errors], cautious[errors], most[errors], wrong),
         false_alarms=false_alarms,
         used=_used(shares is not None),
-        weights=tuple(float(weight) for weight in model.weights),
+        weights=tuple(model.parameters[:-1].tolist()),
         notes=(
             "Wrong labels that are always given to one similar class look like overlap and are not counted; with them, "
             f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
             *_unjudged(codes.size - rows_used),
         ),
     )
+
+
+def _posteriors(
+    evidence: Evidence, fits: Sequence[Floats], rows: Ints, codes: Ints
+) -> tuple[Ints, Floats, list[Floats]]:
+    """For these rows, 0 elsewhere: the likeliest other class, by how much the label is likelier, P(wrong) by each fit.
+
+    The first two are by the last fit.
+    """
+    likely, lead = np.zeros(codes.size, dtype=np.int64), np.zeros(codes.size)
+    probabilities = [np.zeros(codes.size) for _ in fits]
+    for place, against in evidence.of(rows):
+        at_label = (np.arange(place.size), codes[place])
+        for probability, parameters in zip(probabilities, fits):
+            q = class_shares(parameters[:-1], against)
+            probability[place] = wrong_given_label(q[at_label], parameters[-1], q.shape[1])
+        own, q[at_label] = q[at_label], -1.0
+        likely[place], lead[place] = q.argmax(axis=1), own - q.max(axis=1)
+    return likely, lead, probabilities
 
 
 def _confirmed(probability: Floats, evidence: Evidence, everything: Ints, sample: Ints, codes: Ints) -> Floats:
@@ -221,16 +228,12 @@ def _confirmed(probability: Floats, evidence: Evidence, everything: Ints, sample
     """
     if evidence.nearest is None:
         return probability
-    alone = evidence.without_neighbours()
+    alone = Evidence(evidence.result, evidence.shares, None)
     model = fit_labels(alone.fitted_on(sample), codes[sample])
     if not model.informative:
         return probability
-    confirmed = np.zeros(probability.size)
-    for place, against in alone.of(everything):
-        q = class_shares(model.weights, against)
-        wrong = wrong_given_label(q[np.arange(place.size), codes[place]], model.wrong, q.shape[1])
-        confirmed[place] = np.where(wrong > LEAST_LISTED, probability[place], 0.0)
-    return confirmed
+    *_, (without_neighbours,) = _posteriors(alone, [model.parameters], everything, codes)
+    return np.where(without_neighbours > LEAST_LISTED, probability, 0.0)
 
 
 def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> Estimate:

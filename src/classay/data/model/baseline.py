@@ -165,16 +165,12 @@ class VersusBaseline(Result, unit="share"):
 
     def to_frame(self) -> pd.DataFrame:
         """One line per measure: model, baseline, and the difference as `value` with its interval."""
-        return pd.DataFrame(
-            {
-                "measure": MEASURES,
-                "model": [self.model[name].value for name in MEASURES],
-                "baseline": [self.baseline[name].value for name in MEASURES],
-                "value": [self.difference[name].value for name in MEASURES],
-                "low": [self.difference[name].low for name in MEASURES],
-                "high": [self.difference[name].high for name in MEASURES],
-            }
-        )
+        lines = []
+        for name in MEASURES:
+            gap = self.difference[name]
+            line = {"measure": name, "model": self.model[name].value, "baseline": self.baseline[name].value}
+            lines.append({**line, "value": gap.value, "low": gap.low, "high": gap.high})
+        return pd.DataFrame(lines)
 
     def __str__(self) -> str:
         words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[self.verdict]

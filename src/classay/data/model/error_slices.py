@@ -27,19 +27,8 @@ from ...splits import per_row
 
 RENAMED = {"total": "errors", "rate": "error_rate", "excess": "excess_errors"}
 """Figures of a region, as they are called of errors."""
-RATES = ("table_rate", "error_rate", "rate_low", "rate_high", "rest_rate", "lift")
-FIGURES = (
-    "size",
-    "share",
-    "errors",
-    *RATES,
-    "p_value",
-    "q_value",
-    "excess_errors",
-    "nested_under",
-    "complement",
-    "value",
-)
+FIGURES = ["size", "share", "errors", "table_rate", "error_rate", "rate_low", "rate_high", "rest_rate", "lift"]
+FIGURES += ["p_value", "q_value", "excess_errors", "nested_under", "complement", "value"]
 BY_COLUMN = ("column", "condition", "size", "error_rate", "rest_rate", "p_value", "q_value", "stands_out")
 
 

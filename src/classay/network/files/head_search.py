@@ -85,32 +85,23 @@ def read_head(path: str | Path, head: str | None = None, trust_pickle: bool = Fa
         raise InputError(
             f"{path} has no weight of a linear layer; its arrays are {shown(each.name for each in weights.entries)}."
         )
-    chosen, notes = (
-        _candidate_called(candidates, head, path) if head is not None else _choose(candidates, weights, path)
-    )
-    weight = chosen.entry.array().reshape(_flat(chosen.entry.shape))
-    bias = None if chosen.bias is None else chosen.bias.array()
-    return as_head(
-        weights.path, chosen.entry.name, weight.T if chosen.transposed else weight, bias, (*weights.notes, *notes)
-    )
-
-
-def as_head(
-    path: Path, name: str, weight: NDArray[Any], bias: NDArray[Any] | None, notes: tuple[str, ...]
-) -> HeadWeights:
-    """A head from a file, if it has two classes or more and its numbers are finite."""
+    if head is None:
+        chosen, notes = _choose(candidates, weights, path)
+    else:
+        chosen, notes = _candidate_called(candidates, head, path), ()
+    flat = chosen.entry.array().reshape(_flat(chosen.entry.shape))
+    weight, bias = flat.T if chosen.transposed else flat, None if chosen.bias is None else chosen.bias.array()
+    name, where = chosen.entry.name, f"The head {chosen.entry.name!r} of {path}"
     if len(weight) < 2:
-        raise InputError(f"The head {name!r} of {path} has one output; at least 2 classes are needed to compare rows.")
-    parts = [np.asarray(part, dtype=np.float32) for part in (weight, bias) if part is not None]
-    if not all(np.isfinite(part).all() for part in parts):
+        raise InputError(f"{where} has one output; at least 2 classes are needed to compare rows.")
+    if not all(np.isfinite(part).all() for part in (weight, bias) if part is not None):
         raise InputError(
-            f"The head {name!r} of {path} contains NaN or infinite numbers: training diverged, or the file is damaged. "
-            "Use an earlier checkpoint."
+            f"{where} contains NaN or infinite numbers: training diverged, or the file is damaged. Use an earlier "
+            "checkpoint."
         )
     labels = labels_beside(path)
-    return HeadWeights(
-        path, name, parts[0], None if bias is None else parts[1], notes, labels if len(labels) == len(weight) else ()
-    )
+    notes = (*weights.notes, *notes)
+    return HeadWeights(weights.path, name, weight, bias, notes, labels if len(labels) == len(weight) else ())
 
 
 def head_candidates(entries: Sequence[StoredArray]) -> list[HeadCandidate]:
@@ -149,20 +140,22 @@ def _candidates_by_name(candidates: list[HeadCandidate]) -> dict[str, list[HeadC
     return groups
 
 
-def _choose(candidates: list[HeadCandidate], weights: WeightFile, path: str | Path) -> tuple[HeadCandidate, list[str]]:
+def _choose(
+    candidates: list[HeadCandidate], weights: WeightFile, path: str | Path
+) -> tuple[HeadCandidate, tuple[str, ...]]:
     groups = _candidates_by_name(candidates)
     if len(groups) > 1:  # fc1, fc2, fc3, say: clear if others use the outputs of all but one
         named = [each for group in groups.values() for each in group]
         ends = _final_candidates(named, candidates)
-        return (ends[0] if len(ends) == 1 else _fail(path, named)), []
+        return (ends[0] if len(ends) == 1 else _fail(path, named)), ()
     for group in groups.values():
-        return _last(group, candidates, weights.ordered) or _fail(path, group), []
+        return _last(group, candidates, weights.ordered) or _fail(path, group), ()
     chosen = _last(candidates, candidates, weights.ordered) or _fail(path, candidates)
     rivals = [str(each) for each in _final_candidates(candidates, candidates) if each is not chosen]
     note = (
         f"{chosen} was chosen as the head by its position; it could also be {shown(rivals[-4:])}. Or name it: --head."
     )
-    return chosen, [note] if rivals else []
+    return chosen, (note,) if rivals else ()
 
 
 def _last(group: list[HeadCandidate], candidates: list[HeadCandidate], ordered: bool) -> HeadCandidate | None:
@@ -183,10 +176,10 @@ def _final_candidates(group: list[HeadCandidate], candidates: list[HeadCandidate
     return [each for each in group if each.classes not in taken] or group
 
 
-def _candidate_called(candidates: list[HeadCandidate], head: str, path: str | Path) -> tuple[HeadCandidate, list[str]]:
+def _candidate_called(candidates: list[HeadCandidate], head: str, path: str | Path) -> HeadCandidate:
     for each in candidates:
         if head in (each.entry.name, _stem(each.entry.name).rstrip("./")):
-            return each, []
+            return each
     names = [each.entry.name for each in candidates]
     raise InputError(
         f"`head` is {head!r}, which is not a linear layer of {path}.{nearest(head, names)} There are "

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown, within
 from ...files import UNREADABLE, expect_file, expect_honest_sizes
+from ..cosines import array_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -63,10 +64,7 @@ class StoredArray:
 
     def array(self) -> NDArray[np.float32]:
         """Its numbers, in single precision."""
-        value = self.load()
-        if hasattr(value, "detach"):
-            value = value.detach().cpu().float().numpy()
-        return np.asarray(value, dtype=np.float32)
+        return np.asarray(array_of(self.load()), dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def read_weights(path: str | Path, trust_pickle: bool = False) -> WeightFile:
         state = read_state(path, trust_pickle)
         floating = {name: tensor for name, tensor in state.tensors.items() if tensor.is_floating_point()}
         notes = state.notes
-    entries = [StoredArray(name, tuple(values.shape), partial(identity, values)) for name, values in floating.items()]
+    entries = [StoredArray(name, tuple(values.shape), partial(array_of, values)) for name, values in floating.items()]
     return WeightFile(Path(path), tuple(entries), True, notes)
 
 
@@ -199,11 +197,6 @@ def _opened(path: Path, framework: str) -> Any:
         return safe_open(path, framework=framework)
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(f"{path} is not a complete safetensors file ({error}). Was it truncated?") from None
-
-
-def identity(value: Any) -> Any:
-    """The value itself, for arrays that are in memory already."""
-    return value
 
 
 # Labels.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import Floats
 from ...expect import InputError, shown
 from ...result import Result
-from ..cosines import EDGES, Cosines, cosines, unit
+from ..cosines import EDGES, Cosines, array_of, cosines, finite_rows, unit
 from ..prototypes.prototypes import Prototypes
 from .head import HeadQuality, head_quality
 
@@ -98,7 +98,7 @@ def feature_quality(features: ArrayLike, labels: ArrayLike, head: ArrayLike | No
     Evaluation (2024), equations 6 and 7.
 
     """
-    rows = _features(features)
+    rows = finite_rows(features, "features", "(rows, d), the inputs of the head flattened", "Drop them.")
     row_labels = _labels(labels, len(rows))
     classes, codes = np.unique(row_labels, return_inverse=True)
     if len(classes) < 2:
@@ -187,22 +187,8 @@ def sign_note(features: NDArray[np.floating]) -> str:
     )
 
 
-def _features(features: Any) -> Floats:
-    values = features.detach().cpu().float().numpy() if hasattr(features, "detach") else features
-    try:
-        rows = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"`features` is a {type(features).__name__}; expected numbers (rows, d).") from None
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise InputError(f"`features` has shape {rows.shape}; expected (rows, d). Flatten the inputs of the head.")
-    if not np.isfinite(rows).all():
-        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        raise InputError(f"`features` contains NaN or infinite numbers, in rows {shown(bad)}. Drop them.")
-    return rows
-
-
 def _labels(labels: Any, n: int) -> NDArray[Any]:
-    values = np.asarray(labels.detach().cpu().numpy() if hasattr(labels, "detach") else labels)
+    values = np.asarray(array_of(labels))
     if values.shape != (n,):
         raise InputError(f"`labels` has shape {values.shape}; expected ({n},), one label per row of `features`.")
     if pd.isna(values).any():

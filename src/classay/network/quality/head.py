@@ -19,7 +19,7 @@ from ...arrays import Floats
 from ...expect import InputError, shown
 from ...intervals import Estimate
 from ...result import Result
-from ..cosines import Pairs, fresh_rows, row_figures
+from ..cosines import Pairs, array_of, finite_rows, fresh_rows, row_figures
 
 MOST_DRAWS, PRODUCTS = 20, 4e8
 """Number of fresh initialisations: at most this many, and no more than this many multiplications in all."""
@@ -173,20 +173,9 @@ def _head_of_estimator(estimator: Any) -> tuple[Any, Any]:
 
 def rows_of(weight: Any) -> Floats:
     """The rows of a head, if all of them have a direction."""
-    values = weight.detach().cpu().float().numpy() if hasattr(weight, "detach") else weight
-    try:
-        rows = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"`weight` is a {type(weight).__name__}; expected numbers (classes, features).") from None
-    if rows.ndim > 2 and rows.size == rows.shape[0] * rows.shape[1]:
-        rows = rows.reshape(rows.shape[:2])  # a convolution of 1×1
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise InputError(f"`weight` has shape {rows.shape}; expected (classes, features).")
+    rows = finite_rows(weight, "weight", "(classes, features)", "Use an earlier checkpoint.")
     if len(rows) < 2:
         raise InputError("`weight` has one row, of one class; at least 2 classes are needed to compare rows.")
-    if not np.isfinite(rows).all():
-        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        raise InputError(f"`weight` contains NaN or infinite numbers, in rows {shown(bad)}. Use an earlier checkpoint.")
     empty = np.flatnonzero(~rows.any(axis=1))
     if empty.size:
         raise InputError(
@@ -198,7 +187,7 @@ def rows_of(weight: Any) -> Floats:
 def _bias(bias: Any, classes: int) -> Floats | None:
     if bias is None:
         return None
-    values = np.asarray(bias.detach().cpu().float().numpy() if hasattr(bias, "detach") else bias, dtype=float)
+    values = np.asarray(array_of(bias), dtype=float)
     if values.shape != (classes,):
         raise InputError(f"`bias` has shape {values.shape}; expected ({classes},), one number per class.")
     if not np.isfinite(values).all():

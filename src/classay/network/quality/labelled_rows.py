@@ -13,6 +13,7 @@ from scipy import special
 from ...expect import InputError, shown
 from ...files import expect_file
 from ...intervals import Estimate
+from ..cosines import array_of
 from ..files.weights import read_numpy
 from ..prototypes.trace import frozen
 from ..prototypes.walks import scale_of
@@ -38,7 +39,7 @@ class LabelledRows:
 
 def labelled_rows(X: Any, y: Any, source: str = "") -> LabelledRows:
     """Rows as users pass them to `network_quality`, arrays or tensors, or as `source` (" of FILE") has them."""
-    inputs, labels = (np.asarray(part.detach().cpu().numpy() if hasattr(part, "detach") else part) for part in (X, y))
+    inputs, labels = (np.asarray(array_of(part)) for part in (X, y))
     if inputs.ndim < 2 or not len(inputs) or inputs.dtype.kind not in "uif":
         raise InputError(f"`X`{source} has shape {inputs.shape} and type {inputs.dtype}; expected numbers (rows, ...).")
     if labels.shape != (len(inputs),):

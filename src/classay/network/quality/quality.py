@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ...expect import InputError, shown
-from ...intervals import Estimate, of_mean, of_proportion
+from ...intervals import Estimate, of_mean, of_proportion, within_limits
 from ...result import Result
 from ..cosines import Cosines, cosines, pair_cosines, separations, unit
 from ..prototypes.prototypes import Prototypes, prototypes
@@ -217,9 +217,9 @@ def network_quality(
         walked=tuple(int(one) for one in targets),
         output=output,
         classifier_quality=head.classifier_quality,
-        within=_over_starts(frame["within"], -1.0, 1.0),
+        within=within_limits(of_mean(frame["within"], kind="over starts"), -1.0, 1.0),
         within_std=float(frame["within_std"].mean()),
-        between=_over_starts(frame["between"], 0.0, 2.0),
+        between=within_limits(of_mean(frame["between"], kind="over starts"), 0.0, 2.0),
         between_std=float(frame["between_std"].mean()),
         accuracy_bounds=bounds,
         labelled=accuracy_by_rows(right, rows) if rows else None,
@@ -243,12 +243,6 @@ def network_quality(
         sensitivity=dict(record.sensitivity),
         notes=(*record.notes, *applicability(record, output, *bounds), *fresh_notes),
     )
-
-
-def _over_starts(values: pd.Series[float], least: float, most: float) -> Estimate:
-    """The mean with its interval, which for one start is everything possible."""
-    mean = of_mean(values, kind="over starts")
-    return replace(mean, low=max(mean.low, least), high=min(mean.high, most))
 
 
 def _separations(record: Prototypes) -> pd.DataFrame:
