@@ -11,7 +11,6 @@ from torch import nn
 
 from classay.expect import InputError
 from classay.network.prototypes.split import (
-    likely_shapes,
     split_by_likely_shape,
 )
 
@@ -47,11 +46,6 @@ def test_what_it_says_of_itself_comes_first():
     for strange in ("3x32x32", 5, (1, -2), (1, None), []):
         network.input_size = strange
         assert split_by_likely_shape(network)[0].input_shape == (1, 32, 32)
-
-
-def test_groups_are_counted():
-    network = nn.Sequential(nn.Conv2d(6, 6, 3, groups=3), nn.ReLU())
-    assert next(likely_shapes(network))[0] == (6, 32, 32)
 
 
 def test_what_cannot_be_told():

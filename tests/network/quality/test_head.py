@@ -19,14 +19,6 @@ def simplex(classes):
     return np.eye(classes) - 1 / classes
 
 
-def test_rows_at_right_angles():
-    q = head_quality(np.eye(5))
-    assert q.classifier_quality == pytest.approx(1.0)
-    assert (q.mean_angle, q.min_angle, q.max_angle, q.angle_std) == pytest.approx((90, 90, 90, 0))
-    assert q.effective_rank == pytest.approx(5)
-    assert q.simplex_distance == pytest.approx(0.25)
-
-
 @pytest.mark.parametrize("classes", [2, 3, 10])
 def test_the_simplex(classes):
     q = head_quality(3.0 * simplex(classes))
@@ -38,12 +30,18 @@ def test_the_simplex(classes):
     assert q.effective_rank == pytest.approx(classes - 1)
 
 
-def test_equal_rows():
+def test_equal_rows_and_rows_at_right_angles():
     q = head_quality(np.ones((4, 3)) * [[1], [2], [3], [4]])
     assert q.classifier_quality == pytest.approx(0)
     assert q.max_angle == pytest.approx(0, abs=1e-5)
     assert q.effective_rank == pytest.approx(1)
     assert q.histogram[-1] == 6
+    assert effective_rank(np.zeros((3, 2))) == 0
+    q = head_quality(np.eye(5))
+    assert q.classifier_quality == pytest.approx(1.0)
+    assert (q.mean_angle, q.min_angle, q.max_angle, q.angle_std) == pytest.approx((90, 90, 90, 0))
+    assert q.effective_rank == pytest.approx(5)
+    assert q.simplex_distance == pytest.approx(0.25)
 
 
 def test_by_hand():
@@ -104,8 +102,11 @@ def test_ranges(weight):
     assert -1e-9 <= q.classifier_quality <= 1 + 1 / (q.classes - 1) + 1e-9
     assert 0 <= q.min_angle <= q.mean_angle <= q.max_angle <= 180
     assert 1 <= q.effective_rank <= min(weight.shape) + 1e-9
-    lengths = np.random.default_rng(0).uniform(0.1, 10, (len(weight), 1))
+    # Also for tiny and huge rows.
+    lengths = np.geomspace(1e-200, 1e150, len(weight))[:, None]
     assert head_quality(weight * lengths).mean_cosine == pytest.approx(q.mean_cosine)
+    assert head_quality(weight).to_dict() == q.to_dict()
+    assert head_quality(weight, random_state=4).fresh != q.fresh
 
 
 def test_blocks_make_no_difference(monkeypatch):
@@ -120,22 +121,6 @@ def test_blocks_make_no_difference(monkeypatch):
     assert blocks.histogram.tolist() == plain.histogram.tolist()
     cosines = np.corrcoef(np.hstack([weight, -weight]))  # rows of mean 0, so that it is the cosine
     assert plain.closest[0][2] == pytest.approx(np.max(cosines - 2 * np.eye(23)))
-
-
-def test_tiny_and_huge_rows():
-    weight = np.random.default_rng(0).normal(size=(3, 4))
-    q = head_quality(weight * [[1e-200], [1.0], [1e150]])
-    assert q.mean_cosine == pytest.approx(head_quality(weight).mean_cosine)
-
-
-def test_the_same_seed_gives_the_same_bits():
-    weight = np.random.default_rng(0).normal(size=(6, 9))
-    assert head_quality(weight, random_state=3).to_dict() == head_quality(weight, random_state=3).to_dict()
-    assert head_quality(weight, random_state=3).fresh != head_quality(weight, random_state=4).fresh
-
-
-def test_effective_rank_of_nothing():
-    assert effective_rank(np.zeros((3, 2))) == 0
 
 
 def test_tensors_and_convolutions():

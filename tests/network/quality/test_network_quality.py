@@ -1,5 +1,4 @@
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -30,6 +29,8 @@ def test_one_hot_features_are_ideal():
     assert q.converged.value == 1
     assert q.nonnegative
     np.testing.assert_allclose(q.cosines, np.eye(4), atol=1e-9)
+    assert q.per_class[["condition_2", "condition_3"]].all(axis=None)
+    np.testing.assert_allclose(q.per_class["row_cosine"], 1, atol=1e-5)
 
 
 def test_collapsed_features_are_not_apart():
@@ -46,6 +47,12 @@ def test_a_random_network_as_it_is(quality):
     assert 0 < quality.between.value < 1
     assert quality.within.low < quality.within.value < quality.within.high
     assert quality.fresh.keys() <= FIGURES.keys()
+    frame = quality.to_frame().set_index("figure")
+    assert frame.loc["within", "value"] == quality.within.value
+    assert frame.loc["within", "fresh"] == quality.fresh["within"]
+    assert frame.index.is_unique
+    counts = quality.distributions.groupby("kind")["count"].sum()  # seeds and cores count
+    assert (counts["within"], counts["between"]) == (3 * 4 * 6, 3 * 16 * 3)
     # The network is fresh but for a factor of three.
     assert quality.figures["row_norm"] == pytest.approx(np.log(3), abs=0.15)
     assert quality.fresh["row_norm"] == pytest.approx(0, abs=0.15)
@@ -147,14 +154,6 @@ def test_a_head_without_direction_is_refused_before_any_walk(monkeypatch):
         classay.network_quality(network, (6,))
 
 
-def test_dead_features_are_said():
-    network = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
-    with torch.no_grad():
-        network[0].bias.fill_(-1e3)
-    q = classay.network_quality(network, (3,), starts=1, compare_fresh=False)
-    assert any("100% of the prototypes are all zero" in note for note in q.notes)
-
-
 def test_what_was_not_shown_to_hold_is_said():
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3), nn.Sigmoid())
@@ -164,12 +163,14 @@ def test_what_was_not_shown_to_hold_is_said():
     for words in ("below 0", "sigmoid", "Only 0% of the walks"):
         assert any(words in note for note in q.notes), words
     assert q.converged.value == 0
-
-
-def test_one_start_has_no_spread():
-    q = classay.network_quality(mlp(), (6,), starts=1, compare_fresh=False, sensitivity=False)
+    # One start has no spread.
     assert (q.within.low, q.within.high, q.between.low, q.between.high) == (-1, 1, 0, 2)
     assert "inf" not in str(q)
+    network = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with torch.no_grad():
+        network[0].bias.fill_(-1e3)
+    q = classay.network_quality(network, (3,), starts=1, compare_fresh=False)
+    assert any("100% of the prototypes are all zero" in note for note in q.notes)
 
 
 def test_a_step_that_matters_is_said():
@@ -178,20 +179,6 @@ def test_a_step_that_matters_is_said():
 
     q = classay.network_quality(replace(record, sensitivity={"0.333": 0.5, "1": 0.55, "3": 0.7}))
     assert any("0.50 to 0.70" in note for note in q.notes)
-
-
-def test_it_is_json_and_a_table(quality):
-    json.dumps(quality.to_dict(), allow_nan=False)
-    frame = quality.to_frame().set_index("figure")
-    assert frame.loc["within", "value"] == quality.within.value
-    assert frame.loc["within", "fresh"] == quality.fresh["within"]
-    assert frame.index.is_unique
-
-
-def test_cores_and_seeds_count_in_the_distributions(quality):
-    counts = quality.distributions.groupby("kind")["count"].sum()
-    assert counts["within"] == 3 * 4 * 6
-    assert counts["between"] == 3 * 16 * 3
 
 
 @pytest.mark.parametrize(
@@ -327,10 +314,3 @@ def test_conditions_by_brute_force():
         mean = record.features[record.target == one].mean(axis=0)
         cosine = mean @ record.weight[one] / np.linalg.norm(mean) / np.linalg.norm(record.weight[one])
         assert found["row_cosine"][one] == pytest.approx(cosine, rel=1e-5)
-
-
-def test_a_perfect_head_meets_both_conditions():
-    q = classay.network_quality(Selects(), (4,), starts=1, compare_fresh=False, sensitivity=False)
-    assert q.per_class["condition_2"].all()
-    assert q.per_class["condition_3"].all()
-    np.testing.assert_allclose(q.per_class["row_cosine"], 1, atol=1e-5)

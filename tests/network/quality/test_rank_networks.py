@@ -120,6 +120,9 @@ def test_correlations_with_the_truth(networks):
     assert found.correlations["between"].value == pytest.approx(0.8)
     assert found.correlations["classifier_quality"].known is False  # all heads are the same
     assert found.table["accuracy"].isna().sum() == 1
+    frame = found.to_frame()
+    assert list(frame.columns) == ["rank", "group", "network", "figure", "value"]
+    assert sorted(frame["value"][frame["figure"] == "accuracy"]) == sorted(accuracy.values())
     inside = [networks[name].accuracy_bounds for name in accuracy]
     share = np.mean([low <= true <= high for (low, high), true in zip(inside, accuracy.values())])
     assert found.enclosed == share
@@ -146,20 +149,6 @@ def test_the_interval_of_a_rank_correlation():
     assert not rank_correlation(x, np.ones(30)).known
     with_gaps = np.where(x < 25, x, np.nan)
     assert rank_correlation(with_gaps, y).kind == "of a rank correlation over 25 networks"
-
-
-def test_records_are_measured(networks):
-    found = rank_networks({"a": walks(0.1), "b": walks(0.9)}, by="within")
-    assert found.names == ("a", "b")
-    assert found.table["within"][0] == networks["noise 0.1"].within.value
-
-
-def test_table(networks):
-    frame = rank_networks(networks, {"noise 0.1": 0.9}, by="between").to_frame()
-    assert set(frame.columns) == {"rank", "group", "network", "figure", "value"}
-    one = frame[(frame["network"] == "noise 0.1") & (frame["figure"] == "accuracy")]
-    assert one["value"].tolist() == [0.9]
-    assert len(frame[frame["figure"] == "accuracy"]) == 1
 
 
 def test_notes(networks):
