@@ -29,7 +29,7 @@ class Result:
     the record that a figure was measured from, is not part of `to_dict()`.
 
     A subclass declares the axis of the default chart, `class Shift(Result, unit="share of the rows")`, or names a chart
-    that looks different, a function within `classay.charts`: `class Slices(Result, chart="data.slices:slices_chart")`.
+    that looks different, a function within `classay.charts`: `class Slices(Result, chart="regions:slices_chart")`.
     `columns` are fields that stand in every row of the table, such as the name of the learner.
     """
 
@@ -66,8 +66,7 @@ class Result:
     def plot(self, **options: Any) -> alt.TopLevelMixin:
         """An Altair chart of this result. It is returned, not shown."""
         # By name and at call time: charts depend on results, and Altair is only loaded for plotting.
-        module, _, function = (self._chart or "style.parts:default_chart").partition(":")
-        chart: alt.TopLevelMixin = getattr(import_module(f"classay.charts.{module}"), function)(self, **options)
+        chart: alt.TopLevelMixin = import_module("classay.charts.kinds").draw(self, **options)
         return chart
 
     def __str__(self) -> str:

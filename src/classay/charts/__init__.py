@@ -1,8 +1,9 @@
-"""Charts, drawn from results and never shown by themselves; one folder per room, as the measures have.
+"""Charts, drawn from results and never shown by themselves.
 
-Each result names its chart (`class Slices(Result, chart="data.slices:slices_chart")`), and `result.plot()` loads only
-that one. Read `kinds` first (how a chart takes its kind and options), then `style/` (what all charts share), then the
-room of your result. The charts for direct use are listed once, in `__init__.pyi`, and loaded on first use.
+Each result names its chart (`class Slices(Result, chart="regions:slices_chart")`), or several by kind, and
+`result.plot()` loads only that file. Read `kinds` first (how a chart takes its kind and options), then `style/` (the
+panel and the parts of which charts are made), then the file of your result. The charts for direct use are listed once,
+in `__init__.pyi`, and loaded on first use.
 """
 
 import lazy_loader

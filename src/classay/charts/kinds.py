@@ -3,56 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import Any
 
 import altair as alt
 
 from ..expect import InputError, nearest, one_of, shown
 from ..result import Result
 
-Params = ParamSpec("Params")
-ChartT = TypeVar("ChartT", bound=alt.TopLevelMixin)
-Kinds = Mapping[str, tuple[str, ...]]
-"""Each kind of a chart, with the options it takes."""
-Charts = Mapping[str, tuple[Callable[..., alt.TopLevelMixin], tuple[str, ...]]]
-"""Each kind of a chart: the function that draws it, and the options it takes."""
+Chart = Callable[..., alt.TopLevelMixin]
+Kinds = Mapping[str, Chart]
+"""The charts of a result by kind, first the default. Their parameters with a default are the options of the kind."""
 
 
 def draw(result: Any, **options: Any) -> alt.TopLevelMixin:
     """The chart of a result, as `result.plot()` returns it. `kind` and other options depend on what it is."""
     if not isinstance(result, Result):
         raise TypeError(f"{type(result).__name__} has no chart; draw what classay's measures return.")
-    return result.plot(**options)
+    module, _, name = (result._chart or "style.parts:default_chart").partition(":")
+    chart: Chart | Kinds = getattr(import_module(f"classay.charts.{module}"), name)
+    if isinstance(chart, Mapping):
+        return draw_kind(result, chart, **options)
+    if options:
+        raise InputError(f"The chart of {type(result).__name__} takes no options; {shown(options)} was given.")
+    return chart(result)
 
 
-def check_kind(kind: str, kinds: Kinds, options: Mapping[str, Any]) -> None:
-    """Refuse a kind that the chart does not have, and options that this kind does not take."""
-    one_of(kind, "kind", kinds)
+def draw_kind(result: Any, kinds: Kinds, /, kind: str | None = None, **options: Any) -> alt.TopLevelMixin:
+    """The chart of a kind (default: the first). Options that this kind does not take are refused."""
+    kind = next(iter(kinds)) if kind is None else one_of(kind, "kind", kinds)
+    taken = {name: options_of(chart) for name, chart in kinds.items()}
     for name in options:
-        if name not in kinds[kind]:
-            own = f"it has {', '.join(map(repr, kinds[kind]))}" if kinds[kind] else "it has none"
-            others = [other for other, known in kinds.items() if name in known]
+        if name not in taken[kind]:
+            own = f"it has {', '.join(map(repr, taken[kind]))}" if taken[kind] else "it has none"
+            others = [other for other, known in taken.items() if name in known]
             elsewhere = f" The charts that have it: {', '.join(map(repr, others))}." if others else ""
-            raise InputError(
-                f"The chart {kind!r} has no option {name!r}; {own}.{elsewhere}{nearest(name, ['kind', *kinds[kind]])}"
-            )
+            hint = nearest(name, ["kind", *taken[kind]])
+            raise InputError(f"The chart {kind!r} has no option {name!r}; {own}.{elsewhere}{hint}")
+    return kinds[kind](result, **options)
 
 
-def draw_kind(result: Any, kind: str, charts: Charts, options: Mapping[str, Any]) -> alt.TopLevelMixin:
-    """The chart of a kind, with the options that it takes."""
-    check_kind(kind, {name: taken for name, (_, taken) in charts.items()}, options)
-    return charts[kind][0](result, **options)
-
-
-def without_options(chart: Callable[Params, ChartT]) -> Callable[Params, ChartT]:
-    """Mark the only chart of a result: it refuses every keyword in the words of classay."""
-
-    @wraps(chart)
-    def checked(*results: Params.args, **options: Params.kwargs) -> ChartT:
-        if options:
-            subject = type(results[0]).__name__ if results else chart.__name__
-            raise InputError(f"The chart of {subject} takes no options; {shown(options)} was given.")
-        return chart(*results, **options)
-
-    return checked
+def options_of(chart: Chart) -> list[str]:
+    """The names of the parameters that have a default."""
+    return [name for name, one in signature(chart).parameters.items() if one.default is not Parameter.empty]

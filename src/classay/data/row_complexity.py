@@ -24,7 +24,7 @@ from .model.new_rows import UnlikeKnown, score, unlike_known
 
 
 @dataclass(frozen=True, repr=False)
-class Complexity(Result, chart="data.complexity:draw_complexity"):
+class Complexity(Result, chart="complexity:COMPLEXITY"):
     """The result of `complexity`; `values` to `known` have one entry per row.
 
     `values` are the complexities h: 0 at best, log 2 ≈ .69 if another class is as near as its own. `predicted` is the

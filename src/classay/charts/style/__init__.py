@@ -1,6 +1,6 @@
 """What all charts share. Read in this order:
 
-`theme` (colours, titles, legends; names and numbers as text), `parts` (figures with intervals, histograms, ranked
-bars), `placement` (names beside points), `plane` (two columns as a grid, with regions outlined on it), and
-`picture_files` (charts written to files, arrays as pictures).
+`theme` (colours, titles, legends; names and numbers as text), `panel` (marks on two axes), `parts` (figures with
+intervals, lines with bands, histograms, heat maps), `placement` (names beside points), `plane` (two columns as a grid,
+with regions outlined on it), and `picture_files` (charts written to files, arrays as pictures).
 """

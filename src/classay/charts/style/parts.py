@@ -1,9 +1,9 @@
-"""Charts that several results share: figures with intervals, lines with bands, a histogram, and ranked bars."""
+"""What several charts are made of: figures with intervals, lines with bands, histograms, ranked bars, heat maps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -13,14 +13,39 @@ from numpy.typing import NDArray
 from ...intervals import Estimate
 from ...printable import headline
 from ...result import Result
-from ..kinds import without_options
 from . import theme
-from .theme import cut, estimate_text, figure, printable, within
+from .panel import DASHED, Panel, names, numbers
+from .theme import Row, figure, interval, printable
 
-# A few figures of one result, each a point with its interval.
+# A few figures, one below the other, each a point with its interval.
 
 
 FIGURES_WIDTH, FIGURES_STEP = 320, 32
+
+
+def by_name(
+    labels: Sequence[str],
+    unit: str,
+    ends: Sequence[float],
+    field: str = "label",
+    size: tuple[int, int] = (FIGURES_WIDTH, FIGURES_STEP),
+    **axis: Any,
+) -> Panel:
+    """A panel with a line for each label and one axis of numbers; `size` is its width and the height of a line."""
+    return Panel(numbers(unit, ends), names(labels, field, **axis), size[0], alt.Step(size[1]))
+
+
+def written(panel: Panel, rows: Sequence[Row], tooltip: Mapping[str, str]) -> alt.Chart:
+    """The `figure` of each line, right of the panel."""
+    right: Any = panel.width
+    return panel.mark("text", rows, tooltip, style="name", align="left", x=right + 8, text="figure")
+
+
+def capped(panel: Panel, rows: Sequence[Row], tooltip: Mapping[str, str]) -> list[alt.Chart]:
+    """The interval of each line, with its ends."""
+    ends = (panel.mark("tick", rows, tooltip, style="interval", size=8, thickness=1.4, opacity=1, x=end)
+            for end in ("low", "high"))  # fmt: skip
+    return [panel.mark("rule", rows, tooltip, style="interval", x="low", x2="high"), *ends]
 
 
 def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *sentences: str) -> alt.LayerChart:
@@ -28,50 +53,27 @@ def figures_chart(estimates: dict[str, Estimate], unit: str, title: str, *senten
 
     Unknown ones show their possible range.
     """
-    ends = [end for each in estimates.values() for end in (each.value, each.high) if math.isfinite(end)]
-    most = max([*ends, 0.0]) * 1.05 or 1.0
+    finite = [end for each in estimates.values() for end in (each.value, each.high) if math.isfinite(end)]
+    most = max([*finite, 0.0]) * 1.05 or 1.0
     least = max(min([0.0, *(end for each in estimates.values() if each.known for end in (each.value, each.low))]), -1.0)
-    known: list[theme.Row] = []
-    unknown: list[theme.Row] = []
-    for name, each in estimates.items():
-        low, high = within(each, least, most)
-        row = {"name": name, "low": low, "high": high, "figure": figure(each.value, ".2f")}
-        row["value_text"] = estimate_text(each)
-        if each.known:
-            known.append(row | {"value": max(each.value, least)})
-        else:
-            unknown.append(row)
-    scale = alt.Scale(domain=[least, most], nice=False)
-    y = alt.Y(
-        "name:N",
-        title=None,
-        scale=alt.Scale(domain=list(estimates)),
-        axis=alt.Axis(ticks=False, domain=False),
-    )
-
-    def across(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", scale=scale, title=unit, axis=alt.Axis(tickCount=6))
-
-    def of(rows: list[theme.Row]) -> alt.Chart:
-        return theme.chart_of(rows).encode(y=y, tooltip=theme.tooltips(name="figure", value_text="value"))
-
-    points = of(known).mark_point(size=60, filled=True, opacity=1, color=theme.COLOURS[0])
-    layers: list[Any] = [
-        of(known).mark_rule(style="interval").encode(x=across("low"), x2="high:Q"),
-        of(unknown).mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("low"), x2="high:Q"),
-        points.encode(x=across("value")),
-        of(known + unknown)
-        .mark_text(style="name", align="left")
-        .encode(x=alt.value(FIGURES_WIDTH + 8), text="figure:N"),
+    rows: list[Row] = [
+        {"name": name, "figure": figure(each.value, ".2f"), **interval(each, least, most)}
+        for name, each in estimates.items()
+    ]
+    known, unknown = [row for row in rows if "value" in row], [row for row in rows if "value" not in row]
+    panel = by_name(list(estimates), unit, (least, most), "name")
+    tips = {"name": "figure", "value_text": "value"}
+    layers = [
+        panel.mark("rule", known, tips, style="interval", x="low", x2="high"),
+        panel.mark("rule", unknown, tips, style="reference", strokeDash=DASHED, x="low", x2="high"),
+        panel.mark("point", known, tips, size=60, color=theme.COLOURS[0], x="value"),
+        written(panel, known + unknown, tips),
     ]
     if unknown:
         sentences = (" ".join([*sentences, "Dashed: unknown, somewhere along the line."]),)
-    return theme.finished(
-        layers, FIGURES_WIDTH, alt.Step(FIGURES_STEP), theme.titled(title, *sentences, width=FIGURES_WIDTH + 140)
-    )
+    return panel.drawn(layers, title, *sentences, wrap=FIGURES_WIDTH + 140)
 
 
-@without_options
 def default_chart(result: Result) -> alt.LayerChart:
     """Draw the figures of any result with their intervals, under the first sentence of its text."""
     figures = {printable(name): estimate for name, estimate in result.summary().items()}
@@ -87,60 +89,63 @@ Line = tuple[dict[Any, Estimate], tuple[float, float]]
 """The figure at each place of the axis, and the least and the most that it can be."""
 
 
+def line_with_band(
+    panel: Panel, rows: Sequence[Row], tooltip: Mapping[str, str] | None = None, band: float = 0.22, **looks: Any
+) -> list[alt.Chart]:
+    """A line along the values, and behind it a band from `low` to `high`, which has this opacity."""
+    value = panel.y["field"]
+    return [
+        panel.mark(
+            "area", [row for row in rows if row.get("low") is not None], y="low", y2="high", opacity=band, **looks
+        ),
+        panel.mark("line", [row for row in rows if row.get(value) is not None], tooltip, strokeWidth=2, **looks),
+    ]
+
+
 def lines_chart(
-    lines: dict[str, Line],
-    place: str,
-    x: alt.X,
-    y: alt.Y,
-    size: tuple[int, int],
-    titles: tuple[str, str],
-    behind: Sequence[Any] = (),
+    lines: dict[str, Line], place: str, panel: Panel, titles: tuple[str, str], behind: Sequence[Any] = ()
 ) -> alt.LayerChart:
     """Draw named figures along an axis (fields `x` and `value`): a line and a band each.
 
     Lower limits are hollow. `place` is what a place of the axis is called, `behind` are layers behind the lines.
     """
-    rows: list[theme.Row] = []
-    for label, (estimates, (least, most)) in lines.items():
-        for at, estimate in estimates.items():
-            low, high = within(estimate, least, most)
-            if estimate.known:
-                row = {"label": label, "x": at, "value": estimate.value, "low": low, "high": high}
-                row |= {"at": f"{at:g}" if isinstance(at, float) else str(at), "value_text": estimate_text(estimate)}
-                rows.append({**row, "limit": bool(estimate.prefix)})
-    names = list(lines)
-    legend = theme.legend_below(names)
-    colour, tips = theme.colour(names, legend), theme.tooltips(label="figure", at=place, value_text="value")
-    base = theme.chart_of(rows).encode(x=x, color=colour)
-    # A lower limit may be far below what it limits: a line to it would look like a fall.
-    counted = theme.chart_of([row for row in rows if not row["limit"]]).encode(x=x, color=colour)
-    opacity = 1 if len(rows) <= MOST_POINTS else 0
-    points = base.mark_point(size=30).encode(
-        y=y,
-        shape=theme.shape(names, legend),
-        # Limits are on no line, so they are always drawn.
-        opacity=alt.condition("datum.limit", alt.value(1), alt.value(opacity)),
-        fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(opacity)),
-        fill=theme.colour(names, None),
-        tooltip=tips,
-    )
-    layers: list[Any] = [
-        base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q"),
+    rows: list[Row] = [
+        {"label": label, "x": at, "at": f"{at:g}" if isinstance(at, float) else str(at), "limit": bool(each.prefix)}
+        | interval(each, *ends)
+        for label, (estimates, ends) in lines.items()
+        for at, each in estimates.items()
+        if each.known
+    ]
+    legend = theme.legend_below(list(lines))
+    colour, opacity = theme.colour(list(lines), legend), 1 if len(rows) <= MOST_POINTS else 0
+    layers = [
+        panel.mark("area", rows, y="low", y2="high", opacity=0.18, color=colour),
         *behind,
-        counted.mark_line(strokeWidth=2).encode(y=y),
-        points,
+        # A lower limit may be far below what it limits: a line to it would look like a fall.
+        panel.mark("line", [row for row in rows if not row["limit"]], strokeWidth=2, color=colour),
+        panel.mark(
+            "point",
+            rows,
+            {"label": "figure", "at": place, "value_text": "value"},
+            size=30,
+            filled=False,
+            color=colour,
+            shape=theme.shape(list(lines), legend),
+            fill=theme.colour(list(lines), None),
+            # Limits are on no line, so they are always drawn.
+            opacity=alt.condition("datum.limit", alt.value(1), alt.value(opacity)),
+            fillOpacity=alt.condition("datum.limit", alt.value(0), alt.value(opacity)),
+        ),
     ]
     level = next(estimate.level for estimates, _ in lines.values() for estimate in estimates.values())
     hollow = " Hollow: lower limits, as labelings hardly repeat." if any(row["limit"] for row in rows) else ""
-    how = f"{titles[1]} Bands: {level:.0%} intervals.{hollow}"
-    return theme.finished(layers, *size, theme.titled(titles[0], how, width=size[0] + 40))
+    return panel.drawn(layers, titles[0], f"{titles[1]} Bands: {level:.0%} intervals.{hollow}")
 
 
 # The distribution of a figure over points.
 
 
-HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 300, 190
-BARS = 20
+HISTOGRAM_SIZE, BARS = (300, 190), 20
 
 
 def histogram(
@@ -162,112 +167,79 @@ def histogram(
     # The last bar includes everything beyond.
     counts = np.histogram(values.clip(low, high), edges, weights=times)[0]
     total = max(int(counts.sum()), 1)
-    rows = [
-        {
-            "from": float(left),
-            "to": float(right),
-            "none": 0.0,
-            "share": count / total,
-            "range": f"{figure(float(left))} to {figure(float(right))}",
-            "count_text": f"{count:,.0f} of {total:,} ({count / total:.1%})",
-        }
-        for left, right, count in zip(edges, edges[1:], counts.tolist())
+    rows: list[Row] = [
+        {"from": left, "to": right, "none": 0.0, "share": count / total, "range": f"{figure(left)} to {figure(right)}"}
+        | {"count_text": f"{count:,.0f} of {total:,} ({count / total:.1%})"}
+        for left, right, count in zip(edges.tolist(), edges[1:].tolist(), counts.tolist())
         if count
     ]
-
-    def across(field: str) -> alt.X:
-        scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-        return alt.X(f"{field}:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=6))
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=f"share of {of}", axis=alt.Axis(format="%", tickCount=5))
-
-    line = theme.chart_of([{"mean": float(np.clip(mean, low, high)), "text": f"mean {figure(mean)}"}])
-    layers: list[Any] = [
-        theme.chart_of(rows)
-        .mark_rect(color=theme.COLOURS[0], opacity=0.75, x2Offset=-0.8)
-        .encode(
-            x=across("from"),
-            x2="to:Q",
-            y=up("share"),
-            y2="none:Q",
-            tooltip=theme.tooltips(range=unit, count_text=of),
-        ),
-        line.mark_rule(style="reference", strokeDash=[4, 3]).encode(x=across("mean")),
-        line.mark_text(style="note", align="center").encode(x=across("mean"), y=alt.value(-7), text="text:N"),
+    panel = Panel(numbers(unit, span), numbers(f"share of {of}", format="%", tickCount=5), *HISTOGRAM_SIZE)
+    tips, middle = {"range": unit, "count_text": of}, float(np.clip(mean, low, high))
+    bars = {"x": "from", "x2": "to", "y": "share", "y2": "none", "x2Offset": -0.8}
+    layers = [
+        panel.mark("rect", rows, tips, color=theme.COLOURS[0], opacity=0.75, **bars),
+        *panel.border(middle, f"mean {figure(mean)}", "center", style="reference", strokeDash=DASHED),
     ]
-    return theme.finished(
-        layers, HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT, theme.titled(title, *sentences, width=HISTOGRAM_WIDTH + 40)
-    )
+    return panel.drawn(layers, title, *sentences)
 
 
-# Regions of a table as ranked bars: the rate in each with its interval, and a line at the rate of all rows.
+# Figures of pairs as coloured cells.
 
 
-BARS_WIDTH, BARS_STEP = 320, 34
-LONGEST, LETTER = 52, 6.4
-"""Characters of a condition next to its bar, and the width of one in pixels."""
+SHADES = ["#f1f5f9", "#9fbfdc", "#3d7ab5", "#08306b"]
+LETTER = 6.4
+"""Width of a character of a label, in pixels."""
+MOST_VALUES = 14
+"""With more names than this, values are in tooltips only."""
 
 
-def ranked_bars(
-    rows: Sequence[theme.Row],
-    overall: Estimate,
-    unit: str,
-    tooltips: dict[str, str],
-    titles: tuple[str, str],
+def heat_map(
+    cells: Sequence[Row],
+    across: Sequence[str],
+    down: Sequence[str],
+    ends: tuple[float, float],
+    tooltip: dict[str, str],
+    titles: tuple[str, ...],
+    *,
+    axes: tuple[str | None, str | None] = (None, None),
+    legend: str | None = "",
+    largest: int = 54,
+    most_values: int = MOST_VALUES,
 ) -> alt.LayerChart:
-    """Draw a bar for each row (label, value, low, high, figure) and a line at the overall rate; `unit` is the axis."""
-    names = [row["label"] for row in rows]
-    most = min(max([*(row["high"] for row in rows), overall.value]) * 1.08, 1.0) or 1.0
-    scale = alt.Scale(domain=[0, most], nice=False)
-    room = LETTER * max(map(len, names)) + 10
-    y = alt.Y(
-        "label:N",
-        title=None,
-        scale=alt.Scale(domain=names),
-        axis=alt.Axis(ticks=False, domain=False, labelLimit=room, labelPadding=6),
+    """Draw cells (`down`, `across`, `value`, `text`), shaded from one end to the other, with their texts.
+
+    Cells without a value are grey, `doubtful` ones in italics. `axes` are the titles of both, `legend` is the format
+    of the legend, None for none, `largest` the width of a cell.
+    """
+    step = min(largest, max(14, 440 // max(len(across), len(down))))
+    angle = 0 if max(map(len, across)) * LETTER + 4 < step else -40
+    panel = Panel(
+        names(across, "across", axes[0], labelAngle=angle), names(down, "down", axes[1]), alt.Step(step), alt.Step(step)
     )
-
-    def across(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=6))
-
-    bars = theme.chart_of([{"none": 0.0, **row} for row in rows]).encode(y=y, tooltip=theme.tooltips(**tooltips))
-    line = theme.chart_of([{"overall": overall.value, "overall_text": f"all: {estimate_text(overall)}"}])
-    layers: list[Any] = [
-        bars.mark_bar(height=BARS_STEP - 14, color=theme.COLOURS[1], opacity=0.85).encode(
-            x=across("none"), x2="value:Q"
-        ),
-        bars.mark_rule(style="interval").encode(x=across("low"), x2="high:Q"),
-        *(
-            bars.mark_tick(style="interval", size=8, thickness=1.4, opacity=1).encode(x=across(end))
-            for end in ("low", "high")
-        ),
-        line.mark_rule(style="reference", strokeDash=[4, 3]).encode(
-            x=across("overall"), tooltip=theme.tooltips(overall_text=unit)
-        ),
-        bars.mark_text(style="name", align="left").encode(x=alt.value(BARS_WIDTH + 8), text="figure:N"),
-    ]
-    return theme.finished(
-        layers, BARS_WIDTH, alt.Step(BARS_STEP), theme.titled(*titles, width=int(BARS_WIDTH + room + 110))
+    fill = alt.Color(
+        "value:Q",
+        scale=alt.Scale(domain=list(ends), range=SHADES),
+        legend=None if legend is None else _gradient(legend, min(step * len(down), 180)),
     )
+    shaded, grey = (
+        [cell for cell in cells if cell["value"] is not None],
+        [cell for cell in cells if cell["value"] is None],
+    )
+    edge = {"stroke": "white", "strokeWidth": 1}
+    layers = [panel.mark("rect", grey, tooltip, style="faint", opacity=0.6, **edge)] if grey else []
+    layers += [panel.mark("rect", shaded, tooltip, color=fill, **edge)] if shaded else []
+    if max(len(across), len(down)) <= most_values:
+        # The text colour is fixed because the cells below it are, on a dark page too.
+        dark = f"datum.value > {ends[0] + 0.55 * (ends[1] - ends[0])}"
+        for doubtful, style, ink in ((False, "normal", "#1f2933"), (True, "italic", "#5c6773")):
+            some = [cell for cell in shaded if cell.get("doubtful", False) is doubtful]
+            colour = alt.condition(dark, alt.value("white"), alt.value(ink))
+            layers += (
+                [panel.mark("text", some, fontSize=11, fontStyle=style, text="text", color=colour)] if some else []
+            )
+        layers += [panel.mark("text", grey, style="note", text="text")] if grey else []
+    return panel.drawn(layers, *titles, wrap=max(step * len(across) + 120, 380))
 
 
-def bar(rank: int, condition: str, rate: Estimate, figure: str) -> theme.Row:
-    """The row of a region. The rank distinguishes labels that are the same after cutting."""
-    low, high = within(rate, 0.0, 1.0)
-    return {
-        "label": f"{rank}. {cut(condition, LONGEST)}",
-        "condition": printable(condition),
-        "value": rate.value,
-        "low": low,
-        "high": high,
-        "figure": figure,
-        "rate": estimate_text(rate),
-    }
-
-
-def bar_of_all(label: str, rate: Estimate, figure: str) -> theme.Row:
-    """One bar for everything, if no region stands out."""
-    low, high = within(rate, 0.0, 1.0)
-    ends = {"value": rate.value, "low": low, "high": high}
-    return {"label": label, "condition": label, "figure": figure, "rate": estimate_text(rate)} | ends
+def _gradient(form: str, length: int) -> alt.Legend:
+    return alt.Legend(title=None, format=form or alt.Undefined, gradientLength=length, tickCount=5)

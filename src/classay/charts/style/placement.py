@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 
 from . import theme
-from .theme import columns
+from .panel import Align, Panel
+from .theme import Row, columns
 
 MOST = 10
 """More names than this are unreadable; a legend is used instead."""
 
 
-@dataclass(frozen=True)
-class Frame:
-    """A drawing area in pixels, and the values at its edges."""
+def pixels(panel: Panel, x: float, y: float) -> tuple[float, float]:
+    """Where a point is drawn on a panel with ends."""
+    (left, right), (low, high), (width, height) = _ends(panel)
+    return (x - left) / (right - left) * width, (high - y) / (high - low) * height
 
-    width: int
-    height: int
-    across: tuple[float, float]
-    up: tuple[float, float]
 
-    def pixels(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point is drawn."""
-        (left, right), (low, high) = self.across, self.up
-        return (x - left) / (right - left) * self.width, (high - y) / (high - low) * self.height
+def _values(panel: Panel, x: float, y: float) -> tuple[float, float]:
+    """Which point is drawn there."""
+    (left, right), (low, high), (width, height) = _ends(panel)
+    return left + x / width * (right - left), high - y / height * (high - low)
 
-    def values(self, x: float, y: float) -> tuple[float, float]:
-        """Which point is drawn there."""
-        (left, right), (low, high) = self.across, self.up
-        return left + x / self.width * (right - left), high - y / self.height * (high - low)
+
+def _ends(panel: Panel) -> Any:
+    return panel.x["scale"]["domain"], panel.y["scale"]["domain"], (panel.width, panel.height)
 
 
 def crosses(
-    frame: Frame,
-    rows: Sequence[theme.Row],
+    panel: Panel,
+    rows: Sequence[Row],
     labels: Sequence[str],
-    across: Callable[[str], alt.X],
-    up: Callable[[str], alt.Y],
-    tooltips: list[alt.Tooltip],
+    tooltip: Mapping[str, str],
     taken: Sequence[tuple[float, float]] = (),
     written: Sequence[tuple[str, float, float]] = (),
     margin: float = 0.0,
@@ -56,66 +51,54 @@ def crosses(
     steps = [step / 8 for step in range(9)]
     arms = [(row["left"] + share * (row["right"] - row["left"]), row["y"]) for row in rows for share in steps]
     arms += [(row["x"], row["low"] + share * (row["high"] - row["low"])) for row in rows for share in steps]
-
-    def of(some: Sequence[theme.Row]) -> Any:
-        return theme.chart_of(some).encode(
-            x=across("x"), y=up("y"), color=theme.colour(labels, legend), tooltip=tooltips
-        )
-
-    layers: list[Any] = [
-        of(rows).mark_rule(strokeWidth=1.5, clip=True).encode(x=across("left"), x2="right:Q"),
-        of(rows).mark_rule(strokeWidth=1.5, clip=True).encode(y=up("low"), y2="high:Q"),
-        *names(frame, rows, ("x", "y"), across, up, [*taken, *arms], written, margin),
+    colour, line = theme.colour(labels, legend), {"strokeWidth": 1.5, "clip": True}
+    layers = [
+        panel.mark("rule", rows, tooltip, color=colour, x="left", x2="right", **line),
+        panel.mark("rule", rows, tooltip, color=colour, y="low", y2="high", **line),
+        *names(panel, rows, [*taken, *arms], written, margin),
     ]
     for filled in (False, True):
         some = [row for row in rows if row["filled"] is filled]
-        if some:
-            points = of(some).mark_point(size=70, filled=filled, opacity=1, strokeWidth=2)
-            layers.append(points.encode(shape=theme.shape(labels, legend)))
+        looks = {"size": 70, "filled": filled, "strokeWidth": 2, "color": colour, "shape": theme.shape(labels, legend)}
+        layers += [panel.mark("point", some, tooltip, **looks)] if some else []
     return layers
 
 
 def names(
-    frame: Frame,
-    rows: Sequence[theme.Row],
-    point: tuple[str, str],
-    across: Callable[[str], alt.X],
-    up: Callable[[str], alt.Y],
+    panel: Panel,
+    rows: Sequence[Row],
     taken: Sequence[tuple[float, float]] = (),
     written: Sequence[tuple[str, float, float]] = (),
     margin: float = 0.0,
     room: float = 0.0,
 ) -> list[alt.Chart]:
-    """Layers with each row's `label` near its point, and lines to those without space nearby.
+    """Layers with each row's `label` near its point (x, y), and lines to those without space nearby.
 
-    `point` names the fields of a point; `across` and `up` put a field on the chart's axes; `taken` are points, in
-    values, to keep clear. In pixels: `written` are texts already there with their left middle, `margin` is the space
-    for text right of the frame, `room` is kept free at its bottom. Above `MOST` names there are no layers.
+    `taken` are points, in values, to keep clear. In pixels: `written` are texts already there with their left middle,
+    `margin` is the space for text right of the panel, `room` is kept free at its bottom. Above `MOST` names there are
+    no layers.
     """
     if len(rows) > MOST:
         return []
-    x, y = point
+    _, _, (width, height) = _ends(panel)
     spots = place(
-        [frame.pixels(row[x], row[y]) for row in rows],
+        [pixels(panel, row["x"], row["y"]) for row in rows],
         [row["label"] for row in rows],
-        frame.width + margin,
-        frame.height - room,
-        [frame.pixels(*spot) for spot in taken],
-        [Place(left, height, "left", far=False).box(text) for text, left, height in written],
+        width + margin,
+        height - room,
+        [pixels(panel, *spot) for spot in taken],
+        [Place(left, middle, "left", far=False).box(text) for text, left, middle in written],
     )
-    placed: list[theme.Row] = []
+    placed: list[Row] = []
     for row, spot in zip(rows, spots):
-        to_x, to_y = frame.values(spot.x, spot.y)
-        ends = {"x": row[x], "y": row[y], "to_x": to_x, "to_y": to_y}
+        to_x, to_y = _values(panel, spot.x, spot.y)
+        ends = {"x": row["x"], "y": row["y"], "to_x": to_x, "to_y": to_y}
         placed.append({"label": row["label"], "align": spot.align, "far": spot.far} | ends)
-    lines = theme.chart_of([row for row in placed if row["far"]])
-    layers: list[Any] = [lines.mark_rule(style="lead").encode(x=across("x"), y=up("y"), x2="to_x:Q", y2="to_y:Q")]
-    sides: dict[Align, int] = {"left": 2, "center": 0, "right": -2}
-    for align, dx in sides.items():
-        chosen = [row for row in placed if row["align"] == align]
-        if chosen:
-            text = theme.chart_of(chosen).mark_text(style="name", align=align, dx=dx)
-            layers.append(text.encode(x=across("to_x"), y=up("to_y"), text="label:N"))
+    layers = [panel.mark("rule", [row for row in placed if row["far"]], style="lead", x2="to_x", y2="to_y")]
+    for align, dx in (("left", 2), ("center", 0), ("right", -2)):
+        some = [row for row in placed if row["align"] == align]
+        text = {"style": "name", "align": align, "dx": dx, "text": "label"}
+        layers += [panel.mark("text", some, x="to_x", y="to_y", **text)] if some else []
     return layers
 
 
@@ -124,7 +107,6 @@ def names(
 
 LETTER, LINE, GAP, CROWD = 6.1, 14.0, 8.0, 30.0
 Box = tuple[float, float, float, float]
-Align = Literal["left", "center", "right"]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import altair as alt
 
@@ -28,34 +28,11 @@ LETTER = 5.5
 # and with a violet and a grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C5B9F", "#7F7F7F")
 Shape = Literal["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
-SHAPES: tuple[Shape, ...] = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "triangle-down",
-    "cross",
-    "triangle-right",
-)
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 DASHES = ([1, 0], [6, 3], [2, 2])
 
 SIGNED = "datum.value == 0 ? '0' : format(datum.value, '+.1~f')"
 """An expression for ticks with a sign, as on a bias axis."""
-
-
-def chart_of(rows: Sequence[Row]) -> alt.Chart:
-    """A chart of rows of data, without any mark yet."""
-    # Unlike alt.Data, this is written once into a chart, however many layers use it.
-    return alt.Chart(alt.InlineData(values=list(rows)))
-
-
-def finished(
-    layers: Sequence[Any], width: int | alt.Step, height: int | alt.Step, title: alt.TitleParams
-) -> alt.LayerChart:
-    """One chart of these layers, in the house style."""
-    chart: Any = alt.layer(*layers).properties(width=width, height=height, title=title)
-    done: alt.LayerChart = styled(chart)
-    return done
 
 
 def styled(chart: ChartT, *, dark: bool = False) -> ChartT:
@@ -253,3 +230,10 @@ def within(estimate: Estimate, least: float, most: float) -> tuple[float, float]
     low = least if math.isnan(estimate.low) else estimate.low
     high = most if math.isnan(estimate.high) else estimate.high
     return min(max(low, least), most), max(min(high, most), least)
+
+
+def interval(estimate: Estimate, least: float, most: float, spec: str = ".3g") -> Row:
+    """The fields of an estimate as it is drawn, within what is possible: low, high, value_text, and value if known."""
+    low, high = within(estimate, least, most)
+    value = {"value": min(max(estimate.value, least), most)} if estimate.known else {}
+    return value | {"low": low, "high": high, "value_text": estimate_text(estimate, spec)}

@@ -31,7 +31,7 @@ KIND_OF_ROWS = "over rows, these classes fixed"
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(Result, chart="classes.curve:curve_chart"):
+class Curve(Result, chart="curve:curve_chart"):
     """The result of `accuracy_curve`: `accuracy[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
 
     `ranks` is the record it comes from, `ties` how ties were counted, `retrained` the accuracy of the learner refitted

@@ -30,7 +30,7 @@ KIND_AHEAD = "over classes, extrapolated: accuracy and cost at their ends togeth
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCurve(Result, chart="classes.curve:risk_chart"):
+class RiskCurve(Result, chart="curve:risk_chart"):
     """The result of `Curve.risk`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
 
     `of_right` and `of_wrong` are its two parts: what right predictions cost, and wrong ones. `without` has both parts,

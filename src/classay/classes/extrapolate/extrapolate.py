@@ -43,7 +43,7 @@ STEPS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Extrapolation(Result, chart="classes.curve:extrapolation_chart"):
+class Extrapolation(Result, chart="curve:extrapolation_chart"):
     """The result of `extrapolate` for several numbers of classes.
 
     `estimates[i]` is the accuracy with `k[i]` classes; `by_method` that of each method for the same sizes, `path_k` and

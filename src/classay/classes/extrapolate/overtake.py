@@ -23,7 +23,7 @@ KIND = "over classes"
 
 
 @dataclass(frozen=True, eq=False)
-class Crossing(Result, chart="classes.curve:crossing_chart"):
+class Crossing(Result, chart="curve:crossing_chart"):
     """The result of `Curve.crossing`.
 
     `difference[i]` is the accuracy of `first` minus that of `second` with `k[i]` classes, `crossings` the numbers of

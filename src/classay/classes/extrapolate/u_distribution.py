@@ -137,7 +137,7 @@ def expect_method(curve: Curve, method: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class UDistribution(Result, chart="classes.curve:distribution_chart"):
+class UDistribution(Result, chart="curve:distribution_chart"):
     """The result of `Curve.u_distribution`: `below[i]`, with `low` and `high`, is the share of rows with U ≤ `u[i]`.
 
     U is the share of all classes that a row beats. `resolution` is 1 − 1/K: what the distribution does above that, K

@@ -27,7 +27,7 @@ SATURATIONS: Floats = np.concatenate([np.geomspace(0.25, 8.0, 60), [np.inf]])
 
 
 @dataclass(frozen=True, eq=False)
-class Ensembles(Result, chart="classes.information:ensembles_chart"):
+class Ensembles(Result, chart="information:ensembles_chart"):
     """The result of `identify(…, ensembles=…)`: `accuracy[i]` and `bits[i]` with `sizes[i]` responses.
 
     `bits` is implied information. Beyond the recorded responses it is extrapolated by total·q/(q + half), `total` bits

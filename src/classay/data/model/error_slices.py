@@ -33,7 +33,7 @@ BY_COLUMN = ("column", "condition", "size", "error_rate", "rest_rate", "p_value"
 
 
 @dataclass(frozen=True)
-class Slices(RegionRows, Result, chart="data.slices:slices_chart"):
+class Slices(RegionRows, Result, chart="regions:slices_chart"):
     """The result of `slices`: `slices` by rank, each with q ≤ `q` and none that only repeats another.
 
     In each `Region` the `rate` is the error rate, `total` the number of errors, and `excess` a cautious count of the

@@ -23,7 +23,7 @@ COLUMNS = ["number", "name", "figure", "value", LOW, HIGH, "p_value", "verdict"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Update(Result, chart="learner.drift:update_chart"):
+class Update(Result, chart="drift:update_chart"):
     """The result of one batch.
 
     `agreement_reference` is the share of probes on which the batch's concept predicts the same as that of the
@@ -129,7 +129,7 @@ class Update(Result, chart="learner.drift:update_chart"):
 
 
 @dataclass(frozen=True)
-class Drift(Result, chart="learner.drift:drift_chart"):
+class Drift(Result, chart="drift:drift_chart"):
     """All updates of a monitor. `probes` says how they were drawn, `n_reference` how many rows the reference has."""
 
     learner: str

@@ -30,7 +30,7 @@ RATE = 0.05
 
 
 @dataclass(frozen=True)
-class Kinship(Result, chart="learner.kinship:draw_kinship"):
+class Kinship(Result, chart="kinship:KINSHIP"):
     """Distances between the predictions of learners, a hierarchy of the learners, and a map.
 
     Each distance is a matrix over `names`: `jensen_shannon` (square root of the mean divergence in bits, 0 to 1),

@@ -50,7 +50,7 @@ def usual_threshold(holdout_size: int) -> int:
 
 
 @dataclass(frozen=True)
-class Orientation(Result, chart="learner.orientation:draw_orientation"):
+class Orientation(Result, chart="orientation:ORIENTATION"):
     """The result of `orientation`. Entropies are in bits, between 0 and `holdout_size` · log2(`n_classes`).
 
     `expressivity`, `stochasticity` and `capacity` are corrected for few refits; `plugin` has the paper's estimates.
@@ -187,7 +187,7 @@ class Orientation(Result, chart="learner.orientation:draw_orientation"):
 
 
 @dataclass(frozen=True)
-class OrientationBySize(Result, chart="learner.orientation:draw_by_size"):
+class OrientationBySize(Result, chart="orientation:BY_SIZE"):
     """The result of `orientation` for several sizes: `expressivity`, `capacity`, `stochasticity` by size, in bits.
 
     `identified` is the largest number of points whose labelings can be counted, 0 if there is none; beyond it,

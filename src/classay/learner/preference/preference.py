@@ -32,7 +32,7 @@ PRECISE, SPENT, NO_CROSSING, INTERRUPTED = "precise enough", "budget spent", "no
 
 
 @dataclass(frozen=True)
-class Preference(Result, chart="learner.preference:preference_chart", columns=("learner", "f1", "f2")):
+class Preference(Result, chart="preference:preference_chart", columns=("learner", "f1", "f2")):
     """The result of `preference`.
 
     `difference` is E agree(f1, f_L) − E agree(f2, f_L) at p = 0.5, between ±`disagreement`, the share of probes on
@@ -87,7 +87,7 @@ class Preference(Result, chart="learner.preference:preference_chart", columns=("
 
 
 @dataclass(frozen=True)
-class Preferences(Result, chart="learner.preference:preferences_chart"):
+class Preferences(Result, chart="preference:preferences_chart"):
     """What each learner prefers: name -> `Preference`, all about the same `f1` and `f2`.
 
     `notes` lists the learners that were not run, after Ctrl-C.

@@ -83,7 +83,7 @@ class RefitSpread:
 
 
 @dataclass(frozen=True)
-class Metrics(Result, chart="learner.scores:draw_metrics"):
+class Metrics(Result, chart="scores:METRICS"):
     """The result of `metrics`: by name, an interval (`estimates`), the spread over refits, and the raw values.
 
     `estimates[name]` is the mean over refits; `refit_spread[name]` how far single refits are apart; `per_refit[name]`

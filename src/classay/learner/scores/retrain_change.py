@@ -38,7 +38,7 @@ OVER = "over data sets like this one"
 
 
 @dataclass(frozen=True)
-class Retraining(Result, chart="learner.scores:draw_retraining"):
+class Retraining(Result, chart="scores:retraining_chart"):
     """The result of `retraining`: shares of predictions, 0 to 1, lower is steadier.
 
     `change` is the share of test rows whose prediction changes when the share `replaced` of the training rows is

@@ -32,7 +32,7 @@ OVER = "over subsets, at these points"
 
 
 @dataclass(frozen=True)
-class ScoreVariance(Result, chart="learner.scores:draw_variance"):
+class ScoreVariance(Result, chart="scores:VARIANCE"):
     """The result of `score_variance`: variances of scores over refits, mean over test points.
 
     `total` = `from_sample` + `from_randomness`; `share_sample` and `share_randomness` are their shares, 0 to 1.

@@ -31,7 +31,7 @@ LEAST_UNITS = 8
 
 
 @dataclass(frozen=True)
-class DisagreementRegions(RegionRows, Result, chart="learner.stability:disagreement_bars"):
+class DisagreementRegions(RegionRows, Result, chart="regions:disagreement_bars"):
     """The result of `Stability.regions`: `regions` by rank, each with q ≤ `q` and none that only repeats another.
 
     The `rate` of a region is the probability that two refits differ on a point of it, from refits and points that were

@@ -69,7 +69,7 @@ class PairFigures(Result, columns=("learner", "on")):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stability(PairFigures, chart="learner.stability:draw_stability"):
+class Stability(PairFigures, chart="stability:STABILITY"):
     """The result of `stability`: agreement between 0 and 1, higher is more repeatable.
 
     `stability` is the expected agreement of two refits on the points `on`, with an interval for these rows;
@@ -141,7 +141,7 @@ def _elsewhere(estimate: Estimate) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegressionStability(PairFigures, chart="learner.stability:draw_regression_stability"):
+class RegressionStability(PairFigures, chart="stability:REGRESSION"):
     """The result of `stability` for a regressor.
 
     `stability` is the share of points on which two refits differ by at most `tolerance` (0 to 1, higher is more
@@ -174,7 +174,7 @@ COMPARED = ("stability", "kappa", "accuracy")
 
 
 @dataclass(frozen=True)
-class StabilityTable(Result, chart="learner.stability:stability_plane"):
+class StabilityTable(Result, chart="stability:stability_plane"):
     """The result of `stability` for several learners: figures of each, in the order given.
 
     `unbeaten`: no other learner is both at least as repeatable and at least as accurate, by the point estimates.

@@ -25,7 +25,7 @@ PAIRED = "paired, over subsets and points"
 
 
 @dataclass(frozen=True)
-class SweepComparison(Result, chart="learner.sweep:comparison_chart"):
+class SweepComparison(Result, chart="sweep:comparison_chart"):
     """The result of `Sweep.compare`: every value against the best, on the same subsets and points.
 
     `utility[value]` is the figure that is compared, `difference[value]` its difference from that of `best` with a

@@ -72,7 +72,7 @@ class Correlation:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep(Result, chart="learner.sweep:draw_sweep"):
+class Sweep(Result, chart="sweep:SWEEP"):
     """The result of `sweep`. `orientations` and `records` are by value, or by pair of values for two parameters.
 
     `gap_correlation` is that of stochasticity with the gap between training and test accuracy, over values;

@@ -25,7 +25,7 @@ BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class FeatureQuality(Result, chart="network.cosines:draw_feature_quality"):
+class FeatureQuality(Result, chart="network:FEATURES"):
     """How features of labelled rows are arranged.
 
     `within` is M_in, mean cosine of pairs of one class: 1: all have the same direction. `between` is M_bt, 1 − the mean

@@ -27,7 +27,7 @@ FIGURES = ("mean_cosine", "cosine_std", "mean_angle", "min_angle", "max_angle", 
 
 
 @dataclass(frozen=True)
-class HeadQuality(Result, chart="network.cosines:head_cosines"):
+class HeadQuality(Result, chart="network:head_cosines"):
     """How the k rows of a head relate to each other.
 
     `classifier_quality` is H_w = 1 − mean cosine of pairs of rows: 0: all rows equal, 1: at right angles or random,

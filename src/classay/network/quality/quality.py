@@ -46,7 +46,7 @@ FORMED = "This describes the shape of head and features, not the accuracy of the
 
 
 @dataclass(frozen=True)
-class NetworkQuality(Result, chart="network.cosines:draw_network_quality"):
+class NetworkQuality(Result, chart="network:NETWORK"):
     """What can be measured about a network without data.
 
     `classifier_quality` is H_w, `within` M_in and `between` M_bt of the prototypes' features, means over starts with

@@ -39,7 +39,7 @@ FEWEST = 4
 
 
 @dataclass(frozen=True)
-class Ranking(Result, chart="network.cosines:accuracy_bounds"):
+class Ranking(Result, chart="network:accuracy_bounds"):
     """Networks compared, best first by the figure `by`.
 
     `names` in that order; `groups` the same names in tie groups: the order within a group means nothing, and

@@ -3,7 +3,6 @@
 import base64
 import math
 import struct
-import xml.etree.ElementTree as ElementTree
 import zlib
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
-import vl_convert
+from drawings import HOSTILE, drawn, rows_with, texts_of, titles
 from sklearn.datasets import load_digits, load_iris
 
 from classay import charts
@@ -19,19 +18,6 @@ from classay.charts.style.picture_files import SIDE, pictures, png
 from classay.charts.style.plane import cells, grid
 from classay.data.rows import complexity
 from classay.expect import InputError
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "</script><img src=x onerror=alert(1)>",
-    """it's "quoted" \\ and `ticked`""",
-    "a.b[0]['c']",
-    "datum.value + ' ' + ${x}",
-    "🌲 forest 👨‍👩‍👧 森林",
-    "x" * 10_000,
-    "x" * 9_999 + "y",
-    "line\nbreak \x00 \x1b[31m \u202e end",
-    "",
-]
 
 
 @pytest.fixture(scope="module")
@@ -62,29 +48,6 @@ def hostile():
     return complexity(data.data[:600], names, distance="euclidean")
 
 
-def rows_with(chart, *fields):
-    """The rows of all the chart's data sets that have these fields."""
-    spec = chart.to_dict(validate=False)
-    return [row for rows in spec["datasets"].values() for row in rows if set(fields) <= set(row)]
-
-
-def svg(chart):
-    text = vl_convert.vegalite_to_svg(chart.to_json(validate=False), vl_version=alt.SCHEMA_VERSION[1:4])
-    return ElementTree.fromstring(text)
-
-
-def texts_of(drawing):
-    return [element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
-
-
-def title(chart):
-    return " ".join(chart.title.text)
-
-
-def reading(chart):
-    return " ".join(chart.title.subtitle)
-
-
 def every_chart(result):
     return {"histogram and confusion": result.plot(), "hardest": result.plot(kind="hardest", n=5)}
 
@@ -92,10 +55,7 @@ def every_chart(result):
 @pytest.mark.parametrize("name", ["iris", "hundred"])
 def test_every_chart_is_valid_and_drawn(name, request):
     for kind, chart in every_chart(request.getfixturevalue(name)).items():
-        chart.to_dict(validate=True)
-        assert "NaN" not in chart.to_json(validate=False), kind
-        assert "Infinity" not in chart.to_json(validate=False), kind
-        assert texts_of(svg(chart)), kind
+        assert texts_of(chart), kind
 
 
 def test_histogram_counts_every_row_once_in_its_place(digits):
@@ -114,8 +74,8 @@ def test_histogram_has_an_edge_at_log_2_and_errors_are_beyond_it(digits):
     bars = rows_with(chart, "from", "to", "rows")
     assert any(bar["from"] == pytest.approx(math.log(2)) for bar in bars)
     assert all(bar["from"] >= math.log(2) - 1e-9 for bar in bars if bar["outcome"] == "wrong")
-    assert any(row["x"] == math.log(2) for row in rows_with(chart, "x", "text"))
-    assert "172 of 1,797 rows are nearer to another class" in title(chart)
+    assert any(row["at"] == math.log(2) for row in rows_with(chart, "at", "text"))
+    assert "172 of 1,797 rows are nearer to another class" in titles(chart)[0]
 
 
 def test_histogram_draws_wrong_below_right_above_and_heights_by_share(digits):
@@ -143,34 +103,32 @@ def test_one_far_row_does_not_squeeze_the_histogram(iris):
     chart = charts.complexity_histogram(far)
     assert max(bar["to"] for bar in rows_with(chart, "from", "to")) < 10
     assert sum(bar["rows"] for bar in rows_with(chart, "from", "to")) == 150
-    assert "last bar" in reading(chart)
+    assert "last bar" in titles(chart)[1]
     assert any(bar["range"].endswith("or more") for bar in rows_with(chart, "from", "to"))
 
 
 def test_nothing_wrong_is_said():
     y = np.repeat(np.arange(40), 6)
     easy = complexity(y[:, None] * 100.0 + np.random.default_rng(0).normal(size=(240, 1)), y, distance="euclidean")
-    assert "No row is nearer" in title(charts.complexity_histogram(easy))
+    assert "No row is nearer" in titles(charts.complexity_histogram(easy))[0]
     chart = charts.nearest_classes(easy)
-    assert "No class is confused with another" in title(chart)
-    assert "Every row is nearest to its own class." in texts_of(svg(chart))
+    assert "No class is confused with another" in titles(chart)[0]
+    assert "Every row is nearest to its own class." in texts_of(chart)
     few = complexity(y[:18, None] * 100.0 + np.arange(18)[:, None] % 6, y[:18], distance="euclidean")
-    assert "No class is confused with another" in title(charts.nearest_classes(few))
-    svg(charts.nearest_classes(few))
+    assert "No class is confused with another" in titles(charts.nearest_classes(few))[0]
+    drawn(charts.nearest_classes(few))
 
 
 def test_confusion_is_that_of_the_baseline(digits):
     chart = charts.nearest_classes(digits)
-    found = {(cell["label"], cell["predicted"]): cell for cell in rows_with(chart, "share", "rows_text")}
+    cells = {(cell["down"], cell["across"]): cell for cell in rows_with(chart, "down", "rows_text")}
     for label in digits.classes:
         for other in digits.classes:
             rows = int(((digits.labels == label) & (digits.predicted == other)).sum())
-            cell = found.get((str(label), str(other)))
-            assert (cell["rows"] if cell else 0) == rows
-            if cell:
-                assert cell["share"] == rows / (digits.labels == label).sum()
-                assert cell["wrong"] is bool(label != other)
-    assert "“5” with “9”" in title(chart)
+            cell = cells[str(label), str(other)]
+            assert cell.get("rows", 0) == rows
+            assert cell["value"] == (None if label == other else rows / (digits.labels == label).sum())
+    assert "“5” with “9”" in titles(chart)[0]
 
 
 def test_many_classes_are_ranked_as_pairs(hundred):
@@ -180,7 +138,7 @@ def test_many_classes_are_ranked_as_pairs(hundred):
     most = expected.value_counts()
     assert [pair["rows"] for pair in pairs] == most.tolist()[:20]
     assert all(most[pair["full"], pair["other"]] == pair["rows"] for pair in pairs)
-    assert f"{pairs[0]['full']}” with “{pairs[0]['other']}” ({pairs[0]['rows_text']} rows)" in title(chart)
+    assert f"{pairs[0]['full']}” with “{pairs[0]['other']}” ({pairs[0]['rows_text']} rows)" in titles(chart)[0]
 
 
 def test_hardest_are_those_of_the_result(iris):
@@ -201,7 +159,7 @@ def test_hardest_show_texts_cut_and_whole(iris):
         assert row["full_text"] == said[int(row["row"])].strip()
         assert len(row["text"]) <= 80
         assert row["text"].endswith("…")
-        assert row["text"] in texts_of(svg(chart))
+        assert row["text"] in texts_of(chart)
 
 
 def decoded(address):
@@ -248,7 +206,7 @@ def test_hardest_show_images(digits):
     for row in rows:
         pixels = decoded(row["image"])[::12, ::12]
         assert np.array_equal(pixels, np.round(images[int(row["row"])] * 255 / 16).astype(np.uint8))
-    assert len(list(svg(chart).iter("{http://www.w3.org/2000/svg}image"))) == 4
+    assert drawn(chart).count("<image") == 4
 
 
 def test_texts_and_images_must_fit(iris):
@@ -274,7 +232,7 @@ def test_grid_has_one_cell_a_value_and_leaves_outliers_out():
     assert np.array_equal(plane.across, [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
     assert plane.up[-1] < 100
     assert np.flatnonzero(~plane.inside).tolist() == [0, 1]
-    assert sum(cell["rows"] for cell in cells(plane, x, y, y, x > 2)) == 398
+    assert sum(cell["rows"] for cell in cells(plane, x, y, y)) == 398
     whole = grid(rng.integers(1000, size=400).astype(float), y)
     assert np.ptp(np.diff(whole.across)) == 0
     assert np.diff(whole.across)[0] == round(np.diff(whole.across)[0])
@@ -282,17 +240,13 @@ def test_grid_has_one_cell_a_value_and_leaves_outliers_out():
 
 @pytest.mark.slow
 def test_hostile_names_and_texts_are_text(hostile):
-    said = [HOSTILE[number % 10] * (1 + number % 3) for number in range(600)]
-    drawings = every_chart(hostile) | {"hardest": charts.hardest_table(hostile, n=20, texts=said)}
+    texts = [HOSTILE[number % 10] * (1 + number % 3) for number in range(600)]
+    drawings = every_chart(hostile) | {"hardest": charts.hardest_table(hostile, n=20, texts=texts)}
     for kind, chart in drawings.items():
-        drawing = svg(chart)
-        tags = {element.tag.split("}")[1] for element in drawing.iter()}
-        assert not tags & {"script", "img", "image", "a"}, kind
-        assert all(len(text or "") <= 130 for text in texts_of(drawing)), kind
-    names = texts_of(svg(drawings["histogram and confusion"]))
-    assert {"<script>alert(1)</script>", "a.b[0]['c']", "(no name)"} <= set(names)
-    lanes = [row["label"] for row in rows_with(drawings["histogram and confusion"], "label", "figure")]
-    assert len(set(lanes)) == 10
+        assert all(len(text or "") <= 130 for text in texts_of(chart)), kind
+    both = drawings["histogram and confusion"]
+    assert {"<script>alert(1)</script>", "a.b[0]['c']", "(no name)"} <= set(texts_of(both))
+    assert len({row["label"] for row in rows_with(both, "label", "figure")}) == 10
 
 
 def test_labels_never_seen_and_classes_without_rows():
@@ -300,11 +254,10 @@ def test_labels_never_seen_and_classes_without_rows():
     y = np.repeat(["a", "b", "c"], 20)
     rows = rng.normal(size=(60, 2)) + 4 * np.repeat(np.arange(3), 20)[:, None]
     result = complexity(rows, y, X_eval=rows[:30], y_eval=np.array(["a"] * 20 + ["new"] * 10), distance="euclidean")
-    cells_drawn = rows_with(charts.nearest_classes(result), "share", "rows_text")
-    assert {cell["label"] for cell in cells_drawn} == {"a", "new"}
+    assert {cell["down"] for cell in rows_with(charts.nearest_classes(result), "down", "rows")} == {"a", "new"}
     lanes = rows_with(charts.complexity_histogram(result), "label", "figure")
     assert lanes[0]["figure"] == "10 rows, 10 wrong"
-    svg(charts.nearest_classes(result))
+    drawn(charts.nearest_classes(result))
 
 
 @pytest.mark.parametrize("labels", [[True, False], [1.0, 2.0], [10, 2]])
@@ -313,9 +266,8 @@ def test_labels_of_any_kind(labels):
     result = complexity(rows, np.repeat(labels, 20), distance="euclidean")
     for chart in every_chart(result).values():
         chart.to_json(validate=False)
-    assert {cell["label"] for cell in rows_with(charts.nearest_classes(result), "share", "rows_text")} == set(
-        map(str, labels)
-    )
+    cells = rows_with(charts.nearest_classes(result), "down", "rows_text")
+    assert {cell["down"] for cell in cells} == set(map(str, labels))
 
 
 def test_kinds_and_options(iris):

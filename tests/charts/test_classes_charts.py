@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import xml.etree.ElementTree as ElementTree
 
-import altair as alt
 import numpy as np
 import pytest
-import vl_convert
+from drawings import drawn, rows_with
 
 from classay import charts
-from classay.charts.classes.curve import AHEAD, LARGE, MOST_SIZES, _ticks, curve_layers, drawn_sizes
+from classay.charts.curve import AHEAD, LARGE, MOST_SIZES, _ticks, curve_layers, drawn_sizes
 from classay.classes.curve.curve import accuracy_curve
 from classay.classes.extrapolate.extrapolate import extrapolate
 from classay.classes.identify.identify import identify
@@ -35,30 +33,17 @@ def curve(lead=2.0, n_classes=30, seed=0, name="scores"):
     return accuracy_curve(Ranks.from_scores(table, y, marginal=True, name=name))
 
 
-def drawing(chart):
-    """The chart as an SVG, after a check that it is valid."""
-    chart.to_dict(validate=True)
-    text = vl_convert.vegalite_to_svg(chart.to_json(validate=False), vl_version=alt.SCHEMA_VERSION[1:4])
-    ElementTree.fromstring(text)
-    return text
-
-
-def rows_of(chart, *fields):
-    spec = chart.to_dict(validate=False)
-    return [row for data in spec["datasets"].values() for row in data if set(fields) <= set(row)]
-
-
 def test_a_curve_is_drawn_as_it_is():
     made = curve()
     chart = charts.curve_chart(made)
-    seen = [row for row in rows_of(chart, "what", "k") if row["what"] == "observed"]
+    seen = [row for row in rows_with(chart, "what", "k") if row["what"] == "observed"]
     unique = {row["k"]: row for row in seen}
     assert set(unique) == set(range(1, 31))
-    assert unique[10]["accuracy"] == made.accuracy[9]
+    assert unique[10]["value"] == made.accuracy[9]
     assert (unique[10]["low"], unique[10]["high"]) == (made.low[9], made.high[9])
-    guessing = {row["k"]: row["accuracy"] for row in rows_of(chart, "what", "k") if row["what"] == "guessing"}
+    guessing = {row["k"]: row["value"] for row in rows_with(chart, "what", "k") if row["what"] == "guessing"}
     assert guessing[20] == 1 / 20
-    text = drawing(chart)
+    text = drawn(chart)
     assert f"{made.accuracy[-1]:.0%} right among 30 classes" in text
     assert "observed" in text
     assert "extrapolated" not in text
@@ -68,24 +53,24 @@ def test_a_forecast_has_its_path_its_figures_and_its_back_tests():
     made = curve(n_classes=40)
     found = extrapolate(made, [20, 100, 1000])
     chart = found.plot()
-    beyond = {row["k"]: row for row in rows_of(chart, "what", "k") if row["what"] == AHEAD}
+    beyond = {row["k"]: row for row in rows_with(chart, "what", "k") if row["what"] == AHEAD}
     assert set(found.path_k) <= set(beyond)
-    assert beyond[1000]["accuracy"] == found.estimates[2].value
-    points = {row["what"]: row for row in rows_of(chart, "what", "k") if row["what"].startswith("predicted from")}
-    assert {row["accuracy"] for row in points.values()} == {test.foreseen.mean() for test in found.back_tests}
-    text = drawing(chart)
+    assert beyond[1000]["value"] == found.estimates[2].value
+    points = {row["what"]: row for row in rows_with(chart, "what", "k") if row["what"].startswith("predicted from")}
+    assert {row["value"] for row in points.values()} == {test.foreseen.mean() for test in found.back_tests}
+    text = drawn(chart)
     for words in ("extrapolated", "predicted from 20", "40 observed", f"{found.estimates[1].value:.0%}"):
         assert words in text
-    drawing(extrapolate(made, [20]).plot())
+    drawn(extrapolate(made, [20]).plot())
 
 
 def test_what_is_not_identified_has_a_band_and_no_line():
     found = extrapolate(accuracy_curve(np.eye(20), np.arange(20)), [1000])
     chart = found.plot()
-    beyond = [row for row in rows_of(chart, "what", "k") if row["what"] == AHEAD and row["k"] > 20]
+    beyond = [row for row in rows_with(chart, "what", "k") if row["what"] == AHEAD and row["k"] > 20]
     assert beyond
-    assert all(row["accuracy"] is None for row in beyond)
-    assert "are too few to extrapolate" in drawing(chart)
+    assert not any("value" in row for row in beyond)
+    assert "are too few to extrapolate" in drawn(chart)
 
 
 def test_a_path_that_begins_above_the_curve_is_not_joined_to_it():
@@ -93,17 +78,17 @@ def test_a_path_that_begins_above_the_curve_is_not_joined_to_it():
     above, below = (
         curve_layers(made, "t", "s", path=[(40, Estimate(p, p, p))]) for p in (made.accuracy[-1] + 0.01, 0.0)
     )
-    starts = [min(row["k"] for row in rows_of(chart, "what", "k") if row["what"] == AHEAD) for chart in (above, below)]
-    assert starts == [40, 30]
+    for chart, start in ((above, 40), (below, 30)):
+        assert min(row["k"] for row in rows_with(chart, "what", "k") if row["what"] == AHEAD) == start
 
 
 def test_retrained_learners_are_points():
     again = Retrained(5, Estimate(0.7, 0.6, 0.8), np.array([0.6, 0.8]))
     made = dataclasses.replace(curve(), retrained=(again,))
     chart = charts.curve_chart(made)
-    points = [row for row in rows_of(chart, "what", "k") if row["what"] == "refitted on fewer classes"]
-    assert {(row["k"], row["accuracy"]) for row in points} == {(5, 0.7)}
-    assert "refitted" in drawing(chart)
+    points = [row for row in rows_with(chart, "what", "k") if row["what"] == "refitted on fewer classes"]
+    assert {(row["k"], row["value"]) for row in points} == {(5, 0.7)}
+    assert "refitted" in drawn(chart)
 
 
 def test_names_are_data_and_never_code():
@@ -114,7 +99,7 @@ def test_names_are_data_and_never_code():
         made[HOSTILE[0]].plot(),
         extrapolate(made[HOSTILE[1]], [20]).plot(),
     ):
-        text = drawing(chart)
+        text = drawn(chart)
         assert "<script>" not in text
         assert "\x00" not in text
 
@@ -122,10 +107,10 @@ def test_names_are_data_and_never_code():
 def test_several_curves_have_a_legend_and_their_own_ends():
     made = {"strong": curve(3), "weak": curve(1, 20)}
     chart = charts.curves_chart(made, {"weak": [(500, Estimate(0.1, 0.05, 0.2))]})
-    by_name = {name: {row["k"] for row in rows_of(chart, "decoder", "k") if row["decoder"] == name} for name in made}
+    by_name = {name: {row["k"] for row in rows_with(chart, "decoder", "k") if row["decoder"] == name} for name in made}
     assert max(by_name["strong"]) == 30
     assert max(by_name["weak"]) == 500
-    text = drawing(chart)
+    text = drawn(chart)
     for words in ("strong is most accurate", "among 20 classes", "Dashed: extrapolated", "weak"):
         assert words in text
     with pytest.raises(InputError, match="nothing to draw"):
@@ -135,57 +120,57 @@ def test_several_curves_have_a_legend_and_their_own_ends():
 def test_decoders_are_in_order_with_their_bits():
     found = information({"weak": curve(1), "strong": curve(3), "middle": curve(2)})
     chart = found.plot()
-    rows = rows_of(chart, "figure", "label")
+    rows = rows_with(chart, "figure", "label")
     assert [row["label"] for row in rows[:3]] == ["strong", "middle", "weak"]
     assert rows[0]["value"] == found.decoders[0].information.implied.value
-    sure = {(row["label"], row["what"]): row["value"] for row in rows_of(chart, "what", "label")}
+    sure = {(row["label"], row["what"]): row["value"] for row in rows_with(chart, "what", "label")}
     assert sure["strong", "guaranteed at least"] == found.decoders[0].information.bound.low
-    drawing(chart)
+    drawn(chart)
 
 
 def test_information_with_its_bounds():
     found = information(curve())
     chart = found.plot()
-    (row,) = {row["figure"]: row for row in rows_of(chart, "figure", "label")}.values()
+    (row,) = {row["figure"]: row for row in rows_with(chart, "figure", "label")}.values()
     assert (row["value"], row["low"]) == (found.implied.value, found.implied.low)
-    sure = {row["what"]: row["value"] for row in rows_of(chart, "what", "label")}
+    sure = {row["what"]: row["value"] for row in rows_with(chart, "what", "label")}
     assert sure == {"guaranteed at least": found.bound.low, "Fano’s bound": found.fano.low}
-    assert f"about {found.implied.value:.2g} bits" in drawing(chart)
+    assert f"about {found.implied.value:.2g} bits" in drawn(chart)
 
 
 def test_information_that_is_not_identified_is_open_to_the_right():
     made = accuracy_curve(np.eye(16), np.arange(16))
     chart = information(made).plot()
-    row = rows_of(chart, "figure", "label")[0]
+    row = rows_with(chart, "figure", "label")[0]
     assert row["figure"].startswith("at least")
-    assert all(math.isfinite(row["high"]) for row in rows_of(chart, "high"))
-    drawing(chart)
-    drawing(information({"a": made, "b": curve(1)}).plot())
+    assert all(math.isfinite(row["high"]) for row in rows_with(chart, "high"))
+    drawn(chart)
+    drawn(information({"a": made, "b": curve(1)}).plot())
 
 
 def test_risk_and_the_share_of_classes_beaten_are_a_line_with_a_band():
     table, y = scores()
     made = accuracy_curve(table, y)
     found = made.risk(1 - np.eye(30), table)
-    assert {row["at"]: row["value"] for row in rows_of(found.plot(), "at", "value")}[30] == found.risk[-1]
-    assert "expected cost" in drawing(found.plot())
+    assert {row["k"]: row["value"] for row in rows_with(found.plot(), "k", "value")}[30] == found.risk[-1]
+    assert "expected cost" in drawn(found.plot())
     distribution = made.u_distribution()
-    values = [row["value"] for row in rows_of(distribution.plot(), "at", "value")][:81]
+    values = [row["value"] for row in rows_with(distribution.plot(), "at", "value")][:81]
     assert values == distribution.below.tolist()
-    assert "at least half right with up to" in drawing(distribution.plot())
+    assert "at least half right with up to" in drawn(distribution.plot())
 
 
 def test_two_curves_and_where_they_cross():
     found = curve(2).crossing(curve(3, seed=1), 200)
-    rows = rows_of(found.plot(), "label", "apart")
-    assert [row["accuracy"] for row in rows[: len(found.k)]] == found.accuracy_first.tolist()
-    assert "one is ahead throughout" in drawing(found.plot())
+    rows = rows_with(found.plot(), "label", "apart")
+    assert [row["value"] for row in rows[: len(found.k)]] == found.accuracy_first.tolist()
+    assert "one is ahead throughout" in drawn(found.plot())
 
 
 def test_identification():
     rng = np.random.default_rng(0)
     stimuli = rng.normal(size=(40, 3))
-    text = drawing(identify(stimuli, stimuli + rng.normal(size=(40, 3))).plot())
+    text = drawn(identify(stimuli, stimuli + rng.normal(size=(40, 3))).plot())
     assert "the right one of 8 stimuli" in text
     assert "Information about the stimulus" in text
 
@@ -214,7 +199,7 @@ def test_named_ticks_do_not_touch(most):
 
 def test_large_ticks_are_words():
     made = curve()
-    text = drawing(curve_layers(made, "a title", "a sentence", path=[(10**9, Estimate(0.01, 0.0, 0.02))]))
+    text = drawn(curve_layers(made, "a title", "a sentence", path=[(10**9, Estimate(0.01, 0.0, 0.02))]))
     for words in (">1,000<", ">1 million<", ">1 billion<"):
         assert words in text
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, charts
-from classay.charts.learner.sweep import logarithmic
+from classay.charts.sweep import logarithmic
 
 X, Y = load_iris(return_X_y=True)
 ODD = "<b>tree</b> 'x' \\ {datum}"
@@ -80,10 +80,10 @@ def test_two_parameters_make_a_map():
     )  # fmt: skip
     drawn = rows(found.plot(metric="stochasticity"))
     assert len(drawn) == 4
-    at = next(row for row in drawn if (row["x"], row["y"]) == ("2", "random"))
+    at = next(row for row in drawn if (row["across"], row["down"]) == ("2", "random"))
     assert at["value"] == found.orientations[2, "random"].stochasticity.value
     drawn = rows(found.plot(kind="map", metric="stochasticity", plugin=True))
-    at = next(row for row in drawn if (row["x"], row["y"]) == ("2", "random"))
+    at = next(row for row in drawn if (row["across"], row["down"]) == ("2", "random"))
     assert at["value"] == found.orientations[2, "random"].plugin.stochasticity.value
     with pytest.raises(InputError, match="test accuracy has no plain estimate"):
         found.plot(kind="map", plugin=True)
@@ -123,7 +123,7 @@ def test_lower_limits_are_marked_in_a_map(random_labels):
         classay.Subsets(6, 0.3), 2, executor=1,
     )  # fmt: skip
     for row in rows(found.plot(metric="capacity")):
-        one = found.orientations[int(row["x"]), int(row["y"])].capacity
+        one = found.orientations[int(row["across"]), int(row["down"])].capacity
         assert row["text"].startswith("≥ ") == bool(one.prefix)
     assert found.orientations[5, 1].capacity.prefix
 

@@ -7,9 +7,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from drawings import drawn, rows_with
 
 import classay
-from classay import InputError, Labelings, Predictions, charts
+from classay import InputError, Labelings, Predictions
 
 dice = np.random.default_rng(0)
 POINTS = pd.DataFrame(
@@ -21,61 +22,47 @@ RECORD = Labelings.from_arrays(
 )
 
 
-def spec(chart):
-    return json.loads(chart.to_json())
-
-
-def texts(chart):
-    return json.dumps(spec(chart), ensure_ascii=False)
-
-
-def saved(chart, tmp_path):
-    path = charts.save(chart, tmp_path / "chart.svg")
-    return path.read_text()
-
-
-def test_the_plane_of_learners(tmp_path):
+def test_the_plane_of_learners():
     found = classay.stability(RECORD)
     constant = classay.stability(
         Labelings.from_arrays(0 * LABELS, LABELS[0], probe_labels=0 * LABELS, probes=POINTS, halves=True)
     )
     table = classay.stability({"<i>tree</i>": found, "always 0": constant})
-    drawn = table.plot()
-    assert "Who is accurate" in texts(drawn)
-    svg = saved(drawn, tmp_path)
+    chart = table.plot()
+    assert "Who is accurate" in json.dumps(chart.to_dict())
+    svg = drawn(chart)
     assert "always 0" in svg
     assert "<i>" not in svg
     many = classay.stability({f"learner {number}": found for number in range(14)})
-    assert "learner 13" in saved(many.plot(), tmp_path)
+    assert "learner 13" in drawn(many.plot())
 
 
-def test_the_figures_and_the_histogram(tmp_path):
+def test_the_figures_and_the_histogram():
     found = classay.stability(RECORD)
     for kind in ("both", "figures", "histogram"):
-        assert saved(found.plot(kind=kind), tmp_path)
-    assert "all pairs agree" in texts(found.plot(kind="histogram"))
-    rows = next(value for value in spec(found.plot(kind="histogram"))["datasets"].values() if "share" in value[0])
-    assert sum(row["share"] for row in rows) == pytest.approx(1)
+        assert drawn(found.plot(kind=kind))
+    assert "all pairs agree" in json.dumps(found.plot(kind="histogram").to_dict())
+    assert sum(row["share"] for row in rows_with(found.plot(kind="histogram"), "share")) == pytest.approx(1)
     with pytest.raises(InputError, match="Did you mean plane"):
         found.plot(kind="plain")
 
 
-def test_where_refits_disagree(tmp_path):
+def test_where_refits_disagree():
     found = classay.stability(RECORD)
     regions = found.regions()
-    drawn = found.plot(kind="plane", regions=regions)
-    svg = saved(drawn, tmp_path)
+    chart = found.plot(kind="plane", regions=regions)
+    svg = drawn(chart)
     assert "<b>" not in svg
     assert "script" not in svg or "</script" not in svg
-    assert "Frames" in texts(drawn)
+    assert "Frames" in json.dumps(chart.to_dict())
     named = found.plot(kind="plane", x="heat", y=1)
-    assert "heat" in texts(named)
-    cells = next(value for value in spec(named)["datasets"].values() if "mean" in value[0])
+    assert "heat" in json.dumps(named.to_dict())
+    cells = rows_with(named, "mean")
     assert sum(cell["rows"] for cell in cells) == 800
     assert np.average([c["mean"] for c in cells], weights=[c["rows"] for c in cells]) == pytest.approx(
         1 - found.stability.value
     )
-    assert saved(regions.plot(), tmp_path)
+    assert drawn(regions.plot())
 
 
 @pytest.mark.parametrize(
@@ -99,21 +86,21 @@ def test_test_points_are_not_held():
     assert classay.stability(RECORD, on="test").plot(kind="plane", X=POINTS)
 
 
-def test_no_region_is_said(tmp_path):
+def test_no_region_is_said():
     noise = (dice.random((24, 300)) < 0.3).astype(int)
     none = classay.stability(Labelings.from_arrays(noise, noise[0], halves=True)).regions(POINTS.head(300))
     assert none.regions == ()
-    assert "no region stands out" in texts(none.plot())
-    assert "all points" in saved(none.plot(), tmp_path)
+    assert "no region stands out" in json.dumps(none.plot().to_dict())
+    assert "all points" in drawn(none.plot())
 
 
-def test_a_regressor_worse_than_the_mean(tmp_path):
+def test_a_regressor_worse_than_the_mean():
     values = dice.normal(size=(8, 2, 50))
     found = classay.stability(Predictions.from_arrays(values, dice.normal(size=50) * 0.1))
     assert found.r2.value < -1
     for kind in ("both", "figures", "histogram"):
-        assert saved(found.plot(kind=kind), tmp_path)
-    assert spec(found.plot(kind="figures"))["layer"][0]["encoding"]["x"]["scale"]["domain"][0] == -1
+        assert drawn(found.plot(kind=kind))
+    assert found.plot(kind="figures").to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"][0] == -1
 
 
 def test_the_plane_is_that_of_the_regions_in_order():
@@ -127,6 +114,6 @@ def test_the_plane_is_that_of_the_regions_in_order():
     regions = found.regions()
     assert regions.regions[0].features == ("heat",)
     assert regions.regions[1].features == ("heat", "speed")
-    drawn = texts(found.plot(kind="plane", regions=regions))
-    assert '"title": "speed"' in drawn
-    assert '"title": "wet"' not in drawn
+    words = json.dumps(found.plot(kind="plane", regions=regions).to_dict())
+    assert '"title": "speed"' in words
+    assert '"title": "wet"' not in words

@@ -1,0 +1,376 @@
+"""Accuracy by the number of classes: what was observed, what is expected with more, and guessing.
+
+Read `curve_layers` first, which draws one curve and what continues it; `curves_chart` draws several. Expected cost and
+the share of classes that a row beats are a line with a band.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from ..classes.curve.curve import Curve
+from ..classes.curve.risk import RiskCurve
+from ..classes.extrapolate.extrapolate import NARROWEST, TOLERANCE, BackTest, Extrapolation
+from ..classes.extrapolate.overtake import Crossing
+from ..classes.extrapolate.u_distribution import UDistribution
+from ..expect import InputError
+from ..intervals import Estimate, exact
+from .style import theme
+from .style.panel import Axis, Panel, numbers
+from .style.parts import line_with_band
+from .style.theme import Row, cut, estimate_text, figure, interval, labels, printable
+
+SIZE = WIDTH, HEIGHT = 460, 300
+INK = theme.COLOURS[0]
+OBSERVED, AHEAD, CHANCE, AGAIN = "observed", "extrapolated", "guessing", "refitted on fewer classes"
+LINES = {OBSERVED: (INK, [1, 0]), AHEAD: (INK, [6, 4]), CHANCE: (theme.COLOURS[-1], [2, 2])}
+POINTS: tuple[tuple[str, theme.Shape], ...] = ((theme.COLOURS[1], "square"), (theme.COLOURS[4], "triangle-up"))
+AGAIN_POINT: tuple[str, theme.Shape] = (theme.COLOURS[2], "diamond")
+ASIDE = (-0.012, 0.012)
+"""How far the back-tests are drawn from their true position, as a share of the axis, so that they do not overlap."""
+MOST_BANDS = 3
+"""With more curves than this, bands hide each other; tooltips have the intervals."""
+Path = Sequence[tuple[int, Estimate]]
+
+
+def curve_chart(curve: Curve) -> alt.LayerChart:
+    """Draw accuracy over the number of classes, on a logarithmic axis."""
+    return curve_layers(
+        curve,
+        f"{cut(curve.ranks.name)}: {figure(curve.accuracy[-1], '.0%')} right among {curve.n_classes:,} classes",
+        "Line: accuracy on average over all sets of k of the classes. Band: "
+        f"{curve.level:.0%} interval over classes: what another random sample of classes could give.",
+    )
+
+
+def curve_layers(
+    curve: Curve,
+    title: str,
+    *sentences: str,
+    path: Path = (),
+    asked: Path = (),
+    points: Sequence[Row] = (),
+    borders: Mapping[str, float] | None = None,
+    what: str = "classes",
+) -> alt.LayerChart:
+    """Draw a curve, the `path` beyond it dashed, `points` (rows of `what` and `at`), and vertical lines by name."""
+    most = max([curve.n_classes, *(k for k, _ in (*path, *asked))])
+    panel = _accuracies(most, what)
+    seen = [{"what": OBSERVED, **row} for row in _observed(curve)]
+    ahead = [{"what": AHEAD, **at(k, each)} for k, each in joined(curve, path)]
+    guess = [{"what": CHANCE, **row} for row in _guessing(most)]
+    again = [{"what": AGAIN, **at(each.k, each.accuracy)} for each in curve.retrained]
+    tips = {"classes": "classes", "value_text": "accuracy"}
+    band = {"color": INK, "interpolate": "monotone", "y": "low", "y2": "high"}
+    layers = [
+        panel.mark("area", seen, opacity=0.22, **band),
+        panel.mark("area", ahead, opacity=0.12, **band),
+        *_borders(panel, {name: k for name, k in (borders or {}).items() if k <= most}),
+        _lines(panel, [row for row in (*seen, *ahead, *guess) if "value" in row], {"what": "line", **tips}),
+        *_marks(panel, [*points, *again], {"what": "point", **tips}),
+    ]
+    wanted = [{**at(k, each), "text": f"{each.value:.0%}"} for k, each in asked if each.known]
+    if wanted:
+        layers.append(panel.mark("point", wanted, tips, size=45, color=INK))
+        layers.append(panel.mark("text", wanted, style="name", align="center", dy=-12, text="text"))
+    # Lines and points each have their own legend.
+    apart: alt.LayerChart = panel.drawn(layers, title, *sentences).resolve_scale(
+        color="independent", shape="independent", strokeDash="independent"
+    )
+    return apart
+
+
+def _observed(curve: Curve) -> list[Row]:
+    return [at(k, curve.at(k)) for k in drawn_sizes(1, curve.n_classes)]
+
+
+def _guessing(most: int) -> list[Row]:
+    return [at(k, exact(1 / k)) for k in drawn_sizes(1, most)]
+
+
+def joined(curve: Curve, path: Path) -> list[tuple[int, Estimate]]:
+    """A path beyond a curve, from the end of the curve unless the path begins above it, as a forecast may."""
+    begins_above = bool(path) and path[0][1].known and path[0][1].value > curve.accuracy[-1]
+    end = [] if begins_above or not path else [(curve.n_classes, curve.at(curve.n_classes))]
+    return [*end, *path]
+
+
+def at(k: float, accuracy: Estimate) -> Row:
+    """A row of a curve. Without a value it has only its interval."""
+    return {"k": k, "classes": f"{k:,}", **interval(accuracy, 0.0, 1.0)}
+
+
+def _accuracies(most: int, what: str = "classes") -> Panel:
+    """The panel of accuracy over the number of classes."""
+    return Panel(classes_axis(most, what), _shares("accuracy"), *SIZE)
+
+
+def _shares(title: str) -> Axis:
+    return numbers(title, (0, 1), "value", format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+
+
+def _lines(panel: Panel, rows: list[Row], tips: dict[str, str]) -> alt.Chart:
+    used = [what for what in LINES if any(row["what"] == what for row in rows)]
+    colours, dashes = (alt.Scale(domain=used, range=[LINES[what][place] for what in used]) for place in (0, 1))
+    legend = theme.legend_below([*used, ""], lines=True)
+    looks = {"strokeWidth": 2, "interpolate": "monotone", "color": alt.Color("what:N", scale=colours, legend=legend)}
+    return panel.mark("line", rows, tips, strokeDash=alt.StrokeDash("what:N", scale=dashes, legend=legend), **looks)
+
+
+def _borders(panel: Panel, named: Mapping[str, float]) -> list[Any]:
+    """Vertical lines with their names above: the first left of its line, the others right of theirs."""
+    ordered = sorted(named.items(), key=lambda pair: pair[1])
+    return [
+        layer
+        for place, (name, k) in enumerate(ordered)
+        for layer in panel.border(k, name, "left" if place else "right", style="faint")
+    ]
+
+
+def _marks(panel: Panel, rows: list[Row], tips: dict[str, str]) -> list[Any]:
+    if not rows:
+        return []
+    used = list(dict.fromkeys(row["what"] for row in rows))
+    looks = dict(zip([name for name in used if name != AGAIN], cycle(POINTS))) | {AGAIN: AGAIN_POINT}
+    legend = theme.legend_below([*used, ""])
+    colours, shapes = (alt.Scale(domain=used, range=[looks[name][place] for name in used]) for place in (0, 1))
+    colour, shape = alt.Color("what:N", scale=colours, legend=legend), alt.Shape("what:N", scale=shapes, legend=legend)
+    quiet = alt.Color("what:N", scale=colours, legend=None)
+    return [
+        panel.mark("rule", rows, strokeWidth=1.5, color=quiet, y="low", y2="high"),
+        panel.mark("point", rows, tips, size=55, color=colour, shape=shape),
+    ]
+
+
+# More classes than observed.
+
+
+def extrapolation_chart(extrapolation: Extrapolation) -> alt.LayerChart:
+    """Draw the observed curve, the extrapolation dashed, and what back-tests predicted for the observed classes."""
+    curve, here = extrapolation.curve, extrapolation.curve.n_classes
+    asked = [(k, each) for k, each in zip(extrapolation.k, extrapolation.estimates) if k > here]
+    most = max([here, *(k for k, _ in asked)])
+    borders = {f"{here:,} observed": float(here)} if asked else {}
+    trust = extrapolation.trusted * here
+    if asked and math.isfinite(trust) and trust >= NARROWEST * here:
+        borders[f"trusted to {about(trust)}"] = trust
+    return curve_layers(
+        curve,
+        _title(extrapolation),
+        f"Line and band: accuracy over all sets of k classes, {curve.level:.0%} interval over classes. Dashed: "
+        f"extrapolated by “{extrapolation.method}”. {_about_trust(extrapolation, trust)}",
+        path=list(zip(extrapolation.path_k, extrapolation.path)),
+        asked=asked,
+        points=[_point(test, here, aside, most) for aside, test in zip(ASIDE, extrapolation.back_tests)],
+        borders=borders,
+    )
+
+
+def about(size: float) -> str:
+    """A size in two digits, which is as much as is known about it.
+
+    >>> about(13761), about(277.4), about(72.0)
+    ('14,000', '280', '72')
+    """
+    return f"{float(f'{size:.2g}'):,.0f}"
+
+
+def _title(extrapolation: Extrapolation) -> str:
+    known = [(k, each) for k, each in zip(extrapolation.k, extrapolation.estimates) if each.known]
+    name = cut(extrapolation.curve.ranks.name)
+    if not known:
+        return f"{name}: {extrapolation.curve.n_classes:,} classes are too few to extrapolate"
+    k, last = max(known, key=lambda pair: pair[0])
+    now, later = figure(float(extrapolation.curve.accuracy[-1]), ".0%"), figure(last.value, ".0%")
+    return f"{name}: from {now} with {extrapolation.curve.n_classes:,} classes to about {later} with {k:,}"
+
+
+def _about_trust(extrapolation: Extrapolation, trust: float) -> str:
+    if not extrapolation.back_tests:
+        return "There are too few classes for a back-test."
+    points = f"Points: what parts of the classes predicted for all {extrapolation.curve.n_classes:,}, lowest to highest"
+    level = extrapolation.estimates[0].level
+    if trust < NARROWEST * extrapolation.curve.n_classes:
+        return f"{points}. No error within {TOLERANCE:g} can be promised for more classes in {level:.0%} of cases."
+    return f"{points}. In {level:.0%} of cases the error stays within {TOLERANCE:g} up to about {about(trust)} classes."
+
+
+def _point(test: BackTest, here: int, aside: float, most: int) -> Row:
+    """The mean forecast of a back-test, from the lowest to the highest, at the size for which it was made."""
+    forecast = Estimate(float(test.foreseen.mean()), float(test.foreseen.min()), float(test.foreseen.max()))
+    text = f"{figure(forecast.value)} ({figure(forecast.low)} to {figure(forecast.high)}), actual {figure(test.actual)}"
+    beside = max(here * max(most, 2) ** aside, 1.0)
+    return at(here, forecast) | {"what": f"predicted from {test.n_classes:,}", "k": beside, "value_text": text}
+
+
+# Several classifiers.
+
+
+def curves_chart(curves: Mapping[str, Curve], ahead: Mapping[str, Path] | None = None) -> alt.LayerChart:
+    """Draw the accuracy of several decoders over the number of classes, and dashed the extrapolation of each."""
+    if not curves:
+        raise InputError("There is nothing to draw; pass at least one curve.")
+    short = dict(zip(curves, labels(list(curves))))
+    beyond = {name: joined(curve, list((ahead or {}).get(name, ()))) for name, curve in curves.items()}
+    most = max(max([curve.n_classes, *(k for k, _ in beyond[name])]) for name, curve in curves.items())
+    panel = _accuracies(most)
+
+    def of(name: str, rows: list[Row]) -> list[Row]:
+        return [{"label": short[name], "decoder": printable(name), **row} for row in rows]
+
+    seen = [row for name, curve in curves.items() for row in of(name, _observed(curve))]
+    later = [row for name, path in beyond.items() for row in of(name, [at(k, each) for k, each in path])]
+    again = [
+        row
+        for name, curve in curves.items()
+        for row in of(name, [at(each.k, each.accuracy) for each in curve.retrained])
+    ]
+    listed, few = list(short.values()), len(short) <= MOST_BANDS
+    colour = theme.colour(listed, theme.legend_below([*listed, ""], lines=True))
+    quiet, line = theme.colour(listed, None), {"strokeWidth": 2, "interpolate": "monotone"}
+    tips = {"decoder": "decoder", "classes": "classes", "value_text": "accuracy"}
+    chance = {"style": "reference", "strokeDash": [2, 2], "strokeWidth": 1.5, "interpolate": "monotone"}
+    layers = [panel.mark("line", _guessing(most), **chance)]
+    for rows, opacity, dash, shade in ((seen, 0.18, [1, 0], colour), (later, 0.1, [6, 4], quiet)):
+        if few:
+            band = {"opacity": opacity, "interpolate": "monotone", "y": "low", "y2": "high"}
+            layers.append(panel.mark("area", rows, color=quiet, **band))
+        known = [row for row in rows if "value" in row]
+        layers.append(panel.mark("line", known, tips, color=shade, strokeDash=dash, **line))
+    if again:
+        layers.append(panel.mark("point", again, tips, shape="diamond", size=55, color=quiet))
+    sentences = ["Lines: accuracy on average over all sets of k of the classes."]
+    sentences += ["Dashed: extrapolated."] if later else []
+    sentences += ["Diamonds: refitted on fewer classes."] if again else []
+    sentences += [f"Bands: {next(iter(curves.values())).level:.0%} intervals over classes."] if few else []
+    k = min(curve.n_classes for curve in curves.values())
+    best = max(curves, key=lambda name: curves[name].at(k).value)
+    title = f"{short[best]} is most accurate: {figure(curves[best].at(k).value, '.0%')} among {k:,} classes"
+    chart: alt.LayerChart = panel.drawn(layers, title, " ".join([*sentences, "Dotted grey: guessing."])).resolve_scale(
+        color="independent"
+    )
+    return chart
+
+
+def crossing_chart(crossing: Crossing) -> alt.LayerChart:
+    """Draw both curves, and where they cross."""
+    short = labels([crossing.first, crossing.second])
+    rows = [
+        at(k, exact(value)) | {"label": label, "apart": estimate_text(apart)}
+        for label, values in zip(short, (crossing.accuracy_first, crossing.accuracy_second))
+        for k, value, apart in zip(crossing.k, values.tolist(), crossing.difference)
+    ]
+    panel = _accuracies(crossing.k[-1])
+    tips = {"label": "classifier", "classes": "classes", "value_text": "accuracy", "apart": "difference"}
+    borders = {f"{each.value:,.0f}": each.value for each in crossing.crossings}
+    borders |= {"observed": float(crossing.observed)} if crossing.observed < crossing.k[-1] else {}
+    colour = theme.colour(short, theme.legend_below([*short, ""], lines=True))
+    layers = [
+        *_borders(panel, borders),
+        panel.mark("line", rows, tips, strokeWidth=2, interpolate="monotone", color=colour),
+    ]
+    places = crossing.crossings
+    outcome = f"the same accuracy with about {places[0].value:,.0f} classes" if places else "one is ahead throughout"
+    return panel.drawn(
+        layers,
+        f"{cut(crossing.first)} and {cut(crossing.second)}: {outcome}",
+        "Lines: accuracy on average over all sets of k classes. Vertical lines: where they cross, and the observed "
+        "classes; beyond those it is extrapolated.",
+    )
+
+
+# A line with a band: expected cost by the number of classes, and the share of classes that a row beats.
+
+
+def risk_chart(risk: RiskCurve) -> alt.LayerChart:
+    """Draw the expected cost over the number of classes, on a logarithmic axis."""
+    costs = {k: risk.at(k) for k in drawn_sizes(1, risk.n_classes)}
+    ends = [0.0, *(end for each in costs.values() for end in (each.low, each.high))]
+    low, high = min(ends), max(ends) or 1.0
+    rows = [{"k": k, "classes": f"{k:,}", **interval(each, low, high)} for k, each in costs.items()]
+    up = numbers("expected cost", field="value", scale=alt.Scale(domain=[low, high]))
+    panel = Panel(classes_axis(risk.n_classes), up, *SIZE)
+    return panel.drawn(
+        line_with_band(panel, rows, {"classes": "classes", "value_text": "cost"}, color=INK),
+        f"{cut(risk.ranks.name)}: an expected cost of {figure(float(risk.risk[-1]))} among {risk.n_classes:,} classes",
+        "Line: mean cost of a prediction over all sets of k of the classes. Band: "
+        f"{risk.level:.0%} interval over classes.",
+    )
+
+
+def distribution_chart(distribution: UDistribution) -> alt.LayerChart:
+    """Draw the share of rows that lose to at least one class in 2, 10, 100, …, with its band."""
+    columns = (distribution.u, distribution.below, distribution.low, distribution.high)
+    rows = [
+        {"at": 1 / max(1 - u, 1e-12), "where": f"{u:.4%} of all classes"}
+        | interval(Estimate(value, low, high, distribution.level), 0.0, 1.0)
+        for u, value, low, high in zip(*(column.tolist() for column in columns))
+    ]
+    here, most = distribution.curve.n_classes, max(row["at"] for row in rows)
+    powers = [10**power for power in range(math.floor(math.log10(most)) + 1)]
+    scale, across = alt.Scale(type="log", domain=[1, most], nice=False), "one class in … scores higher (log scale)"
+    panel = Panel(numbers(across, field="at", scale=scale, values=powers, format="~s"), _shares("share of rows"), *SIZE)
+    half = distribution.largest(0.5)
+    known = (
+        f"at least half right with up to {figure(half.value, ',.0f')} classes" if half.known else "all rows are right"
+    )
+    tips = {"where": "beats at most", "value_text": "share of rows"}
+    return panel.drawn(
+        [*_borders(panel, {f"{here:,}": float(here)}), *line_with_band(panel, rows, tips, color=INK)],
+        f"{cut(distribution.curve.ranks.name)}: {known}",
+        "Line: share of rows that lose to at least one class in this many; lower is better. Band: "
+        f"{distribution.level:.0%} interval over classes. Right of {here:,} observed classes it is extrapolated by "
+        f"“{distribution.method}”.",
+    )
+
+
+# The axis of the number of classes, which is logarithmic, and the sizes at which curves are drawn.
+
+
+MOST_SIZES = 160
+"""Sizes at which a curve is drawn; more would not be visible."""
+ROOMY, CROWDED = 130.0, 45.0
+"""Pixels from one power of ten to the next: with `ROOMY`, ticks at 2 and 5 are labelled too; below `CROWDED` some
+powers of ten are not."""
+LARGE = (("million", 1e6), ("billion", 1e9), ("trillion", 1e12))
+
+
+def drawn_sizes(first: int, last: int) -> list[int]:
+    """Whole sizes from `first` to `last`, about evenly spread on a logarithmic axis, including both ends.
+
+    >>> drawn_sizes(1, 6), len(drawn_sizes(1, 10**6)) <= MOST_SIZES
+    ([1, 2, 3, 4, 5, 6], True)
+    """
+    if first >= last:
+        return [first]
+    return [int(size) for size in np.unique(np.geomspace(first, last, MOST_SIZES).round())]
+
+
+def classes_axis(most: int, what: str = "classes") -> Axis:
+    """The axis from 1 to `most` classes, or whatever else is counted."""
+    values, named = _ticks(most, WIDTH)
+    listed = f"indexof({[float(value) for value in named]}, datum.value) >= 0"
+    words = "format(datum.value, ',')"
+    for unit, value in LARGE:
+        words = f"datum.value >= {value} ? format(datum.value / {value}, ',') + ' {unit}' : {words}"
+    scale, text = alt.Scale(type="log", domain=[1, max(most, 2)], nice=False), f"{listed} ? ({words}) : ''"
+    title = f"number of {what} (log scale)"
+    return numbers(title, field="k", scale=scale, values=values, labelExpr=text, labelOverlap=False)
+
+
+def _ticks(most: int, width: float) -> tuple[list[int], list[int]]:
+    """All ticks, and those that are labelled."""
+    decades = math.log10(max(most, 2))
+    room = width / decades
+    powers = [10**power for power in range(math.floor(decades + 1e-9) + 1)]
+    between = sorted(scale * power for power in powers for scale in (1, 2, 5) if scale * power <= most)
+    if room >= ROOMY:
+        return between, between
+    step = math.ceil(CROWDED / room)
+    return between if step == 1 else powers, powers[::step]
