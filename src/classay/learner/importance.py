@@ -64,8 +64,10 @@ class Importance(Result, unit="rise of the Brier score if the column is shuffled
         """The leading columns: mean, lowest and highest over refits."""
         leading = self.per_refit.mean(axis=0).argsort(kind="stable")[::-1][:MOST_DRAWN]
         return {
-            self.columns[place]: Estimate(float(one.mean()), float(one.min()), float(one.max()), kind="over refits")
-            for place, one in zip(leading, self.per_refit.T[leading])
+            self.columns[place]: Estimate(
+                float(rises.mean()), float(rises.min()), float(rises.max()), kind="over refits"
+            )
+            for place, rises in zip(leading, self.per_refit.T[leading])
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -196,10 +198,10 @@ def _brier(fitted: Fitted, points: pd.DataFrame, truth: Any) -> float:
     classifier = fitted.estimator
     with turn, guard():
         if hasattr(classifier, "predict_proba"):
-            given = np.asarray(classifier.predict_proba(points), dtype=float)
+            probabilities = np.asarray(classifier.predict_proba(points), dtype=float)
         else:
-            given = (np.asarray(fitted.predict(points))[:, None] == fitted.classes[None, :]).astype(float)
-    return float(((given - is_class) ** 2).sum(axis=1).mean())
+            probabilities = (np.asarray(fitted.predict(points))[:, None] == fitted.classes[None, :]).astype(float)
+    return float(((probabilities - is_class) ** 2).sum(axis=1).mean())
 
 
 def _overlap(per_refit: Floats, first: int) -> Estimate:

@@ -5,6 +5,7 @@ Then how boxes become regions: their test on rows that were not searched, and wh
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -63,6 +64,16 @@ class Region:
         """Which rows of any table with the same columns are in it."""
         return rows_that_meet(self.conditions, table)
 
+    def in_words(self, rate: str, rows: str = "rows") -> str:
+        """Its condition and figures, `rate` being the name of the outcome; of more than half of the rows, the rest."""
+        inside = f", within rank {self.nested_under}," if self.nested_under else ""
+        q_value = f"q {p_value_text(self.q_value)}"
+        if self.complement is not None:
+            rarer = f"{1 - self.share:.0%} of the {rows}, {rate} {self.rest_rate:.3g}"
+            return f"{self.complement} ({rarer}, elsewhere {self.rate:.3g}, {q_value})"
+        figures = f"{self.size} {rows}, {rate} {self.rate:.3g}, elsewhere {self.rest_rate:.3g}, {q_value}"
+        return f"{self.condition}{inside} ({figures})"
+
     def as_row(self) -> dict[str, Any]:
         """A row of a table: rank, conditions (`CONDITION_COLUMNS`) and figures, with the ends of the rate."""
         row: dict[str, Any] = {"rank": self.rank, "condition": self.condition}
@@ -94,6 +105,22 @@ class RegionRows:
         return {name: plain(getattr(self, name)) for name in names} | {
             "masks": [int(mask.sum()) for mask in self.masks]
         }
+
+
+def regions_frame(regions: tuple[Region, ...], figures: Iterable[str], names: dict[str, str]) -> pd.DataFrame:
+    """One row per region: its condition and `figures`, which have other `names` than those of a region."""
+    rows = [region.as_row() | {"value": region.rate.value} for region in regions]
+    return pd.DataFrame(rows).rename(columns=names).reindex(columns=[*CONDITION_COLUMNS, *figures])
+
+
+def where_in_words(regions: tuple[Region, ...], higher: str, lower: str, rate: str, rows: str = "rows") -> str:
+    """Sentences about regions: "`higher` where …" with the first three, "`lower` where …" with those of most rows."""
+    parts = [region.in_words(rate, rows) for region in regions if region.complement is None]
+    most = [region.in_words(rate, rows) for region in regions if region.complement is not None]
+    more = f"; {len(parts) - 3} more" if len(parts) > 3 else ""
+    sentences = [f"{higher} where {'; '.join(parts[:3])}{more}."] if parts else []
+    sentences += [f"{lower} where {'; '.join(most)}."] if most else []
+    return " ".join(sentences)
 
 
 def rows_that_meet(conditions: tuple[Condition, ...], table: pd.DataFrame) -> Mask:

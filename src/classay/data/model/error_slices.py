@@ -21,7 +21,7 @@ from ...intervals import Estimate, of_proportion_by_group
 from ...regions.columns import bin_column, checked_table
 from ...regions.find import SearchOptions, find_regions, search_options
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
-from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text, q_values
+from ...regions.region import Region, RegionRows, q_values, regions_frame, where_in_words
 from ...result import Result
 from ...splits import per_row
 
@@ -64,8 +64,7 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
 
         `low` and `high` are the ends of a range, missing if it is open; `values` lists the categories.
         """
-        rows = [region.as_row() | {"value": region.rate.value} for region in self.slices]
-        return pd.DataFrame(rows).rename(columns=RENAMED).reindex(columns=[*CONDITION_COLUMNS, *FIGURES])
+        return regions_frame(self.slices, FIGURES, RENAMED)
 
     def __str__(self) -> str:
         tests = f"{len(self.tested)} slices were tested" if len(self.tested) != 1 else "1 slice was tested"
@@ -77,30 +76,12 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
                 f"{counted(self.n_errors, 'error')} in {self.n_rows} rows."
             )
         else:
-            text = self._where() + (
-                f" The error rate of all {self.n_rows} rows is "
-                f"{self.error_rate.value:.3g}. {tests} on rows that were not searched, at a false-discovery rate of "
-                f"{self.q:.3g}."
+            where = where_in_words(self.slices, "Errors concentrate", "Errors are rarer", "error rate")
+            text = (
+                f"{where} The error rate of all {self.n_rows} rows is {self.error_rate.value:.3g}. {tests} on rows "
+                f"that were not searched, at a false-discovery rate of {self.q:.3g}."
             )
         return " ".join([text, *self.notes])
-
-    def _where(self) -> str:
-        """Where errors concentrate, and where they are rarer."""
-        parts = [_in_words(region) for region in self.slices if region.complement is None]
-        most = [_in_words(region) for region in self.slices if region.complement is not None]
-        more = f"; {len(parts) - 3} more" if len(parts) > 3 else ""
-        sentences = [f"Errors concentrate where {'; '.join(parts[:3])}{more}."] if parts else []
-        sentences += [f"Errors are rarer where {'; '.join(most)}."] if most else []
-        return " ".join(sentences)
-
-
-def _in_words(region: Region) -> str:
-    inside = f", within rank {region.nested_under}," if region.nested_under else ""
-    rate, q_value = f"error rate {region.rate:.3g}", f"q {p_value_text(region.q_value)}"
-    if region.complement is not None:
-        rarer = f"{1 - region.share:.0%} of the rows, error rate {region.rest_rate:.3g}"
-        return f"{region.complement} ({rarer}, elsewhere {region.rate:.3g}, {q_value})"
-    return f"{region.condition}{inside} ({region.size} rows, {rate}, elsewhere {region.rest_rate:.3g}, {q_value})"
 
 
 def slices(

@@ -191,10 +191,10 @@ def _labelings(target: Any, classes: NDArray[Any], h: int) -> set[tuple[int, ...
 
 
 def _member(predicted: NDArray[Any], wanted: set[tuple[int, ...]], classes: NDArray[Any]) -> NDArray[np.bool_]:
-    found = np.zeros(predicted.shape[:-1], dtype=bool)
+    member = np.zeros(predicted.shape[:-1], dtype=bool)
     for labeling in wanted:
-        found |= (predicted == classes[list(labeling)]).all(axis=-1)
-    return found
+        member |= (predicted == classes[list(labeling)]).all(axis=-1)
+    return member
 
 
 # Bounds: what a bias leaves possible for the entropy, and the other way round.

@@ -320,8 +320,8 @@ def within_from_points(held: HoldoutLabels) -> Estimate:
 
 def rising_parts(measured: dict[int, EntropyParts], sizes: list[int], level: float) -> dict[str, dict[int, Estimate]]:
     """The three by size, those that can be counted made to rise, lower limits raised to what smaller sizes show."""
-    curves = {name: {size: getattr(each, name) for size, each in measured.items()} for name in FIGURES}
-    countable = [size for size, each in measured.items() if each.identified]
+    curves = {name: {size: getattr(of_size, name) for size, of_size in measured.items()} for name in FIGURES}
+    countable = [size for size, of_size in measured.items() if of_size.identified]
     known = all(measured[size].capacity.known for size in countable)
     for name in ("capacity", "stochasticity") if known else ("expressivity",):
         curves[name] |= _rising({size: curves[name][size] for size in countable}, level)
@@ -345,10 +345,10 @@ def _rising(estimates: dict[int, Estimate], level: float) -> dict[int, Estimate]
     """Estimates by size made to rise, weighted by their errors."""
     if not estimates:
         return {}
-    errors = np.array([(one.high - one.low) / 2 / normal_quantile(level) for one in estimates.values()])
+    errors = np.array([(figure.high - figure.low) / 2 / normal_quantile(level) for figure in estimates.values()])
     weights = 1 / np.maximum(errors, max(float(errors.max()) * 1e-3, 1e-9)) ** 2
-    values = isotonic_regression([one.value for one in estimates.values()], sample_weight=weights)
-    return {size: _moved(one, float(value)) for (size, one), value in zip(estimates.items(), values)}
+    values = isotonic_regression([figure.value for figure in estimates.values()], sample_weight=weights)
+    return {size: _moved(figure, float(value)) for (size, figure), value in zip(estimates.items(), values)}
 
 
 def _moved(estimate: Estimate, value: float) -> Estimate:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ... import expect, seeds
 from ...arrays import Floats
 from ...result import Result
 from ..records.labelings import Labelings, expect_record
-from .entropy import draw_holdouts, number_labelings
+from .entropy import draw_holdouts, number_labelings, p_log_p
 
 DISTANCES = ("jensen_shannon", "euclidean", "angle")
 DEALS, FEWER_DEALS, MANY_PAIRS = 199, 99, 45
@@ -70,20 +71,18 @@ class Kinship(Result, chart="kinship:KINSHIP"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair and distance: learner, other, distance, value, floor, plain."""
-        rows = []
-        for distance in DISTANCES:
-            matrix, floor, plain = getattr(self, distance), self.floor[distance], self.plain[distance]
-            for a, b in zip(*np.triu_indices(len(self.names), 1)):
-                rows.append(
-                    {
-                        "learner": self.names[a],
-                        "other": self.names[b],
-                        "distance": distance,
-                        "value": float(matrix[a, b]),
-                        "floor": float(floor[a, b]),
-                        "plain": float(plain[a, b]),
-                    }
-                )
+        rows = [
+            {
+                "learner": self.names[a],
+                "other": self.names[b],
+                "distance": distance,
+                "value": float(getattr(self, distance)[a, b]),
+                "floor": float(self.floor[distance][a, b]),
+                "plain": float(self.plain[distance][a, b]),
+            }
+            for distance in DISTANCES
+            for a, b in combinations(range(len(self.names)), 2)
+        ]
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
@@ -137,13 +136,13 @@ def kinship(
     names, labels, n_classes = _common(labelings)
     seed = seeds.settle(random_state)
     chosen = draw_holdouts(labels[0].shape[-1], holdout_size, holdouts, seed)
-    numbers = number_labelings(np.concatenate([each.reshape(-1, each.shape[-1]) for each in labels]), chosen, n_classes)
+    numbers = number_labelings(np.concatenate([own.reshape(-1, own.shape[-1]) for own in labels]), chosen, n_classes)
     # The subset, counted through all learners, that each refit belongs to, and the share of it that each refit is.
-    sizes = np.array([len(each) for each in labels])
-    refits = np.repeat([each.shape[1] for each in labels], sizes)
+    sizes = np.array([len(own) for own in labels])
+    refits = np.repeat([own.shape[1] for own in labels], sizes)
     subset, share = np.repeat(np.arange(sizes.sum()), refits), np.repeat(1 / refits, refits)
     ends = np.cumsum(sizes)
-    pairs = [(a, b) for a in range(len(names)) for b in range(a + 1, len(names))]
+    pairs = list(combinations(range(len(names)), 2))
     number = DEALS if len(pairs) <= MANY_PAIRS else FEWER_DEALS
     records, sums = list(labelings.values()), {}
     for a, b in pairs:
@@ -155,20 +154,20 @@ def kinship(
         table = np.zeros((sizes.sum(), labeling.max() + 1))
         np.add.at(table, (subset, labeling), share)
         own = np.split(table, ends[:-1])
-        for (a, b), each in sums.items():
-            each.add(own[a], own[b])
+        for (a, b), pair in sums.items():
+            pair.add(own[a], own[b])
     matrices = {name: np.zeros((3, len(names), len(names))) for name in DISTANCES}
     p_value = np.ones((len(names),) * 2)
-    for (a, b), each in sums.items():
-        for distance, (value, plain, floor, p) in each.distances(len(chosen)).items():
+    for (a, b), pair in sums.items():
+        for distance, (value, plain, floor, p) in pair.distances(len(chosen)).items():
             matrices[distance][:, a, b] = matrices[distance][:, b, a] = value, plain, floor
             if distance == "jensen_shannon":
                 p_value[a, b] = p_value[b, a] = p
     return Kinship(
         names=names,
-        **{distance: each[0] for distance, each in matrices.items()},
-        plain={distance: each[1] for distance, each in matrices.items()},
-        floor={distance: each[2] for distance, each in matrices.items()},
+        **{distance: figures[0] for distance, figures in matrices.items()},
+        plain={distance: figures[1] for distance, figures in matrices.items()},
+        floor={distance: figures[2] for distance, figures in matrices.items()},
         p_value=p_value,
         **_arranged(matrices["jensen_shannon"][0]),
         n_holdouts=len(chosen),
@@ -196,7 +195,7 @@ def _common(labelings: Any) -> tuple[tuple[str, ...], list[NDArray[np.integer]],
                 f"{name!r} was recorded on other test points or classes than {next(iter(labelings))!r}; kinship "
                 "compares predictions on the same points. Record both with the same data, test_size and random_state."
             )
-    return tuple(map(str, labelings)), [each.complete() for each in records], len(first.classes)
+    return tuple(map(str, labelings)), [record.complete() for record in records], len(first.classes)
 
 
 def _same_subsets(one: Labelings, other: Labelings) -> bool:
@@ -261,7 +260,7 @@ class _Sums:
 
     def distances(self, holdouts: int) -> dict[str, tuple[float, float, float, float]]:
         """Of each distance: debiased, plain, the floor, and p, the share of reassignments that are as far apart."""
-        found = {}
+        figures = {}
         plain, debiased = _squares(self.plain / holdouts), _squares((self.plain - self.bias) / holdouts)
         for distance, to_units in UNITS.items():
             # What the variance does not explain, the reassigned pairs show: they have no difference.
@@ -270,8 +269,8 @@ class _Sums:
             order = math.ceil((1 - RATE) * (others.size + 1)) - 1
             p = (1 + int((others >= own - 1e-12).sum())) / (1 + others.size)
             # A floor is what chance reaches; a distance must be above it, also where both are 0.
-            found[distance] = (to_units(own), to_units(plain[distance][0]), to_units(others[order]), p)
-        return found
+            figures[distance] = (to_units(own), to_units(plain[distance][0]), to_units(others[order]), p)
+        return figures
 
 
 def _squares(sums: Floats) -> dict[str, Floats]:
@@ -300,7 +299,7 @@ def _lost(variance: Floats, mean: Floats) -> Floats:
 
 
 def _entropy(shares: Floats) -> Floats:
-    bits: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=-1)
+    bits: Floats = p_log_p(shares).sum(axis=-1)
     return bits
 
 

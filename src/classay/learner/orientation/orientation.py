@@ -363,7 +363,7 @@ def _by_size(record: Labelings, held: HoldoutLabels, sizes: list[int]) -> Orient
         learner=record.name,
         n_classes=held.n_classes,
         sizes=tuple(sizes),
-        identified=max((size for size, each in measured.items() if each.identified), default=0),
+        identified=max((size for size, of_size in measured.items() if of_size.identified), default=0),
         expressivity=curves["expressivity"],
         capacity=curves["capacity"],
         stochasticity=curves["stochasticity"],

@@ -355,18 +355,18 @@ def agreement(
     if grid is None:
         drawn = space.probes(probes, n_probes, seeds.settle(random_state))
         grid, kind = drawn.rows, f"of a proportion, over {len(drawn.rows)} {drawn.kind} comparison points"
-    one, other = on_same_classes(concepts, grid, numbers=tolerance is not None)
+    first, second = on_same_classes(concepts, grid, numbers=tolerance is not None)
     if tolerance is not None:
-        same = np.abs(one.astype(float) - other.astype(float)) <= tolerance
+        same = np.abs(first.astype(float) - second.astype(float)) <= tolerance
     else:
-        for rule, classes in zip(concepts, (one, other)):
+        for rule, classes in zip(concepts, (first, second)):
             broken = classes[classes % 1 != 0] if classes.dtype.kind == "f" else classes[:0]
             if broken.size:
                 raise expect.InputError(
                     f"The concept {rule.name!r} returns numbers such as {broken[0].item()!r}, and `tolerance` is "
                     "missing: pass how far two numbers may differ and count as the same; 0 for exactly equal ones."
                 )
-        same = one == other
+        same = first == second
     if kind.startswith("exact"):
         return exact(float(same.mean()), kind, level)
     return replace(of_proportion(int(same.sum()), same.size, level), kind=kind)

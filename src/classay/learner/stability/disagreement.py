@@ -19,7 +19,7 @@ from ...intervals import Estimate, share_of_table
 from ...regions.columns import checked_table
 from ...regions.find import find_regions, search_options
 from ...regions.outcome import RepeatedOutcome
-from ...regions.region import CONDITION_COLUMNS, Region, RegionRows, p_value_text
+from ...regions.region import Region, RegionRows, regions_frame, where_in_words
 from ...result import Result
 from ..records.base import over
 from ..records.labelings import Labelings
@@ -57,9 +57,7 @@ class DisagreementRegions(RegionRows, Result, chart="regions:disagreement_bars")
 
         `low` and `high` are the ends of a range, `rate_low` and `rate_high` those of the interval of the rate.
         """
-        rows = [region.as_row() | {"value": region.rate.value} for region in self.regions]
-        frame = pd.DataFrame(rows).rename(columns={"rate": "disagreement"})
-        return frame.reindex(columns=[*CONDITION_COLUMNS, *FIGURES])
+        return regions_frame(self.regions, FIGURES, {"rate": "disagreement"})
 
     def __str__(self) -> str:
         tests = expect.counted(len(self.tested), "region")
@@ -69,12 +67,12 @@ class DisagreementRegions(RegionRows, Result, chart="regions:disagreement_bars")
                 f"false-discovery rate of {self.q:.3g}; {tests} tested on {self.n_points} {self.on}."
             )
         else:
-            first_regions = "; ".join(_in_words(region) for region in self.regions[:3])
-            more = f"; {len(self.regions) - 3} more" if len(self.regions) > 3 else ""
+            higher, lower = "refits disagree most", "Refits disagree less"
+            where = where_in_words(self.regions, higher, lower, "disagreement", "points")
             text = (
-                f"{self.learner}: refits disagree most where {first_regions}{more}. The rate on all "
-                f"{self.n_points} {self.on} is {self.disagreement:.3g}. {tests} tested on refits and points that "
-                f"were not searched, at a false-discovery rate of {self.q:.3g}."
+                f"{self.learner}: {where} The rate on all {self.n_points} {self.on} is {self.disagreement:.3g}. "
+                f"{tests} tested on refits and points that were not searched, at a false-discovery rate of "
+                f"{self.q:.3g}."
             )
         return " ".join([text, *self.notes])
 
@@ -154,10 +152,3 @@ def as_frame(rows: Any) -> Any:
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])])
     return rows
-
-
-def _in_words(region: Region) -> str:
-    return (
-        f"{region.condition} ({region.share:.1%} of the points: {region.rate:.3g}, compared with "
-        f"{region.rest_rate:.3g} elsewhere, q {p_value_text(region.q_value)})"
-    )
