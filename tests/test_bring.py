@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -33,15 +34,13 @@ FEW = {"scheme": classay.Subsets(3, size=0.5), "repeats": 1, "executor": 1}
 PAGE = Path(__file__).parent.parent / "docs" / "bring.md"
 
 
-def written(folder, text, name="table.csv", encoding="utf-8"):
-    path = folder / name
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
-def rows_of(cell, count=60, header="a,b,y"):
+def rows_of(cell, count=60):
     """A table whose column a is written by `cell`, b is a number, and y follows from a."""
-    return "\n".join([header, *(f"{cell(i)},{i % 7},{'high' if i >= count // 2 else 'low'}" for i in range(count))])
+    return "\n".join(["a,b,y", *(f"{cell(i)},{i % 7},{'high' if i >= count // 2 else 'low'}" for i in range(count))])
+
+
+def labelled(label, count=60):
+    return "\n".join(["a,y", *(f"{i},{label(i)}" for i in range(count))])
 
 
 @pytest.fixture(scope="module")
@@ -58,96 +57,70 @@ def mixed():
 # Files
 
 
-def test_01_a_csv_file_with_a_header(tmp_path):
-    table = read_table(written(tmp_path, rows_of(str)))
-    assert list(table.X) == ["a", "b"]
-    assert table.audit.classes == (("high", 30), ("low", 30))
+def evenly_spaced(table):
+    return table.X["a"].dtype.kind in "if" and np.allclose(np.diff(table.X["a"]), np.diff(table.X["a"])[0])
 
 
-def test_02_other_separators_and_compression(tmp_path):
-    import gzip
+FILES = {
+    "01 a header": (rows_of(str), lambda table: table.audit.classes == (("high", 30), ("low", 30))),
+    "02 semicolons": (rows_of(str).replace(",", ";"), evenly_spaced),
+    "02 packed": (gzip.compress(rows_of(str).replace(",", "\t").encode()), evenly_spaced),
+    "03 a question mark": (
+        rows_of(lambda i: "?" if i == 7 else i),
+        lambda table: table.X["a"].dropna().tolist() == [i for i in range(60) if i != 7],
+    ),
+    "04 a word among numbers": (
+        rows_of(lambda i: "broken" if i == 7 else i),
+        lambda table: any("row 8" in loss and "broken" in loss for loss in table.audit.losses),
+    ),
+    "05 percent": (rows_of(lambda i: f"{i}%"), evenly_spaced),
+    "05 dollars": (rows_of(lambda i: f"${i}"), evenly_spaced),
+    "05 thousands": (rows_of(lambda i: f'"{1000 + i:,}"'), evenly_spaced),
+    "05 decimal commas": (rows_of(lambda i: f'"{i},5"'), evenly_spaced),
+    "05 euros": (rows_of(lambda i: f"{i} €"), evenly_spaced),
+    "06 beyond 64 bits": (rows_of(lambda i: 2**70 + i * 2**20), evenly_spaced),
+    "07 leading zeros": (
+        rows_of(lambda i: f"0{i % 4}1"),
+        lambda table: set(table.X["a"]) == {"001", "011", "021", "031"},
+    ),
+    "09 row numbers of pandas": (
+        pd.DataFrame({"a": range(40), "y": list("pq") * 20}).to_csv(),
+        lambda table: list(table.X) == ["a"] and any("unique" in loss for loss in table.audit.losses),
+    ),
+    "10 labels as spelled": (labelled(lambda i: "01" if i % 2 else "1"), lambda table: set(table.y) == {"01", "1"}),
+    "11 a row without a label": (
+        labelled(lambda i: "" if i == 3 else "pq"[i % 2]),
+        lambda table: len(table.y) == 59 and any("row 4" in loss for loss in table.audit.losses),
+    ),
+    "12 UTF-16": (rows_of(str).encode("utf-16"), lambda table: list(table.X) == ["a", "b"]),
+}
 
-    plain = rows_of(str)
-    path = tmp_path / "table.tsv.gz"
-    path.write_bytes(gzip.compress(plain.replace(",", "\t").encode()))
-    semicolons = written(tmp_path, plain.replace(",", ";"))
-    for source in (path, semicolons):
-        pd.testing.assert_frame_equal(read_table(source).X, read_table(written(tmp_path, plain, "plain.csv")).X)
 
-
-def test_03_a_question_mark_among_numbers(tmp_path):
-    table = read_table(written(tmp_path, rows_of(lambda i: "?" if i == 7 else i)))
-    assert table.X["a"].isna().sum() == 1
-    assert table.X["a"].drop(7).tolist() == [i for i in range(60) if i != 7]
-
-
-def test_04_a_word_among_numbers_is_missing_and_named_by_its_row(tmp_path):
-    table = read_table(written(tmp_path, rows_of(lambda i: "broken" if i == 7 else i)))
-    (column,) = [each for each in table.audit.columns if each.name == "a"]
-    assert (column.kind, column.unparsed, column.examples) == ("number", 1, ((8, "broken"),))
-    assert any("row 8" in loss and "broken" in loss for loss in table.audit.losses)
+@pytest.mark.parametrize("name", FILES)
+def test_files(tmp_path, name):
+    content, is_right = FILES[name]
+    path = tmp_path / ("table.tsv.gz" if "packed" in name else "table.csv")
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert is_right(read_table(path))
 
 
 @pytest.mark.parametrize(
-    "cell",
-    [lambda i: f"{i}%", lambda i: f"${i}", lambda i: f'"{1000 + i:,}"', lambda i: f'"{i},5"', lambda i: f"{i} €"],
+    ("content", "message"),
+    [
+        pytest.param("a,y,y\n1,p,p\n2,q,q\n", "same name", id="08 a header twice"),
+        pytest.param(rows_of(lambda i: "x\0y" if i == 3 else "z"), "NUL character in line 5", id="13 NUL bytes"),
+        pytest.param(
+            "@relation r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,q\n3,p,4\n4,q\n",
+            "3 values in line 7",
+            id="14 ARFF rows with too many values",
+        ),
+    ],
 )
-def test_05_percent_currency_thousands_and_decimal_commas(tmp_path, cell):
-    table = read_table(written(tmp_path, rows_of(cell)))
-    assert np.allclose(np.diff(table.X["a"]), np.diff(table.X["a"])[0])
-    assert pd.api.types.is_numeric_dtype(table.X["a"])
-
-
-def test_06_integers_beyond_64_bits(tmp_path):
-    table = read_table(written(tmp_path, rows_of(lambda i: 2**70 + i * 2**20)))
-    assert np.allclose(table.X["a"].astype(float), [2.0**70 + i * 2**20 for i in range(60)])
-
-
-def test_07_codes_with_leading_zeros_stay_codes(tmp_path):
-    table = read_table(written(tmp_path, rows_of(lambda i: f"0{i % 4}1")))
-    assert set(table.X["a"]) == {"001", "011", "021", "031"}
-
-
-def test_08_a_header_that_occurs_twice_is_refused(tmp_path):
-    with pytest.raises(InputError, match="same name"):
-        read_table(written(tmp_path, "a,y,y\n1,p,p\n2,q,q\n"))
-
-
-def test_09_row_numbers_that_pandas_wrote_are_left_out(tmp_path):
-    path = tmp_path / "table.csv"
-    pd.DataFrame({"a": range(40), "y": list("pq") * 20}).to_csv(path)
-    table = read_table(path)
-    assert list(table.X) == ["a"]
-    assert any("unique" in loss for loss in table.audit.losses)
-
-
-def test_10_labels_as_they_are_spelled(tmp_path):
-    for first, second in (("01", "1"), ("False", "True"), ("no", "yes")):
-        lines = ["a,y", *(f"{i},{first if i % 2 else second}" for i in range(40))]
-        assert set(read_table(written(tmp_path, "\n".join(lines))).y) == {first, second}
-
-
-def test_11_rows_without_a_label_are_dropped_and_counted(tmp_path):
-    lines = ["a,y", *(f"{i},{'' if i == 3 else 'p' if i % 2 else 'q'}" for i in range(60))]
-    table = read_table(written(tmp_path, "\n".join(lines)))
-    assert len(table.y) == 59
-    assert any("row 4" in loss for loss in table.audit.losses)
-
-
-def test_12_a_file_in_utf_16(tmp_path):
-    table = read_table(written(tmp_path, rows_of(str), encoding="utf-16"))
-    assert list(table.X) == ["a", "b"]
-
-
-def test_13_nul_bytes_are_refused(tmp_path):
-    with pytest.raises(InputError, match="NUL"):
-        read_table(written(tmp_path, rows_of(lambda i: "x\0y" if i == 3 else "z")))
-
-
-def test_14_arff_rows_with_too_many_values_are_refused(tmp_path):
-    text = "@relation r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,q\n3,p,4\n4,q\n"
-    with pytest.raises(InputError):
-        read_table(written(tmp_path, text, "table.arff"))
+def test_files_that_are_refused(tmp_path, content, message):
+    path = tmp_path / ("table.arff" if content.startswith("@") else "table.csv")
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_table(path)
 
 
 def test_15_parquet_with_categories_and_dates(tmp_path, mixed):

@@ -12,7 +12,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from classay.estimators.encoder import MOST_CATEGORIES, as_levels, as_numbers, encoded, encoding_in_words, numbers
+from classay.estimators.encoder import (
+    DIMENSIONS,
+    MOST_CATEGORIES,
+    TextNumbers,
+    as_levels,
+    as_numbers,
+    encoded,
+    encoding_in_words,
+    first_strings,
+    is_prose,
+    numbers,
+)
 from classay.expect import InputError
 
 
@@ -70,11 +81,6 @@ def test_categories_become_indicators_and_missing_is_one_of_them():
     }
 
 
-def test_numbers_in_a_category_column_are_categories():
-    seen = columns_of(pd.DataFrame({"code": pd.Series([3, 7, 3], dtype="category")}))
-    assert list(seen.columns) == ["code_3", "code_7"]
-
-
 def test_booleans_and_times_are_numbers():
     frame = pd.DataFrame(
         {
@@ -91,19 +97,24 @@ def test_booleans_and_times_are_numbers():
     assert seen.loc[1, ["day", "span"]].isna().all()
 
 
-def test_no_median_leaks_from_rows_outside_the_training_subset():
-    X = pd.DataFrame({"a": [1.0, 2.0, 9.0, 100.0, 200.0, np.nan]})
-    subset = X.iloc[:3]
-    assert columns_of(X, fit_on=subset)["a"].to_list() == [1, 2, 9, 100, 200, 2]
-    fitted = encoded(DecisionTreeClassifier(), X).fit(subset, [0, 1, 0])
-    assert fitted.named_steps["encode"].medians_ == [2]
+def test_nothing_leaks_from_rows_outside_the_training_subset():
+    X = pd.DataFrame({"a": [1.0, 2.0, 9.0, 100.0, np.nan], "hue": ["red", "blue", "red", "green", None]})
+    seen = columns_of(X, fit_on=X.iloc[:3])
+    assert seen["a"].to_list() == [1, 2, 9, 100, 2]
+    assert list(seen.columns) == ["a", "hue_blue", "hue_red"]
+    assert seen.iloc[3:, 1:].to_numpy().sum() == 0
 
 
-def test_no_category_leaks_from_rows_outside_the_training_subset():
-    X = pd.DataFrame({"hue": ["red", "blue", "green", None]})
-    seen = columns_of(X, fit_on=X.iloc[:2])
-    assert list(seen.columns) == ["hue_blue", "hue_red"]
-    assert seen.iloc[2:].to_numpy().sum() == 0
+@pytest.mark.parametrize(
+    ("column", "names"),
+    [
+        (pd.Series([3, 7, 3], dtype="category"), ["code_3", "code_7"]),
+        (pd.Categorical(["red", "blue"], categories=["blue", "green", "red"]), ["code_blue", "code_red"]),
+    ],
+    ids=["numbers", "one without rows"],
+)
+def test_declared_categories(column, names):
+    assert list(columns_of(pd.DataFrame({"code": column})).columns) == names
 
 
 def test_a_column_missing_throughout_a_subset_stays():
@@ -111,11 +122,6 @@ def test_a_column_missing_throughout_a_subset_stays():
     seen = columns_of(X, fit_on=X.iloc[:2])
     assert seen.shape == (4, 2)
     assert np.isfinite(seen.to_numpy()).all()
-
-
-def test_many_categories_share_one_indicator():
-    values = [f"v{i}" for i in range(3 * MOST_CATEGORIES)]
-    assert columns_of(pd.DataFrame({"a": values})).shape[1] == MOST_CATEGORIES
 
 
 def test_columns_without_text_names_go_by_position():
@@ -171,11 +177,6 @@ def test_values_that_are_spelled_the_same_are_one_category_and_others_are_not():
     assert [names[code] for code in codes] == ["1", "1", "missing"]
 
 
-def test_a_category_without_rows_has_no_indicator():
-    X = pd.DataFrame({"hue": pd.Categorical(["red", "blue"], categories=["blue", "green", "red"])})
-    assert list(columns_of(X).columns) == ["hue_blue", "hue_red"]
-
-
 def test_a_table_as_numbers_keeps_names_that_are_not_text():
     made = numbers(pd.DataFrame({7: ["a", "b"], 3: [1.0, np.nan]}, index=[5, 6]))
     assert list(made.columns) == ["3", "7_a", "7_b"]
@@ -189,3 +190,72 @@ def test_the_encoding_in_words():
         "1 column (day)"
     )
     assert encoding_in_words(X[["flag"]]) == "columns as numbers"
+
+
+# Columns of texts: recognised, passed on as strings, or turned into numbers that only training rows determine
+
+
+WORDS = [f"word{place}" for place in range(400)]
+
+
+def lines(n: int, words: int = 6, seed: int = 0) -> pd.Series:
+    rng = np.random.default_rng(seed)
+    return pd.Series([" ".join(rng.choice(WORDS, words)) for _ in range(n)], name="text")
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", object])
+def test_texts_of_several_words_are_prose(dtype):
+    assert is_prose(lines(120).astype(dtype), beyond=100)
+    assert is_prose(lines(90).astype(dtype), beyond=100)
+    assert is_prose(pd.concat([lines(110)] * 3).astype(dtype), beyond=100)
+    assert not is_prose(pd.concat([lines(90)] * 3).astype(dtype), beyond=100)
+    assert not is_prose(lines(10).astype(dtype), beyond=100)
+    assert not is_prose(lines(120, words=2).astype(dtype), beyond=100)
+
+
+@pytest.mark.parametrize("column", [pd.Series(range(200)), lines(200).astype("category"), pd.Series([None] * 200)])
+def test_what_is_not_text_is_not_prose(column):
+    assert not is_prose(column, beyond=100)
+
+
+def test_strings_of_one_column():
+    strings = first_strings(pd.DataFrame({"text": ["a b", None, "c"]}, index=[4, 5, 6]))
+    assert strings.to_dict() == {4: "a b", 5: "", 6: "c"}
+
+
+def test_numbers_of_texts_repeat_and_are_at_most_so_many():
+    first, second = (TextNumbers().fit(lines(300)).transform(lines(20, seed=1)) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert first.shape == (20, DIMENSIONS)
+    assert np.isfinite(first).all()
+
+
+@pytest.mark.parametrize(
+    ("column", "width"),
+    [
+        (pd.Series(["a b c", "a b d", "a e"]), 2),
+        (pd.Series(["", None, "?!"]), 1),
+        (pd.Series(["a", "b", "c"]), 1),
+        (lines(30, words=200), 30),
+    ],
+    ids=["few words", "no words", "no word twice", "few texts"],
+)
+def test_small_columns_of_texts(column, width):
+    made = TextNumbers().fit(column)
+    assert made.width_ == width
+    assert made.transform(column).shape == (len(column), width)
+    assert np.isfinite(made.transform(pd.Series([None, "unheard of"]))).all()
+
+
+def test_words_are_learned_from_the_training_rows_only():
+    X = pd.DataFrame({"text": lines(240), "n": range(240)})
+    encode = encoded("passthrough", X).named_steps["encode"]
+    fitted = clone(encode).fit(X.iloc[:120])
+    alone = clone(encode).fit(X.iloc[:120].copy())
+    assert np.array_equal(fitted.transform(X)[:120], alone.transform(X.iloc[:120]))
+    assert fitted.get_feature_names_out()[:2].tolist() == ["n", "text_0"]
+
+
+def test_a_table_with_texts_as_numbers():
+    made = numbers(pd.DataFrame({"text": lines(240), "n": range(240)}))
+    assert made.shape == (240, 1 + DIMENSIONS)

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import pickle
 import sys
 import warnings
 from urllib.error import HTTPError, URLError
@@ -11,7 +12,7 @@ from urllib.error import HTTPError, URLError
 import numpy as np
 import pandas as pd
 import pytest
-from one_source import read
+from one_source import read, refused
 from sklearn.datasets import load_breast_cancer
 from sklearn.utils import Bunch
 
@@ -19,23 +20,7 @@ from classay.expect import InputError
 from classay.tables.read import read_table
 
 FLOWERS = "width,height,kind\n1.5,2,rose\n2.5,3,tulip\n3.5,4,rose\n"
-
-
-@pytest.fixture
-def written(tmp_path):
-    """Write text or bytes to a file and return its path."""
-
-    def write(content, name="flowers.csv"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
-def refused(source, message, **options):
-    with pytest.raises(InputError, match=message):
-        read(source, **options)
+LAST = "Target: last column 'kind'. Use --target to choose another."
 
 
 def is_flowers(table):
@@ -62,21 +47,13 @@ def is_flowers(table):
 )
 def test_built_in_tables_have_their_labels(name, shape, labels):
     table = read(name)
-    assert table.audit.source == name
-    assert table.X.shape == shape
+    assert (table.audit.source, table.X.shape, table.notes) == (name, shape, ())
     assert sorted(set(table.y)) == labels
-    assert table.notes == ()
     assert "target" not in table.X
-
-
-def test_built_in_labels_belong_to_their_rows():
-    data = load_breast_cancer()
-    assert (read("breast_cancer").y.to_numpy() == data.target_names[data.target]).all()
-
-
-def test_an_unknown_name_suggests_the_nearest():
-    refused("iriss", "no file 'iriss'.*Did you mean iris.*breast_cancer, digits")
-    refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .*openml:NAME, or - for")
+    assert len(table.audit.columns) == shape[1] + 1
+    if name == "breast_cancer":
+        data = load_breast_cancer()
+        assert (table.y.to_numpy() == data.target_names[data.target]).all()
 
 
 # Text files
@@ -87,97 +64,94 @@ def test_an_unknown_name_suggests_the_nearest():
 def test_text_files_plain_and_packed(written, kind, pack):
     text = FLOWERS if kind == "csv" else FLOWERS.replace(",", "\t")
     ending = {None: "", gzip: ".gz", bz2: ".bz2", lzma: ".xz"}[pack]
-    content = pack.compress(text.encode()) if pack else text
-    table = read(written(content, f"flowers.{kind}{ending}"))
+    table = read(written(pack.compress(text.encode()) if pack else text, name=f"flowers.{kind}{ending}"))
     assert is_flowers(table)
     assert table.audit.source == f"flowers.{kind}{ending}"
+    assert table.notes == (LAST,)
 
 
-def test_the_last_column_is_the_target_and_said_so(written):
-    assert read(written(FLOWERS)).notes == ("Target: last column 'kind'. Use --target to choose another.",)
+@pytest.mark.parametrize(
+    "text",
+    [
+        FLOWERS.replace(",", ";"),
+        FLOWERS.replace(",", "\t"),
+        "\ufeff\n" + FLOWERS.replace(",", ", "),
+        "width,height,kind\n1.5,2,rose,\n2.5,3,tulip,\n3.5,4,rose,\n",
+    ],
+    ids=["semicolons", "tabs", "mark, blank line, spaces", "separator at the end"],
+)
+def test_forms_of_a_text_file(written, text):
+    assert is_flowers(read(written(text)))
 
 
 def test_a_chosen_target(written):
     table = read(written(FLOWERS.replace("4,", "3,")), target="height")
-    assert table.target == "height"
-    assert table.y.to_list() == [2, 3, 3]
+    assert (table.target, table.y.to_list(), table.notes) == ("height", [2, 3, 3], ())
     assert list(table.X) == ["width", "kind"]
-    assert table.notes == ()
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_the_separator_is_found(written, separator):
-    assert is_flowers(read(written(FLOWERS.replace(",", separator))))
 
 
 def test_separators_in_quotes_do_not_count(written):
-    table = read(written('"a;b;c;d",kind\n1,x\n2,y\n'))
-    assert list(table.X) == ["a;b;c;d"]
+    for mark in ("", "\ufeff"):
+        assert list(read(written(f'{mark}"a;b;c;d",kind\n1,x\n2,y\n')).X) == ["a;b;c;d"]
 
 
 @pytest.mark.slow
 def test_a_very_long_header(written):
     names = [f"column_{i}" for i in range(15_000)]
-    table = read(written("\n".join([",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")])))
+    table = read(written(",".join([*names, "kind"]), *(",".join(["1"] * 15_000 + [k]) for k in "xy")))
     assert table.X.shape == (2, 15_000)
 
 
 def test_decimal_commas_with_semicolons(written):
     table = read(written("size;share;kind\n1,5;-0,25;rose\n2;0,5;tulip\n"))
-    assert table.X["size"].to_list() == [1.5, 2]
-    assert table.X["share"].to_list() == [-0.25, 0.5]
-
-
-def test_a_byte_order_mark_blank_lines_and_spaces(written):
-    assert is_flowers(read(written("\ufeff\n" + FLOWERS.replace(",", ", "))))
-    assert list(read(written('\ufeff"a;b;c;d",kind\n1,x\n2,y\n')).X) == ["a;b;c;d"]
-
-
-def test_a_separator_at_the_end_of_each_row(written):
-    assert is_flowers(read(written("width,height,kind\n1.5,2,rose,\n2.5,3,tulip,\n3.5,4,rose,\n")))
+    assert table.X.to_dict("list") == {"size": [1.5, 2], "share": [-0.25, 0.5]}
 
 
 def test_missing_features_stay_missing(written):
-    assert read(written("a,b,kind\n1,NA,x\n,q,y\n")).X.isna().to_numpy().tolist() == [
-        [False, True],
-        [True, False],
-    ]
+    missing = read(written("a,b,kind\n1,NA,x\n,q,y\n")).X.isna()
+    assert missing.to_numpy().tolist() == [[False, True], [True, False]]
 
 
-def test_labels_of_every_kind(written):
-    """They are spelled as in the file, and whole numbers are numbers."""
-    assert read(written("a,y\n1,0\n2,1\n3,1 \n")).y.to_list() == [0, 1, 1]
-    assert read(written("a,y\n1,0\n2,-1\n3,-1\n")).y.dtype == np.int64
-    assert read(written("a,y\n1,0.0\n2,1.0\n3,1.0\n")).y.to_list() == ["0.0", "1.0", "1.0"]
-    assert read(written("a,y\n1,True\n2,False\n")).y.to_list() == ["True", "False"]
-    assert read(written("a,y\n1,no\n2,yes\n")).y.to_list() == ["no", "yes"]
-    assert read(written("a,y\n1,01\n2,1\n3,001\n")).y.to_list() == ["01", "1", "001"]
-    assert read(written("a,y\n1,0.5\n2,1.5\n3,0.5\n4,1.5\n")).y.to_list() == ["0.5", "1.5", "0.5", "1.5"]
-    assert read(written("a,y\n1,7\n2,seven\n")).y.to_list() == ["7", "seven"]
+@pytest.mark.parametrize(
+    ("spelled", "labels"),
+    [
+        (["0", "1", "1 "], [0, 1, 1]),
+        (["0", "-1", "-1"], [0, -1, -1]),
+        (["0.0", "1.0", "1.0"], ["0.0", "1.0", "1.0"]),
+        (["True", "False"], ["True", "False"]),
+        (["no", "yes"], ["no", "yes"]),
+        (["01", "1", "001"], ["01", "1", "001"]),
+        (["0.5", "1.5", "0.5", "1.5"], ["0.5", "1.5", "0.5", "1.5"]),
+        (["7", "seven"], ["7", "seven"]),
+    ],
+)
+def test_labels_are_spelled_as_in_the_file_and_whole_numbers_are_numbers(written, spelled, labels):
+    assert read(written("a,y", *(f"{i},{label}" for i, label in enumerate(spelled)))).y.to_list() == labels
 
 
 def test_columns_without_values_are_left_out_and_said(written):
     table = read(written("a,void,kind,\n1,,x,\n2,,y,\n"))
-    assert list(table.X) == ["a"]
-    assert table.target == "kind"
+    assert (list(table.X), table.target) == (["a"], "kind")
     assert "Dropped, without any value: void, Unnamed: 3." in table.notes
 
 
-def numbered(rows, kind="row-{}"):
-    lines = [f"{kind.format(i)},{i % 3},{'xy'[i % 2]}" for i in range(rows)]
-    return "\n".join(["id,a,kind", *lines])
+@pytest.mark.parametrize(
+    ("rows", "kind", "columns"),
+    [(21, "row-{}", ["a"]), (20, "row-{}", ["id", "a"]), (30, "{}", ["id", "a"]), (30, "row-{}", ["id", "a"])],
+    ids=["unique", "few rows", "numbers", "one value twice"],
+)
+def test_identifiers_are_left_out_and_said(written, rows, kind, columns):
+    names = [kind.format(8 if rows == 30 and i == 7 and kind != "{}" else i) for i in range(rows)]
+    table = read(written("id,a,kind", *(f"{name},{i % 3},{'xy'[i % 2]}" for i, name in enumerate(names))))
+    assert list(table.X) == columns
+    assert ("Dropped, because every value is unique: id." in table.notes) == (columns == ["a"])
 
 
-def test_identifiers_are_left_out_and_said(written):
-    table = read(written(numbered(21)))
-    assert list(table.X) == ["a"]
-    assert "Dropped, because every value is unique: id." in table.notes
-
-
-def test_few_rows_or_numbers_make_no_identifier(written):
-    assert list(read(written(numbered(20))).X) == ["id", "a"]
-    assert list(read(written(numbered(30, kind="{}"))).X) == ["id", "a"]
-    assert list(read(written(numbered(30).replace("row-7", "row-8"))).X) == ["id", "a"]
+def test_a_header_of_numbers_is_said(written):
+    rows = [f"{i},{i * 2.5},{i % 2}" for i in range(32)]
+    refused(written(*rows), r"same name \(0\).*If the first line is a row, add a header line")
+    assert any("add a header line" in note for note in read(written(*rows[2:])).notes)
+    assert not any("header" in note for note in read(written("a,b,y", *rows)).notes)
 
 
 # Mistakes in text files
@@ -191,100 +165,57 @@ def test_few_rows_or_numbers_make_no_identifier(written):
         ("a,b,kind\n", r"has a header \(a, b, kind\) but no rows"),
         ("kind\nx\ny\n", r"has one column with values \(kind\).*separator"),
         ("a,kind\n,x\n,y\n", r"has one column with values \(kind\)"),
-        (
-            "a,kind\n1,x\n2,\n3,y\n4,None\n",
-            "'kind' is missing in 2 of 4 rows .row 2, 4, counted from 1.*Drop",
-        ),
+        ("a,kind\n1,x\n2,\n3,y\n4,None\n", "'kind' is missing in 2 of 4 rows .row 2, 4, counted from 1.*Drop"),
         ("a,kind\n1,x,3\n2,y,4\n", "more fields than its header. Name every column"),
         ("a,kind\n1,x\n2,y,4\n", "cannot be read as .csv .*Expected 2 fields in line 3"),
-        ("größe,kind\n1,x\n".encode("latin-1"), "not text in UTF-8"),
         ("\n".join(["id,kind", *(f"r{i},{'xy'[i % 2]}" for i in range(30))]), "nothing to learn from.*id"),
+        ("\n".join(["a,n", *(f"{i % 2},{i * i}" for i in range(50))]), "looks like a regression target"),
+        ("\n".join(["a,n", *(f"{i},{i * 1.37 + 0.01}" for i in range(6))]), "'n' has 6 different values in 6 rows"),
+        ("\n".join(["a,n", *(f"{i % 2},t{i}" for i in range(50))]), "looks like text or an identifier"),
     ],
 )
 def test_mistakes_in_a_file(written, content, message):
     refused(written(content), message)
 
 
-def test_one_class(written):
-    with pytest.raises(
-        InputError, match=r"`y` has 1 class \('1.0'\); at least 2 are needed. Is the target column right"
-    ):
+def test_mistakes_in_the_names(tmp_path, written):
+    refused("iriss", "no file 'iriss'.*Did you mean iris.*breast_cancer, digits")
+    refused("nowhere/zzzzzzzz.csv", r"no file 'nowhere/zzzzzzzz.csv'[^?]*expected .*openml:NAME, or - for")
+    refused(tmp_path, "is a folder")
+    refused(written(FLOWERS), "no column 'kinds'. Did you mean kind.* It has width, height, kind", target="kinds")
+    refused(written("a,b,kind\n1,,x\n2,,y\n"), "'b' is missing in 2 of 2 rows", target="b")
+    for name in ("table.xlsx", "table.pkl", "table.npz.gz", "table"):
+        refused(written("x", name=name), "unknown type; expected a .csv or .tsv")
+    with pytest.raises(InputError, match=r"`y` has 1 class \('1.0'\); at least 2 are needed. Is the target column"):
         read_table(written("a,kind\n1,1.0\n2,1.0\n"))
 
 
-def test_a_missing_target_lists_the_columns(written):
-    refused(
-        written(FLOWERS),
-        "has no column 'kinds'. Did you mean kind.* It has width, height, kind",
-        target="kinds",
-    )
-
-
-def test_a_target_without_any_value_is_missing_not_left_out(written):
-    refused(written("a,b,kind\n1,,x\n2,,y\n"), "'b' is missing in 2 of 2 rows", target="b")
-
-
-@pytest.mark.parametrize("rows", [6, 300])
-def test_a_continuous_target(written, rows):
-    content = "\n".join(["a,price", *(f"{i},{i * 1.37 + 0.01}" for i in range(rows))])
-    refused(
-        written(content),
-        f"'price' has {rows} different values in {rows} rows; it looks like a regression target",
-    )
-
-
-def test_many_whole_numbers_or_texts_are_no_classes(written):
-    refused(
-        written("\n".join(["a,n", *(f"{i % 2},{i * i}" for i in range(50))])),
-        "looks like a regression target",
-    )
-    refused(written("\n".join(["a,n", *(f"{i % 2},t{i}" for i in range(50))])), "looks like text or an identifier")
-
-
 def test_many_classes_with_several_rows_are_classes(written):
-    table = read(written("\n".join(["a,n", *(f"{i},c{i % 40}" for i in range(120))])))
-    assert table.y.nunique() == 40
+    assert read(written("a,n", *(f"{i},c{i % 40}" for i in range(120)))).y.nunique() == 40
 
 
 def test_damaged_packed_files(written):
     whole = gzip.compress(("a,kind\n" + "".join(f"{i * 7919 % 1009},x\n" for i in range(5000))).encode())
-    refused(written(whole[: len(whole) // 2], "half.csv.gz"), "half.csv.gz' cannot be read")
-    refused(written(b"plain text", "fake.csv.gz"), "cannot be read")
-    refused(written(b"plain text", "fake.csv.xz"), "cannot be read")
-    refused(written(b"plain text", "fake.csv.bz2"), "cannot be read")
-    refused(written(gzip.compress(b""), "void.csv.gz"), "is empty")
-
-
-def test_folders_and_unknown_kinds(tmp_path, written):
-    refused(tmp_path, "is a folder")
-    refused(written("x", "table.xlsx"), "unknown type; expected a .csv or .tsv")
-    refused(written("x", "table.pkl"), "unknown type")
-    refused(written("x", "table.npz.gz"), "unknown type")
-    refused(written("x", "table"), "unknown type")
+    refused(written(whole[: len(whole) // 2], name="half.csv.gz"), "half.csv.gz' cannot be read")
+    for ending in ("gz", "xz", "bz2"):
+        refused(written(b"plain text", name=f"fake.csv.{ending}"), "cannot be read")
+    refused(written(gzip.compress(b""), name="void.csv.gz"), "is empty")
 
 
 # Parquet
 
 
-def test_parquet(tmp_path):
+def test_parquet(tmp_path, written, monkeypatch):
     pytest.importorskip("pyarrow")
     frame = pd.read_csv(io.StringIO(FLOWERS)).astype({"kind": pd.CategoricalDtype(["rose", "tulip", "unused"])})
-    frame.index = pd.Index([5, 6, 7], name="row")
-    frame.to_parquet(tmp_path / "flowers.parquet")
+    frame.set_axis(pd.Index([5, 6, 7], name="row")).to_parquet(tmp_path / "flowers.parquet")
     table = read(tmp_path / "flowers.parquet")
     assert is_flowers(table)
     assert not isinstance(table.y.dtype, pd.CategoricalDtype)
     assert table.X.index.to_list() == [0, 1, 2]
-
-
-def test_what_is_no_parquet(written):
-    pytest.importorskip("pyarrow")
-    refused(written(FLOWERS, "fake.parquet"), "cannot be read as .parquet")
-
-
-def test_parquet_without_pyarrow_names_the_extra(written, monkeypatch):
+    refused(written(FLOWERS, name="fake.parquet"), "cannot be read as .parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    refused(written(b"PAR1", "t.parquet"), r'pip install "classay\[parquet\]"')
+    refused(written(b"PAR1", name="t.parquet"), r'pip install "classay\[parquet\]"')
 
 
 # ARFF
@@ -293,29 +224,38 @@ ARFF = """% flowers
 @RELATION flowers
 @ATTRIBUTE width NUMERIC
 @ATTRIBUTE colour {red, blue}
+@ATTRIBUTE code {1, 2}
 @ATTRIBUTE kind {rose,tulip}
 @DATA
-1.5,red,rose
-?,blue,tulip
-3.5,?,rose
+1.5,red,1,rose
+?,blue,2,tulip
+3.5,?,1,rose
 """
 
 
 @pytest.mark.parametrize("name", ["flowers.arff", "flowers.arff.gz"])
 def test_arff(written, name):
-    table = read(written(gzip.compress(ARFF.encode()) if name.endswith("gz") else ARFF, name))
+    table = read(written(gzip.compress(ARFF.encode()) if name.endswith("gz") else ARFF, name=name))
     assert table.y.to_list() == ["rose", "tulip", "rose"]
     assert table.X["width"].isna().to_list() == [False, True, False]
     assert table.X["colour"].isna().to_list() == [False, False, True]
-    assert table.X["colour"][1] == "blue"
-    assert "last column 'kind'" in table.notes[0]
+    assert table.X["code"].to_list() == ["1", "2", "1"]  # declared as categories
+    assert table.notes[0] == LAST
 
 
-def test_arff_that_cannot_be_read(written):
-    refused(written(ARFF.replace("NUMERIC", "STRING"), "s.arff"), "cannot be read as .arff .*save it as CSV")
-    refused(written("@RELATION x\nnonsense\n", "n.arff"), "cannot be read as .arff")
-    refused(written(ARFF.replace("1.5,red,rose", "{0 1.5, 2 rose}"), "sparse.arff"), "cannot be read as .arff")
-    refused(written(ARFF.split("1.5")[0], "void.arff"), "no rows")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (ARFF.replace("NUMERIC", "STRING"), "cannot be read as .arff .*save it as CSV"),
+        ("@RELATION x\nnonsense\n", "cannot be read as .arff"),
+        (ARFF.replace("1.5,red,1,rose", "{0 1.5, 2 rose}"), "cannot be read as .arff"),
+        (ARFF.split("1.5")[0], "no rows"),
+        (ARFF.replace("1,rose", "1,rose,5", 1), "5 values in line 8; expected 4"),
+        (ARFF.replace("1,rose", "1", 1), "3 values in line 8; expected 4"),
+    ],
+)
+def test_arff_that_cannot_be_read(written, content, message):
+    refused(written(content, name="t.arff"), message)
 
 
 # NumPy archives
@@ -326,11 +266,10 @@ def test_npz(tmp_path):
     for keys in (("X", "y"), ("x", "y"), ("X", "Y")):
         np.savez(tmp_path / "t.npz", **dict(zip(keys, (X, y))))
         table = read(tmp_path / "t.npz")
-        assert table.X.to_numpy().tolist() == X.tolist()
-        assert list(table.X.columns) == ["0", "1"]
-        assert table.y.to_list() == ["a", "b", "a"]
-        assert table.target == "y"
-        assert table.notes == ()
+        assert table.X.to_dict("list") == {"0": [0, 2, 4], "1": [1, 3, 5]}
+        assert (table.y.to_list(), table.target, table.notes) == (["a", "b", "a"], "y", ())
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array([b"no", b"yes"]))
+    assert read(tmp_path / "t.npz").y.to_list() == ["no", "yes"]
 
 
 def test_npz_of_images_in_two_parts(tmp_path):
@@ -345,9 +284,9 @@ def test_npz_of_images_in_two_parts(tmp_path):
     assert len(read(tmp_path / "t.npz").X) == 5
 
 
-def test_npz_labels_as_bytes(tmp_path):
-    np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array([b"no", b"yes"]))
-    assert read(tmp_path / "t.npz").y.to_list() == ["no", "yes"]
+class Trap:
+    def __reduce__(self):
+        return print, ("unpickled",)
 
 
 @pytest.mark.parametrize(
@@ -358,32 +297,21 @@ def test_npz_labels_as_bytes(tmp_path):
         ({"X": np.eye(3), "y": [0, 1]}, r"X of shape \(3, 3\) and y of shape \(2,\)"),
         ({"X": [1, 2], "y": [0, 1]}, r"X of shape \(2,\)"),
         ({"X": np.eye(2), "y": np.eye(2)}, r"y of shape \(2, 2\)"),
-        ({"X": np.eye(2), "y": np.array(["a", None], dtype=object)}, "cannot be read.*allow_pickle"),
+        ({"X": np.eye(2), "y": np.array([Trap(), Trap()], dtype=object)}, "cannot be read.*allow_pickle"),
     ],
 )
-def test_mistakes_in_npz(tmp_path, arrays, message):
+def test_mistakes_in_npz(tmp_path, arrays, message, capfd):
     np.savez(tmp_path / "t.npz", **arrays)
     refused(tmp_path / "t.npz", message)
+    assert capfd.readouterr().out == ""  # nothing is unpickled
 
 
-def test_what_is_no_npz(tmp_path, written):
+def test_what_is_no_npz(tmp_path, written, capfd):
     with (tmp_path / "one.npz").open("wb") as file:
         np.save(file, np.eye(2))
     refused(tmp_path / "one.npz", "contains one array")
-    refused(written("hello", "t.npz"), "cannot be read as .npz")
-
-
-class Trap:
-    def __reduce__(self):
-        return print, ("unpickled",)
-
-
-def test_nothing_is_unpickled(tmp_path, written, capfd):
-    import pickle
-
-    refused(written(pickle.dumps(Trap()), "bare.npz"), "cannot be read")
-    np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array([Trap(), Trap()], dtype=object))
-    refused(tmp_path / "t.npz", "cannot be read")
+    refused(written("hello", name="t.npz"), "cannot be read as .npz")
+    refused(written(pickle.dumps(Trap()), name="bare.npz"), "cannot be read")
     assert capfd.readouterr().out == ""
 
 
@@ -415,8 +343,7 @@ def test_openml_by_name_and_number(openml):
     queries = openml(Bunch(frame=frame, target_names=["kind"]))
     table = read("openml:flowers")
     assert is_flowers(table)
-    assert table.audit.source == "openml:flowers"
-    assert table.notes == ()
+    assert (table.audit.source, table.notes) == ("openml:flowers", ())
     read("openml:61")
     assert [next(iter(query.items())) for query in queries] == [("name", "flowers"), ("data_id", 61)]
 
@@ -429,10 +356,7 @@ def test_labels_of_mixed_types_become_texts(openml):
 
 def test_openml_remarks_and_tables_without_a_target(openml):
     openml(Bunch(frame=pd.read_csv(io.StringIO(FLOWERS)), target_names=[]), warning="Several\nversions exist.")
-    assert read("openml:flowers").notes == (
-        "OpenML: Several versions exist.",
-        "Target: last column 'kind'. Use --target to choose another.",
-    )
+    assert read("openml:flowers").notes == ("OpenML: Several versions exist.", LAST)
 
 
 @pytest.mark.parametrize(
@@ -449,41 +373,27 @@ def test_openml_failures(openml, error, message):
     refused("openml:flowers", message)
 
 
-def test_a_header_of_numbers_is_said(tmp_path):
-    path = tmp_path / "bare.csv"
-    path.write_text("\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(30)))
-    refused(path, r"same name \(0\).*If the first line is a row, add a header line")
-    path.write_text("\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(2, 32)))
-    assert any("add a header line" in note for note in read(path).notes)
-    path.write_text("a,b,y\n" + "\n".join(f"{i},{i * 2.5},{i % 2}" for i in range(30)))
-    assert not any("header" in note for note in read(path).notes)
+# Chosen columns
 
 
-def test_texts_are_kept_though_all_differ(tmp_path):
-    path = tmp_path / "intents.csv"
-    path.write_text("utterance,intent,text\n" + "\n".join(f"say {i},{'ab'[i % 2]},t{i}" for i in range(30)))
-    table = read(path, "intent", "utterance")
-    assert list(table.X) == ["utterance"]
-    with pytest.raises(InputError, match="uterance"):
-        read(path, "intent", "uterance")
-    with pytest.raises(InputError, match="both"):
-        read(path, "intent", "intent")
+def test_texts_are_kept_though_all_differ(written):
+    path = written("utterance,intent,text", *(f"say {i},{'ab'[i % 2]},t{i}" for i in range(30)))
+    assert list(read(path, "intent", "utterance").X) == ["utterance"]
     assert read(path, text="text").target == "intent"
+    refused(path, "uterance", target="intent", text="uterance")
+    refused(path, "both", target="intent", text="intent")
 
 
-def test_a_target_of_numbers(tmp_path):
+def test_a_target_of_numbers(written):
     """As a regressor learns it: any numbers, in the format of the file, and in that of the first table."""
-    path, more = tmp_path / "prices.csv", tmp_path / "more.csv"
-    path.write_text("a;price\n" + "\n".join(f"{i};1.{i:03},5" for i in range(30)))
-    table = read_table(path, "price", numbers=True)
+    table = read_table(written("a;price", *(f"{i};1.{i:03},5" for i in range(30))), "price", numbers=True)
     assert table.y.tolist() == [1000.5 + i for i in range(30)]
     assert table.audit.classes == ()
-    more.write_text("a;price\n1;1.250\n2;1.750\n")  # thousands, as the first table shows
+    more = written("a;price\n1;1.250\n2;1.750\n", name="more.csv")  # thousands, as the first table shows
     assert read_table(more, "price", like=table, numbers=True).y.tolist() == [1250.0, 1750.0]
-    path.write_text("a,price\n" + "\n".join(f"{i},{'lots' if i == 3 else i}" for i in range(60)))
-    refused(path, "1 value that cannot be read as a number .'lots'", target="price", numbers=True)
-    path.write_text("a,price\n" + "\n".join(f"{i},{'' if i == 3 else i / 7}" for i in range(60)))
-    table = read(path, "price", numbers=True)
-    assert len(table.y) == len(table.X) == 59
-    path.write_text("a,price\n" + "\n".join(f"{i},{'high' if i % 2 else 'low'}" for i in range(60)))
-    refused(path, "a regressor needs numbers", target="price", numbers=True)
+    gap = read(written("a,price", *(f"{i},{'' if i == 3 else i / 7}" for i in range(60))), "price", numbers=True)
+    assert len(gap.y) == len(gap.X) == 59
+    word = written("a,price", *(f"{i},{'lots' if i == 3 else i}" for i in range(60)))
+    refused(word, "1 value that cannot be read as a number .'lots'", target="price", numbers=True)
+    words = written("a,price", *(f"{i},{'high' if i % 2 else 'low'}" for i in range(60)))
+    refused(words, "a regressor needs numbers", target="price", numbers=True)
