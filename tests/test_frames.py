@@ -189,42 +189,58 @@ FRAMES = {
 SCHEME = classay.Subsets(4)
 
 
-@pytest.fixture(params=sorted(FRAMES))
-def foreign(request):
-    return FRAMES[request.param]
+def recorded(X, y):
+    learner = make_pipeline(make_column_transformer(("passthrough", list(pandas_of(X).columns[:3:2]))), GaussianNB())
+    record = classay.record(learner, X, y, SCHEME, repeats=1, executor=1, probes=X[:9])
+    assert list(record.probes.columns) == list(pandas_of(X).columns)
+    return record.labels, record.probe_labels, record.about["data"]
 
 
-def test_record(foreign):
-    learner = make_pipeline(make_column_transformer(("passthrough", [X.columns[0], X.columns[2]])), GaussianNB())
-    ours = classay.record(learner, X, Y, SCHEME, repeats=1, executor=1, probes=X.iloc[:9])
-    theirs = classay.record(learner, *foreign, SCHEME, repeats=1, executor=1, probes=foreign[0][:9])
-    np.testing.assert_array_equal(ours.labels, theirs.labels)
-    np.testing.assert_array_equal(ours.probe_labels, theirs.probe_labels)
-    assert list(theirs.probes.columns) == list(X.columns)
-    assert ours.about["data"] == theirs.about["data"]
+def swept(X, y):
+    tree = DecisionTreeClassifier(random_state=0)
+    return (classay.sweep(tree, X, y, "max_depth", [1, 2], SCHEME, repeats=1, executor=1).to_frame(),)
 
 
-def test_sweep(foreign):
-    settings = ("max_depth", [1, 2], SCHEME)
-    ours = classay.sweep(DecisionTreeClassifier(random_state=0), X, Y, *settings, repeats=1, executor=1)
-    theirs = classay.sweep(DecisionTreeClassifier(random_state=0), *foreign, *settings, repeats=1, executor=1)
-    pd.testing.assert_frame_equal(ours.to_frame(), theirs.to_frame())
+def measured(X, y):
+    found = classay.complexity(X, y)
+    return found.values, found.geometry.feature_names, found.score(X[:5])
 
 
-def test_complexity(foreign):
-    ours, theirs = classay.complexity(X, Y), classay.complexity(*foreign)
-    np.testing.assert_array_equal(ours.values, theirs.values)
-    assert theirs.geometry.feature_names == tuple(X.columns)
-    pd.testing.assert_frame_equal(ours.score(X.iloc[:5]), theirs.score(foreign[0][:5]))
+def sliced(X, y):
+    wrong = np.asarray(y) == 1
+    found = classay.slices(X, pl.Series("wrong", wrong) if isinstance(X, pl.DataFrame) else pa.array(wrong))
+    return found.to_frame()["condition"].tolist(), found.slices[0].rows(X)
 
 
-def test_slices(foreign):
-    table, _ = foreign
-    wrong = (Y == 1).to_numpy()
-    theirs = pl.Series("wrong", wrong) if isinstance(table, pl.DataFrame) else pa.array(wrong)
-    ours = classay.slices(X, wrong)
-    np.testing.assert_array_equal(ours.to_frame()["condition"], classay.slices(table, theirs).to_frame()["condition"])
-    np.testing.assert_array_equal(ours.slices[0].rows(X), ours.slices[0].rows(table))
+def monitored(X, y):
+    monitor = classay.DriftMonitor(GaussianNB(), draws=40, n_probes=50, executor=1).fit(X, y, batch_size=40)
+    return (monitor.update(X[40:80], y[40:80]).agreement_reference,)
+
+
+def preferred(X, y):
+    concepts = ("`petal length (cm)` < 2", "`sepal width (cm)` < 3")
+    found = classay.preference(GaussianNB(), *concepts, attributes=X, n_samples=40, budget=60, executor=1)
+    return (found.to_frame(),)
+
+
+def characterized(X, y):
+    settings = {"splits": 4, "repeats": 1, "n_probes": 50, "executor": 1}
+    figures = classay.characterize({"bayes": GaussianNB()}, X, y, **settings).to_frame()
+    return (figures[~figures["figure"].str.contains("seconds|time")].reset_index(drop=True),)
+
+
+VERBS = [recorded, swept, measured, sliced, monitored, preferred]
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("verb", [*VERBS, pytest.param(characterized, marks=pytest.mark.slow)])
+def test_a_verb_gives_the_figures_of_the_same_table_in_pandas(verb, library):
+    table, labels = FRAMES[library]
+    for ours, theirs in zip(verb(X, Y), verb(table, labels), strict=True):
+        if isinstance(ours, pd.DataFrame):
+            pd.testing.assert_frame_equal(ours, theirs)
+        else:
+            np.testing.assert_array_equal(ours, theirs)
 
 
 def test_slices_of_a_pandas_table_with_an_index_and_a_foreign_column():
@@ -233,42 +249,13 @@ def test_slices_of_a_pandas_table_with_an_index_and_a_foreign_column():
     assert len(classay.slices(table, pl.Series(wrong)).slices) == len(classay.slices(X, wrong).slices)
 
 
-def test_accuracy_curve_of_scores(foreign):
+@pytest.mark.parametrize("form", [pl.DataFrame, pa.table])
+def test_accuracy_curve_of_scores(form):
     scores = LogisticRegression(max_iter=1000).fit(X, Y).predict_proba(X)
     named = pd.DataFrame(scores, columns=["a", "b", "c"])
     letters = np.array(["a", "b", "c"])[Y]
-    theirs = pl.DataFrame(named.to_dict("list")) if isinstance(foreign[0], pl.DataFrame) else pa.table(named)
     ours = classay.accuracy_curve(named, letters).to_frame()
-    pd.testing.assert_frame_equal(ours, classay.accuracy_curve(theirs, list(letters)).to_frame())
-
-
-def test_drift_monitor(foreign):
-    table, labels = foreign
-    settings = {"draws": 40, "n_probes": 50, "executor": 1}
-    ours = classay.DriftMonitor(GaussianNB(), **settings).fit(X, Y, batch_size=40)
-    theirs = classay.DriftMonitor(GaussianNB(), **settings).fit(table, labels, batch_size=40)
-    first = ours.update(X.iloc[40:80], Y.iloc[40:80])
-    assert theirs.update(table[40:80], labels[40:80]).agreement_reference == first.agreement_reference
-
-
-def test_preference_over_rows(foreign):
-    concepts = ("`petal length (cm)` < 2", "`sepal width (cm)` < 3")
-    settings = {"n_samples": 40, "budget": 60, "executor": 1}
-    answers = [
-        classay.preference(GaussianNB(), *concepts, attributes=rows, **settings).to_frame() for rows in (X, foreign[0])
-    ]
-    pd.testing.assert_frame_equal(*answers)
-
-
-@pytest.mark.slow
-def test_characterize(foreign):
-    settings = {"splits": 4, "repeats": 1, "n_probes": 50, "executor": 1}
-    figures = [
-        classay.characterize({"bayes": GaussianNB()}, rows, labels, **settings).to_frame()
-        for rows, labels in ((X, Y), foreign)
-    ]
-    same = [each[~each["figure"].str.contains("seconds|time")].reset_index(drop=True) for each in figures]
-    pd.testing.assert_frame_equal(*same)
+    pd.testing.assert_frame_equal(ours, classay.accuracy_curve(form(named.to_dict("list")), list(letters)).to_frame())
 
 
 def test_a_learner_with_categories_sees_them():
