@@ -103,3 +103,12 @@ def true_accuracy(source: Source, sizes: list[int], seed: int = 99, draws: int =
         for draw in range(draws)
     ]
     return np.mean(values, axis=0)
+
+
+def gaussian_scores(
+    n_classes: int, rows: int, dimensions: int, noise: float, rng: Rng
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the best classifier of a Gaussian channel: stimulus normal, response with normal noise."""
+    centres, y = rng.normal(size=(K, dimensions)), np.repeat(np.arange(K), rows)
+    responses = centres[y] + noise * rng.normal(size=(y.size, dimensions))
+    return responses @ centres.T - (centres**2).sum(axis=1) / 2, y

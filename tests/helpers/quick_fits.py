@@ -14,12 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
-def quick_refit(bench, task):
+def quick_refit(bench, sample, refits):
     """What a calibration reads of `refit`, for a tree, LogisticRegression() of two classes or Ridge()."""
-    subset, rows, (refit,) = task
-    X, y = bench.X[rows], bench.y[rows]
+    X, y = bench.X[sample.rows], bench.y[sample.rows]
     if isinstance(bench.learner, (DecisionTreeClassifier, DecisionTreeRegressor)):
-        predict = _tree(bench.learner, X, y, bench.random_states(subset, refit)["random_state"])
+        predict = _tree(bench.learner, X, y, bench.random_states(sample, refits[0])["random_state"])
     else:
         weights = (_logistic if isinstance(bench.learner, LogisticRegression) else _ridge)(X, y.astype(float))
 

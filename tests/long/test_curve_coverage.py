@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from class_worlds import gaussian_scores
 
 import classay
 
@@ -12,19 +13,12 @@ LEAST, MOST = 0.92, 0.995
 """About 93 to 98 %, with what 300 runs leave open; the jackknife is too wide, not too narrow, where k is near K."""
 
 
-def drawn(rng, K, dimensions, noise, rows):
-    """Scores of Gaussian classes, by their true means: what a marginal classifier that knew them would give."""
-    means = rng.normal(size=(K, dimensions))
-    y = np.repeat(np.arange(K), rows)
-    x = means[y] + noise * rng.normal(size=(y.size, dimensions))
-    return x @ means.T - (means**2).sum(axis=1) / 2, y
-
-
 def expected(sizes, dimensions, noise):
     """Accuracy over all draws of classes, from many more of them."""
     rng = np.random.default_rng(10**6)
     found = [
-        classay.Ranks.from_scores(*drawn(rng, 2000, dimensions, noise, 5)).evidence().accuracy(sizes) for _ in range(8)
+        classay.Ranks.from_scores(*gaussian_scores(2000, 5, dimensions, noise, rng)).evidence().accuracy(sizes)
+        for _ in range(8)
     ]
     return np.mean(found, axis=0)
 
@@ -36,7 +30,7 @@ def test_band_over_classes(dimensions, noise, K, rows):
     truth = expected(sizes, dimensions, noise)
     above, below, width = np.zeros((3, sizes.size))
     for seed in range(RUNS):
-        curve = classay.accuracy_curve(*drawn(np.random.default_rng(seed), K, dimensions, noise, rows))
+        curve = classay.accuracy_curve(*gaussian_scores(K, rows, dimensions, noise, np.random.default_rng(seed)))
         low, high = curve.low[sizes - 1], curve.high[sizes - 1]
         above += low > truth
         below += high < truth

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from class_worlds import gaussian_scores
 
 from classay import accuracy_curve, information
 from classay.classes.information.bayes import lower_bound
@@ -25,24 +26,17 @@ SETTINGS = [
 ]
 
 
-def gaussian(n_classes, rows, dimensions, noise, rng):
-    """Scores of the best classifier of a Gaussian channel: stimulus normal, response with normal noise."""
-    centres, y = rng.normal(size=(n_classes, dimensions)), np.repeat(np.arange(n_classes), rows)
-    responses = centres[y] + noise * rng.normal(size=(y.size, dimensions))
-    return responses @ centres.T - (centres**2).sum(axis=1) / 2, y
-
-
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_gaussian_channels(setting):
     n_classes, _, dimensions, noise = setting
     rng = np.random.default_rng(0)
-    curves = [Ranks.from_scores(*gaussian(*setting, rng)).evidence().accuracy() for _ in range(DRAWS)]
+    curves = [Ranks.from_scores(*gaussian_scores(*setting, rng)).evidence().accuracy() for _ in range(DRAWS)]
     population, sizes = np.mean(curves, axis=0), log_spaced_sizes(n_classes)
     implied = max(fit_mean_top(population[sizes - 1], sizes), 0.0) ** 2 / 2
     truth = dimensions / 2 * math.log1p(noise**-2)
     missed = dict.fromkeys(["guaranteed", "of 5 classes", "jackknife", "information", "too high", "too low"], 0)
     for _ in range(RUNS):
-        curve = accuracy_curve(*gaussian(*setting, rng))
+        curve = accuracy_curve(*gaussian_scores(*setting, rng))
         missed["guaranteed"] += curve.bayes_bound().low > population[-1]
         missed["of 5 classes"] += curve.bayes_bound(k=5).low > population[4]
         missed["jackknife"] += curve.bayes_bound(method="jackknife").low > population[-1]
