@@ -109,6 +109,6 @@ def gaussian_scores(
     n_classes: int, rows: int, dimensions: int, noise: float, rng: Rng
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of the best classifier of a Gaussian channel: stimulus normal, response with normal noise."""
-    centres, y = rng.normal(size=(K, dimensions)), np.repeat(np.arange(K), rows)
+    centres, y = rng.normal(size=(n_classes, dimensions)), np.repeat(np.arange(n_classes), rows)
     responses = centres[y] + noise * rng.normal(size=(y.size, dimensions))
     return responses @ centres.T - (centres**2).sum(axis=1) / 2, y
