@@ -202,4 +202,4 @@ def test_what_is_no_table():
 
 
 def test_a_record_has_the_name_that_is_given():
-    assert Labelings.from_frame(long_table(), **ROLES, groups="length", name="prompts").name == "prompts"
+    assert Labelings.from_frame(long_table(), **ROLES, name="prompts").name == "prompts"

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay.engine.pool import TimeLimitExceeded
-from classay.learner.fitting.paths import SharedPath, fitted, is_count, path_for, positive, register, shared
+from classay.learner.fitting.paths import SharedPath, path_for, register, shared
 
 
 @pytest.mark.parametrize(
@@ -206,16 +206,12 @@ def test_a_third_party_adds_a_path_with_one_small_class():
 
     @register
     class TreesOfBoosters(SharedPath):
+        LEARNERS: ClassVar = {Booster: ("n_estimators",)}
         KIND, EXACT = "prefixes of the trees", True
 
         @classmethod
-        def applies(cls, learner, param_name, values):
-            return type(learner) is Booster and param_name == "n_estimators" and all(map(is_count, values))
-
-        @classmethod
-        def along(cls, learner, param_name, values, X, y, asked):
-            booster = fitted(learner, param_name, max(values), X, y)
-            for value in positive(values):
+        def read(cls, booster, values, asked):
+            for value in values:
                 yield value, booster.predict(asked, iteration_range=(0, value))
 
     assert path_for(learner, "booster__n_estimators", [2, 4, 8]) is TreesOfBoosters

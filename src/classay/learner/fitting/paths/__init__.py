@@ -14,8 +14,11 @@
 
 from __future__ import annotations
 
-# Each registers its paths.
-from . import ensembles, iterates, kernels, neighbours, trees  # noqa: F401
-from .shared import SharedPath, fitted, is_count, path_for, positive, register
+# Each registers its paths; where several apply, the last is used: kernels share more than values past convergence.
+from . import trees  # noqa: F401
 
-__all__ = ["SharedPath", "fitted", "is_count", "path_for", "positive", "register"]
+# isort: split
+from . import ensembles, iterates, kernels, neighbours  # noqa: F401
+from .shared import SharedPath, fitted, path_for, register
+
+__all__ = ["SharedPath", "fitted", "path_for", "register"]

@@ -6,9 +6,8 @@ than i members. Votes are added in scikit-learn's order, so that even ties are r
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs  # comes with scikit-learn, whose own count of jobs is needed
@@ -23,7 +22,7 @@ from sklearn.ensemble import (
 from sklearn.utils.validation import validate_data
 
 from ....arrays import Floats
-from .shared import SharedPath, fitted, is_count, positive, register
+from .shared import SharedPath, register
 
 PREFIXES = "prefixes of the ensemble"
 
@@ -34,30 +33,17 @@ class ForestPrefixes(SharedPath):
     finish; here they are added in the order of the trees, which is one of those orders.
     """
 
-    PARAMETERS = ("n_estimators",)
-    KIND = PREFIXES
-    EXACT = True
+    LEARNERS = dict.fromkeys((RandomForestClassifier, ExtraTreesClassifier), ("n_estimators",))
+    KIND, EXACT = PREFIXES, True
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own forest, and all values are whole numbers."""
-        forests = (RandomForestClassifier, ExtraTreesClassifier)
-        return type(learner) in forests and param_name == "n_estimators" and all(map(is_count, values))
-
-    @classmethod
-    def along(
-        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
-    ) -> Iterator[tuple[Any, Any]]:
+    def read(cls, forest: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
         """Add up the votes tree by tree."""
-        wanted = positive(values)
-        if not wanted:
-            return
-        forest = fitted(learner, param_name, wanted[-1], X, y)
         leaves = forest.apply(asked)
         votes: Floats = np.zeros((leaves.shape[0], len(forest.classes_)))
         for size, tree in enumerate(forest.estimators_, start=1):
             votes += tree.tree_.value[leaves[:, size - 1], 0, :]
-            if size in wanted:
+            if size in values:
                 yield size, forest.classes_.take(np.argmax(votes / size, axis=1), axis=0)
 
 
@@ -65,33 +51,21 @@ class ForestPrefixes(SharedPath):
 class BaggingPrefixes(SharedPath):
     """Bagging of any learner, over rows and over columns."""
 
-    PARAMETERS = ("n_estimators",)
-    KIND = PREFIXES
-    EXACT = True
+    LEARNERS: ClassVar = {BaggingClassifier: ("n_estimators",)}
+    KIND, EXACT = PREFIXES, True
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own bagging, and all values are whole numbers."""
-        return type(learner) is BaggingClassifier and param_name == "n_estimators" and all(map(is_count, values))
-
-    @classmethod
-    def along(
-        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
-    ) -> Iterator[tuple[Any, Any]]:
+    def read(cls, bag: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
         """Add up the votes member by member, or, as scikit-learn does with several jobs, job by job."""
-        wanted = positive(values)
-        if not wanted:
-            return
-        bag = fitted(learner, param_name, wanted[-1], X, y)
         rows = validate_data(bag, asked, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False, reset=False)
         each = (
             _votes(member, rows[:, columns], len(bag.classes_))
             for member, columns in zip(bag.estimators_, bag.estimators_features_)
         )
         jobs = effective_n_jobs(bag.n_jobs)
-        sums = _running(each) if jobs == 1 else _by_job(list(each), jobs, wanted)
+        sums = _running(each) if jobs == 1 else _by_job(list(each), jobs, values)
         for size, votes in sums:
-            if size in wanted:
+            if size in values:
                 yield size, bag.classes_.take(np.argmax(votes / size, axis=1), axis=0)
 
 
@@ -132,30 +106,17 @@ STAGES = "predictions by stage"
 class GradientStages(SharedPath):
     """Gradient boosting, by trees or by histograms."""
 
-    PARAMETERS = ("n_estimators", "max_iter")
-    KIND = STAGES
-    EXACT = True
+    LEARNERS: ClassVar = {GradientBoostingClassifier: ("n_estimators",), HistGradientBoostingClassifier: ("max_iter",)}
+    KIND, EXACT = STAGES, True
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own gradient boosting, and all values are whole numbers."""
-        known = {GradientBoostingClassifier: "n_estimators", HistGradientBoostingClassifier: "max_iter"}
-        return known.get(type(learner)) == param_name and all(map(is_count, values))
-
-    @classmethod
-    def along(
-        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
-    ) -> Iterator[tuple[Any, Any]]:
+    def read(cls, boosted: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
         """Read the labels off after each stage."""
-        wanted = positive(values)
-        if not wanted:
-            return
-        boosted = fitted(learner, param_name, wanted[-1], X, y)
         stage = 0
         for stage, labels in enumerate(boosted.staged_predict(asked), start=1):
-            if stage in wanted:
+            if stage in values:
                 yield stage, np.reshape(labels, -1)  # for one row, some return a bare label
-        for value in wanted:
+        for value in values:
             if 0 < stage < value:
                 yield value, np.reshape(labels, -1)
 
@@ -166,27 +127,15 @@ class AdaBoostStages(SharedPath):
     change a tie; here they are added as in `predict`.
     """
 
-    PARAMETERS = ("n_estimators",)
-    KIND = STAGES
-    EXACT = True
+    LEARNERS: ClassVar = {AdaBoostClassifier: ("n_estimators",)}
+    KIND, EXACT = STAGES, True
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own AdaBoost, and all values are whole numbers."""
-        return type(learner) is AdaBoostClassifier and param_name == "n_estimators" and all(map(is_count, values))
-
-    @classmethod
-    def along(
-        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
-    ) -> Iterator[tuple[Any, Any]]:
+    def read(cls, boosted: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
         """Add up the weighted votes stage by stage."""
-        wanted = positive(values)
-        if not wanted:
-            return
-        boosted = fitted(learner, param_name, wanted[-1], X, y)
         classes = boosted.classes_
         if len(classes) < 2:  # only one prediction is possible
-            yield from ((value, boosted.predict(asked)) for value in wanted)
+            yield from ((value, boosted.predict(asked)) for value in values)
             return
         rows = validate_data(boosted, asked, accept_sparse=["csr", "csc"], dtype=None, reset=False)
         votes: Any = 0
@@ -194,7 +143,7 @@ class AdaBoostStages(SharedPath):
         for stage, (member, weight) in enumerate(zip(boosted.estimators_, boosted.estimator_weights_), start=1):
             is_class = (member.predict(rows) == classes[:, None]).T
             votes = votes + np.where(is_class, weight, -1 / (len(classes) - 1) * weight)
-            for value in wanted:
+            for value in values:
                 if value == stage or stage == stages < value:
                     yield value, classes.take(_winner(votes, boosted.estimator_weights_, stage, value), axis=0)
 
@@ -216,85 +165,42 @@ def _winner(votes: Any, weights: Any, stages: int, size: int) -> Any:
 # derives its learning rate from the number of trees.
 
 
+FIRST_TREES = "prefixes of the trees"
 HARMLESS = {"verbose", "verbosity", "deterministic", "force_col_wise", "force_row_wise"}
 """Settings beyond LightGBM's signature that change nothing here; others may be an alias for the number of trees."""
 
 
-class _FirstTrees(SharedPath):
-    """Boosted trees that can predict with any number of their first trees."""
-
-    PARAMETERS = ("n_estimators",)
-    KIND = "prefixes of the trees"
-    EXACT = True
-    NAME: str
-
-    @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is that library's own class, boosts plainly and to the end, and all values are whole numbers."""
-        return (
-            f"{type(learner).__module__}.{type(learner).__qualname__}" == cls.NAME
-            and param_name == "n_estimators"
-            and all(map(is_count, values))
-            and cls._is_plain(learner)
-        )
-
-    @classmethod
-    def along(
-        cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
-    ) -> Iterator[tuple[Any, Any]]:
-        """Fit the most trees, and predict with the first of them."""
-        wanted = positive(values)
-        if not wanted:
-            return
-        booster = fitted(learner, param_name, wanted[-1], X, y)
-        shared = wanted if cls._rounds(booster) == wanted[-1] else wanted[-1:]
-        for value in shared:
-            yield value, cls._asked(booster, value, asked)
-
-    @classmethod
-    @abstractmethod
-    def _is_plain(cls, learner: Any) -> bool:
-        """Whether no tree depends on a later one, nor on how many there will be."""
-
-    @classmethod
-    @abstractmethod
-    def _rounds(cls, booster: Any) -> int:
-        """How many rounds produced trees. If some produced none, the first trees are not those of the first rounds."""
-
-    @classmethod
-    @abstractmethod
-    def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
-        """Predictions of the trees of the first rounds."""
-
-
 @register
-class LightGBM(_FirstTrees):
+class LightGBM(SharedPath):
     """LGBMClassifier; not with dart, which reweights earlier trees."""
 
-    NAME = "lightgbm.sklearn.LGBMClassifier"
+    LEARNERS: ClassVar = {"lightgbm.sklearn.LGBMClassifier": ("n_estimators",)}
+    KIND, EXACT = FIRST_TREES, True
 
     @classmethod
-    def _is_plain(cls, learner: Any) -> bool:
+    def holds(cls, learner: Any) -> bool:
+        """Whether no tree depends on a later one, nor on how many there will be."""
         more = learner.get_params().keys() - set(type(learner)._get_param_names())
         return bool(learner.boosting_type == "gbdt" and more <= HARMLESS)
 
     @classmethod
-    def _rounds(cls, booster: Any) -> int:
-        return int(booster.booster_.current_iteration())
-
-    @classmethod
-    def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
-        return booster.predict(asked, num_iteration=rounds)
+    def read(cls, booster: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
+        """Predict with the first trees. If some rounds produced none, these are not those of the first rounds."""
+        every = booster.booster_.current_iteration() == values[-1]
+        for value in values if every else values[-1:]:
+            yield value, booster.predict(asked, num_iteration=value)
 
 
 @register
-class XGBoost(_FirstTrees):
+class XGBoost(SharedPath):
     """XGBClassifier; not with dart, early stopping, or callbacks that may change the learning rate."""
 
-    NAME = "xgboost.sklearn.XGBClassifier"
+    LEARNERS: ClassVar = {"xgboost.sklearn.XGBClassifier": ("n_estimators",)}
+    KIND, EXACT = FIRST_TREES, True
 
     @classmethod
-    def _is_plain(cls, learner: Any) -> bool:
+    def holds(cls, learner: Any) -> bool:
+        """Whether no tree depends on a later one, nor on how many there will be."""
         return (
             learner.booster in (None, "gbtree")
             and learner.early_stopping_rounds is None
@@ -303,9 +209,8 @@ class XGBoost(_FirstTrees):
         )
 
     @classmethod
-    def _rounds(cls, booster: Any) -> int:
-        return int(booster.get_booster().num_boosted_rounds())
-
-    @classmethod
-    def _asked(cls, booster: Any, rounds: int, asked: Any) -> Any:
-        return booster.predict(asked, iteration_range=(0, rounds))
+    def read(cls, booster: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
+        """Predict with the first trees. If some rounds produced none, these are not those of the first rounds."""
+        every = booster.get_booster().num_boosted_rounds() == values[-1]
+        for value in values if every else values[-1:]:
+            yield value, booster.predict(asked, iteration_range=(0, value))

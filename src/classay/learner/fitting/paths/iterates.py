@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from .shared import SharedPath, is_count, positive, register
+from .shared import SharedPath, ascending, register
 
 Coefficients = tuple[NDArray[Any], NDArray[Any]]
 
@@ -24,20 +24,14 @@ Coefficients = tuple[NDArray[Any], NDArray[Any]]
 class Iterates(SharedPath):
     """Logistic regression by lbfgs, whose steps do not depend on how many are still allowed."""
 
-    PARAMETERS = ("max_iter",)
-    KIND = "the iterates of the solver"
-    EXACT = True
+    LEARNERS: ClassVar = {LogisticRegression: ("max_iter",)}
+    KIND, EXACT = "the iterates of the solver", True
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own, by lbfgs, without the user's callbacks, and values are whole numbers."""
-        return bool(
-            type(learner) is LogisticRegression
-            and param_name == "max_iter"
-            and learner.solver == "lbfgs"
-            and hasattr(learner, "set_callbacks")
-            and not hasattr(learner, "_skl_callbacks")
-            and all(map(is_count, values))
+    def holds(cls, learner: Any) -> bool:
+        """Whether it is solved by lbfgs, without callbacks of the user."""
+        return (
+            learner.solver == "lbfgs" and hasattr(learner, "set_callbacks") and not hasattr(learner, "_skl_callbacks")
         )
 
     @classmethod
@@ -45,15 +39,15 @@ class Iterates(SharedPath):
         cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
     ) -> Iterator[tuple[Any, Any]]:
         """Predict with the coefficients of each iterate."""
-        wanted = positive(values)
-        if not wanted:
+        valid = ascending(values)
+        if not valid:
             return
-        watch = Watch(wanted)
-        regression = clone(learner).set_params(**{param_name: wanted[-1]})
+        watch = Watch(valid)
+        regression = clone(learner).set_params(**{param_name: valid[-1]})
         regression.set_callbacks(watch).fit(X, y)
         # Past convergence all values give the same fit, and so does the value at which the solver was stopped.
         last = regression.predict(asked)
-        for value in wanted:
+        for value in valid:
             kept = watch.kept.get(value)
             yield value, last if kept is None else _with(regression, *kept).predict(asked)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ from sklearn.utils.extmath import row_norms
 from ....arrays import Floats
 from ....engine.pool import TimeLimitExceeded
 from ....inputs import is_sparse, take
-from .shared import SharedPath, fitted, is_count, positive, register
-from .trees import alike
+from .shared import SharedPath, alike, ascending, fitted, is_count, register
 
 Ints = NDArray[np.intp]
 EPS, TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
@@ -36,30 +35,27 @@ SAFETY = 8.0
 class OneKernel(SharedPath):
     """Support vector classifiers with the usual kernel, along a parameter that it does not depend on."""
 
-    PARAMETERS = ("C", "nu", "tol", "max_iter")
-    KIND = "one kernel for all fits"
-    EXACT = True
-    ONE_FIT = False
+    LEARNERS: ClassVar = {SVC: ("max_iter", "tol", "C"), NuSVC: ("max_iter", "tol", "nu")}
+    KIND, EXACT, ONE_FIT = "one kernel for all fits", True, False
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own, with kernel rbf and votes of pairs as usual, and values are numbers."""
-        known = {SVC: ("max_iter", "tol", "C"), NuSVC: ("max_iter", "tol", "nu")}.get(type(learner), ())
-        is_value = is_count if param_name == "max_iter" else _is_number
-        return bool(
-            param_name in known
-            and learner.kernel == "rbf"
-            and not learner.break_ties
-            and learner.probability in (False, "deprecated")
-            and all(map(is_value, values))
-        )
+    def are_values(cls, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether values are numbers; of steps, whole ones."""
+        numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
+        return all(map(is_count, values)) if param_name == "max_iter" else numbers
+
+    @classmethod
+    def holds(cls, learner: Any) -> bool:
+        """Whether the kernel is rbf, and pairs vote as usual."""
+        usual = not learner.break_ties and learner.probability in (False, "deprecated")
+        return bool(learner.kernel == "rbf" and usual)
 
     @classmethod
     def along(
         cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
     ) -> Iterator[tuple[Any, Any]]:
         """Fit every value that needs its own fit, then predict with all of them at once."""
-        wanted = positive(values) if param_name == "max_iter" else sorted(value for value in values if value > 0)
+        wanted = ascending(values) if param_name == "max_iter" else sorted(value for value in values if value > 0)
         groups: list[tuple[list[Any], Any]] = []
         shared: list[Any] = []
         for value in reversed(wanted):
@@ -187,7 +183,3 @@ def _gamma(classifier: Any, rows: Floats) -> float:
         spread = float(rows.var())
         return 1.0 if spread == 0 else 1.0 / (features * spread)
     return float(classifier.gamma)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

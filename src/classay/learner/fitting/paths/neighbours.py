@@ -9,7 +9,7 @@ on integer data with many columns, where ties are everywhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.extmath import row_norms
 
 from ....arrays import AnyInts
 from ....inputs import take
-from .shared import SharedPath, fitted, is_count, positive, register
+from .shared import SharedPath, ascending, fitted, register
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -31,21 +31,14 @@ METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "cheb
 class RunningVotes(SharedPath):
     """k nearest neighbours, each with one vote or with one that falls with its distance."""
 
-    PARAMETERS = ("n_neighbors",)
-    KIND = "one neighbour search, running votes"
-    EXACT = True
+    LEARNERS: ClassVar = {KNeighborsClassifier: ("n_neighbors",)}
+    KIND, EXACT = "one neighbour search, running votes", True
 
     @classmethod
-    def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether it is scikit-learn's own, with a plain metric and plain weights, and values are whole numbers."""
-        return bool(
-            type(learner) is KNeighborsClassifier
-            and param_name == "n_neighbors"
-            and learner.weights in ("uniform", "distance", None)
-            and learner.metric in METRICS
-            and learner.metric_params is None
-            and all(map(is_count, values))
-        )
+    def holds(cls, learner: Any) -> bool:
+        """Whether metric and weights are plain."""
+        plain = learner.metric in METRICS and learner.metric_params is None
+        return bool(plain and learner.weights in ("uniform", "distance", None))
 
     @classmethod
     def along(
@@ -53,7 +46,7 @@ class RunningVotes(SharedPath):
     ) -> Iterator[tuple[Any, Any]]:
         """Search once, or twice: algorithm='auto' uses brute force from half of the rows up."""
         rows = X.shape[0]
-        wanted = [value for value in positive(values) if value <= rows]
+        wanted = [value for value in ascending(values) if value <= rows]
         half = rows // 2 if learner.algorithm == "auto" else rows + 1
         for group in ([k for k in wanted if k < half], [k for k in wanted if k >= half]):
             if group:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -13,49 +12,60 @@ from sklearn.pipeline import Pipeline
 from ....engine.pool import TimeLimitExceeded
 
 
-class SharedPath(ABC):
+class SharedPath:
     """One fit that gives the predictions at many values of a parameter, because smaller values are part of it.
 
-    A path defines which learners and values it knows (`applies`) and walks along them (`along`). The rest is here:
-    earlier steps of a Pipeline are fitted and applied once, and a value that `along` leaves out, because it is invalid
-    or does not share, is fitted by itself. So an error is reported for its own value, as a separate fit reports it.
+    A path names the learners that it knows (`LEARNERS`, `holds`) and reads the predictions at all values off the fit of
+    the largest (`read`), or walks along them in its own way (`along`). The rest is here: earlier steps of a Pipeline
+    are fitted and applied once, and a value that is left out, because it is invalid or does not share, is fitted by
+    itself. So an error is reported for its own value, as a separate fit reports it.
 
     A third-party learner, say one with `predict(X, iteration_range=(0, n))`, is added with one small class:
 
-        from classay.learner.fitting.paths import SharedPath, fitted, is_count, positive, register
+        from classay.learner.fitting.paths import SharedPath, register
 
         @register
         class TreesOfBoosters(SharedPath):
-            PARAMETERS, KIND, EXACT = ("n_estimators",), "prefixes of the trees", True
+            LEARNERS = {Booster: ("n_estimators",)}
+            KIND, EXACT = "prefixes of the trees", True
 
             @classmethod
-            def applies(cls, learner, param_name, values):
-                return type(learner) is Booster and all(map(is_count, values))
-
-            @classmethod
-            def along(cls, learner, param_name, values, X, y, asked):
-                booster = fitted(learner, param_name, max(values), X, y)
-                for value in positive(values):
+            def read(cls, booster, values, asked):
+                for value in values:
                     yield value, booster.predict(asked, iteration_range=(0, value))
 
     """
 
+    LEARNERS: ClassVar[Mapping[Any, tuple[str, ...]]] = {}
+    """The parameters of each class of learners; a class of a library that is not imported by its full name."""
     KIND: ClassVar[str]
     """What is shared, for records and results."""
     EXACT: ClassVar[bool]
     """True: bit for bit the labels of separate fits. False: the same in distribution."""
-    PARAMETERS: ClassVar[tuple[str, ...]] = ()
-    """The parameters that it knows; empty: `applies` is asked for any."""
     ONE_FIT: ClassVar[bool] = True
     """Whether one fit is enough for all values; such a path takes precedence."""
 
     @classmethod
-    @abstractmethod
     def applies(cls, learner: Any, param_name: str, values: Sequence[Any]) -> bool:
-        """Whether the path holds for this learner, as the user set it, and knows all values."""
+        """Whether the path holds for this learner, as the user set it, and knows all values.
+
+        A subclass of a known class may fit or predict in its own way.
+        """
+        kind = type(learner)
+        known = cls.LEARNERS.get(kind, cls.LEARNERS.get(f"{kind.__module__}.{kind.__qualname__}", ()))
+        return param_name in known and cls.are_values(param_name, values) and bool(cls.holds(learner))
 
     @classmethod
-    @abstractmethod
+    def are_values(cls, param_name: str, values: Sequence[Any]) -> bool:
+        """Whether values are of the kind that the path knows: whole numbers."""
+        return all(map(is_count, values))
+
+    @classmethod
+    def holds(cls, learner: Any) -> bool:
+        """Whether the path holds with the settings of a learner that it knows."""
+        return True
+
+    @classmethod
     def along(
         cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any
     ) -> Iterator[tuple[Any, Any]]:
@@ -63,6 +73,14 @@ class SharedPath(ABC):
 
         A value that is left out, or not reached because something raises, is fitted by itself.
         """
+        valid = ascending(values)
+        if valid:
+            yield from cls.read(fitted(learner, param_name, valid[-1], X, y), valid, asked)
+
+    @classmethod
+    def read(cls, fit: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
+        """Pairs of a value and its labels, from the fit of the largest; values ascend."""
+        raise NotImplementedError
 
     @classmethod
     def answers(cls, learner: Any, param_name: str, values: Sequence[Any], X: Any, y: Any, asked: Any) -> Iterator[Any]:
@@ -129,8 +147,7 @@ def path_for(learner: Any, param_name: str, values: Sequence[Any]) -> type[Share
     # One value has nothing to share with, and values that cannot be hashed are not numbers.
     if step is None or not all(_hashable(value) for value in values) or len(set(values)) < 2:
         return None
-    candidates = [path for path in reversed(PATHS) if not path.PARAMETERS or step[1] in path.PARAMETERS]
-    able = [path for path in candidates if path.applies(*step, values)]
+    able = [path for path in reversed(PATHS) if path.applies(*step, values)]
     return next((path for path in able if path.ONE_FIT), able[0] if able else None)
 
 
@@ -162,9 +179,17 @@ def is_count(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def positive(values: Sequence[Any]) -> list[int]:
-    """The whole numbers from 1 up among the values, in ascending order; no learner accepts others."""
-    return sorted(value for value in values if is_count(value) and value >= 1)
+def ascending(values: Sequence[Any]) -> list[Any]:
+    """The whole numbers from 1 up among the values, in order, and None (no limit) as the largest; others fail."""
+    return sorted(value for value in values if is_count(value) and value >= 1) + [None] * (None in values)
+
+
+def alike(values: Sequence[Any], used: int) -> list[Any]:
+    """The largest of ascending values, which was fitted, and all above what it used: they give the same fit.
+
+    A value equal to what was used is not included: the last step, or the deepest nodes, were tried without it.
+    """
+    return [value for value in values if value == values[-1] or value > used]
 
 
 # A parameter inside a Pipeline: the step it belongs to, and the rows as that step receives them.
