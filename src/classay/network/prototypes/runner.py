@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...engine.progress import Progress
 from ...engine.store import Store
 from .schedule import SEED, Plan
-from .trace import frozen
+from .trace import frozen, hooked
 from .walks import Walker, Walks
 
 if TYPE_CHECKING:
@@ -241,12 +241,8 @@ def _foldable_layers(network: nn.Module, split: Split, inputs: Any) -> list[tupl
             pairs.append((makers[id(arguments[0])], name))
 
     layers = [layer for layer in network.modules() if type(layer) in (nn.Conv2d, nn.BatchNorm2d)]
-    handles = [layer.register_forward_hook(hook) for layer in layers]
-    try:
+    with hooked(*(layer.register_forward_hook(hook) for layer in layers)):
         split.call(network, inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
     return [pair for pair in pairs if all(uses[name] == 1 for name in pair)]
 
 

@@ -7,7 +7,6 @@ output, before a softmax or the like; that it computes x·Wᵀ + b is checked on
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from ... import expect, seeds
 from ...expect import InputError, need
 from ...notes import Note
 from .last_layer import HeadMatch, find_head, output_kind, pool_positions
-from .trace import Feed, Trace, feed_of, first_tensor, frozen, trace
+from .trace import Feed, Trace, feed_of, first_tensor, frozen, hooked, trace
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -45,8 +44,6 @@ class Split:
     kind: str
     weight: NDArray[np.float32] = field(repr=False)
     bias: NDArray[np.float32] | None = field(repr=False)
-    classes: int
-    feature_size: int
     input_shape: tuple[int, ...]
     output: str
     layers: tuple[str, ...] = field(repr=False)
@@ -66,13 +63,30 @@ class Split:
         return " ".join([text, *self.notes])
 
     @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return len(self.weight)
+
+    @property
+    def feature_size(self) -> int:
+        """The number of features that the head takes."""
+        return int(self.weight.shape[1])
+
+    @property
     def head(self) -> nn.Module:
         """The head itself."""
         return self.network.get_submodule(self.name)
 
     def features(self, x: Tensor) -> Tensor:
         """The inputs of the head, (n, feature_size). Gradients flow back to the inputs; the mode is unchanged."""
-        with self._watched() as taken:
+        taken: list[Tensor] = []
+
+        def hook(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+            first = first_tensor((*arguments, *keywords.values()))
+            if first is not None:
+                taken.append(first)
+
+        with hooked(self.head.register_forward_pre_hook(hook, with_kwargs=True)):
             self.call(self.network, x)
         if not taken:
             raise InputError(f"The head {layer_text(self.name)} was not reached by inputs of shape {tuple(x.shape)}.")
@@ -98,21 +112,6 @@ class Split:
     def inputs(self, rows: int, seed: int = 0, *place: int) -> Tensor:
         """Random inputs, normal with mean 0 and spread 1, on the network's device and in its precision."""
         return random_inputs(self.network, self.input_shape, rows, seed, *place)
-
-    @contextmanager
-    def _watched(self) -> Iterator[list[Tensor]]:
-        taken: list[Tensor] = []
-
-        def hook(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-            first = first_tensor((*arguments, *keywords.values()))
-            if first is not None:
-                taken.append(first)
-
-        handle = self.head.register_forward_pre_hook(hook, with_kwargs=True)
-        try:
-            yield taken
-        finally:
-            handle.remove()
 
 
 def split(network: nn.Module, input_shape: Sequence[int], head: str | None = None, call: Feed | None = None) -> Split:
@@ -260,8 +259,7 @@ def _make_split(network: nn.Module, match: HeadMatch, traced: Trace, shape: tupl
         weight, bias = match.scale * weight, None if bias is None else match.scale * bias
     if match.shift is not None:
         bias = match.shift if bias is None else bias + match.shift.to(bias)
-    classes, size = weight.shape
-    if classes < 2:
+    if len(weight) < 2:
         raise InputError(
             f"The head {layer_text(match.call.name)} has one output; at least 2 classes are needed. A network for two "
             "classes with one output is a plain score: there are no two rows of weights to compare."
@@ -272,8 +270,6 @@ def _make_split(network: nn.Module, match: HeadMatch, traced: Trace, shape: tupl
         kind=match.call.kind,
         weight=np.array(weight.float().cpu().numpy(), order="C"),
         bias=None if bias is None else np.array(bias.float().cpu().numpy()),
-        classes=int(classes),
-        feature_size=int(size),
         input_shape=shape,
         output=output_kind(network, match.link),
         layers=traced.layers,

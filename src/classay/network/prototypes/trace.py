@@ -12,6 +12,7 @@ from ...expect import InputError
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+    from torch.utils.hooks import RemovableHandle
 
 Feed = Callable[[Any, Any], Any]
 """How to feed inputs to a network: (network, inputs) -> its output."""
@@ -74,6 +75,16 @@ def frozen(network: nn.Module) -> Iterator[nn.Module]:
             parameter.requires_grad_(wanted)
 
 
+@contextmanager
+def hooked(*handles: RemovableHandle) -> Iterator[None]:
+    """Hooks of layers that are removed afterwards, also after an error."""
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 def feed_of(network: nn.Module, call: Feed | None) -> Feed:
     """How to feed the network: as given, or by the keyword that Hugging Face's classifiers take, or plainly."""
     if call is not None:
@@ -94,7 +105,6 @@ def trace(network: nn.Module, inputs: Tensor, call: Feed) -> Trace:
     """Run one forward pass of the network at rest, and record the inputs and outputs of each layer."""
     calls: list[Call] = []
     layers: list[str] = []
-    handles = []
 
     def watch(name: str) -> Callable[..., None]:
         def hook(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any], output: Any) -> None:
@@ -109,14 +119,14 @@ def trace(network: nn.Module, inputs: Tensor, call: Feed) -> Trace:
 
         return hook
 
-    try:
-        for name, layer in network.named_modules():
-            if layer is not network or not list(network.children()):
-                handles.append(layer.register_forward_hook(watch(name), with_kwargs=True))
+    watched = {name: layer for name, layer in network.named_modules() if layer is not network}
+    with hooked(
+        *(
+            layer.register_forward_hook(watch(name), with_kwargs=True)
+            for name, layer in (watched or {"": network}).items()
+        )
+    ):
         output = call(network, inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
     return Trace(tuple(calls), tuple(layers), tuple(output_tensors(output)))
 
 

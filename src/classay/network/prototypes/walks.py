@@ -81,16 +81,11 @@ class Walks:
     @classmethod
     def unfinished(cls, m: int, size: int, like: Tensor | None) -> Walks:
         """Before any of m walks is finished; their ends are stored if `like` is such an input."""
-        return cls(
-            features=np.zeros((m, size), dtype=np.float32),
-            steps=np.zeros(m, dtype=np.int64),
-            length=np.zeros(m),
-            distance=np.zeros(m),
-            loss=np.zeros(m),
-            converged=np.zeros(m, dtype=bool),
-            finished=np.zeros(m, dtype=bool),
-            ends=None if like is None else like.new_zeros((m, *like.shape[1:])),
-        )
+        features, steps = np.zeros((m, size), dtype=np.float32), np.zeros(m, dtype=np.int64)
+        length, distance, loss = np.zeros((3, m))
+        converged, finished = np.zeros((2, m), dtype=bool)
+        ends = None if like is None else like.new_zeros((m, *like.shape[1:]))
+        return cls(features, steps, length, distance, loss, converged, finished, ends)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name."""

@@ -22,15 +22,7 @@ from ...result import Result
 from ..prototypes.prototypes import Prototypes
 from .quality import CONVERGED, NetworkQuality, network_quality
 
-MAIN_FIGURES = (
-    "labelled",
-    "classifier_quality",
-    "within",
-    "between",
-    "lower_bound",
-    "upper_bound",
-    "converged",
-)
+MAIN_FIGURES = ("labelled", "classifier_quality", "within", "between", "lower_bound", "upper_bound", "converged")
 """Figures that every quality has; the others are its dataless `figures`."""
 COPY, NEAR_COPY = 1e-6, 0.98
 """Heads whose cosines differ by less are copies; those whose cosines correlate by more are near-copies."""
@@ -219,16 +211,8 @@ def _alike(one: NetworkQuality, other: NetworkQuality) -> bool:
 
 def figures_of(quality: NetworkQuality) -> dict[str, float]:
     """The figures of one network, by name."""
-    main = {
-        "labelled": math.nan if quality.labelled is None else quality.labelled.value,
-        "classifier_quality": quality.classifier_quality,
-        "within": quality.within.value,
-        "between": quality.between.value,
-        "lower_bound": quality.accuracy_bounds[0],
-        "upper_bound": quality.accuracy_bounds[1],
-        "converged": quality.converged.value,
-    }
-    return {**quality.figures, **main}
+    values = quality.to_frame().set_index("figure")["value"]
+    return quality.figures | {name: float(values.get(name, math.nan)) for name in MAIN_FIGURES}
 
 
 def rank_correlation(figure: Floats, accuracy: Floats, level: float = 0.95) -> Estimate:
