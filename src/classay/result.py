@@ -99,9 +99,9 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, Estimate):
         return {name: plain(part) for name, part in dataclasses.asdict(value).items()}
-    if isinstance(value, Result):
-        return value.to_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if hasattr(value, "to_dict"):
+            return value.to_dict()
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, np.ndarray):
         return plain(value.tolist())

@@ -156,8 +156,8 @@ def test_back_test_by_hand(curve):
 
 def test_the_limit_of_trust_grows_with_the_logarithm():
     tests = (
-        BackTest(50, 2.0, 0.5, np.array([0.52, 0.48])),  # .02 for log 2
-        BackTest(25, 4.0, 0.5, np.array([0.53, 0.47])),  # .03 for log 4, which is slower
+        BackTest.of(50, 100, 0.5, np.array([0.52, 0.48])),  # .02 for log 2
+        BackTest.of(25, 100, 0.5, np.array([0.53, 0.47])),  # .03 for log 4, which is slower
     )
     assert trusted_ratio(tests) == pytest.approx(2 ** (0.05 / 0.02 / 1.959964), rel=1e-6)
     assert trusted_ratio(tests, level=0.6826895) == pytest.approx(2 ** (0.05 / 0.02), rel=1e-6)

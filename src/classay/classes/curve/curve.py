@@ -15,7 +15,7 @@ from ... import expect
 from ...arrays import Floats
 from ...expect import InputError
 from ...intervals import Estimate
-from ...result import Result, plain
+from ...result import Result
 from ..ranks.evidence import TIES, Evidence, class_weights
 from ..ranks.ranks import Ranks
 from ..ranks.scores import Retrained, rank_and_retrain, split_learner
@@ -211,13 +211,6 @@ class Curve(Result, chart="curve:curve_chart"):
             for each in self.retrained
         ]
         return pd.concat([frame, pd.DataFrame(rows)], ignore_index=True) if rows else frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; only a summary of the record."""
-        figures = {
-            name: plain(getattr(self, name)) for name in ("accuracy", "low", "high", "ties", "level", "retrained")
-        }
-        return {**figures, "ranks": self.ranks.summary()}
 
     def __str__(self) -> str:
         prior = "" if self.ranks.prior is None else "Classes are weighted by the given prior. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...arrays import AnyInts, Floats
 from ...expect import InputError
 from ...inputs import table_of
 from ...intervals import Estimate
-from ...result import Result, plain
+from ...result import Result
 from ..ranks.counts import blocks, check_scores, class_groups, notes_of_empty_classes
 from ..ranks.evidence import class_weights, mean_over_label_sets, spread_weights
 from ..ranks.ranks import Ranks
@@ -46,7 +46,7 @@ class RiskCurve(Result, chart="curve:risk_chart"):
     level: float
     of_right: Floats
     of_wrong: Floats
-    without: Floats
+    without: Floats = field(repr=False)
     group: AnyInts
     least: float
     most: float
@@ -66,12 +66,6 @@ class RiskCurve(Result, chart="curve:risk_chart"):
     def to_frame(self) -> pd.DataFrame:
         """One row per size: figure, k, value, low, high, level, kind."""
         return curve_frame("risk", self.risk, self.low, self.high, self.level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; only a summary of the record, and of the groups their number."""
-        names = ("risk", "low", "high", "ties", "level", "of_right", "of_wrong", "least", "most")
-        figures = {each: plain(getattr(self, each)) for each in (*names, "notes")}
-        return {**figures, "without": len(self.without), "group": plain(self.group), "ranks": self.ranks.summary()}
 
     def __str__(self) -> str:
         text = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, normal_quantile
-from ...result import Result, parts_of, plain
+from ...result import Result, parts_of
 from ..curve.curve import Curve, accuracy_curve, expect_curve
 from ..curve.jackknife import class_samples, jackknife_error, leave_groups_out
 from ..curve.risk import RiskCurve, risk_ahead
@@ -61,7 +61,7 @@ class Extrapolation(Result, chart="curve:extrapolation_chart"):
     back_tests: tuple[BackTest, ...]
     trusted: float
     notes: tuple[str, ...]
-    curve: Curve
+    curve: Curve = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, k, method, value, low, high, level, kind; back-tests also have `actual`."""
@@ -78,13 +78,6 @@ class Extrapolation(Result, chart="curve:extrapolation_chart"):
             rows += [about | {"method": self.method, "value": value, "actual": test.actual} for value in test.foreseen]
         columns = ["figure", "k", "method", "value", "low", "high", "level", "kind", "actual"]
         return pd.DataFrame(rows, columns=columns)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; only a summary of the curve."""
-        names = ("k", "estimates", "method", "by_method", "path_k", "path", "trusted", "notes")
-        tests = [{**plain(test), "error": test.error, "lean": test.lean} for test in self.back_tests]
-        curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
-        return {**{name: plain(getattr(self, name)) for name in names}, "back_tests": tests, "curve": curve}
 
     def __str__(self) -> str:
         here = self.curve.n_classes
@@ -168,11 +161,9 @@ def extrapolate(
 
 def forecast(curve: Curve, k: Sequence[int], method: str, seed: int) -> list[Estimate]:
     """An estimate for each size: exact up to K, extrapolated beyond."""
-    here = curve.n_classes
-    ahead = np.array(sorted({size for size in k if size > here}), dtype=float)
-    estimates = fit_shares(curve, method, seed).accuracy(ahead) if ahead.size else []
-    by_size = dict(zip(ahead.tolist(), estimates))
-    return [by_size[float(size)] if size > here else observed(curve, size) for size in k]
+    ahead = sorted({size for size in k if size > curve.n_classes})
+    by_size = dict(zip(ahead, fit_shares(curve, method, seed).accuracy(np.array(ahead, dtype=float)) if ahead else []))
+    return [by_size[size] if size in by_size else observed(curve, size) for size in k]
 
 
 def _sizes(curve: Curve, k: Any, method: str) -> list[int]:
@@ -300,22 +291,23 @@ NARROWEST = 1.05
 
 @dataclass(frozen=True, eq=False)
 class BackTest:
-    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth."""
+    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth.
+
+    `error` is the root of the mean squared error, `lean` the mean error: above 0 if the prediction was too high.
+    """
 
     n_classes: int
     ratio: float
     actual: float
     foreseen: Floats
+    error: float
+    lean: float
 
-    @property
-    def error(self) -> float:
-        """Root of the mean squared error."""
-        return math.sqrt(float(np.mean((self.foreseen - self.actual) ** 2)))
-
-    @property
-    def lean(self) -> float:
-        """Mean error: above 0 if the prediction was too high."""
-        return float(np.mean(self.foreseen) - self.actual)
+    @classmethod
+    def of(cls, n_part: int, n_classes: int, actual: float, foreseen: Floats) -> BackTest:
+        """That of sets of `n_part` of the classes."""
+        error = math.sqrt(float(np.mean((foreseen - actual) ** 2)))
+        return cls(n_part, n_classes / n_part, actual, foreseen, error, float(np.mean(foreseen) - actual))
 
 
 def back_test(curve: Curve, methods: tuple[Method, ...], seed: int) -> tuple[BackTest, ...]:
@@ -331,7 +323,7 @@ def back_test(curve: Curve, methods: tuple[Method, ...], seed: int) -> tuple[Bac
         )
         if foreseen.size:
             n_part = round(float(np.mean([part.n_classes for part in parts])))
-            tests.append(BackTest(n_part, n_classes / n_part, float(curve.accuracy[-1]), foreseen))
+            tests.append(BackTest.of(n_part, n_classes, float(curve.accuracy[-1]), foreseen))
     return tuple(tests)
 
 

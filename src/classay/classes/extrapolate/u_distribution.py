@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,7 +183,9 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         if m == 1:
             return self.accuracy(k)
         if k > self.curve.n_classes:
-            return self._ahead(lambda share: share.top(m, [float(k)]))
+            ahead = self._ahead(lambda share: share.top(m, [float(k)]))
+            # Whoever is first is among the first m, also where the value is not identified.
+            return ahead if ahead.known else replace(ahead, low=max(ahead.low, self.accuracy(k).low))
         return self._observed(lambda beaten: float(top_of_label_sets(beaten, m, np.array([min(k, beaten.size)]))[0]))
 
     def cost(self, k: int, cost: RankCost) -> Estimate:

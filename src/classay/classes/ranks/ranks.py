@@ -187,8 +187,8 @@ class Ranks:
         why = why or "The score of a class depends on which others there are."
         return f"{why} A learner fitted on fewer classes would give other scores."
 
-    def summary(self) -> dict[str, Any]:
-        """A summary of the record for a result: plain JSON values."""
+    def to_dict(self) -> dict[str, Any]:
+        """A summary of the record, as a part of results: plain JSON values."""
         return {
             "name": self.name,
             "rows": int(self.truth.size),
