@@ -529,8 +529,8 @@ def frame_with(**columns):
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        (frame_with(new=1), "'new', which the reference does not have"),
-        ((mixed(50, 1)[0].drop(columns="hue"), mixed(50, 1)[1]), "lacks hue"),
+        (frame_with(new=1), "additional new"),
+        ((mixed(50, 1)[0].drop(columns="hue"), mixed(50, 1)[1]), "missing hue"),
         (frame_with(hue="green"), "categories in the batch.*'green'"),
         (frame_with(size="big"), "contains texts in the batch but numbers"),
         (frame_with(hue=range(50)), "contains numbers in the batch but texts"),

@@ -10,21 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 from scipy import stats
 
-from ...expect import InputError, nearest, shown
+from ...expect import InputError, shown
 from ...frames import pandas_of
-from ...inputs import is_sparse
+from ...inputs import aligned, at_least_two, encode, is_sparse
 from ...splits import time_column
 from ...tables.data import rows_and_labels
-
-TARGET = "Is the target column right?"
-ONE_CLASS = "No concept can be learned from such a batch: merge it with the next one, or drop it."
 
 
 def reference(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
     """Rows and target of a reference: numbers for a regressor, or labels, of which there must be two."""
     rows, values = _rows_and_target(X, y, numbers)
     if not numbers:
-        _two_classes(values, TARGET)
+        at_least_two(np.unique(values))
     return rows, values
 
 
@@ -40,10 +37,9 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
     if np.shape(X)[:1] == np.shape(y)[:1] == (1,):
         raise InputError("The batch has 1 row; at least 2 are needed. Merge it with the next one, or drop it.")
     rows, values = _rows_and_target(X, y, numbers=classes is None)
-    if classes is not None:
-        _two_classes(values, ONE_CLASS)
     if isinstance(like, pd.DataFrame):
-        rows = _matched(rows, like)
+        columns = aligned(rows, list(like.columns), "X", named=True)
+        rows = pd.DataFrame({name: _column(columns.iloc[:, at], like[name]) for at, name in enumerate(like.columns)})
     elif rows.shape[1] != like.shape[1]:
         raise InputError(
             f"The batch has {rows.shape[1]} columns but the reference has {like.shape[1]}; they must match."
@@ -52,6 +48,7 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
 
 
 def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
+    """A copy of rows and target with rows counted from 0, so that changes to the user's own data have no effect."""
     if is_sparse(X):
         raise InputError("`X` is sparse; expected a dense array or a DataFrame. Use X.toarray() if it is small.")
     rows, values, _ = rows_and_labels(X, y)
@@ -62,45 +59,26 @@ def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[
         )
     if numbers and not np.isfinite(values.astype(float)).all():
         raise InputError("`y` has infinite values. Replace them, or drop those rows.")
-    return _detached(rows), values.astype(float) if numbers else values.copy()
-
-
-def _two_classes(labels: NDArray[Any], hint: str) -> None:
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. {hint}")
+    own = rows.reset_index(drop=True).copy() if isinstance(rows, pd.DataFrame) else np.array(rows)
+    return own, values.astype(float) if numbers else values.copy()
 
 
 def _known_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """The labels of a batch, all of which the reference has."""
-    if (labels.dtype.kind == "U") != (classes.dtype.kind == "U"):
-        raise InputError(
-            f"The batch has labels such as {labels[0].item()!r}, the reference such as {classes[0].item()!r}; expected "
-            "the same labels in both."
-        )
-    strange = np.setdiff1d(labels, classes)
+    """The labels of a batch: two or more, all of which the reference has."""
+    codes = encode(labels, classes)
+    strange = np.unique(labels[codes < 0])
     if strange.size:
         raise InputError(
             f"The batch has classes that the reference does not have: {shown(map(repr, strange.tolist()), 4)}. A new "
             "class is a change in itself: leave these rows out, or fit the monitor again on rows that include it."
         )
-    known: NDArray[Any] = classes[np.searchsorted(classes, labels)]
+    if np.ptp(codes) == 0:
+        raise InputError(
+            f"`y` has 1 class ({labels[0].item()!r}); at least 2 are needed. No concept can be learned from such a "
+            "batch: merge it with the next one, or drop it."
+        )
+    known: NDArray[Any] = classes[codes]
     return known
-
-
-def _matched(rows: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the reference, in its order."""
-    known = [str(name) for name in like.columns]
-    for name in rows.columns:
-        if name not in like.columns:
-            raise InputError(
-                f"The batch has a column {name!r}, which the reference does not have.{nearest(str(name), known)} Leave "
-                "it out, or fit the monitor again."
-            )
-    lacking = [name for name in like.columns if name not in rows.columns]
-    if lacking:
-        raise InputError(f"The batch lacks {shown(lacking)}, which the reference has.")
-    return pd.DataFrame({name: _column(rows[name], like[name]) for name in like.columns})
 
 
 def _column(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
@@ -133,11 +111,6 @@ def kind(column: pd.Series[Any]) -> str:
         return "times"
     inferred = types.infer_dtype(column, skipna=True)
     return "numbers" if inferred in ("integer", "floating", "boolean", "mixed-integer-float") else "texts"
-
-
-def _detached(rows: Any) -> Any:
-    """A copy with rows counted from 0, so that later changes to the user's own data have no effect."""
-    return rows.reset_index(drop=True).copy() if isinstance(rows, pd.DataFrame) else np.array(rows)
 
 
 # The order of batches in time: each begins where what came before it has ended.
