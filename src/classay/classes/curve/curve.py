@@ -86,7 +86,7 @@ class Curve(Result, chart="curve:curve_chart"):
         classes they are exact averages over label sets.
 
         D̄(u), the share of rows with U ≤ u, rises from 0 to 1; better classifiers have it lower. The band is a
-        jackknife over classes, widened by how far two methods differ. Above `resolution`, 1 − 1/K, K classes cannot
+        jackknife over classes, widened by how far two methods differ. Above 1 − 1/K, K classes cannot
         show it: there the method continues it, and the figures for k far above K depend on that.
 
         It misleads as `extrapolate` does: if new classes are of another kind, or a learner would be retrained.
@@ -346,7 +346,7 @@ def expect_curve(curve: Any, name: str = "curve") -> Curve:
 def observed_size(k: int, n_classes: int) -> int:
     """A number of classes that was observed."""
     if expect.whole(k, "k", at_least=1) > n_classes:
-        raise InputError(f"`k` is {k} but {n_classes} classes were observed. Use `classay.extrapolate(curve, {k})`.")
+        raise InputError(f"`k` is {k} but {n_classes} classes were observed. For more use `extrapolate(curve, {k})`.")
     return int(k)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,19 +23,13 @@ from .jackknife import jackknife_error
 
 GROUPS = 20
 """Classes are left out in this many groups; fewer than for accuracy, because all is counted again for each."""
-SIZES, UPPER_PART = 15, 0.3
-"""The cost of an error is extrapolated from this many sizes, from this share of the classes on."""
-KIND_AHEAD = "over classes, extrapolated: accuracy and cost at their ends together, so rather too wide"
 
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve(Result, chart="curve:risk_chart"):
     """The result of `Curve.risk`: `risk[k − 1]` with `low` and `high`, for label sets of k = 1, …, K classes.
 
-    `of_right` and `of_wrong` are its two parts: what right predictions cost, and wrong ones. `without` has both parts,
-    and the accuracy, without each group of classes, `group` the group of every class, `ranks` the record of the same
-    scores, from which `extrapolate` goes on. `least` and `most` are the lowest and the highest cost of a wrong
-    prediction.
+    `ranks` is the record of the same scores.
     """
 
     risk: Floats
@@ -44,12 +37,6 @@ class RiskCurve(Result, chart="curve:risk_chart"):
     high: Floats
     ties: str
     level: float
-    of_right: Floats
-    of_wrong: Floats
-    without: Floats = field(repr=False)
-    group: AnyInts
-    least: float
-    most: float
     ranks: Ranks
     notes: tuple[str, ...] = ()
 
@@ -92,19 +79,12 @@ def risk_curve(ranks: Ranks, scores: Any, costs: ArrayLike, ties: str, level: fl
     group, weights = class_groups(names.size, GROUPS), class_weights(truth, names.size)
     whole, without = count_costs(table, ranks, weights, matrix, group, ties)
     risk = whole.curve()
-    parts = _parts_without(without, group, truth)
-    error = (
-        np.full(names.size, np.inf) if parts is None else jackknife_error(parts[:, :2].sum(axis=1), np.bincount(group))
-    )
+    left = _risks_without(without, group, truth)
+    error = np.full(names.size, np.inf) if left is None else jackknife_error(left, np.bincount(group))
     reach = stats.t.ppf(0.5 + level / 2, len(without) - 1) * error
     least, most = matrix.min(), matrix.max()
     low, high = np.clip(risk - reach, least, most), np.clip(risk + reach, least, most)
-    wrong = matrix[~np.eye(names.size, dtype=bool)] if names.size > 1 else matrix.ravel()
-    return RiskCurve(
-        risk, low, high, ties, level, whole.of_right(), whole.of_wrong(),
-        np.empty((0, 3, names.size)) if parts is None else parts, group, float(wrong.min()), float(wrong.max()), ranks,
-        notes_of_empty_classes(truth, names.size),
-    )  # fmt: skip
+    return RiskCurve(risk, low, high, ties, level, ranks, notes_of_empty_classes(truth, names.size))
 
 
 def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
@@ -122,79 +102,16 @@ def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
     return matrix
 
 
-def _parts_without(without: list[CostCounts], group: AnyInts, truth: AnyInts) -> Floats | None:
-    """(G, 3, K): both parts of the risk, and accuracy, without each group; the largest size stands for missing ones."""
+def _risks_without(without: list[CostCounts], group: AnyInts, truth: AnyInts) -> Floats | None:
+    """(G, K): the risk without each group, the largest size for missing ones; None if there are too few classes."""
     has_rows = np.bincount(truth, minlength=group.size) > 0
     values = []
     for left_out, counts in enumerate(without):
         share = has_rows[group != left_out].sum() / has_rows.sum()
         if counts.n_classes < 2 or share == 0:
-            return None  # too few classes for an error
-        sizes = np.minimum(np.arange(group.size), counts.n_classes - 1)
-        values.append(np.stack([counts.of_right(), counts.of_wrong(), counts.accuracy()])[:, sizes] / share)
+            return None
+        values.append(counts.curve()[np.minimum(np.arange(group.size), counts.n_classes - 1)] / share)
     return np.array(values)
-
-
-# Expected cost with more classes than were observed: the accuracy, and what a wrong prediction costs, go on.
-
-
-def risk_ahead(risk: RiskCurve, k: Floats, accuracy: list[Estimate], level: float) -> list[Estimate]:
-    """The expected cost with each k > K, from the extrapolated accuracy.
-
-    risk_k = a_k·b_k + (1 − a_k)·c_k, a_k the accuracy, b_k what right predictions cost and c_k wrong ones. With more
-    classes the wrong class that wins is closer to the row, so c_k drifts: it follows its trend over the larger observed
-    sizes, a power of k if no cost is negative and else a line in log k, within the lowest and the highest cost.
-    """
-    observed = risk.ranks.evidence(risk.ties).accuracy()
-    right, wrong = (_ahead(part, observed, k, risk, at) for at, part in enumerate((risk.of_right, risk.of_wrong)))
-    right_error, wrong_error = (_errors(risk, k, at) for at in (0, 1))
-    reach = float(stats.t.ppf(0.5 + level / 2, max(len(risk.without) - 1, 1)))
-    estimates = []
-    for place, share in enumerate(accuracy):
-        costs = [
-            (b, c, a)
-            for a in (share.low, share.high)
-            for b in _ends(right[place], reach * right_error[place], risk, of_right=True)
-            for c in _ends(wrong[place], reach * wrong_error[place], risk, of_right=False)
-        ]
-        ends = [a * b + (1 - a) * c for b, c, a in costs]
-        value = share.value * right[place] + (1 - share.value) * wrong[place]
-        kind = KIND_AHEAD if share.known else share.kind
-        estimates.append(Estimate(float(value), float(min(ends)), float(max(ends)), level, kind))
-    return estimates
-
-
-def _ahead(part: Floats, accuracy: Floats, k: Floats, risk: RiskCurve, which: int) -> Floats:
-    """The cost of a right (0) or a wrong (1) prediction with each k."""
-    n_classes = part.size
-    first = max(2, math.ceil(UPPER_PART * n_classes))
-    sizes = np.unique(np.geomspace(first, n_classes, SIZES).round().astype(np.int64))
-    share = (accuracy if which == 0 else 1 - accuracy)[sizes - 1]
-    if not (share > 1e-12).all():
-        return np.full(k.shape, 0.0 if which == 0 else (risk.least + risk.most) / 2)
-    cost = part[sizes - 1] / share
-    logs = np.log(sizes / n_classes)
-    powers = bool((cost > 0).all() and risk.least >= 0)
-    slope = np.polyfit(logs, np.log(cost) if powers else cost, 1)[0] if sizes.size > 1 else 0.0
-    drift = slope * np.log(k / n_classes)
-    gone: Floats = cost[-1] * np.exp(drift) if powers else cost[-1] + drift
-    # The cost of right predictions has no range of its own: it stays within what was observed.
-    low, high = (risk.least, risk.most) if which else (float(cost.min()), float(cost.max()))
-    return np.clip(gone, low, high)
-
-
-def _errors(risk: RiskCurve, k: Floats, which: int) -> Floats:
-    """Standard errors of `_ahead` over groups of classes; infinite with too few classes."""
-    if not len(risk.without):
-        return np.full(k.shape, math.inf)
-    left = np.array([_ahead(parts[which], parts[2], k, risk, which) for parts in risk.without])
-    return np.asarray(jackknife_error(left, np.bincount(risk.group)))
-
-
-def _ends(cost: float, reach: float, risk: RiskCurve, of_right: bool) -> tuple[float, float]:
-    if of_right:
-        return (cost - reach, cost + reach) if math.isfinite(reach) else (cost, cost)
-    return max(cost - reach, risk.least), min(cost + reach, risk.most)
 
 
 # Expected cost over all label sets of each size, for a cost matrix. Pure arrays.
@@ -222,45 +139,31 @@ class CostCounts:
 
     def __init__(self, n_classes: int, ties: str) -> None:
         self.n_classes, self.ties = n_classes, ties
-        self.wrong, self.right, self.hits = np.zeros(max(n_classes - 1, 1)), np.zeros(n_classes), np.zeros(n_classes)
+        self.wrong, self.right = np.zeros(max(n_classes - 1, 1)), np.zeros(n_classes)
 
     def curve(self) -> Floats:
-        """(K,): expected cost with k = 1, …, K classes."""
-        return self.of_right() + self.of_wrong()
-
-    def of_right(self) -> Floats:
-        """(K,): the part of right predictions."""
-        return _signed_mean(self.right, np.arange(1, self.n_classes + 1))
-
-    def of_wrong(self) -> Floats:
-        """(K,): the part of wrong predictions."""
-        sizes, costs = np.arange(1, self.n_classes + 1), np.zeros(self.n_classes)
+        """(K,): expected cost with k = 1, …, K classes, of right predictions and of wrong ones."""
+        sizes = np.arange(1, self.n_classes + 1)
+        costs = _signed_mean(self.right, sizes)
         # C(n, k−2)/C(K−1, k−1) = (k−1)/(K−1) · C(n, k−2)/C(K−2, k−2): the same average, with one class less.
-        costs[1:] = sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
+        costs[1:] += sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
         return costs
 
     def add_above(self, runs: ScoreRuns) -> None:
         """Runs above the true class; ties among them are broken at random."""
         self.wrong += spread_weights(runs.lower - 1, runs.size - 1, runs.cost, self.wrong.size)
 
-    def accuracy(self) -> Floats:
-        """(K,): how often the prediction is right, as far as weights reach."""
-        return mean_over_label_sets(self.hits, np.arange(1, self.n_classes + 1))
-
-    def add_own(self, runs: ScoreRuns, of_right: Floats, weights: Floats) -> None:
+    def add_own(self, runs: ScoreRuns, of_right: Floats) -> None:
         """Runs of the true class and those it ties with; `of_right` is the cost of the right prediction, weighted."""
         lower, tied, of_ties = runs.lower, runs.size - 1, runs.cost - of_right
         some = tied > 0
         if self.ties == "right":
             self.right += np.bincount(lower + tied, of_right, self.right.size)
-            self.hits += np.bincount(lower + tied, weights, self.hits.size)
         elif self.ties == "wrong":
             self.right += np.bincount(lower, of_right, self.right.size)
-            self.hits += np.bincount(lower, weights, self.hits.size)
             self.wrong += spread_weights(lower[some], tied[some] - 1, of_ties[some], self.wrong.size)
         else:
             self.right += spread_weights(lower, tied, of_right, self.right.size)
-            self.hits += spread_weights(lower, tied, weights, self.hits.size)
             # At place p of t + 1, from 0, a tied class is above y with chance p/t, and lower + p − 1 others are below.
             lower, tied, of_ties = lower[some], tied[some], of_ties[some]
             place = np.arange(tied.sum()) - np.repeat(np.cumsum(tied) - tied, tied) + 1
@@ -307,22 +210,20 @@ def count_costs(
         above = np.ones(starts.size, dtype=bool)
         above[run_first] = False
         of_right = weights[part] * costs[y, y]
-        _add_costs(whole, runs, np.flatnonzero(above), run_first, of_right, weights[part])
+        _add_costs(whole, runs, np.flatnonzero(above), run_first, of_right)
         for left_out, counts in enumerate(without):
             rest = ScoreRuns(
                 runs.lower - lower_in[:, left_out], runs.size - size_in[:, left_out], runs.cost - cost_in[:, left_out]
             )
             stays = group[y] != left_out
             there = np.flatnonzero(above & (rest.size > 0) & stays[run_row])
-            _add_costs(counts, rest, there, run_first[stays], of_right[stays], weights[part][stays])
+            _add_costs(counts, rest, there, run_first[stays], of_right[stays])
     return whole, without
 
 
-def _add_costs(
-    counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats, weights: Floats
-) -> None:
+def _add_costs(counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats) -> None:
     counts.add_above(ScoreRuns(runs.lower[above], runs.size[above], runs.cost[above]))
-    counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right, weights)
+    counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right)
 
 
 def _signed_mean(weights: Floats, sizes: NDArray[np.int64]) -> Floats:

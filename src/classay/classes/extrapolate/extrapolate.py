@@ -15,9 +15,8 @@ from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, normal_quantile
 from ...result import Result, parts_of
-from ..curve.curve import Curve, accuracy_curve, expect_curve
+from ..curve.curve import Curve, expect_curve
 from ..curve.jackknife import class_samples, jackknife_error, leave_groups_out
-from ..curve.risk import RiskCurve, risk_ahead
 from .methods import (
     METHODS,
     SHRINK,
@@ -31,8 +30,8 @@ from .methods import (
 from .u_distribution import (
     DEFAULT,
     LEAST_CLASSES,
+    UDistribution,
     expect_method,
-    fit_shares,
     observed,
     share_text,
     size_of,
@@ -92,7 +91,7 @@ class Extrapolation(Result, chart="curve:extrapolation_chart"):
 
 
 @overload
-def extrapolate(curve: Curve | RiskCurve, k: int, method: str = "auto", random_state: int | None = 0) -> Estimate: ...
+def extrapolate(curve: Curve, k: int, method: str = "auto", random_state: int | None = 0) -> Estimate: ...
 
 
 @overload
@@ -102,9 +101,9 @@ def extrapolate(
 
 
 def extrapolate(
-    curve: Curve | RiskCurve, k: int | Sequence[int], method: str = "auto", random_state: int | None = 0
+    curve: Curve, k: int | Sequence[int], method: str = "auto", random_state: int | None = 0
 ) -> Estimate | Extrapolation:
-    """Estimate the accuracy, or the expected cost, with k classes, drawn from the same source as these K.
+    """Estimate the accuracy with k classes, drawn from the same source as these K.
 
     Accuracy with k classes is E[U^(k−1)], U the share of all classes that a row beats. The distribution of U is
     estimated from the observed curve, and from the scores, by one of:
@@ -128,7 +127,7 @@ def extrapolate(
 
     Parameters
     ----------
-    curve : from `accuracy_curve`, or from `Curve.risk` for the expected cost, with 5 classes or more
+    curve : from `accuracy_curve`, with 5 classes or more
     k : number of classes, for an `Estimate`; or several, for an `Extrapolation` with its back-test
     method : one of the above
     random_state : the seed of resampling, for "moments" and for the back-test
@@ -150,8 +149,6 @@ def extrapolate(
     Zheng, Achanta & Benjamini (2018), Extrapolating expected accuracies for large multi-class problems, JMLR 19.
 
     """
-    if isinstance(curve, RiskCurve):
-        return _risk(curve, size_of(k), method, random_state)
     sizes = _sizes(expect_curve(curve), k, method)
     seed = seeds.settle(random_state)
     if np.ndim(k) == 0:
@@ -161,9 +158,9 @@ def extrapolate(
 
 def forecast(curve: Curve, k: Sequence[int], method: str, seed: int) -> list[Estimate]:
     """An estimate for each size: exact up to K, extrapolated beyond."""
-    ahead = sorted({size for size in k if size > curve.n_classes})
-    by_size = dict(zip(ahead, fit_shares(curve, method, seed).accuracy(np.array(ahead, dtype=float)) if ahead else []))
-    return [by_size[size] if size in by_size else observed(curve, size) for size in k]
+    if max(k) <= curve.n_classes:
+        return [observed(curve, size) for size in k]
+    return UDistribution.of(curve, method, seed).accuracies(k)
 
 
 def _sizes(curve: Curve, k: Any, method: str) -> list[int]:
@@ -175,15 +172,6 @@ def _sizes(curve: Curve, k: Any, method: str) -> list[int]:
     if max(sizes) > curve.n_classes:
         expect_method(curve, method)
     return sizes
-
-
-def _risk(risk: RiskCurve, k: int, method: str, random_state: int | None) -> Estimate:
-    """The expected cost with k classes."""
-    if k <= risk.n_classes:
-        return risk.at(k)
-    curve = accuracy_curve(risk.ranks, ties=risk.ties, level=risk.level)
-    accuracy = extrapolate(curve, k, method, random_state)
-    return risk_ahead(risk, np.array([float(k)]), [accuracy], risk.level)[0]
 
 
 def _extrapolation(curve: Curve, sizes: list[int], method: str, seed: int) -> Extrapolation:

@@ -14,8 +14,9 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 from scipy.optimize import nnls
-from scipy.special import betainc, expit, gammaln, log_ndtr, logit, ndtr, ndtri
+from scipy.special import betainc, expit, log_ndtr, logit, ndtr, ndtri
 
 from ...arrays import Floats, Ints
 from ...expect import InputError
@@ -107,11 +108,7 @@ class BeatenShare:
             middle, reach = n * share, REACH * np.sqrt(n * share * (1 - share)) + 30
             above = np.arange(max(int(middle - reach), 0), min(int(middle + reach), n) + 1)
             # A sum of terms: a binomial number far from its mean has a chance below 1e-30.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logs = gammaln(n + 1) - gammaln(above + 1) - gammaln(n - above + 1)
-                logs += np.where(above > 0, above * log_ndtr(-z), 0.0)
-                logs += np.where(above < n, (n - above) * log_ndtr(z), 0.0)
-            chances = np.exp(logs)
+            chances = stats.binom.pmf(above, n, share)
             total += float(weight) * float(chances @ costs_of_ranks(cost, above + 1)) / float(chances.sum())
         return total
 

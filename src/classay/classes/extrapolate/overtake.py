@@ -116,9 +116,9 @@ def _accuracies(distribution: UDistribution, sizes: np.ndarray) -> _CurveParts:
         # More classes are not easier, so a forecast above the last observed accuracy is a step that is not there.
         return np.concatenate([observed, np.minimum(ahead, observed[-1]) if observed.size else ahead])
 
-    value = joined(distribution.curve.evidence().beaten, distribution.fit.members)
-    without = [joined(*each) for each in zip(distribution.beaten_without, distribution.fit.without)]
-    ends = [member.accuracy(beyond) for member in distribution.fit.pair]
+    value = joined(distribution.curve.evidence().beaten, distribution.members)
+    without = [joined(*each) for each in zip(distribution.beaten_without, distribution.without)]
+    ends = [member.accuracy(beyond) for member in distribution.pair]
     return _CurveParts(value, np.array(without), np.concatenate([np.zeros(inside.size), ends[0] - ends[1]]))
 
 

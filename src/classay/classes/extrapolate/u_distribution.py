@@ -1,14 +1,15 @@
 """The one distribution behind all questions about k: how large a share of all classes a row beats.
 
-`ShareFit` holds its estimate by one method, with all classes and without each group of them; `extrapolate` and
-`UDistribution` take every figure, its interval and what is not identified from there.
+`UDistribution` holds its estimate by one method, with all classes and without each group of them; `extrapolate` takes
+every figure, its interval and what is not identified from there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,11 +47,14 @@ Figure = Callable[[BeatenShare], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class ShareFit:
-    """The distributions of U by one method: `members`, of which figures are the mean on the logit scale.
+class UDistribution(Result, chart="curve:distribution_chart"):
+    """The result of `Curve.u_distribution`: U is the share of all classes that a row beats.
 
-    `without` has the same without each group of classes, empty where no rows are left, and `pair` the two of the
-    default, which fit the same curve and continue it differently: that shows how little the curve determines.
+    `to_frame()` has the share of rows with U ≤ u, with a band; what it does above 1 − 1/K, K classes cannot show, and
+    the method continues it. `members` are the distributions that the method estimates, of
+    which figures are the mean on the logit scale; `without` has the same without each group of classes, empty where no
+    rows are left, and `pair` the two of the default, which fit the same curve and continue it differently: that shows
+    how little the curve determines.
     """
 
     curve: Curve
@@ -59,121 +63,52 @@ class ShareFit:
     pair: tuple[BeatenShare, BeatenShare]
     without: tuple[tuple[BeatenShare, ...], ...]
 
-    def parts(self, figure: Figure) -> tuple[Floats, Floats, Floats]:
-        """A figure, its jackknife error and the gap of the pair, the last two on the logit scale."""
-        value = combine([figure(member) for member in self.members])
-        left = [
-            logit_of(combine([figure(member) for member in members])) if members else np.full(value.shape, math.nan)
-            for members in self.without
-        ]
-        error = np.asarray(jackknife_error(np.array(left), np.bincount(self.curve.ranks.group)))
-        ends = [logit_of(figure(member)) for member in self.pair]
-        return value, error, np.abs(ends[0] - ends[1])
-
-    def limits(self, parts: tuple[Floats, Floats, Floats], most: float = 1.0) -> tuple[Floats, Floats]:
-        """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side, at most `most`."""
-        value, error, gap = parts
-        freedom = max(self.curve.ranks.n_groups - 1, 1)
-        reach = float(stats.t.ppf(0.5 + self.curve.level / 2, freedom)) * np.hypot(OF_ERROR * error, OF_GAP * gap)
-        low, high = expit(logit_of(value) - reach), np.minimum(expit(logit_of(value) + reach), most)
-        return np.minimum(low, value), np.maximum(high, value)
-
-    def estimates(self, figure: Figure, most: float = 1.0) -> list[Estimate]:
-        """A share with more classes than were observed, with its interval; NaN where it is not identified."""
-        parts = self.parts(figure)
-        low, high = self.limits(parts, most)
-        level, estimates = self.curve.level, []
-        for value, least, top in zip(parts[0].tolist(), low.tolist(), high.tolist()):
-            if math.isfinite(least + top) and top - least <= WIDEST:
-                estimates.append(Estimate(value, least, top, level, AHEAD))
-                continue
-            least, top = (least, top) if math.isfinite(least + top) else (0.0, most)
-            here = self.curve.n_classes
-            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {top:.2g} possible"
-            estimates.append(Estimate(math.nan, least, top, level, why))
-        return estimates
-
-    def accuracy(self, sizes: Floats) -> list[Estimate]:
-        """The accuracy with each number of classes above K."""
-        curve = self.curve
-        accuracy = float(curve.accuracy[-1])
-        if 0 < accuracy < 1:
-            most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
-            return self.estimates(lambda share: share.accuracy(sizes), most)
-        low, high = np.zeros(sizes.shape), np.full(sizes.shape, float(curve.high[-1]))
-        if accuracy >= 1:
-            lead = inverse_mean_top(max(float(curve.low[-1]), 1e-12), curve.n_classes)
-            low, high = mean_top(lead, sizes), np.ones(sizes.shape)
-        why = not_identified(curve)
-        return [Estimate(math.nan, float(a), float(b), curve.level, why) for a, b in zip(low, high)]
-
-
-def fit_shares(curve: Curve, method: str, seed: int) -> ShareFit:
-    """Estimate the distribution of U by a method, with all classes and without each group of them."""
-    name = DEFAULT if method == "auto" else method
-    evidence, makers = curve.evidence(), methods_for(curve, name, seed)
-    members = tuple(make(evidence) for make in makers)
-    without = tuple(
-        tuple(make(part) for make in makers) if part.lower.size else ()
-        for part in leave_groups_out(curve.ranks, curve.ties)
-    )
-    pair = members if name == DEFAULT else (shrunk_normal(evidence), calibrated(evidence))
-    return ShareFit(curve, name, members, (pair[0], pair[1]), without)
-
-
-def not_identified(curve: Curve) -> str:
-    """Why a curve without errors, or without successes, says nothing about more classes."""
-    every = "every" if curve.accuracy[-1] >= 1 else "no"
-    return f"not identified: {every} prediction was right among {curve.n_classes:,} classes"
-
-
-def expect_method(curve: Curve, method: str) -> None:
-    """Refuse an unknown method, and a curve of too few classes."""
-    expect.one_of(method, "method", ("auto", *METHODS))
-    if curve.n_classes < LEAST_CLASSES:
-        raise expect.InputError(
-            f"The curve has {curve.n_classes} classes; at least {LEAST_CLASSES} are needed to extrapolate to more."
+    @classmethod
+    def of(cls, curve: Curve, method: str, seed: int) -> UDistribution:
+        """The estimate by a method, with all classes and without each group of them."""
+        name = DEFAULT if method == "auto" else method
+        evidence, makers = curve.evidence(), methods_for(curve, name, seed)
+        members = tuple(make(evidence) for make in makers)
+        without = tuple(
+            tuple(make(part) for make in makers) if part.lower.size else ()
+            for part in leave_groups_out(curve.ranks, curve.ties)
         )
-
-
-@dataclass(frozen=True, eq=False)
-class UDistribution(Result, chart="curve:distribution_chart"):
-    """The result of `Curve.u_distribution`: `below[i]`, with `low` and `high`, is the share of rows with U ≤ `u[i]`.
-
-    U is the share of all classes that a row beats. `resolution` is 1 − 1/K: what the distribution does above that, K
-    classes cannot show, and the method continues it. `fit` has the estimated distributions.
-    """
-
-    u: Floats
-    below: Floats
-    low: Floats
-    high: Floats
-    resolution: float
-    fit: ShareFit
-    beaten_without: tuple[Floats, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def curve(self) -> Curve:
-        """The observed curve."""
-        return self.fit.curve
-
-    @property
-    def method(self) -> str:
-        """The method by which it is estimated."""
-        return self.fit.method
+        pair = members if name == DEFAULT else (shrunk_normal(evidence), calibrated(evidence))
+        return cls(curve, name, members, (pair[0], pair[1]), without)
 
     @property
     def level(self) -> float:
         """The confidence level of the intervals, which is that of the curve."""
-        return self.fit.curve.level
+        return self.curve.level
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before these figures are used."""
+        notes: list[str] = []
+        if not 0 < self.curve.accuracy[-1] < 1:
+            every = "Every" if self.curve.accuracy[-1] > 0 else "No"
+            notes.append(f"{every} prediction was right: figures for more classes are not identified.")
+        if self.curve.ranks.marginal is False:
+            notes.append(
+                "The learner's score of a class depends on the other classes, so the theory holds only roughly."
+            )
+        return (*notes, *self.curve.ranks.notes)
+
+    @cached_property
+    def beaten_without(self) -> tuple[Floats, ...]:
+        """`Evidence.beaten` without each group of classes."""
+        parts = leave_groups_out(self.curve.ranks, self.curve.ties, statistics=False)
+        return tuple(part.beaten for part in parts)
+
+    def accuracies(self, k: Sequence[int]) -> list[Estimate]:
+        """The accuracy with each number of classes: the exact average over label sets up to K, extrapolated beyond."""
+        ahead = sorted({size for size in k if size > self.curve.n_classes})
+        by_size = dict(zip(ahead, self._ahead_of_curve(np.array(ahead, dtype=float)) if ahead else []))
+        return [by_size[size] if size in by_size else observed(self.curve, size) for size in k]
 
     def accuracy(self, k: int) -> Estimate:
         """The accuracy with k classes: E[U^(k−1)]; with k ≤ K the exact average over label sets."""
-        size = size_of(k)
-        return (
-            observed(self.curve, size) if size <= self.curve.n_classes else self.fit.accuracy(np.array([float(k)]))[0]
-        )
+        return self.accuracies([size_of(k)])[0]
 
     def top(self, m: int, k: int) -> Estimate:
         """How often the true class is among the m highest scores of k classes."""
@@ -192,14 +127,14 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         """The expected cost with k classes, if the cost depends on the rank of the true class alone.
 
         `cost` takes an array of ranks, from 1 (the highest score), and gives their costs: `lambda rank: rank > 5` is
-        1 − top-5 accuracy, `lambda rank: 1 - 1 / rank` is 1 − mean reciprocal rank. For a matrix of costs by class use
-        `Curve.risk` and `extrapolate`.
+        1 − top-5 accuracy, `lambda rank: 1 - 1 / rank` is 1 − mean reciprocal rank. For a matrix of costs by class,
+        among the observed classes, use `Curve.risk`.
         """
         k = size_of(k)
         if not callable(cost):
             raise expect.InputError(
                 f"`cost` is of type {type(cost).__name__}; expected a function of an array of ranks. For a matrix of "
-                "costs by class use `classay.extrapolate(curve.risk(costs, scores), k)`."
+                "costs by class use `curve.risk(costs, scores)`."
             )
         some = np.unique(np.concatenate([np.arange(1, min(k, 10_000) + 1), np.geomspace(1, k, 999).astype(np.int64)]))
         every = costs_of_ranks(cost, some)
@@ -254,24 +189,20 @@ class UDistribution(Result, chart="curve:distribution_chart"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per u: figure, u, value, low, high, level, kind."""
-        figures = {"figure": "share of rows with U ≤ u", "u": self.u, "value": self.below}
-        return pd.DataFrame(
-            {**figures, "low": self.low, "high": self.high, "level": self.level, "kind": "over classes"}
-        )
+        parts = self.parts(lambda share: share.below(PLACES))
+        low, high = self.limits(parts)
+        figures = {"figure": "share of rows with U ≤ u", "u": PLACES, "value": parts[0]}
+        return pd.DataFrame({**figures, "low": low, "high": high, "level": self.level, "kind": "over classes"})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; of the fit only its method and distributions."""
-        names = ("method", "u", "below", "low", "high", "level", "resolution", "notes")
-        curve = {"n_classes": self.curve.n_classes, "accuracy": plain(self.curve.at(self.curve.n_classes))}
-        return {
-            **{name: plain(getattr(self, name)) for name in names},
-            "members": plain(self.fit.members),
-            "curve": curve,
-        }
+        """Plain JSON values: the method, the level, the table of u as columns, and notes."""
+        columns = self.to_frame()[["u", "value", "low", "high"]].rename(columns={"value": "below"})
+        about = {"method": self.method, "level": self.level, "notes": self.notes}
+        return {name: plain(part) for name, part in (about | columns.to_dict("list")).items()}
 
     def __str__(self) -> str:
         here = self.curve.n_classes
-        median = float(np.interp(0.5, self.below, self.u))
+        median = float(np.interp(0.5, combine([member.below(PLACES) for member in self.members]), PLACES))
         ahead, first = share_text(self.accuracy(10 * here)), share_text(self.top(5, 10 * here))
         text = (
             f"{self.curve.ranks.name}: half of the rows beat more than {median:.4g} of all classes (U, by "
@@ -280,10 +211,58 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         )
         return " ".join([text, *self.notes])
 
+    def parts(self, figure: Figure) -> tuple[Floats, Floats, Floats]:
+        """A figure, its jackknife error and the gap of the pair, the last two on the logit scale."""
+        value = combine([figure(member) for member in self.members])
+        left = [
+            logit_of(combine([figure(member) for member in members])) if members else np.full(value.shape, math.nan)
+            for members in self.without
+        ]
+        error = np.asarray(jackknife_error(np.array(left), np.bincount(self.curve.ranks.group)))
+        ends = [logit_of(figure(member)) for member in self.pair]
+        return value, error, np.abs(ends[0] - ends[1])
+
+    def limits(self, parts: tuple[Floats, Floats, Floats], most: float = 1.0) -> tuple[Floats, Floats]:
+        """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side, at most `most`."""
+        value, error, gap = parts
+        freedom = max(self.curve.ranks.n_groups - 1, 1)
+        reach = float(stats.t.ppf(0.5 + self.curve.level / 2, freedom)) * np.hypot(OF_ERROR * error, OF_GAP * gap)
+        low, high = expit(logit_of(value) - reach), np.minimum(expit(logit_of(value) + reach), most)
+        return np.minimum(low, value), np.maximum(high, value)
+
+    def estimates(self, figure: Figure, most: float = 1.0) -> list[Estimate]:
+        """A share with more classes than were observed, with its interval; NaN where it is not identified."""
+        parts = self.parts(figure)
+        low, high = self.limits(parts, most)
+        level, estimates = self.curve.level, []
+        for value, least, top in zip(parts[0].tolist(), low.tolist(), high.tolist()):
+            if math.isfinite(least + top) and top - least <= WIDEST:
+                estimates.append(Estimate(value, least, top, level, AHEAD))
+                continue
+            least, top = (least, top) if math.isfinite(least + top) else (0.0, most)
+            here = self.curve.n_classes
+            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {top:.2g} possible"
+            estimates.append(Estimate(math.nan, least, top, level, why))
+        return estimates
+
+    def _ahead_of_curve(self, sizes: Floats) -> list[Estimate]:
+        """The accuracy with each number of classes above K."""
+        curve = self.curve
+        accuracy = float(curve.accuracy[-1])
+        if 0 < accuracy < 1:
+            most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
+            return self.estimates(lambda share: share.accuracy(sizes), most)
+        low, high = np.zeros(sizes.shape), np.full(sizes.shape, float(curve.high[-1]))
+        if accuracy >= 1:
+            lead = inverse_mean_top(max(float(curve.low[-1]), 1e-12), curve.n_classes)
+            low, high = mean_top(lead, sizes), np.ones(sizes.shape)
+        why = not_identified(curve)
+        return [Estimate(math.nan, float(a), float(b), curve.level, why) for a, b in zip(low, high)]
+
     def _ahead(self, figure: Figure) -> Estimate:
         """A share with more classes than were observed."""
         if 0 < self.curve.accuracy[-1] < 1:
-            return self.fit.estimates(figure)[0]
+            return self.estimates(figure)[0]
         return Estimate(math.nan, 0.0, 1.0, self.level, not_identified(self.curve))
 
     def _observed(self, figure: Callable[[Floats], float]) -> Estimate:
@@ -300,8 +279,8 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         """As `top`, with a value even if the interval is wide, and never rising with k: for a search."""
         if k <= self.curve.n_classes or not 0 < self.curve.accuracy[-1] < 1:
             return self.top(m, k)
-        parts = self.fit.parts(lambda share: share.top(m, [float(k)]))
-        low, high = self.fit.limits(parts)
+        parts = self.parts(lambda share: share.top(m, [float(k)]))
+        low, high = self.limits(parts)
         return Estimate(float(parts[0][0]), float(low[0]), float(high[0]), self.level)
 
     def _largest(self, reaches: Callable[[int], bool], m: int) -> float:
@@ -332,7 +311,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
             both = share.accuracy([here, k])
             return np.array([both[1] / max(float(both[0]), 1e-300)]).clip(0.0, 1.0)
 
-        ratio, error, gap = (float(part[0]) for part in self.fit.parts(stays))
+        ratio, error, gap = (float(part[0]) for part in self.parts(stays))
         value = now.value * ratio
         # Both parts on the scale of the accuracy; rows of now and classes to come vary independently.
         of_ratio = float(np.hypot(OF_ERROR * error, OF_GAP * gap)) * (ratio * (1 - ratio)) * now.value
@@ -374,20 +353,25 @@ class NestedAccuracy(Result, unit="accuracy"):
 def u_distribution(curve: Curve, method: str = "auto", random_state: int | None = 0) -> UDistribution:
     """The distribution of U behind a curve; see `Curve.u_distribution`."""
     expect_method(expect_curve(curve), method)
-    fit = fit_shares(curve, method, seeds.settle(random_state))
-    if not all(fit.without):
+    distribution = UDistribution.of(curve, method, seeds.settle(random_state))
+    if not all(distribution.without):
         raise expect.InputError("All test rows are of classes of one group; rows of more classes are needed.")
-    parts = fit.parts(lambda share: share.below(PLACES))
-    beaten = tuple(part.beaten for part in leave_groups_out(curve.ranks, curve.ties, statistics=False))
-    notes: list[str] = []
-    if not 0 < curve.accuracy[-1] < 1:
-        every = "Every" if curve.accuracy[-1] > 0 else "No"
-        notes.append(f"{every} prediction was right: figures for more classes are not identified.")
-    if curve.ranks.marginal is False:
-        notes.append("The learner's score of a class depends on the other classes, so the theory holds only roughly.")
-    return UDistribution(
-        PLACES, parts[0], *fit.limits(parts), 1 - 1 / curve.n_classes, fit, beaten, (*notes, *curve.ranks.notes)
-    )  # fmt: skip
+    return distribution
+
+
+def not_identified(curve: Curve) -> str:
+    """Why a curve without errors, or without successes, says nothing about more classes."""
+    every = "every" if curve.accuracy[-1] >= 1 else "no"
+    return f"not identified: {every} prediction was right among {curve.n_classes:,} classes"
+
+
+def expect_method(curve: Curve, method: str) -> None:
+    """Refuse an unknown method, and a curve of too few classes."""
+    expect.one_of(method, "method", ("auto", *METHODS))
+    if curve.n_classes < LEAST_CLASSES:
+        raise expect.InputError(
+            f"The curve has {curve.n_classes} classes; at least {LEAST_CLASSES} are needed to extrapolate to more."
+        )
 
 
 def size_of(k: Any) -> int:
