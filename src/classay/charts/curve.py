@@ -306,11 +306,11 @@ def risk_chart(risk: RiskCurve) -> alt.LayerChart:
 
 def distribution_chart(distribution: UDistribution) -> alt.LayerChart:
     """Draw the share of rows that lose to at least one class in 2, 10, 100, …, with its band."""
-    columns = (distribution.u, distribution.below, distribution.low, distribution.high)
+    table = distribution.to_frame()[["u", "value", "low", "high"]]
     rows = [
         {"at": 1 / max(1 - u, 1e-12), "where": f"{u:.4%} of all classes"}
         | interval(Estimate(value, low, high, distribution.level), 0.0, 1.0)
-        for u, value, low, high in zip(*(column.tolist() for column in columns))
+        for u, value, low, high in table.itertuples(index=False, name=None)
     ]
     here, most = distribution.curve.n_classes, max(row["at"] for row in rows)
     powers = [10**power for power in range(math.floor(math.log10(most)) + 1)]

@@ -197,8 +197,8 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values: the method, the level, the table of u as columns, and notes."""
         columns = self.to_frame()[["u", "value", "low", "high"]].rename(columns={"value": "below"})
-        about = {"method": self.method, "level": self.level, "notes": self.notes}
-        return {name: plain(part) for name, part in (about | columns.to_dict("list")).items()}
+        about = {"method": self.method, "level": self.level, "notes": list(self.notes)}
+        return about | {str(name): plain(column.tolist()) for name, column in columns.items()}
 
     def __str__(self) -> str:
         here = self.curve.n_classes
