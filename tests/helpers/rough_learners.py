@@ -173,19 +173,6 @@ class AfraidOfProbes(Centroids):
         return super().predict(X)
 
 
-class Stateless(ClassifierMixin, BaseEstimator):
-    """Learns nothing, so it is as good as fitted from the start."""
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return (X[:, 0] > 5).astype(int)
-
-
 class Duck:
     """Does what a learner must do, and builds on nothing of scikit-learn."""
 

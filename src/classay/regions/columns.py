@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, nearest, shown, unique_names
 from ..frames import pandas_of
 from .conditions import Condition, any_of, between, missing, none_of
 
@@ -181,9 +181,7 @@ def checked_table(table: Any) -> pd.DataFrame:
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         rows, columns = frame.shape
         raise InputError(f"`table` has {rows} rows and {columns} columns; there is nothing to search.")
-    if not frame.columns.is_unique:
-        twins = frame.columns[frame.columns.duplicated()].unique()
-        raise InputError(f"`table` has columns with the same name ({shown(twins)}). Give each its own name.")
+    unique_names(frame.columns, "`table`")
     return frame
 
 

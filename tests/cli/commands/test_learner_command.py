@@ -123,7 +123,7 @@ def test_one_failing_learner_does_not_stop_the_others(classay, spam):
         (["iris", *HALVES, "--regions", "-1"], "at least 0"),
         (["iris", *RETRAIN, "--metric", "accurcy"], "Did you mean accuracy"),
         (["iris", *RETRAIN, "--cost", "cheap"], "expected a pair"),
-        (["breast_cancer", *NB, *RETRAIN, "--threshold", "7"], "expected a probability between 0 and 1"),
+        (["breast_cancer", *NB, *RETRAIN, "--threshold", "7"], "expected a number between 0 and 1"),
         (["iris", *RETRAIN, "--replaced", "2"], "expected a number between 0 and 1"),
         (["breast_cancer", *NB, *RETRAIN, "--cost", "1,5", "--threshold", "0.5"], "both given"),
     ],

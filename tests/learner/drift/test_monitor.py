@@ -579,7 +579,7 @@ def test_bad_targets_of_numbers_are_explained(y, message):
         (GaussianNB(), {"draws": 2}, "draws"),
         (GaussianNB(), {"probes": "unifrom"}, "uniform"),
         (GaussianNB(), {"tolerance": 0.1}, "`tolerance` is for regressors"),
-        (LinearRegression(), {"tolerance": -1}, "number from 0 up"),
+        (LinearRegression(), {"tolerance": -1}, "number of at least 0"),
     ],
 )
 def test_bad_settings_are_explained(learner, options, message):

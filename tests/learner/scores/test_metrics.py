@@ -171,7 +171,7 @@ def test_the_cheapest_threshold_of_calibrated_scores_is_the_ratio_of_costs():
         ({"names": "accurcy"}, "The metric 'accurcy' is not known.*Did you mean accuracy"),
         ({"names": "r2"}, "The metric 'r2' is not known"),
         ({"names": []}, "`names` is empty"),
-        ({"threshold": 1.5}, "expected a probability between 0 and 1"),
+        ({"threshold": 1.5}, "expected a number between 0 and 1"),
         ({"threshold": 0.5, "cost": (1, 2)}, "both given"),
         ({"cost": 3}, "`cost` is 3; expected a pair"),
         ({"cost": (-1, 3)}, "numbers from 0 up"),

@@ -20,7 +20,7 @@ from ...arrays import Floats, Ints
 from ...estimators.encoder import as_levels, as_numbers, encoded, kind_of_column, numbers
 from ...estimators.fit import fit_once, guard
 from ...estimators.scores import fit_scorer
-from ...expect import InputError, shown
+from ...expect import InputError, unique_names
 from ...frames import pandas_of
 from ...inputs import encode, is_sparse, names_of_columns
 from ...intervals import Estimate, around
@@ -49,9 +49,7 @@ def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
         rows = pd.DataFrame(array, columns=list(names_of_columns(array, array.shape[1])))
     if 0 in rows.shape:
         raise InputError(f"`{name}` has shape {rows.shape}; expected at least one row and one column.")
-    if not rows.columns.is_unique:
-        twins = rows.columns[rows.columns.duplicated()].unique()
-        raise InputError(f"`{name}` has several columns with the same name ({shown(twins)}). Give each its own name.")
+    unique_names(rows.columns, f"`{name}`")
     rows = rows.rename(columns=str).reset_index(drop=True)
     for column in rows.columns:
         values = rows[column]

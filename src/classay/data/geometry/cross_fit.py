@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from ... import expect
 from ...arrays import Floats, Ints
-from ...expect import InputError
 from ...inputs import take
 from .distances import BY_CLASS, DistanceMetric
 from .moments import Geometry
@@ -207,7 +207,4 @@ def check_temperature(value: Any) -> float | None:
         return None
     if value is None:
         return 1.0
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not 0 < value < math.inf:
-        raise InputError(f"`temperature` is {value!r}; expected a number above 0, 'auto' to fit it, or None for 1.")
-    return float(value)
+    return expect.number(value, "temperature", above=0, why="'auto' fits it, None is 1.")

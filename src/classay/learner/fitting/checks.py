@@ -351,10 +351,7 @@ def seconds_limit(seconds: Any) -> float | None:
     """Seconds that a fit may take, or None."""
     if seconds is None:
         return None
-    is_number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)
-    if not is_number or not 0 < seconds < np.inf:
-        raise InputError(f"`time_limit` is {seconds!r}; expected a number of seconds above 0, or None for no limit.")
-    return float(seconds)
+    return expect.number(seconds, "time_limit", above=0, why="In seconds; None is no limit.")
 
 
 def advice(X: Any, error: str) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +72,8 @@ class Subsets:
             expect.whole(self.size, "Subsets(size)", at_least=2)
         elif self.size != 1.0:  # all of it: a bootstrap
             expect.fraction(self.size, "Subsets(size)", why="Or 1.0 for all, or a whole number of rows.")
-        _expect_switch(self.replace, "Subsets(replace)")
-        _expect_switch(self.every_class, "Subsets(every_class)")
+        expect.flag(self.replace, "Subsets(replace)")
+        expect.flag(self.every_class, "Subsets(every_class)")
 
     def rows(self, available: int) -> int:
         """How many rows a subset has when the training part has `available`."""
@@ -156,7 +155,7 @@ class HalfSplits:
             expect.whole(self.size, "HalfSplits(size)", at_least=2)
         elif self.size is not None:
             expect.fraction(self.size, "HalfSplits(size)", why="Or a whole number of rows, or None for all.")
-        _expect_switch(self.stratify, "HalfSplits(stratify)")
+        expect.flag(self.stratify, "HalfSplits(stratify)")
 
     @property
     def n(self) -> int:
@@ -302,11 +301,6 @@ def lag_of(samples: int) -> int:
 
 
 Scheme = Subsets | HalfSplits | Retrain
-
-
-def _expect_switch(value: Any, name: str) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise expect.InputError(f"`{name}` is {value!r}; expected True or False.")
 
 
 # Whole groups of rows: a group is never divided. With replacement this is a cluster bootstrap: a group that is drawn

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ... import expect, seeds
 from ...arrays import Floats
 from ...estimators.adapters import short_name
-from ...expect import InputError, shown, whole
+from ...expect import InputError, whole
 from ...frames import pandas_of
 from ...inputs import plain_labels, take
 from ...intervals import Estimate, exact, of_proportion
@@ -224,8 +224,7 @@ def attributes(description: Any, correlation: float = 0.0) -> Attributes:
     >>> attributes({"heat": (20, 80), "alloy": ["A", "B"], "wet": "bool"}).names
     ['heat', 'alloy', 'wet']
     """
-    if not _is_number(correlation) or not -1 < correlation < 1:
-        raise InputError(f"`correlation` is {correlation!r}; expected a number above −1 and below 1.")
+    expect.number(correlation, "correlation", above=-1, below=1)
     description = pandas_of(description, "attributes")
     if isinstance(description, pd.DataFrame) or (isinstance(description, np.ndarray) and description.ndim == 2):
         if correlation:
@@ -270,9 +269,7 @@ def _from_rows(rows: Any) -> Attributes:
         raise InputError(f"`attributes` has shape {rows.shape}; expected rows and columns.")
     named = isinstance(rows, pd.DataFrame)
     names = pd.Index([str(name) for name in rows.columns] if named else [f"x{place}" for place in range(rows.shape[1])])
-    if names.has_duplicates:
-        twins = shown(names[names.duplicated()])
-        raise InputError(f"`attributes` has columns with the same name ({twins}). Give each its own name.")
+    expect.unique_names(names, "`attributes`")
     if not named and rows.dtype.kind not in "biuf":
         raise InputError(f"`attributes` is an array of {rows.dtype}; expected numbers, or a DataFrame.")
     return Attributes(tuple(map(Column, names)), named, rows=rows)
@@ -346,8 +343,8 @@ def agreement(
     """
     expect.whole(n_probes, "n_probes", at_least=2)
     expect.fraction(level, "level")
-    if tolerance is not None and not (isinstance(tolerance, (int, float, np.number)) and 0 <= tolerance < np.inf):
-        raise expect.InputError(f"`tolerance` is {tolerance!r}; expected a number from 0 up, or None for classes.")
+    if tolerance is not None:
+        expect.number(tolerance, "tolerance", at_least=0, why="None compares classes.")
     space = space_of(attributes, f1, f2)
     concepts = concept(f1, "f1", space), concept(f2, "f2", space)
     grid = space.grid(MOST_POINTS) if probes is None else None

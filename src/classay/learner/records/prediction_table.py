@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
-from ...expect import InputError, counted, nearest, one_of, shown
+from ...expect import InputError, counted, nearest, one_of, shown, unique_names
 from ...frames import pandas_of
 from ...notes import Note
 from ...splits import per_row
@@ -162,9 +162,7 @@ def _frame(frame: Any) -> pd.DataFrame:
     if rows.empty:
         raise InputError("`frame` has no rows; expected at least one prediction.")
     rows = rows.rename(columns=str).reset_index(drop=True)
-    if not rows.columns.is_unique:
-        twins = rows.columns[rows.columns.duplicated()]
-        raise InputError(f"`frame` has columns with the same name ({shown(twins)}). Give each its own name.")
+    unique_names(rows.columns, "`frame`")
     return rows
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import expect
 from ...arrays import AnyInts, Floats
 from ...expect import InputError
 from ..records.labelings import Labelings
@@ -43,11 +44,8 @@ def costs_of(cost: Any) -> tuple[float, float]:
 
 def expect_threshold(threshold: Any, scores: Scores) -> float:
     """A threshold on the score of the second class."""
-    is_number = isinstance(threshold, (int, float, np.integer, np.floating)) and not isinstance(threshold, bool)
-    if not is_number or not np.isfinite(threshold) or (scores.probabilities and not 0 < threshold < 1):
-        expected = "a probability between 0 and 1" if scores.probabilities else "a finite decision value"
-        raise InputError(f"`threshold` is {threshold!r}; expected {expected}.")
-    return float(threshold)
+    low, high = (0, 1) if scores.probabilities else (None, None)
+    return expect.number(threshold, "threshold", above=low, below=high)
 
 
 def expect_two(record: Labelings, purpose: str) -> None:

@@ -6,7 +6,6 @@ prediction is counted among all predictions at its point, and those of refits on
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -94,13 +93,8 @@ def tolerance_for(truth: Floats, tolerance: float | None) -> float:
         if deviation == 0:
             raise expect.InputError("The truth is one number, so there is no scale for `tolerance`. Pass one.")
         return TOLERANCE * deviation
-    is_number = isinstance(tolerance, (int, float, np.integer, np.floating)) and not isinstance(tolerance, bool)
-    if not is_number or not 0 <= tolerance < math.inf:
-        raise expect.InputError(
-            f"`tolerance` is {tolerance!r}; expected a number from 0 up, in units of the target: predictions that "
-            "differ by at most this count as the same."
-        )
-    return float(tolerance)
+    why = "In units of the target: predictions that differ by at most this count as the same."
+    return expect.number(tolerance, "tolerance", at_least=0, why=why)
 
 
 def _compared(

@@ -214,8 +214,7 @@ def compare(
     """
     expect.fraction(level, "level")
     expect.one_of(metric, "metric", METRICS)
-    if not isinstance(min_effect, (int, float)) or isinstance(min_effect, bool) or not 0 <= min_effect < 1:
-        raise expect.InputError(f"`min_effect` is {min_effect!r}; expected a drop in accuracy from 0 up to 1.")
+    expect.number(min_effect, "min_effect", at_least=0, below=1, why="It is a drop in accuracy.")
     seed = seeds.settle(random_state)
     pair = matched(old, new)
     base = _base(pair, None if refits is None else matched(old, refits, ("old", "refits")))
