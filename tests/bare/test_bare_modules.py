@@ -19,11 +19,8 @@ def test_no_extra_is_installed():
     assert [name for name in EXTRAS if find_spec(name) is not None] == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_module_imports(name):
-    import_module(name)
-
-
-@pytest.mark.parametrize("name", classay.__all__)
-def test_every_public_name_is_there(name):
-    assert getattr(classay, name) is not None
+def test_every_module_imports_and_every_public_name_is_there():
+    for name in MODULES:
+        import_module(name)
+    for name in classay.__all__:
+        assert getattr(classay, name) is not None

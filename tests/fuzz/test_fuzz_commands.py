@@ -27,20 +27,7 @@ BASES = {
     "check": ["check.toml", "--workers", "1"],
     "learner": ["rows.csv", *BAYES, "--samples", "4", "--holdouts", "5"],
     "sweep": ["rows.csv", *BAYES, "--samples", "4", "--param", "var_smoothing", "--values", "1e-9,1e-3"],
-    "drift": [
-        "rows.csv",
-        "more.csv",
-        "-w",
-        "1",
-        "-l",
-        "GaussianNB",
-        "--n-probes",
-        "20",
-        "--rate",
-        "0.2",
-        "--draws",
-        "20",
-    ],
+    "drift": ["rows.csv", "more.csv", *BAYES, "--n-probes", "20", "--rate", "0.2", "--draws", "20"],
     "data": ["rows.csv"],
     "network": ["head.npz", "--weights-only"],
     "classes": ["scores.npz"],
@@ -49,54 +36,10 @@ BASES = {
 }
 NOT_FUZZED = {"help", "debug", "mlflow", "allow_import", "scheduler", "install_completion", "show_completion"}
 """--debug shows tracebacks; the others reach out of the folder, and have tests of their own."""
-ODD = [
-    "",
-    " ",
-    "0",
-    "1",
-    "-1",
-    "0.5",
-    "1e9",
-    "-1e-9",
-    "1e999",
-    "nan",
-    "-inf",
-    "9" * 25,
-    "9" * 5000,
-    "½",
-    "é",
-    "\u202e",
-    "\ud800",
-]
-ODD += [
-    "a,b",
-    "x=1",
-    "1:2:3",
-    "..",
-    ".",
-    "/",
-    "no/such/folder/file.csv",
-    "\x1b[31m",
-    "None",
-    "'",
-    "[]",
-    "(",
-    "a\nb",
-    "heat",
-]
-ODD += [
-    "kind",
-    "rows.csv",
-    "scores.npz",
-    "head.npz",
-    "check.toml",
-    "store",
-    "GaussianNB",
-    "x0 > 0.5",
-    "-",
-    "--",
-    "a" * 3000,
-]
+ODD = ["", " ", "0", "1", "-1", "0.5", "1e9", "-1e-9", "1e999", "nan", "-inf", "9" * 25, "9" * 5000]
+ODD += ["½", "é", "\u202e", "\ud800", "a,b", "x=1", "1:2:3", "..", ".", "/", "no/such/folder/file.csv", "\x1b[31m"]
+ODD += ["None", "'", "[]", "(", "a\nb", "heat", "kind", "rows.csv", "scores.npz", "head.npz", "check.toml", "store"]
+ODD += ["GaussianNB", "x0 > 0.5", "-", "--", "a" * 3000]
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
 

@@ -207,28 +207,11 @@ def named_paths(files: list[str]) -> dict[str, Path]:
     """Paths by a short name: that of the file, or the whole path where two files have the same name."""
     paths = list(dict.fromkeys(Path(file) for file in files))
     stems = [path.stem for path in paths]
-    if len(set(stems)) == len(stems):
-        names = short_names(stems)
-    else:
-        names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
+    names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
     missing = [quoted(path) for path in paths if not os.path.exists(path)]
     if missing:
         raise InputError(f"File not found: {expect.shown(missing)}. Is the path right?")
     return dict(zip(names, paths))
-
-
-def short_names(stems: list[str]) -> list[str]:
-    """Names of checkpoints without the beginning that they share: what differs is at the end.
-
-    >>> short_names(["net_lr1_epoch9", "net_lr1_epoch10"]), short_names(["a", "b"])
-    (['epoch9', 'epoch10'], ['a', 'b'])
-    """
-    if len(stems) < 2:
-        return stems
-    first = stems[0]
-    same = next((place for place, letters in enumerate(zip(*stems)) if len(set(letters)) > 1), min(map(len, stems)))
-    begin = max(first[:same].rfind(sign) for sign in "_-. ") + 1
-    return [stem[begin:] for stem in stems] if all(stem[begin:] for stem in stems) else stems
 
 
 def read_shape(text: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_type_hints
 
 import pandas as pd
 import typer
@@ -24,6 +24,9 @@ from ..result import Result, plain
 from ..tables.data import Data
 from . import console
 from .options import Charts, Output, is_group, parameters_of
+
+if TYPE_CHECKING:
+    from ..report.document import Sheet
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -221,6 +224,12 @@ def rows_table(
         caption = f"{caption} {len(listed) - most:,} more: --json.".strip()
     cells = [[cell(_part(row, key)) for key in shown] for row in listed[:most]]
     return console.table(title, list(shown.values()), cells, caption)
+
+
+def sheet_table(sheet: Sheet) -> Printed:
+    """A sheet of a report as a table."""
+    rows = [dict(enumerate(row)) for row in sheet.rows]
+    return rows_table(sheet.title, rows, dict(enumerate(sheet.columns)), sheet.note, len(rows))
 
 
 def region_table(title: str, regions: Iterable[Any], rate: str, what: Iterable[str] = ()) -> Printed:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
+import classay as library
 from classay.data import text
+from classay.data.model.error_slices import slices
+from classay.estimators.encoder import numbers
+from classay.learner.records.prediction_file import read_predictions
 from classay.tables.read import read_table
 
 
@@ -22,92 +25,47 @@ def intents(tmp_path):
     return path
 
 
-def test_tables_are_printed(classay):
-    code, out, _ = classay("data", "iris")
-    assert code == 0
+def test_tables_are_printed(shown):
+    out = shown("data", "iris")
     for word in ("versicolor", "baseline accuracy", "Hardest rows", "No label is suspected", "petal"):
         assert word in out
 
 
-def test_json_has_every_row(classay):
-    import classay as library
-
-    code, out, _ = classay("data", "iris", "--json", "-n", "3")
-    assert code == 0
-    content = json.loads(out)
+@pytest.mark.parametrize("paper", [False, True])
+def test_json_has_every_row(measured, paper):
     table = read_table("iris")
-    c = library.complexity(table.X, table.y)
-    np.testing.assert_allclose(content["complexity"]["values"], c.values)
-    assert [row["row"] for row in content["hardest"]] == c.hardest(3)["row"].tolist()
-    assert content["complexity"]["baseline_accuracy"]["value"] == c.baseline_accuracy.value
+    plain = {"distance": "mahalanobis", "cross_fit": False, "temperature": 1} if paper else {}
+    expected = library.complexity(table.X, table.y, **plain)
+    content = measured("data", "iris", "-n", "3", *(["--paper"] if paper else []))
+    np.testing.assert_allclose(content["complexity"]["values"], expected.values)
+    assert [row["row"] for row in content["hardest"]] == expected.hardest(3)["row"].tolist()
+    assert content["complexity"]["baseline_accuracy"]["value"] == expected.baseline_accuracy.value
 
 
-def test_the_papers_plain_figures(classay):
-    import classay as library
-
-    _, out, _ = classay("data", "iris", "--json", "--paper")
-    table = read_table("iris")
-    c = library.complexity(table.X, table.y, distance="mahalanobis", cross_fit=False, temperature=1)
-    np.testing.assert_allclose(json.loads(out)["complexity"]["values"], c.values)
-
-
-def test_texts_are_embedded_and_shown(classay, intents, monkeypatch):
+def test_texts_are_embedded_and_shown(shown, measured, intents, monkeypatch):
     def load(name):
-        return lambda texts: np.array(
-            [[each.startswith("play"), len(each) / 50, each.count("a")] for each in texts], float
-        )
+        return lambda texts: np.array([[row.startswith("play"), len(row) / 50, row.count("a")] for row in texts], float)
 
     monkeypatch.setattr(text, "_load_model", load)
-    code, out, _ = classay("data", str(intents), "--text", "utterance", "--target", "intent", "--json")
-    assert code == 0
-    content = json.loads(out)
-    assert content["hardest"][0]["content"] == "play the jazz <b>now</b>"
-    code, out, _ = classay("data", str(intents), "--text", "utterance", "--target", "intent")
-    assert "play the jazz <b>now</b>" in out
+    arguments = ["data", intents, "--text", "utterance", "--target", "intent"]
+    assert measured(*arguments)["hardest"][0]["content"] == "play the jazz <b>now</b>"
+    assert "play the jazz <b>now</b>" in shown(*arguments)
 
 
 @pytest.mark.slow
-def test_charts_are_saved(classay, tmp_path):
-    code, _, _ = classay("data", "iris", "--charts", str(tmp_path / "charts"), "-q")
-    assert code == 0
+def test_charts_are_saved_also_of_a_class_with_one_row(shown, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    rows = [f"{a},{b},{c},{d},{'xyz'[label]}" for (a, b, c, d), label in zip(X, y)]
+    (tmp_path / "lone.csv").write_text("\n".join(["a,b,c,d,kind", *rows, "5,3,1,0.2,typo"]))
+    assert "typo" in shown("data", tmp_path / "lone.csv", "--charts", tmp_path / "charts")
     saved = {path.name for path in (tmp_path / "charts").iterdir()}
     assert {"complexity.svg", "nearest_classes.svg", "hardest.svg", "hardest.png"} <= saved
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["iriss"], "iris"),
-        (["iris", "--distance", "euclid"], "euclidean"),
-        (["iris", "--hardest", "0"], "hardest"),
-        (["iris", "--text", "nosuch"], "nosuch"),
-    ],
-)
-def test_mistakes_get_a_sentence(classay, arguments, message):
-    code, out, err = classay("data", *arguments)
-    assert code == 2
-    assert out == ""
-    assert message in err
-    assert "Traceback" not in err
-
-
-@pytest.mark.slow
-def test_a_class_with_one_row_does_not_stop_the_command(classay, tmp_path):
-    from sklearn.datasets import load_iris
-
-    X, y = load_iris(return_X_y=True)
-    rows = [f"{a},{b},{c},{d},{'xyz'[label]}" for (a, b, c, d), label in zip(X, y)]
-    path = tmp_path / "lone.csv"
-    path.write_text("\n".join(["a,b,c,d,kind", *rows, "5,3,1,0.2,typo"]))
-    code, out, err = classay("data", str(path), "--charts", str(tmp_path / "charts"))
-    assert code == 0, err
-    assert "typo" in out
-
-
-def test_filled_values_are_said(classay, tmp_path):
+def test_filled_values_are_reported(classay, tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,kind\n" + "\n".join(f"{'' if i % 4 == 0 else i},{i * i % 7},{i % 2}" for i in range(60)))
-    _, _, err = classay("data", str(path))
+    _, _, err = classay("data", path)
     assert "15 of 60 rows have missing values" in err
 
 
@@ -135,14 +93,10 @@ def split(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])
-def test_one_workflow(classay, split, kind):
-    import classay as library
-
+def test_one_workflow(measured, split, kind):
     folder, frame, predicted = split
-    arguments = [str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--distance", "gaussian"]
-    code, out, _ = classay("data", *arguments, "--predictions", str(folder / f"predictions.{kind}"), "--json")
-    assert code == 0
-    content = json.loads(out)
+    arguments = ["data", folder / "train.csv", "--test", folder / "test.csv", "--distance", "gaussian"]
+    content = measured(*arguments, "--predictions", folder / f"predictions.{kind}")
     versus = content["versus_baseline"]
     assert versus["model"]["accuracy"]["value"] == pytest.approx((predicted == frame["kind"][600:]).mean())
     assert versus["rows"] == 300
@@ -155,87 +109,76 @@ def test_one_workflow(classay, split, kind):
     assert content["complexity_against"]["auc_confidence"]["value"] is not None
     assert not {row["row"] for row in content["hardest"]} & {row["row"] for row in content["suspects"]}
     # Geometry from the training rows alone.
-    from classay.estimators.encoder import numbers
-
     X = numbers(frame.drop(columns="kind"))
     c = library.complexity(X[:600], frame["kind"][:600], "gaussian", X[600:], frame["kind"][600:])
     np.testing.assert_allclose(content["complexity"]["values"], c.values, rtol=1e-6)
 
 
-def test_one_workflow_on_one_page(classay, split):
+def test_one_workflow_in_words(shown, split):
     folder, _, _ = split
-    arguments = [str(folder / "train.csv"), "--test", str(folder / "test.csv")]
-    code, out, _ = classay("data", *arguments, "--predictions", str(folder / "predictions.csv"))
-    assert code == 0
-    words = (
-        "Does the model beat the geometry?",
-        "largest class",
-        "Complexity and errors",
-        "Rows unlike anything known",
-    )
-    for word in (*words, "false alarms", "Each column alone", "Labels:", "Hardest rows", "Confused most often"):
-        assert word in out
+    arguments = ["data", folder / "train.csv", "--test", folder / "test.csv"]
+    out = shown(*arguments, "--predictions", folder / "predictions.csv")
+    for words in ("Does the model beat the geometry?", "largest class", "Complexity and errors", "false alarms"):
+        assert words in out
+    for words in ("Rows unlike anything known", "Each column alone", "Labels:", "Hardest rows", "Confused most often"):
+        assert words in out
 
 
 @pytest.mark.slow
-def test_the_page_is_written_with_its_verdict_on_the_terminal(classay, split):
-    import classay as library
-
+def test_the_page_is_written_with_its_verdict_on_the_terminal(classay, shown, refused, split):
     folder, frame, predicted = split
     page, figures = folder / "data.html", folder / "data.json"
-    arguments = [str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--predictions"]
-    arguments += [str(folder / "predictions.csv"), "-o", str(page), "-o", str(figures)]
-    code, out, err = classay("data", *arguments)
-    assert code == 0
-    assert "the geometry" in out
-    assert "job = pilot" in out
-    assert "D205" in out
+    arguments = ["data", folder / "train.csv", "--test", folder / "test.csv", "--predictions"]
+    arguments += [folder / "predictions.csv", "-o", page, "-o", figures]
+    code, out, err = classay(*arguments)
+    assert code == 0, err
+    for words in ("the geometry", "job = pilot", "D205"):
+        assert words in out
     assert f"Saved {page}" in err
     report = library.load(page)
     assert report == library.load(figures)
     assert report.figure("the model", "accuracy").value == pytest.approx((predicted == frame["kind"][600:]).mean())
     assert "--force" in report.settings["command"]
     # It is not overwritten unless asked, and nothing is left beside it.
-    code, _, err = classay("data", *arguments)
-    assert code == 2
-    assert "already exists" in err
-    assert classay("data", *arguments, "--force", "-q")[0] == 0
+    refused("already exists", *arguments)
+    shown(*arguments, "--force", "-q")
     assert not list(folder.glob(".classay-*"))
 
 
-def test_a_page_of_another_format_is_refused_before_anything_is_read(classay, tmp_path):
-    code, out, err = classay("data", "iris", "-o", str(tmp_path / "page.pdf"))
-    assert (code, out) == (2, "")
-    assert ".html, .json, .md" in err
-
-
 @pytest.mark.slow
-def test_leaks_are_found_without_a_page(classay, split):
+def test_leaks_are_found_without_a_page(shown, measured, split):
     folder, _, _ = split
     table = pd.read_csv(folder / "train.csv")
-    table.assign(code=table["kind"].str.upper())[["code", "u", "v", "w", "kind"]].to_csv(
-        folder / "leak.csv", index=False
-    )
-    code, out, _ = classay("data", str(folder / "leak.csv"), "--checks")
-    assert code == 0
-    assert "warning: D205" in out
-    code, out, _ = classay("data", str(folder / "leak.csv"), "--checks", "--json")
-    findings = json.loads(out)["findings"]
-    assert findings[0]["code"] == "D205"
-    assert findings[0]["level"] == "warning"
+    table = table.assign(code=table["kind"].str.upper())[["code", "u", "v", "w", "kind"]]
+    table.to_csv(folder / "leak.csv", index=False)
+    assert "warning: D205" in shown("data", folder / "leak.csv", "--checks")
+    findings = measured("data", folder / "leak.csv", "--checks")["findings"]
+    assert (findings[0]["code"], findings[0]["level"]) == ("D205", "warning")
 
 
 @pytest.mark.parametrize("test", [True, False])
-def test_a_learner_is_fitted_or_cross_validated(classay, split, test):
+def test_a_learner_is_fitted_or_cross_validated(measured, split, test):
     folder, _, _ = split
-    arguments = ["--test", str(folder / "test.csv")] if test else []
-    code, out, _ = classay("data", str(folder / "train.csv"), *arguments, "--learner", "GaussianNB", "--json")
-    assert code == 0
-    content = json.loads(out)
+    arguments = ["--test", folder / "test.csv"] if test else []
+    content = measured("data", folder / "train.csv", *arguments, "--learner", "GaussianNB")
     assert content["versus_baseline"]["rows"] == (300 if test else 600)
     assert content["versus_baseline"]["model"]["accuracy"]["value"] > 0.7
     assert "learner" in content["wrong_labels"]["used"]
     assert (content["unlike_known"] is not None) == test
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iriss"], "iris"),
+        (["iris", "--distance", "euclid"], "euclidean"),
+        (["iris", "--hardest", "0"], "hardest"),
+        (["iris", "--text", "nosuch"], "nosuch"),
+        (["iris", "-o", "page.pdf"], ".html, .json, .md"),
+    ],
+)
+def test_mistakes_get_a_sentence(refused, arguments, message):
+    refused(message, "data", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -258,74 +201,64 @@ def test_a_learner_is_fitted_or_cross_validated(classay, split, test):
         ("", "is empty"),
     ],
 )
-def test_prediction_files_that_do_not_fit(classay, split, made, words):
+def test_prediction_files_that_do_not_fit(refused, split, made, words):
     folder, _, _ = split
     (folder / "odd.csv").write_text(made)
-    code, out, err = classay("data", str(folder / "train.csv"), "--predictions", str(folder / "odd.csv"))
-    assert (code, out) == (2, "")
-    assert words in " ".join(err.split())
-    assert "Traceback" not in err
+    refused(words, "data", folder / "train.csv", "--predictions", folder / "odd.csv", "--quiet")
 
 
 @pytest.mark.parametrize("name", ["predictions", "probabilities", "confidence"])
-def test_one_value_in_an_npz_file_is_refused(classay, split, name):
+def test_one_value_in_an_npz_file_is_refused(refused, split, name):
     folder, _, predicted = split
     np.savez(folder / "odd.npz", **{"predictions": predicted, name: np.array(0.5 if name == "confidence" else "a")})
-    given = ("--test", str(folder / "test.csv"), "--predictions", str(folder / "odd.npz"))
-    code, out, err = classay("data", str(folder / "train.csv"), *given)
-    assert (code, out) == (2, "")
-    assert f"`{name}` is a single value; expected one for each row" in " ".join(err.split())
+    files = ["--test", folder / "test.csv", "--predictions", folder / "odd.npz"]
+    refused(f"`{name}` is a single value; expected one for each row", "data", folder / "train.csv", *files)
 
 
-def test_rows_of_an_unknown_class_are_found(classay, split):
+@pytest.fixture
+def with_gaps(split):
+    """Two rows of the test file have no label."""
+    folder, _, predicted = split
+    test = pd.read_csv(folder / "test.csv")
+    test.loc[[3, 7], "kind"] = None
+    test.to_csv(folder / "test.csv", index=False)
+    return ["data", folder / "train.csv", "--test", folder / "test.csv"], folder, predicted
+
+
+def test_rows_of_an_unknown_class_are_found(measured, split):
     """Rows outside the scope of the training rows have a label that these do not have."""
     folder, _, _ = split
     test = pd.read_csv(folder / "test.csv")
     test.loc[295:, "kind"] = "other"
     test.to_csv(folder / "test.csv", index=False)
-    code, out, _ = classay("data", str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--json")
-    assert code == 0
-    content = json.loads(out)
+    content = measured("data", folder / "train.csv", "--test", folder / "test.csv")
     assert {295, 296, 297, 298, 299} <= set(content["unlike_known"]["flagged"])
     assert any("labels that are not in `y` (other)" in note for note in content["complexity"]["notes"])
     assert 295 not in [row["row"] for row in content["hardest"]]
 
 
-def test_rows_are_numbered_as_in_the_file_where_some_were_dropped(classay, split):
-    """The rows unlike the known ones had the numbers of the rows that were kept."""
-    folder, _, _ = split
-    test = pd.read_csv(folder / "test.csv")
-    test.loc[[3, 7], "kind"] = None
-    test.to_csv(folder / "test.csv", index=False)
-    arguments = ("data", str(folder / "train.csv"), "--test", str(folder / "test.csv"))
-    code, out, _ = classay(*arguments)
-    assert code == 0
-    table = out.split("Most unlike the known rows")[1].split("Classes, hardest first")[0]
+def test_rows_are_numbered_as_in_the_file_where_some_were_dropped(shown, measured, with_gaps):
+    arguments, _, _ = with_gaps
+    table = shown(*arguments).split("Most unlike the known rows")[1].split("Classes, hardest first")[0]
     assert all(f" {row} " in table for row in range(295, 300))
-    content = json.loads(classay(*arguments, "--json")[1])
+    content = measured(*arguments)
     flagged = np.array(content["row_numbers"])[content["unlike_known"]["flagged"]]
     assert {295, 296, 297, 298, 299} <= set(flagged.tolist())
 
 
-@pytest.mark.parametrize(("rows", "code"), [(297, 2), (298, 0), (299, 2), (300, 0), (301, 2)])
-def test_predictions_for_all_rows_or_for_those_that_were_kept(classay, split, rows, code):
-    """A file of any larger number of rows was accepted if rows of the test file had been dropped."""
-    folder, _, predicted = split
-    test = pd.read_csv(folder / "test.csv")
-    test.loc[[3, 7], "kind"] = None
-    test.to_csv(folder / "test.csv", index=False)
+@pytest.mark.parametrize("rows", [297, 298, 299, 300, 301])
+def test_predictions_for_all_rows_or_for_those_that_were_kept(measured, refused, with_gaps, rows):
+    arguments, folder, predicted = with_gaps
     pd.DataFrame({"predicted": np.resize(predicted, rows)}).to_csv(folder / "some.csv", index=False)
-    arguments = ("--test", str(folder / "test.csv"), "--predictions", str(folder / "some.csv"), "--json")
-    ended, _, err = classay("data", str(folder / "train.csv"), *arguments)
-    assert ended == code
-    if code:
-        assert f"{rows} predictions but there are 298 rows, of 300 in the file" in " ".join(err.split())
+    arguments = [*arguments, "--predictions", folder / "some.csv"]
+    if rows in (298, 300):
+        assert measured(*arguments)
+    else:
+        refused(f"{rows} predictions but there are 298 rows, of 300 in the file", *arguments)
 
 
 def test_probabilities_of_one_of_two_classes_are_not_taken_for_confidence(classay, tmp_path):
     """A column `probability` is that of a class if a threshold of it separates the predictions."""
-    from classay.learner.records.prediction_file import read_predictions
-
     rng = np.random.default_rng(0)
     classes, shares = np.array(["no", "yes"]), rng.random(200)
     labels = classes[(rng.random(200) < shares).astype(int)]
@@ -344,8 +277,6 @@ def test_probabilities_of_one_of_two_classes_are_not_taken_for_confidence(classa
 
 
 def test_classes_that_differ_by_upper_case_have_their_own_columns(tmp_path):
-    from classay.learner.records.prediction_file import read_predictions
-
     path = tmp_path / "predictions.csv"
     pd.DataFrame({"A": [0.9, 0.2], "a": [0.1, 0.8]}).to_csv(path, index=False)
     _, shares, _ = read_predictions(str(path), np.array(["A", "a"]), 2)
@@ -379,24 +310,18 @@ def logs(tmp_path_factory):
 QUOTED = ["--wrong", "label != `my guess`", "--columns", "age,job"]
 
 
-def test_a_table_is_printed_and_what_is_not_searched_is_said(classay, logs):
-    code, out, err = classay("data", str(logs), "--wrong", "label != `my guess`", "--confidence", "p_max")
+def test_a_table_is_printed_and_what_is_not_searched_is_reported(classay, shown, logs):
+    code, out, err = classay("data", logs, "--wrong", "label != `my guess`", "--confidence", "p_max")
     assert code == 0
-    assert "wrong = True" in out  # the file holds the answer in another column, which nobody left out
+    assert "wrong = True" in out  # the file has the outcome in another column, which nobody dropped
     assert "Not searched because --wrong uses them: label, my guess." in err
-    code, out, err = classay("data", str(logs), *QUOTED, "--confidence", "p_max")
-    assert code == 0
-    assert "age 30–45 and job = student" in out
-    assert "p_max ≤ 0." in out
-    assert "slices were tested" in out
+    out = shown("data", logs, *QUOTED, "--confidence", "p_max")
+    for words in ("age 30–45 and job = student", "p_max ≤ 0.", "slices were tested"):
+        assert words in out
 
 
-def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, logs):
-    from classay.data.model.error_slices import slices
-
-    code, out, _ = classay("data", str(logs), *QUOTED, "--json", "--quiet")
-    assert code == 0
-    content = json.loads(out)
+def test_slices_are_what_python_gives(measured, logs):
+    content = measured("data", logs, *QUOTED)
     table = pd.read_csv(logs)
     expected = slices(table[["age", "job"]], table.wrong)
     assert content["slices"] == expected.to_dict()["slices"]
@@ -405,48 +330,39 @@ def test_json_is_alone_on_stdout_and_is_what_python_gives(classay, logs):
 
 
 def test_a_confidence_of_which_wrong_is_made_is_searched(classay, logs):
-    arguments = ["--wrong", "p_max < 0.1 and wrong", "--confidence", "p_max"]
-    code, out, err = classay("data", str(logs), *arguments)
+    code, out, err = classay("data", logs, "--wrong", "p_max < 0.1 and wrong", "--confidence", "p_max")
     assert code == 0
     assert "1. p_max ≤ 0." in out
     assert "--wrong uses them: wrong." in err
 
 
-def test_rows_without_an_answer_are_left_out(classay, logs, tmp_path):
+def test_rows_without_a_value_are_dropped(classay, logs, tmp_path):
     table = pd.read_csv(logs)
     table["label"] = table["label"].where(table.index % 10 != 0)
     table.to_csv(tmp_path / "some.csv", index=False)
-    code, _, err = classay("data", str(tmp_path / "some.csv"), *QUOTED)
+    code, _, err = classay("data", tmp_path / "some.csv", *QUOTED)
     assert code == 0
     assert "is missing: 300 of 3000 rows" in err
 
 
-def test_nothing_found_is_said(classay, logs):
-    code, out, _ = classay("data", str(logs), "--wrong", "age > 500", "--columns", "job")
-    assert code == 0
-    assert "none of 3000 rows is wrong" in out
-    code, out, _ = classay("data", str(logs), "--wrong", "label == 'a'", "--columns", "age,job")
-    assert code == 0
-    assert "No slice stands out" in out
+def test_nothing_is_found(shown, logs):
+    assert "none of 3000 rows is wrong" in shown("data", logs, "--wrong", "age > 500", "--columns", "job")
+    assert "No slice stands out" in shown("data", logs, "--wrong", "label == 'a'", "--columns", "age,job")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--wrong", "lable != age"], "Did you mean label"),
-        (["--wrong", "label"], "expected True or False"),
-        (["--wrong", "__import__('os').getcwd()"], "a call"),
-        (["--wrong", "age < 500"], "all 3000 rows"),
-        (["--wrong", "wrong", "--columns", "agee"], "Did you mean age"),
-        (["--wrong", "wrong", "--columns", ","], "--columns is empty"),
-        (["--wrong", "wrong", "--confidence", "pmax"], "Did you mean p_max"),
-        (["--wrong", "wrong", "--min-size", "5000"], "min_size"),
-        (["--wrong", "wrong", "--q", "2"], "`q` is 2.0"),
+        (["lable != age"], "Did you mean label"),
+        (["label"], "expected True or False"),
+        (["__import__('os').getcwd()"], "a call"),
+        (["age < 500"], "all 3000 rows"),
+        (["wrong", "--columns", "agee"], "Did you mean age"),
+        (["wrong", "--columns", ","], "`columns` is empty"),
+        (["wrong", "--confidence", "pmax"], "Did you mean p_max"),
+        (["wrong", "--min-size", "5000"], "min_size"),
+        (["wrong", "--q", "2"], "`q` is 2.0"),
     ],
 )
-def test_mistakes_in_searches(classay, logs, arguments, message):
-    code, out, err = classay("data", str(logs), *arguments)
-    assert code == 2
-    assert out == ""
-    assert message in err
-    assert "Traceback" not in err
+def test_mistakes_in_searches(refused, logs, arguments, message):
+    refused(message, "data", logs, "--wrong", *arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def bent():
     return nn.Sequential(nn.Flatten(), nn.Linear(36, 12), nn.Tanh(), nn.Linear(12, 3))
 """
 OWN = ("--builder", "mynets_of_the_command:make_net", "--allow-import", "--input", "1x6x6", "--starts", "2", "--quiet")
-NO_INPUT = tuple(word for word in OWN if word not in ("--input", "1x6x6"))
+SHAPE = ("--input", "1x6x6")
+NO_INPUT = tuple(word for word in OWN if word not in SHAPE)
+LOUD = OWN[:-1]
 
 
 def trained(steps, seed=0):
@@ -68,60 +71,47 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_words_first_then_tables(classay, folder):
-    code, out, err = classay("network", "net.pt", *OWN, "--class-names", "top,middle,<b>foot</b>")
-    assert code == 0, err
+def test_words_first_then_tables(shown, folder):
+    out = shown("network", "net.pt", *OWN, "--class-names", "top,middle,<b>foot</b>")
     assert out.startswith("net: 3 classes. Its accuracy cannot be known")
     for word in ("M_in", "The paper's bounds", "finds similar", "<b>foot</b>", "untrained", "The figures that decide"):
         assert word in out
-    assert "effort" not in out
+    assert "simplex" not in out
     assert "--all-figures" in out
-    assert err == ""
-    code, out, err = classay("network", "net.pt", *OWN, "--all-figures")
-    for word in ("simplex", "effort", "Layers", "random", "three ways to count", "Definition 1"):
+    out = shown("network", "net.pt", *OWN, "--all-figures")
+    for word in ("simplex", "Layers", "random", "three ways to count", "Definition 1"):
         assert word in out
 
 
 def test_names_of_classes_beside_the_weights(classay, folder):
     (folder / "config.json").write_text(json.dumps({"id2label": {"0": "top", "1": "middle", "2": "foot"}}))
-    code, out, err = classay("network", "net.pt", *[word for word in OWN if word != "--quiet"], "--no-fresh")
+    code, out, err = classay("network", "net.pt", *LOUD, "--no-fresh")
     assert code == 0, err
     assert "names of classes are those of its config.json" in err
     assert "middle" in out
 
 
-def test_the_load_changes_nothing(classay, folder, monkeypatch):
+def test_the_load_changes_nothing(shown, measured, folder, monkeypatch):
     """The default plan is by number of walks: a clock that runs a thousand times faster changes no figure."""
-    import time
-
-    def figures():
-        content = json.loads(classay("network", "net.pt", *OWN, "--json", "--no-fresh")[1])
-        return content["networks"]["net"]["quality"]
-
-    plain, clock = figures(), time.monotonic
+    arguments = ["network", "net.pt", *OWN, "--no-fresh"]
+    plain, clock = measured(*arguments), time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: 1000 * clock())
-    assert figures() == plain
-    code, out, err = classay("network", "net.pt", *OWN, "--walks", "8", "--no-fresh")
-    assert code == 0, err
-    assert "At most 8 walks were asked for" in " ".join(out.split())
+    assert measured(*arguments)["networks"]["net"]["quality"] == plain["networks"]["net"]["quality"]
+    assert "At most 8 walks were asked for" in shown(*arguments, "--walks", "8")
 
 
 @pytest.mark.slow
-def test_json_and_charts(classay, folder):
-    arguments = ("--json", "--charts", "charts", "--test-set", "test.npz", "--no-fresh")
-    code, out, err = classay("network", "net.pt", *OWN, *arguments)
-    assert code == 0, err
-    content = json.loads(out)
-    one = content["networks"]["net"]
-    assert one["head"] == "3"
-    assert one["quality"]["fresh"] == {}
+def test_json_and_charts(measured, folder):
+    content = measured("network", "net.pt", *OWN, "--charts", "charts", "--test-set", "test.npz", "--no-fresh")
+    described = content["networks"]["net"]
+    assert described["head"] == "3"
+    assert described["quality"]["fresh"] == {}
     assert content["ranking"] is None
-    network = trained(30)
     x, y = pictures(200, 9)
     with torch.no_grad():
-        right = (network(torch.from_numpy(x)).argmax(1).numpy() == y).mean()
-    assert one["accuracy"]["value"] == pytest.approx(right)
-    assert one["quality"]["labelled"]["value"] == pytest.approx((200 * right + 0.5) / 201)
+        right = (trained(30)(torch.from_numpy(x)).argmax(1).numpy() == y).mean()
+    assert described["accuracy"]["value"] == pytest.approx(right)
+    assert described["quality"]["labelled"]["value"] == pytest.approx((200 * right + 0.5) / 201)
     names = {"class_cosines", "within_between", "head_cosines", "head_pairs", "accuracy_bounds", "prototypes"}
     assert {path.stem for path in (folder / "charts").glob("*.png")} == names
     assert {path.stem for path in (folder / "charts").glob("*.svg")} == names
@@ -179,59 +169,48 @@ def test_ctrl_c_keeps_what_was_done(classay, folder, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_store_with_a_damaged_record_or_another_network(classay, folder):
-    options = ["--store", "kept", "--starts", "1", "--no-fresh", "--json"]
-    code, first, err = classay("network", "net.pt", *OWN, *options)
-    assert code == 0, err
+def test_a_store_with_a_damaged_record_or_another_network(measured, folder):
+    def within(*more):
+        words = ["network", "net.pt", *OWN, "--store", "kept", "--starts", "1", "--no-fresh", *more]
+        return measured(*words)["networks"]["net"]["quality"]["within"]
+
+    first = within()
     for path in (folder / "kept").iterdir():
         path.write_bytes(path.read_bytes()[:-40])
     with pytest.warns(DamagedRecordWarning):
-        code, again, err = classay("network", "net.pt", *OWN, *options)
-    assert code == 0, err
-    qualities = [json.loads(text)["networks"]["net"]["quality"] for text in (first, again)]
-    assert qualities[0]["within"] == qualities[1]["within"]
+        assert within() == first
     # The same weights in a network with another activation are another network.
-    other = ["--builder", "mynets_of_the_command:bent"]
-    code, bent, err = classay("network", "net.pt", *OWN, *other, *options)
-    assert code == 0, err
-    assert json.loads(bent)["networks"]["net"]["quality"]["within"] != qualities[0]["within"]
+    assert within("--builder", "mynets_of_the_command:bent") != first
 
 
 def test_the_shape_of_inputs_can_be_left_out(classay, folder):
-    shown = [word for word in NO_INPUT if word != "--quiet"]
-    code, out, err = classay("network", "net.pt", *shown, "--no-fresh")
+    code, out, err = classay("network", "net.pt", *(word for word in LOUD if word not in SHAPE), "--no-fresh")
     assert code == 0, err
     assert "36 was used, since its first layer takes this many numbers" in err
     assert out.startswith("net: 3 classes")
 
 
-def test_the_head_alone(classay, folder):
-    network = trained(30)
-    save_file(network.state_dict(), "net.safetensors")
+def test_the_head_alone(classay, shown, measured, folder):
+    save_file(trained(30).state_dict(), "net.safetensors")
     np.savez("flax.npz", **{"head/kernel": np.random.default_rng(0).normal(size=(6, 4)), "head/bias": np.zeros(4)})
-    code, out, err = classay("network", "net.safetensors", "--weights-only", "--charts", "charts", "--quiet")
-    assert code == 0, err
+    out = shown("network", "net.safetensors", "--weights-only", "--charts", "charts")
     assert out.startswith("net, layer '3.weight'.")
-    assert "not the accuracy" in " ".join(out.split())
+    assert "not the accuracy" in out
     assert (folder / "charts" / "head_cosines.svg").exists()
-    code, out, _ = classay("network", "net.safetensors", "flax.npz", "net.pt", "--weights-only", "--json", "-q")
-    content = json.loads(out)
-    assert code == 0
-    assert content["heads"]["flax"]["classes"] == 4
-    # Two files are called net: their whole paths tell them apart.
-    assert content["heads"]["net.pt"]["mean_cosine"] == content["heads"]["net.safetensors"]["mean_cosine"]
-    code, out, _ = classay("network", "net.safetensors", "flax.npz", "--weights-only")
-    assert code == 0
-    assert "2 heads" in out
+    heads = measured("network", "net.safetensors", "flax.npz", "net.pt", "--weights-only")["heads"]
+    assert heads["flax"]["classes"] == 4
+    # Two files are called net, so they are named by their paths.
+    assert heads["net.pt"]["mean_cosine"] == heads["net.safetensors"]["mean_cosine"]
+    assert "2 heads" in shown("network", "net.safetensors", "flax.npz", "--weights-only")
     (folder / "bad.npz").write_bytes(b"")
-    code, out, err = classay("network", "net.safetensors", "bad.npz", "--weights-only")
+    code, _, err = classay("network", "net.safetensors", "bad.npz", "--weights-only")
     assert code == 3
     assert "bad: no results. " in err
 
 
 def test_a_whole_network_that_is_trusted(classay, folder):
     torch.save(trained(5), "whole.pt")
-    code, out, err = classay("network", "whole.pt", "--input", "1x6x6", "--starts", "1", "--trust-pickle", "--no-fresh")
+    code, out, err = classay("network", "whole.pt", *SHAPE, "--starts", "1", "--trust-pickle", "--no-fresh")
     assert code == 0, err
     assert "was trusted" in err
     assert "whole: 3 classes" in out

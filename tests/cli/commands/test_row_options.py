@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
-QUICK = ["--repeats", "1", "--workers", "1", "--quiet", "--json"]
-TREE = ["-l", "DecisionTreeClassifier(max_depth=2)"]
+TREE = ["-l", "DecisionTreeClassifier(max_depth=2)", "--repeats", "1", "--workers", "1"]
+SUBSETS = ["--samples", "4", "--holdouts", "5"]
+HALVES = ["--scheme", "halves", "--samples", "4", "--n-probes", "50", "--regions", "0"]
 
 
 @pytest.fixture(scope="module")
@@ -38,81 +37,57 @@ ROLES = ["--groups", "patient", "--weight", "weight", "--drop", "day"]
 @pytest.mark.parametrize(
     "command",
     [
-        ["learner", "--samples", "4", "--holdouts", "5"],
-        ["learner", "--scheme", "halves", "--samples", "4", "--n-probes", "50", "--regions", "0"],
-        ["sweep", "--samples", "4", "--holdouts", "5", "--param", "max_depth", "--values", "1,2"],
+        ["learner", *SUBSETS],
+        ["learner", *HALVES],
+        ["sweep", *SUBSETS, "--param", "max_depth", "--values", "1,2"],
     ],
     ids=["subsets", "halves", "sweep"],
 )
-def test_roles_of_columns_reach_the_fits(classay, visits, command):
-    code, out, err = classay(command[0], str(visits), *command[1:], *TREE, *ROLES, *QUICK)
-    assert code == 0, err
-    columns = {each["name"]: each["use"] for each in json.loads(out)["data"]["audit"]["columns"]}
-    assert columns["patient"] == "groups"
-    assert columns["weight"] == "weight"
-    assert columns["day"] == "left out"
-    assert columns["age"] == "feature"
+def test_roles_of_columns_reach_the_fits(measured, visits, command):
+    content = measured(command[0], visits, *command[1:], *TREE, *ROLES)
+    columns = {column["name"]: column["use"] for column in content["data"]["audit"]["columns"]}
+    expected = {"patient": "groups", "weight": "weight", "day": "left out", "age": "feature"}
+    assert {name: columns[name] for name in expected} == expected
 
 
-def test_groups_of_the_record_are_those_of_the_file(classay, visits):
-    options = ["--samples", "4", "--holdouts", "5", *TREE, *QUICK, "--drop", "day", "--drop", "weight"]
-    _, out, _ = classay("learner", str(visits), *options, "--groups", "patient")
-    apart = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]["accuracy"]["value"]
-    _, out, _ = classay("learner", str(visits), *options, "--drop", "patient")
-    alike = json.loads(out)["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]["accuracy"]["value"]
-    assert apart != alike
+def test_groups_of_the_record_are_those_of_the_file(measured, visits):
+    def accuracy(*roles):
+        content = measured("learner", visits, *SUBSETS, *TREE, "--drop", "day", "--drop", "weight", *roles)
+        return content["learners"]["DecisionTreeClassifier(max_depth=2)"]["orientation"]["accuracy"]["value"]
+
+    assert accuracy("--groups", "patient") != accuracy("--drop", "patient")
 
 
 @pytest.mark.slow
-def test_time_and_a_test_file(classay, visits, tmp_path):
-    options = [
-        "--scheme",
-        "halves",
-        "--samples",
-        "4",
-        "--n-probes",
-        "50",
-        "--regions",
-        "0",
-        *TREE,
-        *QUICK,
-        "--drop",
-        "patient",
-    ]
-    code, _, err = classay("learner", str(visits), *options, "--time", "day")
-    assert code == 0, err
+def test_time_and_a_test_file(measured, refused, visits, tmp_path):
+    options = [*HALVES, *TREE, "--drop", "patient"]
+    measured("learner", visits, *options, "--time", "day")
     frame = pd.read_csv(visits)
     frame[:180].to_csv(tmp_path / "train.csv", index=False)
     frame[180:].to_csv(tmp_path / "test.csv", index=False)
-    more = ["--drop", "day", "--test", str(tmp_path / "test.csv")]
-    code, _, err = classay("learner", str(tmp_path / "train.csv"), *options, *more)
-    assert code == 0, err
-    code, _, err = classay("learner", str(tmp_path / "train.csv"), *options, *more[2:], "--time", "day")
-    assert code == 2
-    assert "both given" in err
+    both = ["learner", tmp_path / "train.csv", *options, "--test", tmp_path / "test.csv"]
+    measured(*both, "--drop", "day")
+    refused("both given", *both, "--time", "day", "--quiet")
 
 
-def test_a_role_of_a_column_that_is_not_there(classay, visits):
-    code, _, err = classay("learner", str(visits), *TREE, *QUICK, "--groups", "patients")
-    assert code == 2
-    assert "Did you mean patient" in err
+def test_a_role_of_a_column_that_is_not_there(refused, visits):
+    refused("Did you mean patient", "learner", visits, *TREE, "--groups", "patients")
 
 
 def test_quiet_hides_progress_but_no_loss(classay, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("\n".join(["a,b,y", *(f"{'oops' if i == 5 else i},{i % 7},{'pq'[i % 2]}" for i in range(60))]))
-    _, _, err = classay("data", str(path), "--quiet")
+    _, _, err = classay("data", path, "--quiet")
     assert "row 6" in err
     assert "oops" in err
 
 
-def test_texts_in_every_command_that_fits(classay, tmp_path):
+def test_texts_in_every_command_that_fits(measured, tmp_path):
     path = tmp_path / "intents.csv"
     songs = [f"please play the song number {i} again,music" for i in range(30)]
     alarms = [f"wake me up at {i} in the morning,alarm" for i in range(30)]
     path.write_text("\n".join(["text,intent", *songs, *alarms]))
     words = ["-l", "make_pipeline(TfidfVectorizer(), MultinomialNB())", "-l", "GaussianNB"]
-    code, out, err = classay("learner", str(path), "--samples", "4", "--size", "0.5", "--holdouts", "5", *words, *QUICK)
-    assert code == 0, err
-    for figures in json.loads(out)["learners"].values():
+    content = measured("learner", path, *SUBSETS, "--size", "0.5", *words, *TREE[2:])
+    for figures in content["learners"].values():
         assert figures["orientation"]["accuracy"]["value"] > 0.9
