@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
@@ -15,6 +14,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from classay.engine.store import DamagedRecordWarning
+from classay.network.prototypes.runner import PrototypeRows
 
 torch.set_num_threads(1)  # small networks are no faster with more, and tests run beside each other
 SOURCE = """
@@ -108,8 +108,7 @@ def test_json_and_charts(measured, folder):
     assert described["quality"]["fresh"] == {}
     assert content["ranking"] is None
     x, y = pictures(200, 9)
-    with torch.no_grad():
-        right = (trained(30)(torch.from_numpy(x)).argmax(1).numpy() == y).mean()
+    right = (trained(30)(torch.from_numpy(x)).argmax(1).numpy() == y).mean()
     assert described["accuracy"]["value"] == pytest.approx(right)
     assert described["quality"]["labelled"]["value"] == pytest.approx((200 * right + 0.5) / 201)
     names = {"class_cosines", "within_between", "head_cosines", "head_pairs", "accuracy_bounds", "prototypes"}
@@ -131,12 +130,10 @@ def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
         assert word in out
     assert [path.name for path in (folder / "charts").glob("*.png")] == ["accuracy_bounds.png"]
 
-    module = importlib.import_module("classay.network.prototypes.prototypes")
-
     def walked(*arguments, **options):
         raise AssertionError("walked again")
 
-    monkeypatch.setattr(module, "run_plan", walked)
+    monkeypatch.setattr(PrototypeRows, "__init__", walked)
     code, again, err = classay("network", *files, *OWN, *arguments, "--json")
     assert code == 3
     content = json.loads(again)
