@@ -19,7 +19,6 @@ from rough_learners import (
     Rowwise,
     Saying,
     Scribbler,
-    Seeded,
     Tallied,
     fits,
 )
@@ -28,14 +27,12 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import HalfSplits, InputError, Labelings, Subsets, orientation, record, seeds
-from classay.engine.store import DamagedRecordWarning
+from classay import HalfSplits, InputError, Subsets, orientation, record, seeds
 from classay.splits import split_by_share
 
 X, Y = load_iris(return_X_y=True)
@@ -118,13 +115,6 @@ def test_the_same_bits_for_any_number_of_workers_executor_and_order(learner):
     assert backwards.order[-6:] != sorted(backwards.order[-6:])
     with ThreadPoolExecutor(3) as threads:
         assert_same(alone, record(learner, X, NAMES, FEW, repeats=3, executor=threads))
-
-
-def test_every_refit_and_every_subset_has_its_own_seed():
-    labelings = record(Seeded(), X, Y, Subsets(4), repeats=4, executor=1)
-    assert len({refit.tobytes() for refit in labelings.labels.reshape(16, -1)}) == 16
-    more = record(Seeded(), X, Y, Subsets(6), repeats=5, executor=1)
-    np.testing.assert_array_equal(more.labels[:4, :4], labelings.labels)
 
 
 @pytest.mark.parametrize("scheme", [Subsets(5), Subsets(4, 30, replace=False), HalfSplits(2)])
@@ -221,14 +211,6 @@ def test_dice_of_the_process_are_seen_though_they_fall_the_same_way_twice():
     assert found.labels.shape[1] == 3
     assert (found.labels == found.labels[:, :1]).all()
     assert record(Centroids(), X, Y, FEW, repeats=3, executor=1).deterministic
-
-
-def test_a_seed_deep_in_a_pipeline_is_varied():
-    deep = record(make_pipeline(StandardScaler(), Seeded()), X, Y, FEW, repeats=3, executor=1)
-    assert not deep.deterministic
-    np.testing.assert_array_equal(deep.labels, record(Seeded(), X, Y, FEW, repeats=3, executor=1).labels)
-    frozen = record(make_pipeline(StandardScaler(), Seeded(4)), X, Y, FEW, repeats=3, executor=1)
-    assert frozen.deterministic
 
 
 # Nothing of the user's is altered
@@ -379,18 +361,6 @@ def test_answers_that_are_none(form, said):
         record(Answering(form), X, Y, FEW, executor=1)
 
 
-def test_the_record_says_where_it_comes_from():
-    labelings = record(KNeighborsClassifier(3), X, Y, FEW, repeats=3, test_size=0.3, random_state=9, executor=1)
-    about = labelings.about
-    assert labelings.name == "KNeighborsClassifier(n_neighbors=3)"
-    assert about["learner"]["parameters"]["n_neighbors"] == 3
-    assert about["scheme"] == {"kind": "Subsets", "n": 6, "size": 0.2, "replace": True, "every_class": True}
-    assert (about["repeats"], about["test_size"], about["seed"]) == (3, 0.3, 9)
-    assert (about["data"]["rows"], about["data"]["columns"]) == (150, 4)
-    assert labelings.test_rows.size == 45
-    assert record(GaussianNB(), X, Y, FEW, executor=1, name="bayes").name == "bayes"
-
-
 # Warnings
 
 
@@ -407,13 +377,6 @@ def test_warnings_of_refits_are_counted_and_do_not_leak(executor, recwarn):
 def test_a_warning_counts_once_a_refit_and_three_are_told():
     labelings = record(Saying(["b", "b", "a", "d", "c"]), X, Y, FEW, repeats=1, executor=1)
     assert labelings.notes == tuple(f"6 of 6 refits warned: UserWarning: {letter}" for letter in "abc")
-
-
-@pytest.mark.parametrize("message", ["", "\n\ntwo lines down"])
-def test_a_warning_without_a_first_line_is_no_failure(message):
-    labelings = record(Saying([message]), X, Y, FEW, repeats=1, executor=1)
-    assert labelings.present.all()
-    assert labelings.notes == (f"6 of 6 refits warned: UserWarning: {message.strip()}",)
 
 
 # Failures
@@ -433,15 +396,6 @@ def test_refits_that_raise_are_listed_and_the_rest_go_on():
     np.testing.assert_array_equal(labelings.complete(), np.delete(whole.labels, 4, axis=0))
     assert orientation(labelings, random_state=0).expressivity.value >= 0
     assert labelings.to_frame()["error"].notna().sum() == 3
-
-
-def test_measures_refuse_a_record_with_too_many_gaps():
-    scheme = Subsets(4, 0.2)
-    row = rows_only_in(3, scheme)
-    labelings = record(Rowwise(row), NUMBERED, Y, scheme, repeats=3, executor=1)  # 75 % are there
-    for measure in (orientation, Labelings.accuracy, lambda each: classay.kinship({"a": each, "b": each})):
-        with pytest.raises(InputError, match=r"3 of 12 refits .* missing \(first: ArithmeticError.*80%"):
-            measure(labelings)
 
 
 @pytest.mark.parametrize("executor", [1, 2])
@@ -618,32 +572,3 @@ def test_another_question_is_not(tmp_path):
     for change in [{}, *others]:
         record(**{**base, **change})
     assert fits(tmp_path / "fits") == before
-
-
-def test_what_has_no_stable_description_is_refused_with_a_store(tmp_path):
-    learner = make_pipeline(FunctionTransformer(lambda rows: rows * 2), GaussianNB())
-    assert record(learner, X, Y, FEW, executor=1).present.all()
-    with pytest.raises(InputError, match=r"no stable description: .*lambda.*Use a named function.*store=None"):
-        record(learner, X, Y, FEW, executor=1, store=tmp_path)
-
-
-def test_a_damaged_record_in_the_store_is_made_again(tmp_path):
-    learner = Tallied(str(tmp_path / "fits"))
-    first = record(learner, X, Y, FEW, executor=1, store=tmp_path / "store")
-    (path,) = (tmp_path / "store").iterdir()
-    path.write_bytes(path.read_bytes()[:-300])
-    done = fits(tmp_path / "fits")
-    with pytest.warns(DamagedRecordWarning, match="will be made again"):
-        again = record(learner, X, Y, FEW, executor=1, store=tmp_path / "store")
-    assert fits(tmp_path / "fits") == 2 * done
-    assert_same(first, again)
-    record(learner, X, Y, FEW, executor=1, store=tmp_path / "store")
-    assert fits(tmp_path / "fits") == 2 * done
-
-
-def test_failures_are_kept_in_the_store(tmp_path):
-    row = rows_only_in(4)
-    first = record(Rowwise(row), NUMBERED, Y, FEW, repeats=3, executor=1, store=tmp_path)
-    again = record(Rowwise(row), NUMBERED, Y, FEW, repeats=3, executor=1, store=tmp_path)
-    assert_same(first, again)
-    assert len(again.failures) == 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -21,12 +19,6 @@ FEW = Subsets(6, 0.3)
 KEPT = {"scheme": FEW, "repeats": 2, "executor": 1}
 
 
-def swap(one, two):
-    content = one.read_bytes()
-    one.write_bytes(two.read_bytes())
-    two.write_bytes(content)
-
-
 def rewritten(path, address=None, **changes):
     """Write a file again, with a right checksum, after a change of some arrays or of parts of the header."""
     header, arrays = archive.read(path)
@@ -37,11 +29,6 @@ def rewritten(path, address=None, **changes):
     archive.write(path, header["kind"], content, arrays, address)
 
 
-def as_older_versions_wrote(store):
-    for path in store.rglob("*.classay"):
-        rewritten(path)
-
-
 def files(store):
     return sorted(store.glob("*.classay"))
 
@@ -49,24 +36,6 @@ def files(store):
 def same(one, other):
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_array_equal(one.train_accuracy, other.train_accuracy)
-
-
-@pytest.mark.parametrize("old", [False, True])
-def test_two_swapped_records_are_made_again(tmp_path, old):
-    trees = [DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=5)]
-    first = [record(tree, X, Y, **KEPT, store=tmp_path) for tree in trees]
-    assert (first[0].labels != first[1].labels).any()
-    if old:
-        as_older_versions_wrote(tmp_path)
-    swap(*files(tmp_path))
-    for tree, right in zip(trees, first):
-        with pytest.warns(DamagedRecordWarning, match=r"another one|another request"):
-            same(record(tree, X, Y, **KEPT, store=tmp_path), right)
-    assert len(list((tmp_path / "damaged").iterdir())) == 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for tree, right in zip(trees, first):
-            same(record(tree, X, Y, **KEPT, store=tmp_path), right)
 
 
 @pytest.mark.parametrize(
@@ -140,15 +109,6 @@ def halted(store, monkeypatch, writes=5):
         with pytest.raises(StoreFull):
             sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=store)
     return sorted(store.glob("unfinished/*/[!.]*.classay"))
-
-
-def test_swapped_parts_are_made_again(tmp_path, monkeypatch):
-    paths = halted(tmp_path, monkeypatch)
-    swap(*paths[:2])
-    with pytest.warns(DamagedRecordWarning, match="in the place of another one"):
-        found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
-    expected = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT)
-    assert found.to_frame().equals(expected.to_frame())
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ..engine.store import Store
 from ..frames import pandas_of
 from ..inputs import as_array
 from .fitting import checks, provenance
-from .fitting.checks import prepare
+from .fitting.checks import Setup, prepare
 from .fitting.folds import Folds
 from .fitting.groups import FitGroup
 from .fitting.runner import HOPELESS, Recorder
@@ -141,6 +141,23 @@ def record(
         scores=scores,
         samples=samples,
     )
+    made = recorded(setup, name, executor, store, progress)
+    if scores is True and isinstance(made, Labelings) and made.scores is None and made.full_scores is None:
+        raise expect.InputError(
+            f"`scores` is True, but no refit of {made.name} gave scores. "
+            + " ".join(note for note in made.notes if "No scores" in note)
+        )
+    return made
+
+
+def recorded(
+    setup: Setup,
+    name: str | None,
+    executor: Executor | int | None = None,
+    store: str | Path | None = None,
+    progress: bool = False,
+) -> Labelings | Predictions:
+    """The record of the learner of a setup: from the store, or fitted."""
     about = provenance.about(setup, setup.learner, name)
     label = about["learner"]["name"]
     kept = None if store is None else Store(store)
@@ -150,20 +167,16 @@ def record(
         return stored[None]
     (state,) = recorder.run([group])
     made = recorder.record(state)
+    # What a broken cluster left undone is not the learner's failure: the next call fits it.
+    complete = not recorder.interrupted and not recorder.lost
     if isinstance(made, str):
         if not made:
             raise KeyboardInterrupt
-        if not recorder.lost and not recorder.interrupted:
+        if complete:
             recorder.discard()
         tried = f" of the first {HOPELESS} subsets" if len(setup.samples) > HOPELESS and state.hopeless() else ""
         raise expect.InputError(f"{label} failed in every refit{tried}: {made}{checks.advice(setup.X, made)}")
-    if scores is True and isinstance(made, Labelings) and made.scores is None and made.full_scores is None:
-        raise expect.InputError(
-            f"`scores` is True, but no refit of {label} gave scores. "
-            + " ".join(note for note in made.notes if "No scores" in note)
-        )
-    # What a broken cluster left undone is not the learner's failure: the next call fits it.
-    if not recorder.interrupted and not recorder.lost:
+    if complete:
         recorder.keep({None: made})
         recorder.discard()
     return made

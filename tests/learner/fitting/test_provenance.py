@@ -20,9 +20,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from classay import HalfSplits, InputError, Subsets, encoded
+from classay import HalfSplits, InputError, Subsets
 from classay.engine.store import Store
-from classay.estimators.adapters import short_name
 from classay.learner.fitting import provenance
 from classay.learner.fitting.checks import Setup
 from classay.learner.fitting.provenance import fingerprint
@@ -91,12 +90,6 @@ def test_a_fingerprint_does_not_change_with_what_makes_no_difference():
     assert fingerprint(X) == fingerprint(np.asfortranarray(X)) == fingerprint(np.repeat(X, 2, axis=0)[::2])
     assert fingerprint(FRAME) == fingerprint(FRAME.set_index(pd.Index([7, 8, 9]))) == fingerprint(FRAME.copy())
     assert fingerprint(np.array(["a", "b"], object)) == fingerprint(np.array(["a", "b"], object))
-
-
-def test_what_belongs_to_which_part_makes_a_difference():
-    assert fingerprint(X, X[:1]) != fingerprint(X[:1], X)
-    assert fingerprint(np.arange(4), np.arange(2)) != fingerprint(np.arange(2), np.arange(4))
-    assert fingerprint(X) != fingerprint(X, X)
 
 
 @pytest.mark.slow
@@ -272,19 +265,3 @@ def test_the_address_ignores_the_name_and_nothing_else():
 
 
 # Names
-
-
-@pytest.mark.parametrize(
-    ("learner", "name"),
-    [
-        (GaussianNB(), "GaussianNB"),
-        (KNeighborsClassifier(3), "KNeighborsClassifier(n_neighbors=3)"),
-        (KNeighborsClassifier(5), "KNeighborsClassifier"),  # the default is not worth a word
-        (Duck(), "Duck"),
-        (encoded(KNeighborsClassifier(3), pd.DataFrame({"hue": ["red"]})), "KNeighborsClassifier(n_neighbors=3)"),
-    ],
-)
-def test_short_names(learner, name):
-    assert short_name(learner) == name
-    assert told(learner)["learner"]["name"] == name
-    assert told(learner, name="mine")["learner"]["name"] == "mine"

@@ -58,9 +58,3 @@ def test_what_is_refused():
         Retrain(5, 0.9).check(codes, per_row(time=np.arange(100), rows=100))
     with pytest.raises(InputError, match=r"expected Subsets\(...\), HalfSplits\(...\), Retrain\(...\)"):
         record(GaussianNB(), X, Y, "retrain")
-
-
-def test_the_store_tells_retrainings_apart(tmp_path):
-    for replaced in (0.1, 0.2, 0.1):
-        record(GaussianNB(), X, Y, Retrain(3, replaced), executor=1, store=tmp_path)
-    assert len(list(tmp_path.glob("*.classay"))) == 2

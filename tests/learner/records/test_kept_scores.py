@@ -318,11 +318,6 @@ def test_arrays_that_are_no_scores(scores, options, said):
         Labelings.from_arrays([["b", "a"], ["b", "b"]], ["b", "a"], scores=scores, **options)
 
 
-def test_a_record_without_scores_says_what_to_do():
-    with pytest.raises(InputError, match=r"has no scores on the test points\. Record with scores=True"):
-        Labelings.from_arrays([[0, 1], [1, 1]], [0, 1]).scored()
-
-
 def test_refits_without_scores_are_left_out():
     scores = np.full((5, 2, 2), 0.5)
     labelings = Labelings.from_arrays(np.zeros((5, 2, 2), int), [0, 1], scores=scores)

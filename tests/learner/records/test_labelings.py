@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -297,30 +296,6 @@ def test_the_way_to_disk_and_back_bit_for_bit(labelings, tmp_path):
     assert_same(labelings, loaded)
     again = loaded.save(tmp_path / "two.classay")
     assert again.read_bytes() == path.read_bytes()
-
-
-def test_no_pickle_in_the_file(tmp_path):
-    with zipfile.ZipFile(full().save(tmp_path / "record")) as archive:
-        names = archive.namelist()
-        assert names[0] == "header.json"
-        for name in names[1:]:
-            with archive.open(name) as member:
-                np.lib.format.read_array(member, allow_pickle=False)
-
-
-@pytest.mark.parametrize("content", [b"", b"subset,label\n1,spam\n", b"PK\x03\x04 not really"])
-def test_a_foreign_file(content, tmp_path):
-    (tmp_path / "foreign").write_bytes(content)
-    with pytest.raises(InputError, match=r"foreign is not a record of classay"):
-        classay.load(tmp_path / "foreign")
-
-
-def test_a_file_cut_off_anywhere(tmp_path):
-    whole = full().save(tmp_path / "whole").read_bytes()
-    for length in range(0, len(whole) - 1, 97):
-        (tmp_path / "cut").write_bytes(whole[:length])
-        with pytest.raises(InputError):
-            classay.load(tmp_path / "cut")
 
 
 def test_a_record_of_another_kind(tmp_path):

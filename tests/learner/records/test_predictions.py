@@ -8,7 +8,6 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -195,10 +194,3 @@ def test_other_measures_say_that_they_count_labels(forest):
             measure(forest)
     with pytest.raises(InputError, match="expected the record of a classifier"):
         stability({"forest": stability(forest)})
-
-
-def test_tables_with_texts_work_too():
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(sex=np.where(X[:, 1] > 0, "f", "m"))
-    learner = classay.encoded(LinearRegression(), frame)
-    found = record(learner, frame, Y, HalfSplits(3), 1, probes="uniform", n_probes=20, executor=1)
-    assert set(found.probes.sex) == {"f", "m"}

@@ -6,7 +6,6 @@ import math
 import os
 import signal
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 import pytest
 from rough_learners import Centroids, Rowwise, Seeded, Tallied, fits
 from scipy import sparse, stats
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,7 +23,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import HalfSplits, InputError, Subsets, orientation, record, sweep
-from classay.engine import work
 from classay.learner.fitting.paths import SharedPath
 from classay.learner.fitting.paths.shared import PATHS
 from classay.learner.fitting.runner import HOPELESS
@@ -88,14 +86,6 @@ def test_every_value_is_what_record_gives(learner, name, values):
         assert own.to_dict() == orientation(alone, own.holdout_size).to_dict()
 
 
-@pytest.mark.parametrize("probes", ["uniform", "data"])
-def test_probes_are_answered_along_a_path_too(probes):
-    found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [2, 5], probes=probes, n_probes=40, **KEPT)
-    assert found.paths[0].kind == "prefixes of the ensemble"
-    for value, labelings in found.records.items():
-        assert_same_record(labelings, record(RandomForestClassifier(value), X, Y, probes=probes, n_probes=40, **KEPT))
-
-
 def test_probes_of_other_types_are_not_joined_to_the_rows():
     frame = pd.DataFrame({"a": X[:, 2], "b": np.arange(len(X))})
     given = {"probes": frame.astype(float), "scheme": HalfSplits(2), "repeats": 2, "executor": 1}
@@ -116,16 +106,6 @@ def test_sparse_rows_and_frames_with_probes():
     assert found.parameters == ("n_estimators",)
     alone = record(learner.set_params(learner__n_estimators=3), frame, Y, probes="uniform", n_probes=9, **KEPT)
     assert_same_record(found.records[3], alone)
-
-
-def test_paths_can_be_turned_off():
-    shared = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3], **KEPT)
-    apart = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3], share_paths=False, **KEPT)
-    assert [use.kind for use in shared.paths] == ["prefixes of the ensemble"]
-    assert [use.kind for use in apart.paths] == ["value by value"] * 2
-    pd.testing.assert_frame_equal(shared.to_frame(), apart.to_frame(), check_exact=True)
-    assert shared.records[3].about["path"] == {"kind": "prefixes of the ensemble", "exact": True}
-    assert "path" not in apart.records[3].about
 
 
 def test_a_path_in_distribution_says_so_and_keeps_to_the_same_subsets():
@@ -229,16 +209,6 @@ def test_copies_are_no_evidence():
     assert (copied.pearson, copied.pearson_p, copied.spearman_p) == (once.pearson, once.pearson_p, once.spearman_p)
 
 
-def test_stochasticity_goes_with_the_gap_where_depth_lets_a_forest_memorise():
-    rows, labels = load_breast_cancer(return_X_y=True)
-    found = sweep(
-        DecisionTreeClassifier(max_features=2), rows, labels, "max_depth", [1, 2, 4, 8], Subsets(12), executor=1
-    )
-    gaps = [one.train_accuracy.value - one.accuracy.value for one in found.orientations.values()]
-    assert found.gap_correlation == correlated([one.stochasticity.value for one in found.orientations.values()], gaps)
-    assert f"Pearson {found.gap_correlation.pearson:.2f}" in str(found)
-
-
 def test_lower_limits_are_named_and_not_correlated():
     """ "capacity 2.8 to 1.15" stood where it was at least 2.8, and at least 1.15."""
     rng = np.random.default_rng(0)
@@ -307,25 +277,6 @@ def test_a_learner_that_fails_from_the_start_is_given_up_soon(tmp_path):
     found = sweep(Refusing(tally), X, Y, "power", [0, 1], many, repeats=3, executor=1)
     assert (found.values, list(found.failed)) == ((1,), [0])
     assert fits(tally) == HOPELESS * 3 + len(found.records[1].train_rows) + 1
-
-
-def test_what_is_deterministic_does_not_wait_for_the_pilot(tmp_path, monkeypatch):
-    runs = []
-    before = work.run
-
-    def run(function, tasks, **more):
-        runs.append((function.__name__, len(tasks)))
-        return before(function, tasks, **more)
-
-    monkeypatch.setattr(work, "run", run)
-    found = sweep(Tallied(tmp_path / "fits"), X, Y, "power", [1, 2], **KEPT)
-    assert all(record.deterministic for record in found.records.values())
-    assert [count for name, count in runs if name == "fit_group"] == [12]
-    assert fits(tmp_path / "fits") == 14
-    runs.clear()
-    sweep(Shifting(), X, Y, "noisy", [True], **KEPT)
-    # The pilot tells that refits differ, so that the others are planned anew: subset by subset, all refits of each.
-    assert [count for name, count in runs if name == "fit_group"] == [6, 11]
 
 
 def test_what_fails_on_some_subsets_is_listed_as_record_lists_it():
@@ -409,15 +360,6 @@ class Halting(Shifting):
             raise KeyboardInterrupt
 
 
-def test_ctrl_c_finds_lines_with_and_without_a_pilot_equally_far():
-    Halting.fits = 0
-    learner = Halting(after=25)
-    found = sweep(learner, X, Y, "random_state", [None, 7], Subsets(20), 2, executor=1, holdouts=5)
-    # Without a seed of its own a learner is fitted twice a subset; with a frozen one once, and once more to see that.
-    assert {value: len(record.train_rows) for value, record in found.records.items()} == {None: 8, 7: 7}
-    assert found.notes[-1] == "Interrupted: 7 of 20 subsets were run."
-
-
 def test_ctrl_c_keeps_whole_subsets_where_refits_differ_without_a_seed():
     class Seedless(Halting):
         def __init__(self, after=10**9, noisy=True):
@@ -437,16 +379,6 @@ def test_values_of_which_too_little_was_done_are_named():
     found = sweep(Halting(), X, Y, "after", [99, 4], Subsets(20), 1, executor=1, holdouts=5)
     assert list(found.records) == [99]
     assert found.notes[-1] == "Too little was done to measure anything at 4."
-
-
-def test_refused_values_cost_the_others_nothing(tmp_path):
-    tally = tmp_path / "fits"
-    found = sweep(Refusing(tally), X, Y, "power", [0, 1, 0.0 + 2, 3], Subsets(12, 0.3), repeats=3, executor=2)
-    assert (found.values, list(found.failed)) == ((1, 2.0, 3), [0])
-    by_power = Counter(tally.read_text().splitlines())
-    assert [by_power[power] for power in ("1", "2.0", "3")] == [13] * 3
-    # Of the refused one, the first three subsets and what was under way by then.
-    assert HOPELESS * 3 <= by_power["0"] <= 12 * 3
 
 
 def test_a_subset_that_kills_its_worker_is_not_tried_for_every_refit(tmp_path):

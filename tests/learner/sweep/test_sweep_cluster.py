@@ -1,6 +1,5 @@
 """A sweep on a Dask cluster: the same bits as here, whatever dies."""
 
-import json
 import os
 import signal
 import threading
@@ -19,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 pytest.importorskip("distributed", reason="a cluster needs the extra dask")
 
 from classay import InputError, Subsets, sweep
-from classay.cli.app import run as classay_command
 from classay.engine import dask, work
 
 X, Y = load_iris(return_X_y=True)
@@ -140,16 +138,3 @@ def test_when_the_scheduler_is_gone_the_same_call_goes_on_from_what_is_done(own_
     again = sweep(*given, executor=1, holdouts=10, store=tmp_path / "store")
     assert len(list(marks.glob(f"{os.getpid()}-*"))) == (24 - kept) * 2
     assert_same(again, sweep(*given, executor=1, holdouts=10))
-
-
-@pytest.mark.slow
-def test_the_command_tells_the_same(two_workers, capsys):
-    arguments = ["sweep", "iris", "-l", "SVC", "--param", "C", "--values", "0.1,10", "--samples", "6", "-r", "2"]
-    told = []
-    for where in (["--workers", "1"], ["--scheduler", two_workers.address]):
-        assert classay_command([*arguments, "--json", "-q", *where]) == 0
-        out, err = capsys.readouterr()
-        assert err == ""
-        told.append(json.loads(out))
-    assert all(each["sweeps"]["SVC"].pop("seconds") > 0 for each in told)
-    assert told[0] == told[1]

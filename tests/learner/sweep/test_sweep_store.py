@@ -11,31 +11,22 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from rough_learners import Rowwise, Tallied, fits
-from sklearn.base import clone
+from rough_learners import Tallied, fits
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-import classay
 from classay import InputError, Subsets, record, sweep
 from classay.engine import archive
 from classay.engine import store as engine_store
-from classay.engine.store import Chunks, DamagedRecordWarning, RecordError, StoreFull
-from classay.learner.fitting.checks import prepare
-from classay.learner.fitting.groups import FitGroup
-from classay.learner.fitting.runner import Progress
-from classay.learner.fitting.task import Answers
-from classay.learner.sweep.store import SweepFits
+from classay.engine.store import Chunks, DamagedRecordWarning, StoreFull
 
 X, Y = load_iris(return_X_y=True)
 FEW = Subsets(6, 0.3)
@@ -178,17 +169,6 @@ def test_two_processes_at_once_do_no_harm(slow, tmp_path):
     assert sorted(archive.read(path)[0]["kind"] for path in store.iterdir()) == ["labelings"] * 3 + ["sweep"]
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path):
-    numbered = np.column_stack([np.arange(len(X)), X])
-    drawn = record(Rowwise(), numbered, Y, **KEPT).train_rows
-    poison = int(np.setdiff1d(drawn[3], np.concatenate([*drawn[:3], *drawn[4:]]))[0])
-    settings = {**KEPT, "store": tmp_path}
-    halted = sweep(Rowwise(poison), numbered, Y, "deed", ["interrupt", "none"], **settings)
-    assert halted.interrupted
-    assert len(parts(tmp_path)) == 6  # three subsets of two values
-    assert not list(tmp_path.glob("*.classay"))
-
-
 # A full disk
 
 
@@ -253,19 +233,6 @@ def test_a_record_whose_executor_breaks_is_kept_as_far_as_it_went(tmp_path):
     again = record(RandomForestClassifier(3), X, Y, many, 2, executor=1, store=tmp_path)
     assert again.present.all()
     np.testing.assert_array_equal(again.labels[found.present], found.labels[found.present])
-
-
-def test_only_errors_of_the_learner_make_it_hopeless():
-    first = [(subset, (0, 1)) for subset in range(3)]
-    setup = prepare(GaussianNB(), X, Y, Subsets(9), 2, 0.2, None, 0, None, 10)
-    line = Progress(FitGroup.alone(None, setup.learner), setup, refits=2)
-    line.lost |= dict.fromkeys(first, "BrokenExecutor: gone")
-    assert not line.hopeless()
-    line.broken |= dict.fromkeys(first, "WorkerDied")
-    assert not line.hopeless()
-    failed = replace(Answers.empty(setup, setup.samples[0], 2), errors={0: "ValueError", 1: "ValueError"})
-    line.done |= {place: [failed] for place in first}
-    assert line.hopeless()
 
 
 @pytest.mark.parametrize(
@@ -394,35 +361,6 @@ def test_ended_among_its_records_it_goes_on_from_its_parts(tmp_path, monkeypatch
     same(found.to_frame(), sweep(RandomForestClassifier(), X, Y, **settings).to_frame())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("learner", "names", "values"),
-    [
-        (KNeighborsClassifier(), "n_neighbors", [1, 3, 90]),  # nothing of 90 can be fitted
-        (RandomForestClassifier(), ("n_estimators", "max_features"), ([1, 3, 5], [1, 2])),
-    ],
-)
-def test_where_only_records_are_lacking_nothing_is_fitted_nor_called_another_sweep(
-    tmp_path, monkeypatch, learner, names, values
-):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SweepFits, "finish", lambda *_: None)
-        first = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
-    # The first group has its records; its parts are still there.
-    settings = {"executor": 1, "scheme": FEW, "repeats": 2, "store": tmp_path}
-    for point in first.values[::2] if len(first.parameters) > 1 else ():
-        record(clone(learner).set_params(**dict(zip(names, point))), X, Y, **settings)
-    monkeypatch.setattr("classay.learner.fitting.runner.fit_group", stop)
-    found = sweep(learner, X, Y, names, values, **KEPT, store=tmp_path)
-    assert not found.interrupted
-    assert not found.notes
-    assert found.failed == first.failed
-    same(found.to_frame(), first.to_frame())
-
-
 def test_record_and_sweep_find_what_the_other_made_where_it_is_exact(tmp_path):
     made = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 3], **KEPT, store=tmp_path)
     there = len(list(tmp_path.iterdir()))
@@ -461,25 +399,6 @@ def halted(tmp_path, monkeypatch, writes=4, rows=X):
     return parts(tmp_path)
 
 
-def test_a_damaged_part_is_made_again(tmp_path, monkeypatch):
-    path = halted(tmp_path, monkeypatch)[1]
-    path.write_bytes(path.read_bytes()[:-200])
-    with pytest.warns(DamagedRecordWarning, match="counts as not done"):
-        found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
-    same(found.to_frame(), sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT).to_frame())
-
-
-def test_parts_of_another_schema(tmp_path, monkeypatch):
-    first = halted(tmp_path, monkeypatch)[0]
-    header, arrays = archive.read(first)
-    content = {name: value for name, value in header.items() if name not in (*archive.RESERVED, archive.ADDRESS)}
-    with monkeypatch.context() as patch:
-        patch.setattr(archive, "SCHEMA", archive.SCHEMA + 1)
-        archive.write(first, "chunk", content, arrays)
-    with pytest.raises(RecordError, match="another classay"):
-        sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
-
-
 def test_unfinished_work_on_other_data_is_left_and_told(tmp_path, monkeypatch):
     before = halted(tmp_path, monkeypatch, rows=X + 1)
     found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
@@ -487,25 +406,6 @@ def test_unfinished_work_on_other_data_is_left_and_told(tmp_path, monkeypatch):
     assert parts(tmp_path) == before
     other = sweep(RandomForestClassifier(), X + 1, Y, "n_estimators", [1], **KEPT, store=tmp_path)
     assert any("with other settings" in note for note in other.notes)
-
-
-def test_a_foreign_file_among_parts_is_left_alone(tmp_path, monkeypatch):
-    folder = halted(tmp_path, monkeypatch)[0].parent
-    mine = folder / "notes.txt"
-    mine.write_text("mine")
-    record(RandomForestClassifier(2), X, Y, **KEPT).save(folder / "copy.classay")
-    sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
-    assert sorted(path.name for path in folder.iterdir()) == ["copy.classay", "notes.txt"]
-
-
-def test_a_store_that_is_a_file_or_a_learner_without_description(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="folder, or a new name"):
-        sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1], **KEPT, store=tmp_path / "file")
-    learner = classay.encoded(DecisionTreeClassifier(class_weight={0: 1, 1: 2, 2: 1}), X)
-    learner.max_leaf_nodes = lambda: None
-    with pytest.raises(InputError, match="no stable description"):
-        sweep(learner, X, Y, "max_depth", [1], **KEPT, store=tmp_path / "store")
 
 
 def test_record_goes_on_too_and_from_what_a_sweep_has_left(tmp_path, monkeypatch):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from ..fitting.schemes import HalfSplits, Scheme, Subsets
 from ..orientation.entropy import USUAL_SIZE, draw_holdouts
 from ..orientation.entropy_parts import countable_size
 from ..orientation.orientation import Orientation, orientation
-from ..record import record
+from ..record import recorded
 from ..records.codecs import LabelCodec
 from ..records.labelings import Labelings
 from ..scores.metrics import Metrics, metrics
@@ -133,24 +132,7 @@ def sweep(
     draw_holdouts(setup.test.size, holdout_size, holdouts, seed)
     expect.fraction(level, "level")
     if param_name == SIZE and SIZE not in setup.learner.get_params():
-        one_size = partial(
-            record,
-            learner,
-            X,
-            y,
-            repeats=repeats,
-            test_size=test_size,
-            probes=probes,
-            n_probes=n_probes,
-            random_state=seed,
-            executor=executor,
-            store=store,
-            progress=progress,
-            time_limit=time_limit,
-            name=name,
-            **rows,
-        )
-        swept = _by_size(setup, param_range, one_size)
+        swept = _by_size(setup, param_range, name, executor, store, progress)
     else:
         # Paths do not know weights.
         share = bool(share_paths) and setup.per_row.weights is None and can_join(setup.X, setup.probes)
@@ -195,7 +177,14 @@ class _Swept:
     notes: list[Note]
 
 
-def _by_size(setup: Setup, sizes: Any, record_with: Callable[..., Any]) -> _Swept:
+def _by_size(
+    setup: Setup,
+    sizes: Any,
+    name: str | None,
+    executor: Executor | int | None,
+    store: str | Path | None,
+    progress: bool,
+) -> _Swept:
     """A record for each size of the training subsets, all with the same test part, probes and seeds."""
     if not isinstance(setup.scheme, (Subsets, HalfSplits)):
         raise expect.InputError(
@@ -207,14 +196,13 @@ def _by_size(setup: Setup, sizes: Any, record_with: Callable[..., Any]) -> _Swep
         raise expect.InputError(f"`param_range` is {sizes!r}; expected a list of training sizes.") from error
     if not schemes:
         raise expect.InputError("`param_range` is empty; expected at least one training size.")
-    for scheme in schemes.values():
-        scheme.check(setup.codes[setup.train], setup.per_row.take(setup.train))
+    setups = {size: setup.drawn(scheme) for size, scheme in schemes.items()}
     records: dict[Any, Labelings] = {}
     failed: dict[Any, str] = {}
     interrupted = False
-    for size, scheme in schemes.items():
+    for size, of_size in setups.items():
         try:
-            labelings = record_with(scheme=scheme)
+            labelings = recorded(of_size, name, executor, store, progress)
         except KeyboardInterrupt:  # before any refit of this size was done
             interrupted = True
             break
@@ -224,6 +212,7 @@ def _by_size(setup: Setup, sizes: Any, record_with: Callable[..., Any]) -> _Swep
         if labelings.interrupted:
             interrupted = True
             break
+        assert isinstance(labelings, Labelings)  # regressors were refused
         records[size] = labelings
     if not records:
         if interrupted:

@@ -3,10 +3,7 @@
 import pytest
 from separate_fits import TABLES, compare, drawn, fits_of
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from classay import Subsets, sweep
 from classay.learner.fitting.paths import path_for
 
 lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
@@ -67,17 +64,3 @@ def test_where_earlier_trees_depend_on_later_ones_there_is_no_path(learner):
 def test_only_whole_numbers_of_trees():
     assert path_for(PLAIN[3], "n_estimators", [1.5, 3]) is None
     assert path_for(PLAIN[3], "max_depth", [1, 3]) is None
-
-
-@pytest.mark.parametrize("number", [0, 3])
-def test_a_sweep_inside_a_pipeline(number):
-    X, y = TABLES["iris"]
-    learner = make_pipeline(StandardScaler(), clone(PLAIN[number]))
-    name = f"{type(PLAIN[number]).__name__.lower()}__n_estimators"
-    shared, apart = (
-        sweep(learner, X, y, name, [1, 5, 9], Subsets(4, 0.5), 2, executor=1, share_paths=share, holdouts=5)
-        for share in (True, False)
-    )
-    assert [use.kind for use in shared.paths] == ["prefixes of the trees"]
-    for value in (1, 5, 9):
-        assert (shared.records[value].labels == apart.records[value].labels).all()

@@ -7,12 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scipy import sparse
 from separate_fits import TABLES, alone, compare, drawn, fits_of, same
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
 from threadpoolctl import threadpool_limits
 
-import classay
 from classay.learner.fitting.paths import kernels, path_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped early say so
@@ -158,21 +155,6 @@ def test_other_columns_are_refused_as_by_a_separate_fit():
     assert all(isinstance(each, ValueError) for each in found)
 
 
-def test_inside_a_pipeline():
-    X, y = TABLES["wine, words"]
-    learner = make_pipeline(StandardScaler(), SVC())
-    assert path_for(learner, "svc__C", COSTS) is kernels.OneKernel
-    compare(learner, "svc__C", COSTS, *drawn(X, y), X)
-
-
-def test_a_value_that_is_refused_or_a_point_that_is_missing_is_told_as_by_a_separate_fit():
-    X, y = TABLES["iris"]
-    found = compare(SVC(), "C", [-1.0, 0.5, 0, 2.0], X[::2], y[::2], X)
-    assert [isinstance(each, ValueError) for each in found] == [True, False, True, False]
-    holes = np.where(np.arange(X.size).reshape(X.shape) == 9, np.nan, X)
-    assert all(isinstance(each, ValueError) for each in compare(SVC(), "C", COSTS, X[::2], y[::2], holes))
-
-
 @pytest.mark.parametrize(
     ("learner", "param_name", "values"),
     [
@@ -188,16 +170,3 @@ def test_a_value_that_is_refused_or_a_point_that_is_missing_is_told_as_by_a_sepa
 )
 def test_what_the_kernel_depends_on_is_fitted_by_value(learner, param_name, values):
     assert path_for(learner, param_name, values) is None
-
-
-def test_a_sweep_says_that_it_was_used_and_has_the_same_records():
-    X, y = TABLES["two classes"]
-    few = classay.Subsets(6, size=0.3)
-    shared, apart = (
-        classay.sweep(SVC(), X, y, "C", COSTS, few, 2, executor=1, share_paths=share, holdouts=5)
-        for share in (True, False)
-    )
-    assert [(use.kind, use.exact) for use in shared.paths] == [("one kernel for all fits", True)]
-    for value in COSTS:
-        assert np.array_equal(shared.records[value].labels, apart.records[value].labels)
-    pd.testing.assert_frame_equal(shared.to_frame(), apart.to_frame())

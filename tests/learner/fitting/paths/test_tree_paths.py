@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from cut_trees import ASKED, LEARNERS, TRAIN, X, Y, assert_alike, cut, grown
-from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
@@ -59,20 +57,6 @@ def test_the_tree_is_grown_once_and_no_deeper_than_asked(monkeypatch):
     cut(DecisionTreeClassifier(), [1, 5, 3], 0)
     cut(DecisionTreeClassifier(), [1, None, 3], 0)
     assert seen == [5, None]
-
-
-def test_a_depth_of_0_is_told_of_itself():
-    X_iris, y = load_iris(return_X_y=True)
-    for learner in (DecisionTreeClassifier(), RandomForestClassifier(3)):
-        with pytest.raises(ValueError, match="max_depth") as raised:
-            clone(learner).set_params(max_depth=0).fit(X_iris, y)
-        path = path_for(learner, "max_depth", [2, 0, 3])
-        shallow, invalid, deeper = path.answers(learner, "max_depth", [2, 0, 3], X_iris, y, X_iris)
-        assert type(invalid) is type(raised.value)
-        assert str(invalid) == str(raised.value)
-        # Three random trees are now and then below .9.
-        assert (shallow == y).mean() > 0.6
-        assert (deeper == y).mean() > 0.6
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier])
