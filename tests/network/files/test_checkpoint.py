@@ -12,10 +12,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from classay.expect import InputError
-from classay.network.files.checkpoint import (
-    load_network,
-    parse_architecture,
-)
+from classay.network.files.checkpoint import load_network, parse_architecture
 
 SOURCE = """
 from torch import nn
@@ -125,13 +122,6 @@ def test_what_does_not_fit_is_listed(folder):
         "Is it the right architecture?",
     ):
         assert part in str(told.value)
-
-
-def test_half_precision_is_turned(folder):
-    torch.save(Net().half().state_dict(), "w.pt")
-    found = load_network("w.pt", "mynets_for_test:Net", allow_import=True)
-    assert next(found.network.parameters()).dtype == torch.float32
-    assert any("Half precision" in note for note in found.notes)
 
 
 def test_a_whole_network_that_is_trusted(folder):

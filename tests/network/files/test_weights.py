@@ -162,6 +162,9 @@ class TestTorch:
         assert set(state.tensors) == set(network.state_dict())
         assert any(place[-1] in note for note in state.notes)
         np.testing.assert_array_equal(read_head(tmp_path / "w.ckpt").weight, W)
+        torch.save({**content, "hyper_parameters": Pickled()}, tmp_path / "own.ckpt")  # as Lightning may
+        with pytest.raises(InputError, match=r'weights_only=False\)\["state_dict"\]'):
+            read_head(tmp_path / "own.ckpt")
 
     def test_of_two_the_likelier_is_taken_and_said(self, torch, network, tmp_path):
         other = {name: value + 1 for name, value in network.state_dict().items()}
@@ -280,23 +283,6 @@ def test_labels_of_hugging_face(tmp_path):
         assert labels_beside(tmp_path / "model.safetensors") == ()
     (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "a", "1": "b"}}))
     assert read_head(tmp_path / "model.safetensors").labels == ()
-
-
-def test_checkpoints_of_lightning(tmp_path):
-    """Weights under state_dict with the name of the attribute before them, beside the state of training."""
-    torch = pytest.importorskip("torch")
-    state = {"model.0.weight": torch.randn(8, 4), "model.2.weight": torch.randn(3, 8), "model.2.bias": torch.zeros(3)}
-    checkpoint = {
-        "epoch": 3, "global_step": 120, "pytorch-lightning_version": "2.4.0", "state_dict": state,
-        "optimizer_states": [{"state": {0: {"exp_avg": torch.zeros(8, 4)}}, "param_groups": []}],
-        "callbacks": {}, "hyper_parameters": {"lr": 0.1},
-    }  # fmt: skip
-    torch.save(checkpoint, tmp_path / "last.ckpt")
-    head = read_head(tmp_path / "last.ckpt")
-    assert head.name == "model.2.weight"
-    torch.save({**checkpoint, "hyper_parameters": Pickled()}, tmp_path / "own.ckpt")
-    with pytest.raises(InputError, match=r'weights_only=False\)\["state_dict"\]'):
-        read_head(tmp_path / "own.ckpt")
 
 
 class Pickled:

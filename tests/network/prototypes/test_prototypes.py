@@ -79,22 +79,6 @@ def test_it_is_saved_and_read(record, tmp_path):
     assert path.read_bytes() == record.save(tmp_path / "twice.classay").read_bytes()
 
 
-def test_notes_are_saved_as_data(tmp_path):
-    record = prototypes(mlp(), (6,), starts=1, origins=1, sensitivity=False)
-    again = Prototypes.load(record.save(tmp_path / "net.classay"))
-    for notes in (record.notes, again.notes):
-        assert [(note.code, note.numbers["count"]) for note in notes] == [("origins-sampled", 1)]
-    assert str(again) == str(record)
-
-
-def test_another_record_is_refused(tmp_path):
-    from classay import Labelings
-
-    Labelings.from_arrays([[0, 1], [1, 1]], [0, 1]).save(tmp_path / "x.classay")
-    with pytest.raises(InputError, match="kind 'labelings'"):
-        Prototypes.load(tmp_path / "x.classay")
-
-
 @pytest.fixture
 def counted():
     """A network that counts rows in `counted.rows`, and is interrupted after `counted.stop` of them."""
@@ -129,14 +113,6 @@ def test_ctrl_c_keeps_what_is_done_and_a_store_goes_on(tmp_path, counted):
     assert counted.rows < 10  # only what names the network
 
 
-@pytest.mark.slow
-def test_a_store_is_not_asked_for_another_network(tmp_path):
-    one = prototypes(mlp(seed=0), (6,), starts=1, store=tmp_path)
-    other = prototypes(mlp(seed=1), (6,), starts=1, store=tmp_path)
-    assert (one.features != other.features).any()
-    assert fingerprint(mlp(seed=0)) == fingerprint(mlp(seed=0)) != fingerprint(mlp(seed=1))
-
-
 def test_a_store_is_not_asked_for_what_answers_otherwise(tmp_path):
     """The same weights, but another activation, another way to call, another table of embeddings."""
     torch.manual_seed(0)
@@ -159,7 +135,7 @@ def test_fingerprints_see_the_last_digit():
     one, other = mlp(dtype=torch.float64), mlp(dtype=torch.float64)
     with torch.no_grad():
         other[0].weight[0, 0] += 1e-12
-    assert fingerprint(one) != fingerprint(other)
+    assert fingerprint(one) == fingerprint(mlp(dtype=torch.float64)) != fingerprint(other)
 
 
 def test_ctrl_c_while_a_step_is_sought_ends_it(counted):
@@ -206,13 +182,15 @@ def test_embeddings_begin_at_tokens():
     assert (begun[:, :, None] == table).all(dim=3).any(dim=2).all()
 
 
-def test_a_sample_of_classes_and_origins_says_so():
+def test_a_sample_of_classes_and_origins_says_so(tmp_path):
     record = prototypes(mlp(classes=8), (6,), starts=1, classes=5, origins=2)
     assert len(np.unique(record.target)) == 5
     assert set(record.origin) - {SEED} <= set(record.target)
     assert (np.bincount(np.unique(record.target, return_inverse=True)[1]) == 3).all()
     assert "5 of the 8 classes" in str(record)
     assert "from 2 others of 4" in str(record)
+    again = Prototypes.load(record.save(tmp_path / "net.classay"))
+    assert [(note.code, note.numbers) for note in again.notes] == [(note.code, note.numbers) for note in record.notes]
 
 
 def test_many_classes_are_sampled_by_default():

@@ -7,8 +7,7 @@ where d is the local dimension. A ratio that this makes improbable is a gap, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,9 +66,9 @@ def nearest_ranks(table: Points, ranks: int) -> tuple[Ints, Floats]:
     return np.take_along_axis(some, order, axis=1), np.sqrt(np.take_along_axis(squared, order, axis=1).astype(float))
 
 
-def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Callable[[Ints], Mask]) -> Mask:
-    """Whether the nearest row has the label of the query, among rows that `out(queries)` does not rule out."""
-    allowed = np.where(out(here), np.float32(np.inf), table)
+def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Mask) -> Mask:
+    """Whether the nearest row has the label of the query, among rows that are not ruled `out`."""
+    allowed = np.where(out, np.float32(np.inf), table)
     nearest = allowed.argmin(axis=1)
     known = np.isfinite(allowed[np.arange(here.size), nearest])
     return np.asarray((codes[nearest] == codes[here]) & known)
@@ -88,15 +87,6 @@ SHARE, EXCESS, ERRORS = 0.1, 0.05, 4.0
 than those behind it; and how many standard errors that must be."""
 OFTEN, LEAST_VALUES = 0.2, 50
 """A column is continuous if no value has a larger share of the rows than this, and it has at least so many values."""
-
-
-@dataclass(frozen=True)
-class _Gaps:
-    """For each query: its nearest rows, the number of them before its gap (0: none), and agreement of both sides."""
-
-    nearest: Ints
-    sizes: Ints
-    drops: Floats
 
 
 def continuous_columns(rows: Floats) -> list[int]:
@@ -121,23 +111,23 @@ def near_groups(points: Points, codes: Ints, groups: Ints | None, seed: int) -> 
     gaps = _gaps(points, codes, queries, groups, ranks)
     if gaps is None:
         return None
-    has = gaps.sizes > 0
-    drops = gaps.drops[has]
+    _, sizes, drops = gaps
+    has = sizes > 0
+    drops = drops[has]
     if has.mean() < SHARE or drops.size < 20:
         return None
     error = float(drops.std(ddof=1)) / np.sqrt(drops.size)
     if drops.mean() < max(EXCESS / has.mean(), ERRORS * error):
         return None
     everything = _gaps(points, codes, np.arange(len(points)), groups, ranks)
-    return None if everything is None else _joined(everything)
+    return None if everything is None else _joined(*everything[:2])
 
 
-def _joined(gaps: _Gaps) -> Ints:
+def _joined(nearest: Ints, sizes: Ints) -> Ints:
     """Rows that are before each other's gap are in one group; a row without a gap is taken to have a usual one."""
-    usual = int(np.median(gaps.sizes[gaps.sizes > 0]))
-    groups = _linked(gaps.nearest, np.where(gaps.sizes > 0, gaps.sizes, usual))
+    groups = _linked(nearest, np.where(sizes > 0, sizes, int(np.median(sizes[sizes > 0]))))
     # Where rows crowd, links form chains: then only clear gaps count.
-    return groups if np.bincount(groups).max() <= 4 * LARGEST else _linked(gaps.nearest, gaps.sizes)
+    return groups if np.bincount(groups).max() <= 4 * LARGEST else _linked(nearest, sizes)
 
 
 def _linked(nearest: Ints, sizes: Ints) -> Ints:
@@ -149,7 +139,10 @@ def _linked(nearest: Ints, sizes: Ints) -> Ints:
     return np.asarray(names, dtype=np.int64)
 
 
-def _gaps(points: Points, codes: Ints, queries: Ints, groups: Ints | None, ranks: int) -> _Gaps | None:
+def _gaps(
+    points: Points, codes: Ints, queries: Ints, groups: Ints | None, ranks: int
+) -> tuple[Ints, Ints, Floats] | None:
+    """For each query: its nearest rows, the number of them before its gap (0: none), and agreement of both sides."""
     blocks = [nearest_ranks(table, ranks) for _, table in distances(points, queries, groups)]
     nearest, away = (np.concatenate(parts) for parts in zip(*blocks))
     if not np.isfinite(away).all():
@@ -172,4 +165,4 @@ def _gaps(points: Points, codes: Ints, queries: Ints, groups: Ints | None, ranks
     before = alike[np.arange(queries.size), gap] / (gap + 1)
     last = np.minimum(2 * (gap + 1) + 4, ranks - 1)
     behind = (alike[np.arange(queries.size), last] - alike[np.arange(queries.size), gap]) / (last - gap)
-    return _Gaps(nearest, sizes, before - behind)
+    return nearest, sizes, before - behind

@@ -6,6 +6,7 @@ Each is first screened by the nearest neighbour, which takes a second, and then 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ from .quick_models import (
 from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
-TIE_FIGURES = ("shuffled", "apart", "fall")
+NOT_SCREENED = Estimate(math.nan, -1.0, 1.0, kind="not screened")
 BLOCKS = 50
 """Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
 file remain to train on, and what changes slowly along it does no harm."""
@@ -100,15 +101,25 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Dependence(Check, unit="share of rows predicted correctly, or additional share of nearest rows with the label"):
-    """Result of `dependence`. `ties` has what was measured, largest fall first; `screened` what was looked at before.
+class Screen:
+    """A candidate, before anything is fitted, and whether it was then measured.
 
-    `screened` has one row per candidate: how much more often a row's nearest neighbour shares its label than it does
-    without the rows that are tied to it (`excess`), and whether it was measured with a learner.
+    `excess` is how much more often a row's nearest neighbour shares its label than it does without the tied rows;
+    near rows are not screened by it.
     """
 
+    kind: str
+    name: str
+    excess: Estimate
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Dependence(Check, unit="share of rows predicted correctly, or additional share of nearest rows with the label"):
+    """Result of `dependence`. `ties` has what was measured, largest fall first; `screened` every candidate."""
+
     ties: tuple[Tie, ...]
-    screened: pd.DataFrame
+    screened: tuple[Screen, ...]
     learner: str
     n_rows: int
     seed: int
@@ -122,21 +133,20 @@ class Dependence(Check, unit="share of rows predicted correctly, or additional s
         """Accuracy on shuffled rows and with whole groups left out; without any, the excess of each screen."""
         ways = ("shuffled", "shuffled"), ("left out together", "apart")
         figures = {f"{tie.what}: {words}": getattr(tie, name) for tie in self.ties for words, name in ways}
-        screened = self.screened.dropna(subset=["excess"])[["name", "excess", "error"]].to_numpy().tolist()
-        return figures or {str(name): around(float(excess), float(error)) for name, excess, error in screened}
+        return figures or {screen.name: screen.excess for screen in self.screened if screen.excess.known}
 
     def looked_at(self) -> tuple[Looked, ...]:
         """Each candidate: the excess of its screen, and accuracy with and without tied rows if it was measured."""
         by_name = {tie.name: tie for tie in self.ties}
-        looked = [
-            Looked(tie.name, FOUND if tie.belong else NOTHING, {name: getattr(tie, name) for name in TIE_FIGURES})
-            for tie in self.ties
-        ]
-        columns = ["name", "excess", "error", "measured"]
-        for name, excess, error, measured in self.screened[columns].to_numpy().tolist():
-            # Of a candidate that passed, the tie has the verdict; it is open if such rows could not be left out.
-            verdict = UNDECIDED if measured and name not in by_name else NOTHING
-            looked.append(Looked(name, verdict, {"excess": around(excess, error)}))
+        looked = []
+        for screen in self.screened:
+            tie, figures = by_name.get(screen.name), {"excess": screen.excess}
+            # A candidate that passed the screen is undecided if its rows could not be left out together.
+            verdict = UNDECIDED if screen.measured else NOTHING
+            if tie is not None:
+                figures |= {"shuffled": tie.shuffled, "apart": tie.apart, "fall": tie.fall}
+                verdict = FOUND if tie.belong else NOTHING
+            looked.append(Looked(screen.name, verdict, figures))
         return tuple(looked)
 
     def __str__(self) -> str:
@@ -217,10 +227,7 @@ def dependence(
         search.near()
     ties = tuple(sorted(search.ties, key=lambda tie: -tie.fall.value))
     shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
-    return Dependence(ties, pd.DataFrame(search.screened, columns=list(SCREENED)), shown_learner, len(table), seed)
-
-
-SCREENED = ("kind", "name", "excess", "error", "measured")
+    return Dependence(ties, tuple(search.screened), shown_learner, len(table), seed)
 
 
 def _columns(X: pd.DataFrame, columns: Iterable[str] | None) -> list[str]:
@@ -251,7 +258,7 @@ class _Search:
     def __init__(self, table: Data, learner: Any, seed: int, progress: bool) -> None:
         self.table, self.learner, self.seed, self.progress = table, learner, seed, progress
         self.ties: list[Tie] = []
-        self.screened: list[dict[str, Any]] = []
+        self.screened: list[Screen] = []
 
     def order(self) -> None:
         """Consecutive rows of the file."""
@@ -293,7 +300,7 @@ class _Search:
             points = scaled(values[:, columns], self.seed)
             known = None if self.table.groups is None else self.table.groups[rows]
             groups = near_groups(points, self.table.codes[rows], known, self.seed)
-        self.screened.append(dict(zip(SCREENED, (NEAR, NEAR, np.nan, np.nan, groups is not None))))
+        self.screened.append(Screen(NEAR, NEAR, NOT_SCREENED, groups is not None))
         if groups is not None:
             kept = _whole_groups(groups, MOST_ROWS, self.seed)
             self._measure(NEAR, NEAR, self.table.take(rows[kept]), groups[kept])
@@ -301,7 +308,7 @@ class _Search:
     def _passes(self, kind: str, name: str, points: Points, table: Data, key: Ints, reach: int) -> bool:
         excess, error, above = _excess(points, table, key, reach, self.seed)
         passes = bool(excess >= max(SCREEN, ERRORS * error, ABOVE * above))
-        self.screened.append(dict(zip(SCREENED, (kind, name, excess, error, passes))))
+        self.screened.append(Screen(kind, name, around(excess, error), passes))
         return passes
 
     def _measure(self, kind: str, name: str, table: Data, tied: Ints) -> None:
@@ -357,9 +364,8 @@ def _excess(points: Points, table: Data, key: Ints, reach: int, seed: int) -> tu
     for here, away in distances(points, queries, groups):
 
         def alike(keys: Ints, here: Ints = here, away: Points = away) -> Floats:
-            return nearest_is_alike(
-                away, here, codes, lambda rows: np.abs(keys[rows, None] - keys[None, :]) <= reach
-            ).astype(float)
+            tied = np.abs(keys[here, None] - keys[None, :]) <= reach
+            return nearest_is_alike(away, here, codes, tied).astype(float)
 
         apart.append(alike(key))
         at_random.append(np.mean([alike(keys) for keys in shuffled], axis=0))
