@@ -103,12 +103,6 @@ def test_a_concept_is_favoured_only_if_p_star_shows_it_too(p, difference, favour
     assert (found.value, found.low, found.high) == pytest.approx(strength)
 
 
-def test_a_tree_pruned_to_one_split_leans_to_the_concept_of_one_split():
-    found = ask(DecisionTreeClassifier(max_depth=1), "x0 > 0.5", "x0 > 0.3 and x1 > 0.3", budget=300)
-    assert found.favoured == "x0 > 0.5"
-    assert found.crossing.high < 0.5
-
-
 def test_regressors_prefer_the_concept_that_they_are_nearer_to():
     """A line through a mix of a line and a step is nearer to the line; a mean of both is nearer to neither."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -50,17 +51,6 @@ def test_a_planted_region_is_found_in_the_users_units(halves):
     )
 
 
-def test_pure_noise_has_no_region():
-    names = []
-    for seed in range(20):
-        dice = np.random.default_rng(seed)
-        table = points(600, seed)
-        labels = (dice.random((40, 600)) < 0.3).astype(int)
-        found = regions(Labelings.from_arrays(labels, labels[0], halves=True), table, random_state=seed)
-        names += [region.condition for region in found.regions]
-    assert len(names) <= 2
-
-
 def test_what_a_few_refits_have_in_common_is_no_region():
     """Each refit draws stripes at a random place, so each disagrees with the next in stripes: none is to be found."""
     discoveries = 0
@@ -90,17 +80,11 @@ def test_test_points_come_from_the_whole_table_or_alone():
         regions(labelings, table.head(7))
 
 
-def test_arrays_have_numbered_columns():
-    table = points()[["heat", "speed"]]
-    labelings = planted(points())
-    as_array = Labelings.from_arrays(
-        labelings.labels, labelings.truth, probe_labels=labelings.labels, probes=table.to_numpy(), halves=True
-    )
-    assert set(regions(as_array).regions[0].features) == {"x0", "x1"}
-
-
 def test_the_result_is_tidy_and_plain():
-    found = regions(planted(points()))
+    labelings = planted(points())
+    found = regions(labelings)
+    as_array = points()[["heat", "speed"]].to_numpy()
+    assert set(regions(dataclasses.replace(labelings, probes=as_array)).regions[0].features) == {"x0", "x1"}
     frame = found.to_frame()
     assert frame["rank"].tolist() == list(range(1, len(frame) + 1))
     assert (frame.q_value <= 0.05).all()
@@ -123,18 +107,14 @@ def test_refits_that_never_differ():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "units", "message"),
     [
-        ({"columns": ["haet"]}, "Did you mean heat"),
-        ({"q": 2}, "`q` is 2"),
-        ({"table": [[1]]}, "expected a pandas DataFrame|has 1 rows"),
+        ({"columns": ["haet"]}, 40, "Did you mean heat"),
+        ({"q": 2}, 40, "`q` is 2"),
+        ({"table": [[1]]}, 40, "expected a pandas DataFrame|has 1 rows"),
+        ({}, 3, "has 3 splits; regions need at least 8"),
     ],
 )
-def test_mistakes(options, said):
-    with pytest.raises(InputError, match=said):
-        regions(planted(points(300)), **options)
-
-
-def test_too_few_refits():
-    with pytest.raises(InputError, match="has 3 splits; regions need at least 8"):
-        regions(planted(points(300), units=3))
+def test_mistakes(options, units, message):
+    with pytest.raises(InputError, match=message):
+        regions(planted(points(300), units), **options)
