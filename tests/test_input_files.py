@@ -16,6 +16,7 @@ from classay.cli.app import run
 from classay.cli.inputs import ranks_of
 from classay.engine import archive
 from classay.files import MissingFile, expect_file, quoted
+from classay.network.files.head_search import read_head
 from classay.network.quality.labelled_rows import read_labelled_rows
 from classay.report.gates.check_file import read_check_file
 from classay.tables.read import read_table
@@ -208,28 +209,34 @@ def archive_that_declares(path, shape, **arrays):
     return path
 
 
-def test_archives_that_declare_8_gb(tmp_path):
-    y = np.arange(10) % 2
-    table = archive_that_declares(tmp_path / "table.npz", (10, 10**8), X=np.zeros((10, 2)), y=y)
-    with pytest.raises(InputError, match=r"'X.npy' declares 8,000,000,000 bytes and has"):
-        read(table)
-    scores = archive_that_declares(tmp_path / "scores.npz", (10, 10**8), scores=np.zeros((10, 2)), y=y)
-    with pytest.raises(InputError, match=r"'scores.npy' declares 8,000,000,000 bytes") as caught:
-        ranks_of(str(scores), None)
+@pytest.mark.parametrize(
+    ("reader", "array"),
+    [
+        (read, "X"),
+        (lambda path: ranks_of(str(path), None), "scores"),
+        (read_labelled_rows, "x"),
+        (read_head, "weight"),
+    ],
+    ids=["table", "scores", "test set", "network"],
+)
+def test_arrays_that_declare_8_gb(tmp_path, reader, array):
+    arrays = {array: np.zeros((10, 2)), "y": np.arange(10) % 2}
+    path = archive_that_declares(tmp_path / "a.npz", (10, 10**8), **arrays)
+    with pytest.raises(InputError, match=rf"'{array}.npy' declares 8,000,000,000 bytes and has") as caught:
+        reader(path)
     assert "InputError" not in str(caught.value)
-    test_set = archive_that_declares(tmp_path / "test.npz", (10, 10**8), x=np.zeros((10, 2)), y=y)
-    with pytest.raises(InputError, match=r"'x.npy' declares 8,000,000,000 bytes"):
-        read_labelled_rows(test_set)
+    with zipfile.ZipFile(path) as archive:  # one array that is no archive
+        path.write_bytes(archive.read(f"{array}.npy")[:208])
+    if reader is not read_head:
+        with pytest.raises(InputError, match=r"declares 8,000,000,000 bytes and has 80|contains one array|one array"):
+            reader(path)
 
 
-def test_one_array_that_declares_8_gb(tmp_path):
-    content = io.BytesIO()
-    header = {"descr": "<f8", "fortran_order": False, "shape": (10, 10**8)}
-    np.lib.format.write_array_header_1_0(content, header)
-    for name, reader in (("table.npz", read_table), ("test.npz", read_labelled_rows)):
-        (tmp_path / name).write_bytes(content.getvalue() + b"0" * 80)
-        with pytest.raises(InputError, match=r"declares 8,000,000,000 bytes and has 80|contains one array"):
-            reader(tmp_path / name)
+def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "w.npz", w=np.zeros((1000, 1000)))
+    monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=1000000")
+    with pytest.raises(InputError, match=r"in bytes is 8,000,128; the limit is 1,000,000.*CLASSAY_LIMITS=array_bytes"):
+        read_head(tmp_path / "w.npz")
 
 
 def test_a_text_that_unpacks_to_too_much(tmp_path, monkeypatch):

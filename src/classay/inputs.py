@@ -39,17 +39,25 @@ def matrix(X: Any, name: str = "X", columns: int | None = None) -> Any:
             )
         table = X.to_numpy(dtype=float, na_value=np.nan)
     else:
-        try:
-            table = X if isinstance(X, np.ndarray) else np.asarray(X)
-            table = table if table.dtype.kind in "biuf" else table.astype(float)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"`{name}` is not a table of numbers ({error}). Encode text and dates first.") from error
-    if table.ndim != 2:
-        raise InputError(f"`{name}` has shape {table.shape}; expected a table of (rows, columns).")
+        table = _numbers(X, name, "Encode text and dates first.")
     if 0 in table.shape:
         raise InputError(f"`{name}` has shape {table.shape}; expected at least one row and one column.")
     if columns is not None and table.shape[1] != columns:
         raise InputError(f"`{name}` has {table.shape[1]} columns; expected {columns}, as in the first rows.")
+    return table
+
+
+def _numbers(values: Any, name: str, hint: str, form: str = "(rows, columns)") -> NDArray[Any]:
+    """A table of real numbers, without a copy of arrays and memory maps."""
+    try:
+        table = values if isinstance(values, np.ndarray) else np.asarray(values)
+        if table.dtype.kind == "c":
+            raise TypeError("they are complex")
+        table = table if table.dtype.kind in "biuf" else table.astype(float)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`{name}` is not a table of numbers ({error}). {hint}") from error
+    if table.ndim != 2:
+        raise InputError(f"`{name}` has shape {table.shape}; expected {form}.")
     return table
 
 
@@ -269,19 +277,9 @@ def table_of(scores: Any, n_classes: int | None = None) -> NDArray[Any]:
     scores = pandas_of(scores, "scores")
     if isinstance(scores, pd.DataFrame):
         scores = scores.to_numpy()
-    try:
-        table = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
-        if table.dtype.kind == "c":
-            raise TypeError("they are complex")
-        table = table if table.dtype.kind in "biuf" else table.astype(float)
-        if np.ma.isMaskedArray(table):  # what is masked is missing, whatever the value below
-            table = np.ma.filled(table.astype(float), np.nan) if np.ma.is_masked(table) else table.data
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            f"`scores` is not a table of numbers ({error}). Expected a score for every row and class."
-        ) from error
-    if table.ndim != 2:
-        raise InputError(f"`scores` has shape {table.shape}; expected (rows, classes).")
+    table = _numbers(scores, "scores", "Expected a score for every row and class.", "(rows, classes)")
+    if np.ma.isMaskedArray(table):  # what is masked is missing, whatever the value below
+        table = np.ma.filled(table.astype(float), np.nan) if np.ma.is_masked(table) else np.asarray(table.data)
     if table.shape[1] < 2:
         raise InputError(
             f"`scores` has {table.shape[1]} column; at least 2 classes are needed. The scores of one class against "

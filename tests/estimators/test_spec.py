@@ -4,11 +4,7 @@ import sys
 import types
 
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from classay.estimators.spec import LONGEST, SILENT, learner_from_text, learners_from_texts
 from classay.expect import InputError
@@ -19,43 +15,45 @@ def refused(text: str, message: str, **options) -> None:
         learner_from_text(text, **options)
 
 
-def test_a_name_alone():
-    name, learner = learner_from_text(" DecisionTreeClassifier ")
-    assert name == "DecisionTreeClassifier"
-    assert type(learner) is DecisionTreeClassifier
-
-
-def test_literals_of_every_kind():
-    name, learner = learner_from_text(
-        "MLPClassifier( hidden_layer_sizes = (5, 3),alpha=1e-3, solver='sgd', shuffle=False)"
-    )
-    assert name == "MLPClassifier(hidden_layer_sizes=(5, 3), alpha=0.001, solver='sgd', shuffle=False)"
-    params = learner.get_params()
-    assert params["hidden_layer_sizes"] == (5, 3)
-    assert params["shuffle"] is False
-    assert learner_from_text("SVC(class_weight={0: 2.5, 1: 1})")[1].class_weight == {0: 2.5, 1: 1}
-
-
-def test_learners_inside_learners():
-    learner = learner_from_text("AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=2))")[1]
-    assert learner.estimator.max_depth == 2
-    voting = learner_from_text("VotingClassifier(estimators=[('a', GaussianNB()), ('b', SVC(C=3))])")[1]
-    assert [type(one) for _, one in voting.estimators] == [GaussianNB, SVC]
-    bagged = learner_from_text("BaggingClassifier(estimator=make_pipeline(PCA(n_components=2), SVC()))")[1]
-    assert isinstance(bagged.estimator, Pipeline)
-
-
-def test_regressors_inside_regressors():
-    boosted = learner_from_text("AdaBoostRegressor(estimator=DecisionTreeRegressor(max_depth=2))", regressors=True)[1]
-    assert boosted.estimator.max_depth == 2
-    scaled = learner_from_text("TransformedTargetRegressor(regressor=Ridge(alpha=3))", regressors=True)[1]
-    assert scaled.regressor.alpha == 3
-    stacked = learner_from_text("StackingRegressor(estimators=[('a', Ridge()), ('b', SVR(C=3))])", regressors=True)[1]
-    assert [type(one).__name__ for _, one in stacked.estimators] == ["Ridge", "SVR"]
-    bagged = "BaggingRegressor(estimator=make_pipeline(StandardScaler(), Ridge()))"
-    assert isinstance(learner_from_text(bagged, regressors=True)[1].estimator, Pipeline)
-    refused("AdaBoostRegressor(estimator=DecisionTreeRegressor())", "is a regressor; expected a classifier")
-    refused("BaggingClassifier(estimator=Ridge())", "Ridge is a regressor; expected a classifier", regressors=True)
+@pytest.mark.parametrize(
+    ("text", "name", "parameters"),
+    [
+        (" DecisionTreeClassifier ", "DecisionTreeClassifier", {"max_depth": None}),
+        (
+            "MLPClassifier( hidden_layer_sizes = (5, 3),alpha=1e-3, solver='sgd', shuffle=False)",
+            "MLPClassifier(hidden_layer_sizes=(5, 3), alpha=0.001, solver='sgd', shuffle=False)",
+            {"hidden_layer_sizes": (5, 3), "alpha": 0.001, "solver": "sgd", "shuffle": False},
+        ),
+        ("SVC(class_weight={0: 2.5, 1: 1})", None, {"class_weight": {0: 2.5, 1: 1}}),
+        ("AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=2))", None, {"estimator__max_depth": 2}),
+        ("VotingClassifier(estimators=[('a', GaussianNB()), ('b', SVC(C=3))])", None, {"b__C": 3}),
+        (
+            "BaggingClassifier(estimator=make_pipeline(PCA(n_components=2), SVC()))",
+            None,
+            {"estimator__pca__n_components": 2, "estimator__svc__C": 1.0},
+        ),
+        (
+            "make_pipeline(StandardScaler(with_mean=False),LogisticRegression(C=.5))",
+            "make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.5))",
+            {"standardscaler__with_mean": False, "logisticregression__C": 0.5},
+        ),
+        ("AdaBoostRegressor(estimator=DecisionTreeRegressor(max_depth=2))", None, {"estimator__max_depth": 2}),
+        ("TransformedTargetRegressor(regressor=Ridge(alpha=3))", None, {"regressor__alpha": 3}),
+        ("StackingRegressor(estimators=[('a', Ridge()), ('b', SVR(C=3))])", None, {"a__alpha": 1.0, "b__C": 3}),
+        (
+            "BaggingRegressor(estimator=make_pipeline(StandardScaler(), Ridge()))",
+            None,
+            {"estimator__ridge__alpha": 1.0},
+        ),
+    ],
+)
+def test_what_a_text_describes(text, name, parameters):
+    regressor = "Regressor" in text
+    called, learner = learner_from_text(text, regressors=regressor)
+    assert called == (text if name is None else name)
+    assert {key: learner.get_params()[key] for key in parameters} == parameters
+    if regressor:
+        refused(text, "is a regressor; expected a classifier")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +65,7 @@ def test_regressors_inside_regressors():
         ("make_pipeline(StandardScaler(), Rigde())", "Did you mean Ridge"),
         ("XGBRegresor", "Did you mean XGBRegressor"),
         ("StandardScaler", "StandardScaler is a transformer; expected a classifier or regressor"),
+        ("BaggingClassifier(estimator=Ridge())", "Ridge is a regressor; expected a classifier"),
     ],
 )
 def test_unknown_names_suggest_regressors_where_these_are_accepted(text, message):
@@ -78,13 +77,6 @@ def test_regressors_of_other_packages(name, monkeypatch):
     refused(name, f"{name} is a regressor; expected a classifier. Did you mean {name[:-9]}Classifier")
     monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
     refused(name, f"{name} needs .*, which is not installed", regressors=True)
-
-
-def test_pipelines():
-    name, learner = learner_from_text("make_pipeline(StandardScaler(with_mean=False),LogisticRegression(C=.5))")
-    assert name == "make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.5))"
-    assert learner.steps[0][1].with_mean is False
-    assert isinstance(learner.steps[1][1], LogisticRegression)
 
 
 def test_names_are_normal_and_unique():
