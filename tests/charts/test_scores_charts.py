@@ -9,7 +9,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 import classay
 from classay import InputError, Labelings, charts
-from classay.learner.scores.reliability import refit_curves
+from classay.learner.scores.curves import refit_curves
 
 
 def planted(classes=2, seed=0, **options):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from classay import InputError
-from classay.engine.store import Chunks, DamagedRecordWarning, Store, inventory, remove, size_of
+from classay.engine.store import Chunks, DamagedRecordWarning, Store, inventory, remove
 
 NOW = {"drawing": 1, "chunks": 1}
 SWEEP, RECORD, WORK, DONE, OLD, FAILED = (f"{number:064x}" for number in range(1, 7))
@@ -90,11 +90,6 @@ def test_what_was_set_aside_is_damaged_and_can_go(store):
     assert not aside.exists()
 
 
-def test_a_record_in_the_place_of_another_is_damaged(store):
-    (store.folder / f"{RECORD}.classay").replace(store.folder / f"{'b' * 64}.classay")
-    assert store.folder / f"{'b' * 64}.classay" in inventory(store.folder).damaged
-
-
 def test_work_whose_records_are_all_there_is_done(store):
     Chunks(store, "c" * 64).put("00000", {"about": {**NOW, "records": [RECORD]}}, {})
     contents = inventory(store.folder)
@@ -147,12 +142,6 @@ def test_damage_within_is_found_by_reading_all(store):
     quick, slow = inventory(store.folder), inventory(store.folder, thorough=True)
     assert len(slow.damaged) >= len(quick.damaged)
     assert path in slow.damaged
-
-
-def test_sizes_are_added_up(store):
-    folder = store.folder / "unfinished" / DONE
-    assert size_of(folder) == sum(path.stat().st_size for path in folder.iterdir())
-    assert size_of(store.path(RECORD)) == store.path(RECORD).stat().st_size
 
 
 def test_a_store_that_is_none(tmp_path):

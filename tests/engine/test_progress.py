@@ -1,13 +1,15 @@
-"""Progress in a notebook; on a terminal and elsewhere: test_work.py."""
+"""Progress: a bar on a terminal, a line that is rewritten in a notebook, and plain lines elsewhere."""
 
 import io
 import re
 import sys
+import time
 
 import pytest
 
 from classay.engine import progress
 from classay.engine.progress import Progress, one_line
+from classay.engine.work import run
 
 
 class OutStream(io.StringIO):
@@ -56,3 +58,28 @@ def test_nothing_where_it_is_not_wanted(advance):
 def test_a_label_stays_in_its_line():
     assert one_line("a\r\n\tb") == "a b"
     assert len(one_line("x" * 500)) == 40
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_a_bar_on_a_terminal_and_plain_elsewhere(monkeypatch, terminal):
+    stream = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    run(lambda _, task: task, range(5), executor=1, progress=True, label="trees")
+    assert stream.getvalue() == ""  # too short a job
+    monkeypatch.setattr(progress, "APPEARS_AFTER", 0.0)
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.0)
+    run(lambda _, task: task, range(5), executor=1, progress=False, label="trees")
+    assert stream.getvalue() == ""  # not wanted
+    run(lambda _, task: time.sleep(0.05), range(5), executor=1, progress=True, label="trees")
+    shown = stream.getvalue()
+    assert "trees" in shown
+    assert re.search(r"about \d+ s left", shown)
+    assert ("\x1b" in shown) == terminal
+    assert ("trees: 3 of 5" in shown) != terminal

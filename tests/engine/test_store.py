@@ -115,16 +115,6 @@ def test_a_flipped_bit_is_noticed_or_harmless(path, tmp_path):
     assert noticed > len(whole) / 2
 
 
-def test_bits_of_the_contents_are_noticed(path, tmp_path):
-    for content in (ARRAYS["labels"].tobytes(), ARRAYS["seconds"].tobytes(), b"DecisionTree"):
-        whole = bytearray(path.read_bytes())
-        whole[whole.index(content)] ^= 1
-        altered = tmp_path / "altered"
-        altered.write_bytes(whole)
-        with pytest.raises(store.DamagedRecord):
-            store.read(altered)
-
-
 def remade(path, tmp_path, members):
     """A copy of a record with some members replaced (bytes) or left out (None), with valid zip sums."""
     copy = tmp_path / "remade"
@@ -136,20 +126,13 @@ def remade(path, tmp_path, members):
     return copy
 
 
-def test_another_array_in_its_place_fails_the_checksum(path, tmp_path):
-    with zipfile.ZipFile(path) as opened:
-        other = opened.read("seconds.npy").replace(ARRAYS["seconds"].tobytes(), np.zeros(3).tobytes())
-    with pytest.raises(store.DamagedRecord, match="checksum"):
-        store.read(remade(path, tmp_path, {"seconds.npy": other}))
-    with pytest.raises(store.DamagedRecord, match="checksum"):
-        store.read(remade(path, tmp_path, {"seconds.npy": None}))
-
-
-def test_arrays_under_each_others_names_or_in_another_shape_fail_the_checksum(tmp_path):
+def test_other_arrays_names_types_or_shapes_fail_the_checksum(tmp_path):
     path = store.write(tmp_path / "x", "any", {}, {"a": np.arange(6), "b": np.arange(6).reshape(2, 3)})
     with zipfile.ZipFile(path) as opened:
         a, b = opened.read("a.npy"), opened.read("b.npy")
-    for members in ({"a.npy": b, "b.npy": a}, {"a.npy": b}, {"b.npy": a.replace(b"<i8", b"<u8")}):
+    zeros = b.replace(np.arange(6).tobytes(), np.zeros(6, int).tobytes())
+    swapped, retyped = {"a.npy": b, "b.npy": a}, {"b.npy": a.replace(b"<i8", b"<u8")}
+    for members in (swapped, retyped, {"a.npy": b}, {"b.npy": zeros}, {"b.npy": None}):
         with pytest.raises(store.DamagedRecord, match="checksum"):
             store.read(remade(path, tmp_path, members))
 
@@ -310,14 +293,6 @@ def test_two_swapped_records_are_noticed_and_set_aside(tmp_path):
         with pytest.warns(store.DamagedRecordWarning, match=r"in the place of another one.*will be made again"):
             assert records.get(key) is None
     assert len(list((tmp_path / "damaged").iterdir())) == 2
-
-
-def test_a_record_of_another_kind_in_its_place_is_set_aside(tmp_path):
-    records = Store(tmp_path)
-    key = records.key({})
-    records.put(key, "walks", {}, {})
-    with pytest.warns(store.DamagedRecordWarning, match="kind 'walks'; expected 'terms'"):
-        assert records.get(key, "terms") is None
 
 
 def test_what_cannot_be_restored_is_set_aside(tmp_path):

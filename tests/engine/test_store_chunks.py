@@ -81,14 +81,6 @@ def test_a_store_that_takes_nothing_is_told(tmp_path):
         Chunks(Store(tmp_path), KEY).put("00000", {}, {})
 
 
-def test_a_damaged_part_counts_as_not_done(part):
-    path = part.folder / "00000.classay"
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.warns(DamagedRecordWarning, match="counts as not done"):
-        assert part.get("00000") is None
-    assert unfinished_work(part.store.folder).unfinished == []
-
-
 def test_a_record_in_the_place_of_a_part_is_set_aside(part):
     archive.write(part.folder / "00003.classay", "labelings", {}, {})
     with pytest.warns(DamagedRecordWarning, match=r"kind 'labelings'.*counts as not done"):
@@ -97,13 +89,6 @@ def test_a_record_in_the_place_of_a_part_is_set_aside(part):
     assert [path.name for path in (part.store.folder / "damaged").iterdir()] == [f"{KEY}-00003.classay"]
     part.remove()
     assert [path.name for path in part.store.folder.iterdir()] == ["damaged"]
-
-
-def test_a_part_that_cannot_be_restored_is_set_aside(part):
-    assert part.restore("00000", lambda header, arrays: header["subset"]) == 0
-    with pytest.warns(DamagedRecordWarning, match="ValueError: invalid literal"):
-        assert part.restore("00000", lambda header, arrays: int("no")) is None
-    assert part.restore("00000", lambda header, arrays: 1) is None
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

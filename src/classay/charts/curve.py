@@ -1,7 +1,7 @@
 """Accuracy by the number of classes: what was observed, what is expected with more, and guessing.
 
-Read `curve_layers` first, which draws one curve and what continues it; `curves_chart` draws several. Expected cost and
-the share of classes that a row beats are a line with a band.
+Read `accuracy_chart` first, which draws curves and what continues them. Expected cost and the share of classes that a
+row beats are a line with a band.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ from .style.theme import Row, cut, estimate_text, figure, interval, labels, prin
 
 SIZE = WIDTH, HEIGHT = 460, 300
 INK = theme.COLOURS[0]
-OBSERVED, AHEAD, CHANCE, AGAIN = "observed", "extrapolated", "guessing", "refitted on fewer classes"
-LINES = {OBSERVED: (INK, [1, 0]), AHEAD: (INK, [6, 4]), CHANCE: (theme.COLOURS[-1], [2, 2])}
+OBSERVED, AHEAD, AGAIN = "observed", "extrapolated", "refitted on fewer classes"
 POINTS: tuple[tuple[str, theme.Shape], ...] = ((theme.COLOURS[1], "square"), (theme.COLOURS[4], "triangle-up"))
-AGAIN_POINT: tuple[str, theme.Shape] = (theme.COLOURS[2], "diamond")
 ASIDE = (-0.012, 0.012)
 """How far the back-tests are drawn from their true position, as a share of the axis, so that they do not overlap."""
 MOST_BANDS = 3
@@ -41,57 +39,73 @@ Path = Sequence[tuple[int, Estimate]]
 
 def curve_chart(curve: Curve) -> alt.LayerChart:
     """Draw accuracy over the number of classes, on a logarithmic axis."""
-    return curve_layers(
-        curve,
+    return accuracy_chart(
+        {curve.ranks.name: curve},
         f"{cut(curve.ranks.name)}: {figure(curve.accuracy[-1], '.0%')} right among {curve.n_classes:,} classes",
         "Line: accuracy on average over all sets of k of the classes. Band: "
         f"{curve.level:.0%} interval over classes: what another random sample of classes could give.",
     )
 
 
-def curve_layers(
-    curve: Curve,
+def accuracy_chart(
+    curves: Mapping[str, Curve],
     title: str,
     *sentences: str,
-    path: Path = (),
+    ahead: Mapping[str, Path] | None = None,
     asked: Path = (),
     points: Sequence[Row] = (),
     borders: Mapping[str, float] | None = None,
     what: str = "classes",
 ) -> alt.LayerChart:
-    """Draw a curve, the `path` beyond it dashed, `points` (rows of `what` and `at`), and vertical lines by name."""
-    most = max([curve.n_classes, *(k for k, _ in (*path, *asked))])
+    """Draw curves with their bands, and what is `ahead` of them dashed.
+
+    `asked` are sizes with their figures, `points` rows of `what` and `at`, `borders` vertical lines by name.
+    """
+    beyond = {name: joined(curve, (ahead or {}).get(name, ())) for name, curve in curves.items()}
+    sizes = [k for path in (*beyond.values(), asked) for k, _ in path]
+    most = max([*sizes, *(curve.n_classes for curve in curves.values())])
     panel = _accuracies(most, what)
-    seen = [{"what": OBSERVED, **row} for row in _observed(curve)]
-    ahead = [{"what": AHEAD, **at(k, each)} for k, each in joined(curve, path)]
-    guess = [{"what": CHANCE, **row} for row in _guessing(most)]
-    again = [{"what": AGAIN, **at(each.k, each.accuracy)} for each in curve.retrained]
-    tips = {"classes": "classes", "value_text": "accuracy"}
-    band = {"color": INK, "interpolate": "monotone", "y": "low", "y2": "high"}
-    layers = [
-        panel.mark("area", seen, opacity=0.22, **band),
-        panel.mark("area", ahead, opacity=0.12, **band),
-        *_borders(panel, {name: k for name, k in (borders or {}).items() if k <= most}),
-        _lines(panel, [row for row in (*seen, *ahead, *guess) if "value" in row], {"what": "line", **tips}),
-        *_marks(panel, [*points, *again], {"what": "point", **tips}),
-    ]
+    named = dict(zip(curves, labels(list(curves))))
+
+    def rows_of(what: str, paths: Mapping[str, Path]) -> list[Row]:
+        return [
+            {"label": label, "decoder": printable(name), "what": what, **at(k, each)}
+            for name, label in named.items()
+            for k, each in paths[name]
+        ]
+
+    seen, later = rows_of(OBSERVED, {name: _observed(curve) for name, curve in curves.items()}), rows_of(AHEAD, beyond)
+    again = rows_of(AGAIN, {name: [(one.k, one.accuracy) for one in curve.retrained] for name, curve in curves.items()})
+    short = list(named.values())
+    tips = {"decoder": "decoder", "what": "line", "classes": "classes", "value_text": "accuracy"}
+    guess = [at(k, exact(1 / k)) for k in drawn_sizes(1, most)]
+    smooth: dict[str, Any] = {"interpolate": "monotone"}
+    layers = [panel.mark("line", guess, style="reference", strokeDash=[2, 2], strokeWidth=1.5, **smooth)]
+    layers += _borders(panel, {name: k for name, k in (borders or {}).items() if k <= most})
+    quiet, colour = theme.colour(short, None), theme.colour(short, theme.legend_below(short, lines=True))
+    for rows, opacity, dash, shade in ((seen, 0.2, [1, 0], colour), (later, 0.11, [6, 4], quiet)):
+        if len(short) <= MOST_BANDS:
+            layers.append(panel.mark("area", rows, color=quiet, opacity=opacity, y="low", y2="high", **smooth))
+        known = [row for row in rows if "value" in row]
+        layers.append(panel.mark("line", known, tips, color=shade, strokeDash=dash, strokeWidth=2, **smooth))
+    if again:
+        layers.append(panel.mark("rule", again, strokeWidth=1.5, color=quiet, y="low", y2="high"))
+        layers.append(panel.mark("point", again, tips, shape="diamond", size=55, color=quiet))
+    layers += _marks(panel, points)
     wanted = [{**at(k, each), "text": f"{each.value:.0%}"} for k, each in asked if each.known]
     if wanted:
         layers.append(panel.mark("point", wanted, tips, size=45, color=INK))
         layers.append(panel.mark("text", wanted, style="name", align="center", dy=-12, text="text"))
-    # Lines and points each have their own legend.
-    apart: alt.LayerChart = panel.drawn(layers, title, *sentences).resolve_scale(
-        color="independent", shape="independent", strokeDash="independent"
+    known_by = [*sentences, *(["Diamonds: refitted on fewer classes."] if again else []), "Dotted grey: guessing."]
+    # Curves and points each have their own legend.
+    chart: alt.LayerChart = panel.drawn(layers, title, " ".join(known_by)).resolve_scale(
+        color="independent", shape="independent"
     )
-    return apart
+    return chart
 
 
-def _observed(curve: Curve) -> list[Row]:
-    return [at(k, curve.at(k)) for k in drawn_sizes(1, curve.n_classes)]
-
-
-def _guessing(most: int) -> list[Row]:
-    return [at(k, exact(1 / k)) for k in drawn_sizes(1, most)]
+def _observed(curve: Curve) -> list[tuple[int, Estimate]]:
+    return [(k, curve.at(k)) for k in drawn_sizes(1, curve.n_classes)]
 
 
 def joined(curve: Curve, path: Path) -> list[tuple[int, Estimate]]:
@@ -115,14 +129,6 @@ def _shares(title: str) -> Axis:
     return numbers(title, (0, 1), "value", format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
 
 
-def _lines(panel: Panel, rows: list[Row], tips: dict[str, str]) -> alt.Chart:
-    used = [what for what in LINES if any(row["what"] == what for row in rows)]
-    colours, dashes = (alt.Scale(domain=used, range=[LINES[what][place] for what in used]) for place in (0, 1))
-    legend = theme.legend_below([*used, ""], lines=True)
-    looks = {"strokeWidth": 2, "interpolate": "monotone", "color": alt.Color("what:N", scale=colours, legend=legend)}
-    return panel.mark("line", rows, tips, strokeDash=alt.StrokeDash("what:N", scale=dashes, legend=legend), **looks)
-
-
 def _borders(panel: Panel, named: Mapping[str, float]) -> list[Any]:
     """Vertical lines with their names above: the first left of its line, the others right of theirs."""
     ordered = sorted(named.items(), key=lambda pair: pair[1])
@@ -133,14 +139,17 @@ def _borders(panel: Panel, named: Mapping[str, float]) -> list[Any]:
     ]
 
 
-def _marks(panel: Panel, rows: list[Row], tips: dict[str, str]) -> list[Any]:
+def _marks(panel: Panel, rows: Sequence[Row]) -> list[Any]:
+    """Points with intervals, each `what` in its colour and shape."""
     if not rows:
         return []
     used = list(dict.fromkeys(row["what"] for row in rows))
-    looks = dict(zip([name for name in used if name != AGAIN], cycle(POINTS))) | {AGAIN: AGAIN_POINT}
+    colours, shapes = (
+        alt.Scale(domain=used, range=[look[place] for _, look in zip(used, cycle(POINTS))]) for place in (0, 1)
+    )
     legend = theme.legend_below([*used, ""])
-    colours, shapes = (alt.Scale(domain=used, range=[looks[name][place] for name in used]) for place in (0, 1))
     colour, shape = alt.Color("what:N", scale=colours, legend=legend), alt.Shape("what:N", scale=shapes, legend=legend)
+    tips = {"what": "point", "classes": "classes", "value_text": "accuracy"}
     quiet = alt.Color("what:N", scale=colours, legend=None)
     return [
         panel.mark("rule", rows, strokeWidth=1.5, color=quiet, y="low", y2="high"),
@@ -160,12 +169,12 @@ def extrapolation_chart(extrapolation: Extrapolation) -> alt.LayerChart:
     trust = extrapolation.trusted * here
     if asked and math.isfinite(trust) and trust >= NARROWEST * here:
         borders[f"trusted to {about(trust)}"] = trust
-    return curve_layers(
-        curve,
+    return accuracy_chart(
+        {curve.ranks.name: curve},
         _title(extrapolation),
         f"Line and band: accuracy over all sets of k classes, {curve.level:.0%} interval over classes. Dashed: "
         f"extrapolated by “{extrapolation.method}”. {_about_trust(extrapolation, trust)}",
-        path=list(zip(extrapolation.path_k, extrapolation.path)),
+        ahead={curve.ranks.name: list(zip(extrapolation.path_k, extrapolation.path))},
         asked=asked,
         points=[_point(test, here, aside, most) for aside, test in zip(ASIDE, extrapolation.back_tests)],
         borders=borders,
@@ -216,46 +225,14 @@ def curves_chart(curves: Mapping[str, Curve], ahead: Mapping[str, Path] | None =
     """Draw the accuracy of several decoders over the number of classes, and dashed the extrapolation of each."""
     if not curves:
         raise InputError("There is nothing to draw; pass at least one curve.")
-    short = dict(zip(curves, labels(list(curves))))
-    beyond = {name: joined(curve, list((ahead or {}).get(name, ()))) for name, curve in curves.items()}
-    most = max(max([curve.n_classes, *(k for k, _ in beyond[name])]) for name, curve in curves.items())
-    panel = _accuracies(most)
-
-    def of(name: str, rows: list[Row]) -> list[Row]:
-        return [{"label": short[name], "decoder": printable(name), **row} for row in rows]
-
-    seen = [row for name, curve in curves.items() for row in of(name, _observed(curve))]
-    later = [row for name, path in beyond.items() for row in of(name, [at(k, each) for k, each in path])]
-    again = [
-        row
-        for name, curve in curves.items()
-        for row in of(name, [at(each.k, each.accuracy) for each in curve.retrained])
-    ]
-    listed, few = list(short.values()), len(short) <= MOST_BANDS
-    colour = theme.colour(listed, theme.legend_below([*listed, ""], lines=True))
-    quiet, line = theme.colour(listed, None), {"strokeWidth": 2, "interpolate": "monotone"}
-    tips = {"decoder": "decoder", "classes": "classes", "value_text": "accuracy"}
-    chance = {"style": "reference", "strokeDash": [2, 2], "strokeWidth": 1.5, "interpolate": "monotone"}
-    layers = [panel.mark("line", _guessing(most), **chance)]
-    for rows, opacity, dash, shade in ((seen, 0.18, [1, 0], colour), (later, 0.1, [6, 4], quiet)):
-        if few:
-            band = {"opacity": opacity, "interpolate": "monotone", "y": "low", "y2": "high"}
-            layers.append(panel.mark("area", rows, color=quiet, **band))
-        known = [row for row in rows if "value" in row]
-        layers.append(panel.mark("line", known, tips, color=shade, strokeDash=dash, **line))
-    if again:
-        layers.append(panel.mark("point", again, tips, shape="diamond", size=55, color=quiet))
-    sentences = ["Lines: accuracy on average over all sets of k of the classes."]
-    sentences += ["Dashed: extrapolated."] if later else []
-    sentences += ["Diamonds: refitted on fewer classes."] if again else []
-    sentences += [f"Bands: {next(iter(curves.values())).level:.0%} intervals over classes."] if few else []
     k = min(curve.n_classes for curve in curves.values())
     best = max(curves, key=lambda name: curves[name].at(k).value)
-    title = f"{short[best]} is most accurate: {figure(curves[best].at(k).value, '.0%')} among {k:,} classes"
-    chart: alt.LayerChart = panel.drawn(layers, title, " ".join([*sentences, "Dotted grey: guessing."])).resolve_scale(
-        color="independent"
-    )
-    return chart
+    sentences = ["Lines: accuracy on average over all sets of k of the classes."]
+    sentences += ["Dashed: extrapolated."] if any((ahead or {}).values()) else []
+    if len(curves) <= MOST_BANDS:
+        sentences.append(f"Bands: {curves[best].level:.0%} intervals over classes.")
+    title = f"{cut(best)} is most accurate: {figure(curves[best].at(k).value, '.0%')} among {k:,} classes"
+    return accuracy_chart(curves, title, *sentences, ahead=ahead)
 
 
 def crossing_chart(crossing: Crossing) -> alt.LayerChart:

@@ -11,7 +11,7 @@ from ..classes.identify.ensembles import Ensembles
 from ..classes.identify.identify import Identification
 from ..classes.information.information import Decoders, Information
 from ..expect import shown
-from .curve import INK, SIZE, curve_layers
+from .curve import INK, SIZE, accuracy_chart
 from .style import theme
 from .style.panel import Panel, numbers
 from .style.parts import by_name, written
@@ -94,8 +94,8 @@ def _bits_title(information: Information, about: str) -> str:
 def identification_chart(identification: Identification) -> alt.HConcatChart:
     """Draw the accuracy of identification over the number of candidates, beside the information in the responses."""
     curve, information = identification.curve, identification.information
-    accuracy = curve_layers(
-        curve,
+    accuracy = accuracy_chart(
+        {curve.ranks.name: curve},
         f"{figure(identification.accuracy.value, '.0%')} of responses identify the right one of "
         f"{identification.n_candidates:,} stimuli",
         "Line: accuracy on average over all sets of k stimuli that the model was not fitted on. Band: "

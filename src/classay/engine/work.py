@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
@@ -60,8 +60,6 @@ class Outcome:
     results: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
     interrupted: bool = False  # by Ctrl-C, or by a deadline
-    stopped: bool = False  # by `on_result`
-    broken: str = ""  # why an executor of yours gave up, if it did
 
 
 def run(
@@ -75,7 +73,6 @@ def run(
     progress: bool = False,
     label: str = "",
     isolate: bool = False,
-    window: int | None = None,
 ) -> Outcome:
     """Call ``function(shared, task)`` for every task and collect the results.
 
@@ -89,13 +86,12 @@ def run(
     - `shared`: data for all tasks. They are sent once per worker; they may include classes from a notebook.
     - `executor`: any `concurrent.futures.Executor`; or a number of local workers, where 1 is this process; or
       None: one worker per core, but a job of less than about two seconds is done in this process.
-    - `on_result` is called here, as ``on_result(index, result)``, when a task is done. If it returns a true
-      value the rest is skipped; if it raises, the rest is skipped and that is raised.
+    - `on_result` is called here, as ``on_result(index, result)``, when a task is done. If it raises, the rest is
+      skipped and that is raised.
     - `wanted` is called here, by index, just before a task is started or sent; one that is not wanted is skipped.
     - `progress`, `label`: show a bar on stderr, and its name.
     - `isolate`: never run a task in this process, so that a crash or a hang in compiled code cannot take it
       down. Without it, None runs the first task or two here.
-    - `window`: most tasks in flight at once; by default a little more than two per worker.
 
     >>> run(lambda shared, task: shared + task, [1, 2, 3], shared=10, executor=1).results
     {0: 11, 1: 12, 2: 13}
@@ -108,17 +104,15 @@ def run(
         waiting = deque(range(len(task_list)))
         try:
             if isinstance(executor, Executor):
-                _run_on_executor(job, waiting, executor, window)
+                _run_on_executor(job, waiting, executor)
             elif workers is not None:
                 if workers == 1 and not isolate:
                     _run_here(job, waiting, inf)
                 elif executor is None and not isolate:
                     _run_here(job, waiting, PATIENCE_WARM if has_idle_pool(workers) else PATIENCE)
-                _run_on_local_workers(job, waiting, workers, window)
+                _run_on_local_workers(job, waiting, workers)
         except KeyboardInterrupt:
             outcome.interrupted = True
-        except StopRun:
-            outcome.stopped = True
     outcome.results = dict(sorted(outcome.results.items()))
     outcome.failures = dict(sorted(outcome.failures.items()))
     return outcome
@@ -160,16 +154,16 @@ def _run_here(job: Job, waiting: deque[int], patience: float) -> None:
             return
 
 
-def _run_on_executor(job: Job, waiting: deque[int], executor: Executor, window: int | None) -> None:
+def _run_on_executor(job: Job, waiting: deque[int], executor: Executor) -> None:
     """Work on an executor that is not ours, which cannot be restarted when it breaks."""
     transport = transport_for(job.function, job.shared, len(job.tasks), executor)
     try:
         with one_thread() if isinstance(transport, ThreadTransport) else nullcontext():
-            broken, cause = _run_in_flight(job, waiting, executor, transport, window)
+            broken, cause = _run_in_flight(job, waiting, executor, transport)
         while broken and cause is None:
             # A cluster that lives on gave these up because workers died; running each alone shows which it was.
             alone = deque([broken.pop(0)])
-            killers, cause = _run_in_flight(job, alone, executor, transport, 1)
+            killers, cause = _run_in_flight(job, alone, executor, transport)
             if cause is None:
                 job.add_failures(killers, Failure("WorkerDied", KILLED))
             else:
@@ -177,12 +171,11 @@ def _run_on_executor(job: Job, waiting: deque[int], executor: Executor, window: 
     finally:
         transport.remove()
     if cause is not None:
-        job.outcome.broken = str(cause)
         message = f"the executor broke before this task was done: {cause}"
         job.add_failures(sorted([*broken, *waiting]), LostTask("BrokenExecutor", message))
 
 
-def _run_on_local_workers(job: Job, waiting: deque[int], workers: int, window: int | None) -> None:
+def _run_on_local_workers(job: Job, waiting: deque[int], workers: int) -> None:
     """Work on local processes, and start new ones when one dies."""
     if not job.has_wanted(waiting):
         return
@@ -191,12 +184,12 @@ def _run_on_local_workers(job: Job, waiting: deque[int], workers: int, window: i
     try:
         while job.has_wanted(waiting):
             with local_workers(workers) as pool:
-                broken, cause = _run_in_flight(job, waiting, pool, transport, window)
+                broken, cause = _run_in_flight(job, waiting, pool, transport)
             suspects = [index for index in broken if transport.was_started(index)]
             waiting.extendleft(reversed([index for index in broken if index not in suspects]))
             for index in suspects:
                 with local_workers(1) as pool:
-                    if _run_in_flight(job, deque([index]), pool, transport, 1)[0]:
+                    if _run_in_flight(job, deque([index]), pool, transport)[0]:
                         job.add_failures([index], Failure("WorkerDied", KILLED))
             # A worker that dies before it starts a task says nothing about the tasks; do not try forever.
             deaths_at_rest = 0 if suspects else deaths_at_rest + 1
@@ -208,13 +201,13 @@ def _run_on_local_workers(job: Job, waiting: deque[int], workers: int, window: i
 
 
 def _run_in_flight(
-    job: Job, waiting: deque[int], executor: Executor, transport: Transport, window: int | None
+    job: Job, waiting: deque[int], executor: Executor, transport: Transport
 ) -> tuple[list[int], BaseException | None]:
-    """Keep `window` tasks in flight until all are done; return those in flight when it broke, and why.
+    """Keep a few tasks in flight until all are done; return those in flight when it broke, and why.
 
     Without a cause, the executor goes on, and those returned were given up because workers died.
 
-    The window limits the suspects when a worker dies, and the tasks that Ctrl-C has to cancel.
+    That they are few limits the suspects when a worker dies, and the tasks that Ctrl-C has to cancel.
     """
     in_flight: dict[Future[Any], int] = {}
     finished: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
@@ -223,7 +216,7 @@ def _run_in_flight(
     try:
         while in_flight or (cause is None and job.has_wanted(waiting)):
             job.time_left()
-            while cause is None and len(in_flight) < (window or transport.window(executor)) and job.has_wanted(waiting):
+            while cause is None and len(in_flight) < transport.window(executor) and job.has_wanted(waiting):
                 with interrupts_deferred():
                     try:
                         future = transport.send(executor, waiting[0], job.tasks[waiting[0]])
@@ -262,21 +255,16 @@ def _run_in_flight(
                 else:
                     job.add_reply(index, reply)
     except KeyboardInterrupt:
-        with suppress(StopRun):
-            for future, index in in_flight.items():
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    reply = transport.unpack_reply(index, future.result())
-                    if reply is not None:
-                        job.add_reply(index, reply)
+        for future, index in in_flight.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                reply = transport.unpack_reply(index, future.result())
+                if reply is not None:
+                    job.add_reply(index, reply)
         raise
     finally:
         for future in in_flight:
             future.cancel()
     return sorted(broken), cause
-
-
-class StopRun(Exception):
-    """`on_result` has seen enough."""
 
 
 @dataclass
@@ -310,8 +298,8 @@ class Job:
         done, content = reply
         (self.outcome.results if done else self.outcome.failures)[index] = content
         self.bar.advance()
-        if done and self.on_result is not None and self.on_result(index, content):
-            raise StopRun
+        if done and self.on_result is not None:
+            self.on_result(index, content)
 
     def add_failures(self, indices: Iterable[int], failure: Failure) -> None:
         """Record that tasks failed."""
