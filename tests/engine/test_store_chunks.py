@@ -81,9 +81,17 @@ def test_a_store_that_takes_nothing_is_told(tmp_path):
         Chunks(Store(tmp_path), KEY).put("00000", {}, {})
 
 
+def test_a_damaged_part_counts_as_missing(part):
+    path = part.folder / "00000.classay"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.warns(DamagedRecordWarning, match="counts as missing"):
+        assert part.get("00000") is None
+    assert unfinished_work(part.store.folder).unfinished == []
+
+
 def test_a_record_in_the_place_of_a_part_is_set_aside(part):
     archive.write(part.folder / "00003.classay", "labelings", {}, {})
-    with pytest.warns(DamagedRecordWarning, match=r"kind 'labelings'.*counts as not done"):
+    with pytest.warns(DamagedRecordWarning, match=r"kind 'labelings'.*counts as missing"):
         assert part.get("00003") is None
     assert part.names() == ["00000"]
     assert [path.name for path in (part.store.folder / "damaged").iterdir()] == [f"{KEY}-00003.classay"]

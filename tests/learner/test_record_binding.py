@@ -125,7 +125,7 @@ def halted(store, monkeypatch, writes=5):
 def test_parts_that_cannot_be_are_made_again(tmp_path, monkeypatch, array, change):
     path = halted(tmp_path, monkeypatch)[1]
     rewritten(path, f"{path.parent.name}/{path.stem}", **{array: change})
-    with pytest.warns(DamagedRecordWarning, match=r"is not what belongs there .* counts as not done"):
+    with pytest.warns(DamagedRecordWarning, match=r"is not what belongs there .* counts as missing"):
         found = sweep(RandomForestClassifier(), X, Y, "n_estimators", [1, 2], **KEPT, store=tmp_path)
     assert found.values == (1, 2)
 

@@ -68,6 +68,7 @@ TEMPORARY_FILE = re.compile(r"\.[\w.+-]+" + re.escape(SUFFIX) + r"\.[0-9a-f]{32}
 ABANDONED_AFTER = 600.0
 """Seconds without a write after which a temporary file is abandoned."""
 ATTEMPTS = 5
+FULL = (errno.ENOSPC, errno.EDQUOT)
 CANNOT_BE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 """What the content of a record raises if it is not what is expected."""
 T = TypeVar("T")
@@ -91,7 +92,7 @@ def _full_disk_as_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in FULL:
             raise
         raise StoreFull(
             f"The disk is full: nothing can be written to {folder}. What was done before is in it. Free some space and "
@@ -141,42 +142,38 @@ class Store:
         text = to_json(description, "The description of a record", separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def path(self, key: str) -> Path:
-        """Where the record is or will be."""
-        return self.folder / f"{key}{SUFFIX}"
+    def path(self, address: str) -> Path:
+        """Where a record is or will be; or a part of unfinished work, whose address is `key/name`."""
+        return self.folder / (UNFINISHED if "/" in address else "") / f"{address}{SUFFIX}"
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and self.path(key).is_file()
 
-    def get(self, key: str, kind: str | None = None) -> tuple[Header, Arrays] | None:
+    def get(self, address: str, kind: str | None = None) -> tuple[Header, Arrays] | None:
         """The record, or None if it is not there. A damaged or foreign one is set aside, with a warning."""
-        return self.restore(key, kind, lambda header, arrays: (header, arrays))
+        return self.restore(address, kind, lambda header, arrays: (header, arrays))
 
-    def restore(self, key: str, kind: str | None, make: Callable[[Header, Arrays], T]) -> T | None:
+    def restore(self, address: str, kind: str | None, make: Callable[[Header, Arrays], T]) -> T | None:
         """What `make` makes of the record. If it raises, the record does not belong to this request: see `get`."""
-        return self.restore_file(self.path(key), kind, key, make, "It counts as missing and will be made again")
-
-    def restore_file(
-        self, path: Path, kind: str | None, address: str, make: Callable[[Header, Arrays], T], effect: str
-    ) -> T | None:
-        """What `make` makes of a file. One that cannot be used is moved out of the way, with a warning."""
+        path = self.path(address)
         try:
             header, arrays = read(path, kind, address)
         except MissingRecord:
             return None
         except (DamagedRecord, ForeignRecord) as error:
-            self._set_aside(path, f"{error} {effect}.")
+            self._set_aside(path, str(error))
             return None
         self._compare_machine(header)
         try:
             return make(header, arrays)
         except CANNOT_BE as error:
-            self._set_aside(path, f"{path} is not what belongs there ({type(error).__name__}: {error}). {effect}.")
+            self._set_aside(path, f"{path} is not what belongs there ({type(error).__name__}: {error}).")
             return None
 
     def _set_aside(self, path: Path, problem: str) -> None:
         """Move a useless file out of the way and warn; where nothing can be moved, only warn."""
         place = self.folder / DAMAGED / "-".join(path.relative_to(self.folder).parts[-2:])
+        problem += " It counts as missing and will be made again."
         with suppress(OSError):
             place.parent.mkdir(exist_ok=True)
             path.replace(place)
@@ -195,10 +192,20 @@ class Store:
                 stacklevel=5,
             )
 
-    def put(self, key: str, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
+    def put(self, address: str, kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
         """Write a record. Several processes may write the same one at once; the last to finish wins."""
+        path = self.path(address)
         with _full_disk_as_error(self.folder):
-            return write(self.path(key), kind, header, arrays, key)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                if error.errno in FULL:
+                    raise
+                raise InputError(
+                    f"The store {self.folder} is not writable: {path.parent} cannot be made ({error.strerror}). "
+                    "Expected a folder that you can write to."
+                ) from error
+            return write(path, kind, header, arrays, address)
 
 
 class Chunks:
@@ -221,9 +228,7 @@ class Chunks:
         """Write one part. Several processes may write the same one at once; the last to finish wins."""
         for left in reversed(range(ATTEMPTS)):
             try:
-                with _full_disk_as_error(self.store.folder):
-                    self._make_folder()
-                    write(self.folder / f"{name}{SUFFIX}", CHUNK_KIND, header, arrays, f"{self.key}/{name}")
+                self.store.put(f"{self.key}/{name}", CHUNK_KIND, header, arrays)
                 return
             except InputError as error:
                 # Another process may have finished the same work and is cleaning up: what was being written, or the
@@ -238,23 +243,11 @@ class Chunks:
 
     def get(self, name: str) -> tuple[Header, Arrays] | None:
         """One part, or None if it is not there. A damaged or foreign one is set aside."""
-        return self.restore(name, lambda header, arrays: (header, arrays))
+        return self.store.get(f"{self.key}/{name}", CHUNK_KIND)
 
     def restore(self, name: str, make: Callable[[Header, Arrays], T]) -> T | None:
         """What `make` makes of a part. If it raises, the part does not belong to this work, and is set aside."""
-        path, address = self.folder / f"{name}{SUFFIX}", f"{self.key}/{name}"
-        return self.store.restore_file(path, CHUNK_KIND, address, make, "It counts as not done")
-
-    def _make_folder(self) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise InputError(
-                f"The store {self.store.folder} is not writable: {self.folder} cannot be made ({error.strerror}). "
-                "Expected a folder that you can write to."
-            ) from error
+        return self.store.restore(f"{self.key}/{name}", CHUNK_KIND, make)
 
     def remove(self) -> None:
         """Remove all parts, and the folders if nothing else is in them."""

@@ -1,4 +1,4 @@
-"""How a function and its data reach workers on this machine: once per worker, not once per task. Others: `remote`."""
+"""How a function and its data reach workers: once per worker, not once per task."""
 
 from __future__ import annotations
 
@@ -124,9 +124,16 @@ class FolderTransport(Transport):
         watch_folder(self.path, begin=False)
 
 
-def dump(content: Any, file: IO[bytes], take_buffer: Callable[[pickle.PickleBuffer], bool] | None = None) -> None:
-    """Pickle the function and its data, including classes from a notebook. `take_buffer` may take out large arrays."""
+def dump(content: Any, file: IO[bytes], take: Callable[[memoryview], object] | None = None) -> None:
+    """Pickle the function and its data, including classes from a notebook. `take` takes large arrays out of it."""
     import cloudpickle
+
+    def take_buffer(buffer: pickle.PickleBuffer) -> bool:
+        raw = buffer.raw()
+        if take is None or raw.nbytes < OUT_OF_BAND:
+            return True  # keep it in the pickle
+        take(raw)
+        return False
 
     try:
         cloudpickle.dump(content, file, protocol=5, buffer_callback=take_buffer)
@@ -140,16 +147,12 @@ def _write_folder(folder: Path, content: Any) -> None:
     spans: list[tuple[int, int]] = []
     with open(folder / "arrays", "wb") as arrays, open(folder / "pickle", "wb") as packed:
 
-        def take_buffer(buffer: pickle.PickleBuffer) -> bool:
-            with buffer.raw() as raw:
-                if raw.nbytes < OUT_OF_BAND:
-                    return True  # keep it in the pickle
-                arrays.write(bytes(-arrays.tell() % ALIGNED))
-                spans.append((arrays.tell(), arrays.tell() + raw.nbytes))
-                arrays.write(raw)
-            return False
+        def take(raw: memoryview) -> None:
+            arrays.write(bytes(-arrays.tell() % ALIGNED))
+            spans.append((arrays.tell(), arrays.tell() + raw.nbytes))
+            arrays.write(raw)
 
-        dump(content, packed, take_buffer)
+        dump(content, packed, take)
     (folder / "spans").write_bytes(pickle.dumps(spans))
 
 
@@ -285,16 +288,8 @@ class DaskTransport(Transport):
         if self.lost_reason():
             return
         arrays: list[NDArray[np.uint8]] = []
-
-        def take_buffer(buffer: pickle.PickleBuffer) -> bool:
-            view = buffer.raw()
-            if view.nbytes < OUT_OF_BAND:
-                return True  # keep it in the pickle
-            arrays.append(np.frombuffer(view, dtype=np.uint8))
-            return False
-
         file = io.BytesIO()
-        dump((function, shared), file, take_buffer)
+        dump((function, shared), file, lambda raw: arrays.append(np.frombuffer(raw, dtype=np.uint8)))
         self.data = _data_future(client, file.getvalue(), arrays)
 
     def send(self, executor: Executor, index: int, task: Any) -> Future[Any]:

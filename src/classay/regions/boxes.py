@@ -135,14 +135,7 @@ def best_of_column(binned: BinnedRows, selections: Selections, place: int, min_r
     """The best few boxes of one column, no two of them overlapping."""
     sizes, sums = binned.bin_counts(place)
     ratios = _large_ratios(binned, (selections.matrix @ sizes).astype(np.int64), selections.matrix @ sums, min_rows)
-    boxes: list[ScoredBox] = []
-    for _ in range(MOST_BOXES):
-        best = int(np.argmax(ratios)) if ratios.size else 0
-        if not ratios.size or ratios[best] <= 0:
-            break
-        boxes.append((float(ratios[best]), (selections.sides[best],)))
-        ratios[selections.overlapping[best]] = 0.0
-    return boxes
+    return _apart(ratios, selections)
 
 
 def best_of_pair(
@@ -155,19 +148,20 @@ def best_of_pair(
     left, right = selections[first], selections[second]
     sizes, sums = pair_counts(binned, selections, first, second)
     ratios = _large_ratios(binned, sizes, sums, min_rows)
-    boxes: list[ScoredBox] = []
     within = np.where(ratios > least, _ratios_within(binned, selections, (first, second), sizes, sums), 0.0)
-    core = int(np.argmax(within)) if within.size else 0
-    if within.size and within.flat[core] > least:
-        row, column = divmod(core, len(right.sides))
-        boxes.append((float(within.flat[core]), (left.sides[row], right.sides[column])))
-    for _ in range(MOST_BOXES):
-        best = int(np.argmax(ratios)) if ratios.size else 0
-        row, column = divmod(best, max(len(right.sides), 1))
-        if not ratios.size or ratios[row, column] <= 0:
+    core = _apart(within, left, right)[:1]
+    return [*(box for box in core if box[0] > least), *_apart(ratios, left, right)]
+
+
+def _apart(ratios: Floats, *selections: Selections) -> list[ScoredBox]:
+    """The best few boxes, no two of them overlapping. `ratios`, which is changed, has an axis for each column."""
+    boxes: list[ScoredBox] = []
+    while len(boxes) < MOST_BOXES and ratios.size:
+        best = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+        if ratios[best] <= 0:
             break
-        boxes.append((float(ratios[row, column]), (left.sides[row], right.sides[column])))
-        ratios[np.ix_(left.overlapping[row], right.overlapping[column])] = 0.0
+        boxes.append((float(ratios[best]), tuple(one.sides[place] for one, place in zip(selections, best))))
+        ratios[np.ix_(*(one.overlapping[place] for one, place in zip(selections, best)))] = 0.0
     return boxes
 
 

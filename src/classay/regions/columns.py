@@ -139,21 +139,11 @@ def _dates_or_floats(series: pd.Series[Any]) -> pd.Series[Any]:
 
 def _sorted_codes(series: pd.Series[Any]) -> tuple[Codes, pd.Index[Any]]:
     """The rank of each value among the sorted distinct ones, −1 for missing, and those."""
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
-        numbers = series.to_numpy()
-        if numbers.dtype == np.float16:  # which pandas has no index for
-            numbers = numbers.astype(np.float32)
-        absent = np.isnan(numbers) if numbers.dtype.kind == "f" else None
-        if absent is None or not absent.any():
-            values, codes = np.unique(numbers, return_inverse=True)
-            return codes.astype(np.int32), pd.Index(values)
-        values, present = np.unique(numbers[~absent], return_inverse=True)
-        codes = np.full(len(numbers), -1)
-        codes[~absent] = present
-        return codes.astype(np.int32), pd.Index(values)
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.cat.remove_unused_categories()
         return series.cat.codes.to_numpy().astype(np.int32), series.cat.categories
+    if series.dtype == np.float16:  # which pandas has no index for
+        series = series.astype(np.float32)
     codes, distinct = pd.factorize(series, sort=True)
     return codes.astype(np.int32), pd.Index(distinct)
 

@@ -134,21 +134,18 @@ def between(feature: str, values: pd.Index[Any], low: int, high: int) -> Range:
     """
     first, last = low == 0, high == len(values) - 1
     bottom, top = None if first else _python_value(values[low]), None if last else _python_value(values[high])
-    name = short_text(feature)
-    if first and last:
-        return Range(feature, None, None, f"{name} is not missing")
-    if low == high:
-        return Range(
-            feature, _python_value(values[low]), _python_value(values[high]), f"{name} = {_exact_text(values[low])}"
-        )
     from_text, to_text = _end_texts(values, low, high)
-    if first:
-        return Range(feature, bottom, top, f"{name} ≤ {to_text}")
-    if last:
-        return Range(feature, bottom, top, f"{name} ≥ {from_text}")
+    if first and last:
+        text = "is not missing"
+    elif low == high:
+        bottom = top = _python_value(values[low])
+        text = f"= {_exact_text(values[low])}"
+    elif first or last:
+        text = f"≤ {to_text}" if first else f"≥ {from_text}"
+    else:
         # A dash between numbers that contain one themselves, as -3–-1 or dates, is hard to read.
-    dash = " to " if "-" in from_text + to_text else "–"
-    return Range(feature, bottom, top, f"{name} {from_text}{dash}{to_text}")
+        text = f"{from_text}{' to ' if '-' in from_text + to_text else '–'}{to_text}"
+    return Range(feature, bottom, top, f"{short_text(feature)} {text}")
 
 
 def short_text(value: Any) -> str:

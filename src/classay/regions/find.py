@@ -104,14 +104,13 @@ def find_regions(
     n_searched = 0
     if first.outcome.total > 0:
         least = [math.ceil(options.min_size * share) for share in (searched.searched, 1 - searched.searched)]
-        candidates = candidate_boxes(first, least[0], options.max_features)
-        n_searched = candidates.n_searched
-        if 1 < candidates.n_paired < len(columns):
+        boxes, n_searched, n_paired = candidate_boxes(first, least[0], options.max_features)
+        if 1 < n_paired < len(columns):
             notes.append(
-                f"Pairs were searched among {candidates.n_paired} of {len(columns)} columns, those with the strongest "
-                "effect alone. Pass others in `columns`."
+                f"Pairs were searched among {n_paired} of {len(columns)} columns, those with the strongest effect "
+                "alone. Pass others in `columns`."
             )
-        tests = tested_boxes(candidates.boxes, second, least[1], options.q, options.level)
+        tests = tested_boxes(boxes, second, least[1], options.q, options.level)
         significant = [test for test in tests if test.verdict == STANDS]
         regions, masks = rank_regions(significant, columns, tested, second)
         if len(regions) > options.top:
@@ -183,18 +182,10 @@ MOST_TESTED = 20
 MOST_EXAMINED = 1000
 
 
-@dataclass(frozen=True)
-class CandidateBoxes:
-    """Boxes in the order of their score, how many boxes were searched, and how many columns were paired."""
-
-    boxes: tuple[Box, ...]
-    n_searched: int
-    n_paired: int
-
-
-def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> CandidateBoxes:
+def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> tuple[tuple[Box, ...], int, int]:
     """Search all columns, and pairs of those with the strongest effect alone.
 
+    Returns the boxes to test, how many boxes were searched, and how many columns were paired.
     Boxes are ordered by their score, likelihood ratio − Σ 2·log(m·d) over their columns, m the number of selections of
     the column and d the number of columns: the best of this many boxes without any excess gains about that much. d
     counts all columns, since those that are paired were chosen on the same rows. So one column can be compared with
@@ -216,7 +207,7 @@ def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> Can
     scored = sorted(
         ((ratio - _penalty(box, penalties), box) for ratio, box in boxes), key=lambda scored_box: -scored_box[0]
     )
-    return CandidateBoxes(_distinct(scored, binned, min_rows, penalties), n_searched, len(paired))
+    return _distinct(scored, binned, min_rows, penalties), n_searched, len(paired)
 
 
 def _distinct(scored: list[ScoredBox], binned: BinnedRows, min_rows: int, penalties: list[float]) -> tuple[Box, ...]:
@@ -260,16 +251,10 @@ def _penalty(box: Box, penalties: list[float]) -> float:
 
 def _adds(mask: Mask, accepted: AcceptedRegions, penalty: float) -> bool:
     """Whether a region adds more to those already taken than the best of this many would by chance."""
-    comparison = accepted.compare(mask)
+    comparison, ratio = accepted.compare(mask), accepted.outcome.likelihood_ratio
     if comparison.alike or not comparison.overlaps:
         return not comparison.alike
-    return (
-        max(
-            accepted.outcome.likelihood_ratio(*comparison.outside),
-            accepted.outcome.likelihood_ratio(*comparison.within),
-        )
-        >= penalty
-    )
+    return max(ratio(*comparison.outside), ratio(*comparison.within)) >= penalty
 
 
 # Edges of a box, moved from bin bounds to values of the data.
