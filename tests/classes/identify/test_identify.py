@@ -15,10 +15,9 @@ import classay
 from classay.classes.identify.ensembles import saturation
 from classay.classes.identify.identify import candidate_scores
 from classay.classes.identify.responses import (
-    candidate_splits,
-    dependent_splits,
     distinct_rows,
     shrink_covariance,
+    splits,
     trials_of,
 )
 from classay.classes.information.channel import mean_top
@@ -110,11 +109,12 @@ def test_repeats_are_one_candidate_and_stay_together():
 
 
 def test_splits_are_equal_and_apart():
-    parts = candidate_splits(23, None, 5, 0)
+    trials = trials_of(np.arange(23.0), np.arange(23.0))
+    parts = [part for part, _ in splits(trials, None, 5, None, False, 0)]
     assert [part.size for part in parts] == [4] * 5
     assert np.unique(np.concatenate(parts)).size == 20
-    assert candidate_splits(23, 0.4, 5, 0)[0].size == 9
-    assert candidate_splits(23, 7, 5, 0)[0].size == 7
+    assert splits(trials, 0.4, 5, None, False, 0)[0][0].size == 9
+    assert splits(trials, 7, 5, None, False, 0)[0][0].size == 7
 
 
 def test_alike_takes_both_zeros_for_one():
@@ -195,7 +195,7 @@ def holed(table, value):
         ([["a", "b"]] * 20, Y, {}, "Encode them first"),
         (pd.DataFrame({"a": ["x"] * 20}), Y, {}, "columns that are not numbers"),
         ([[1, 2], [3]], Y, {}, "not a table of numbers"),
-        (X, Y, {"folds": 11}, "at most 10 folds"),
+        (X, Y, {"folds": 11}, "fewer folds, at most 10"),
         (X, Y, {"folds": 1}, "at least 2"),
         (X, Y, {"test_size": 19}, "19 of 20 different stimuli"),
         (X, Y, {"test_size": 0.01}, "0 of 20 different stimuli"),
@@ -247,7 +247,7 @@ def test_a_regressor_finds_what_is_not_linear():
 def test_groups_stay_together():
     trials = trials_of(*data())
     groups = np.arange(120) // 8
-    parts = dependent_splits(trials, 4, groups, False, seed=0)
+    parts = splits(trials, None, 4, groups, False, seed=0)
     held = [set(groups[part].tolist()) for _, part in parts]
     assert all(not one & two for place, one in enumerate(held) for two in held[place + 1 :])
     assert set().union(*held) == set(range(15))
@@ -256,7 +256,7 @@ def test_groups_stay_together():
 
 
 def test_blocks_are_neighbours():
-    parts = dependent_splits(trials_of(*data()), 5, None, True, seed=0)
+    parts = splits(trials_of(*data()), None, 5, None, True, seed=0)
     assert [(part.min(), part.max()) for _, part in parts] == [(0, 23), (24, 47), (48, 71), (72, 95), (96, 119)]
 
 

@@ -28,10 +28,9 @@ from .ensembles import Ensembles, identify_ensembles
 from .responses import (
     NoiseCovariance,
     Trials,
-    candidate_splits,
     choose_covariance,
-    dependent_splits,
     distinct_rows,
+    splits,
     trials_of,
 )
 
@@ -178,12 +177,7 @@ def identify(  # type: ignore[misc]  # the options above are those below
         )  # fmt: skip
         sizes = None if ensembles is True else ensembles
         return identify_ensembles(alone, trials.responses, sizes, draws, level, seed)
-    if groups is not None or blocked:
-        if test_size is not None or (groups is not None and blocked):
-            raise expect.InputError("`groups`, `blocked` and `test_size` exclude each other; expected one of them.")
-        parts = dependent_splits(trials, folds, groups, blocked, seed)
-    else:
-        parts = [(part, part) for part in candidate_splits(trials.n_distinct, test_size, folds, seed)]
+    parts = splits(trials, test_size, folds, groups, blocked, seed)
     scorer = _SplitScorer(trials, model, parts, seed, progress)
     ranks = Ranks.from_chunks(scorer.scores(), np.arange(parts[0][0].size), marginal=True, name=name)
     curve = accuracy_curve(ranks, level=level)

@@ -71,54 +71,57 @@ def distinct_rows(table: Floats) -> tuple[Ints, Ints]:
     return numbers_of_rows, np.unique(numbers_of_rows, return_index=True)[1].astype(np.int64)
 
 
-def candidate_splits(n_distinct: int, test_size: float | int | None, folds: int, seed: int) -> list[Ints]:
+Split = tuple[Ints, Ints]  # the candidates, and all stimuli that the model must not see
+
+
+def splits(
+    trials: Trials, test_size: float | int | None, folds: int, groups: Any, blocked: bool, seed: int
+) -> list[Split]:
     """Which distinct stimuli are candidates, in one split or in each of several; equally many in each.
 
     test_size : a share or number of the stimuli, for one split; None: `folds` of them
-    """
-    order = seeds.generator(seed, "identify").permutation(n_distinct)
-    if test_size is None:
-        parts = expect.whole(folds, "folds", at_least=2, why="Use `test_size` for one split.")
-        size = n_distinct // parts
-        if size < 2:
-            raise InputError(
-                f"{n_distinct} different stimuli in {parts} folds leave {size} in each to choose among; at least 2 are "
-                f"needed. Use {f'at most {n_distinct // 2} folds, or ' if n_distinct > 3 else ''}more stimuli."
-            )
-        return [np.sort(order[part * size : (part + 1) * size]) for part in range(parts)]
-    size = (
-        expect.whole(test_size, "test_size", at_least=2)
-        if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool)
-        else round(expect.fraction(test_size, "test_size", why="Or a whole number of stimuli.") * n_distinct)
-    )
-    if not 2 <= size <= n_distinct - 2:
-        raise InputError(
-            f"`test_size` is {test_size!r}: {size} of {n_distinct} different stimuli to choose among, and "
-            f"{n_distinct - size} to fit on; at least 2 are needed for each."
-        )
-    return [np.sort(order[:size])]
-
-
-def dependent_splits(trials: Trials, folds: int, groups: Any, blocked: bool, seed: int) -> list[tuple[Ints, Ints]]:
-    """Folds of stimuli that belong together: (candidates, all stimuli that the model must not see) of each.
-
     groups : (n,) the group of every row; stimuli of a group are in one fold
     blocked : neighbours in the order of the rows are in one fold
-    Candidates are equally many in each fold; what is left over is neither fitted on nor identified there.
+    With groups or blocks, what is left over is neither fitted on nor identified.
     """
-    parts = expect.whole(folds, "folds", at_least=2)
-    if blocked:
-        held = [part.astype(np.int64) for part in np.array_split(np.arange(trials.n_distinct), parts)]
+    if (test_size is not None) + (groups is not None) + blocked > 1:
+        raise InputError("`groups`, `blocked` and `test_size` exclude each other; expected one of them.")
+    distinct = trials.n_distinct
+    order = seeds.generator(seed, "identify").permutation(distinct)
+    if test_size is not None:
+        part = np.sort(order[: _candidates(test_size, distinct)])
+        return [(part, part)]
+    parts = expect.whole(folds, "folds", at_least=2, why="Use `test_size` for one split.")
+    if groups is None and not blocked:
+        held = [np.sort(order[part * (distinct // parts) : (part + 1) * (distinct // parts)]) for part in range(parts)]
+    elif blocked:
+        held = [part.astype(np.int64) for part in np.array_split(np.arange(distinct), parts)]
     else:
         held = _folds_of_groups(trials, parts, groups, seed)
     size = min(part.size for part in held)
     if size < 2:
         raise InputError(
-            f"{parts} folds of {'blocks' if blocked else 'groups'} leave {size} stimuli in the smallest; at least 2 "
-            "are needed. Use fewer folds."
+            f"{distinct} different stimuli in {parts} folds leave {size} in the smallest to choose among; at least 2 "
+            f"are needed. Use fewer folds{f', at most {distinct // 2},' if distinct > 3 else ''} or more stimuli."
         )
+    if groups is None and not blocked:
+        return [(part, part) for part in held]
     draw = seeds.generator(seed, "identify dependent")
     return [(np.sort(draw.permutation(part)[:size]), part) for part in held]
+
+
+def _candidates(test_size: float | int, distinct: int) -> int:
+    """The number of candidates in one split."""
+    if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
+        size = expect.whole(test_size, "test_size", at_least=2)
+    else:
+        size = round(expect.fraction(test_size, "test_size", why="Or a whole number of stimuli.") * distinct)
+    if not 2 <= size <= distinct - 2:
+        raise InputError(
+            f"`test_size` is {test_size!r}: {size} of {distinct} different stimuli to choose among, and "
+            f"{distinct - size} to fit on; at least 2 are needed for each."
+        )
+    return size
 
 
 def _folds_of_groups(trials: Trials, parts: int, groups: Any, seed: int) -> list[Ints]:

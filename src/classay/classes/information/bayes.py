@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -29,41 +28,34 @@ def bayes_bound(curve: Curve, k: int | None, alpha: float, method: str, tried: i
     expect.one_of(method, "method", METHODS)
     level = 1 - expect.fraction(alpha, "alpha")
     alpha_each = alpha / expect.whole(tried, "tried", at_least=1)
-    measured = measure_accuracy(curve, k)
+    size, rows = set_size(curve, k), rows_by_class(curve)
+    accuracy, achieved = curve.at(size).value, achieved_accuracy(curve, size)
     if method == "jackknife":
-        return Estimate(measured.accuracy, _jackknife_bound(curve, measured, alpha_each), 1.0, level, ASYMPTOTIC)
+        return Estimate(accuracy, _jackknife_bound(curve, size, rows, alpha_each), 1.0, level, ASYMPTOTIC)
     if method == "guaranteed":
-        low = lower_bound(measured.achieved, math.log(alpha_each), measured.k, measured.rows)
-        return Estimate(measured.accuracy, low, 1.0, level, GUARANTEED)
-    if measured.k != measured.rows.size:
-        raise expect.InputError(
-            f'method="fixed_classes" is for all {measured.rows.size} classes, and `k` is {measured.k}. Drop `k`.'
-        )
-    low = max(lower_bound_fixed_classes(measured.achieved, math.log(alpha_each), measured.rows), 1 / measured.k)
-    return Estimate(measured.accuracy, low, 1.0, level, FIXED)
+        return Estimate(accuracy, lower_bound(achieved, math.log(alpha_each), size, rows), 1.0, level, GUARANTEED)
+    if size != rows.size:
+        raise expect.InputError(f'method="fixed_classes" is for all {rows.size} classes, and `k` is {size}. Drop `k`.')
+    low = max(lower_bound_fixed_classes(achieved, math.log(alpha_each), rows), 1 / size)
+    return Estimate(accuracy, low, 1.0, level, FIXED)
 
 
-@dataclass(frozen=True)
-class MeasuredAccuracy:
-    """An accuracy over sets of k classes, and the number of test `rows` of each of the K classes behind it."""
-
-    accuracy: float
-    k: int
-    rows: NDArray[np.int64]
-
-    @property
-    def achieved(self) -> float:
-        """The accuracy with every class without test rows counted as always wrong: a lower limit."""
-        return self.accuracy * np.count_nonzero(self.rows) / self.rows.size
-
-
-def measure_accuracy(curve: Curve, k: int | None = None) -> MeasuredAccuracy:
-    """The measured accuracy with k classes, by default all."""
+def set_size(curve: Curve, k: int | None) -> int:
+    """The number of classes in a set, by default all; an error if no bound holds for the curve."""
     if why := unbounded(expect_curve(curve)):
         raise expect.InputError(why)
-    size = curve.n_classes if k is None else expect.whole(k, "k", at_least=2)
-    rows = np.bincount(curve.ranks.truth, minlength=curve.n_classes)
-    return MeasuredAccuracy(curve.at(size).value, size, rows.astype(np.int64))
+    return curve.n_classes if k is None else expect.whole(k, "k", at_least=2)
+
+
+def rows_by_class(curve: Curve) -> NDArray[np.int64]:
+    """(K,): the number of test rows of each class."""
+    return np.bincount(curve.ranks.truth, minlength=curve.n_classes).astype(np.int64)
+
+
+def achieved_accuracy(curve: Curve, k: int) -> float:
+    """The accuracy over sets of k classes, every class without test rows counted as always wrong: a lower limit."""
+    rows = rows_by_class(curve)
+    return curve.at(k).value * np.count_nonzero(rows) / rows.size
 
 
 def unbounded(curve: Curve) -> str:
@@ -75,17 +67,17 @@ def unbounded(curve: Curve) -> str:
     return ""
 
 
-def _jackknife_bound(curve: Curve, measured: MeasuredAccuracy, alpha: float) -> float:
+def _jackknife_bound(curve: Curve, k: int, rows: NDArray[np.int64], alpha: float) -> float:
     """Student's lower limit on the logit scale."""
-    accuracy, least = measured.accuracy, 1 / measured.k
+    accuracy, least = curve.at(k).value, 1 / k
     if curve.n_classes < 3:
         raise expect.InputError('method="jackknife" needs at least 3 classes; the curve has 2. Use "guaranteed".')
     if accuracy <= least:
         return least
     if accuracy >= 1:
         # No error, no spread: what K classes without an error exclude.
-        return max(alpha ** (1 / np.count_nonzero(measured.rows)), least)
-    error = paired_error(curve.ranks, mean_of_curve(np.array([measured.k]), np.ones(1)), curve.ties)
+        return max(alpha ** (1 / np.count_nonzero(rows)), least)
+    error = paired_error(curve.ranks, mean_of_curve(np.array([k]), np.ones(1)), curve.ties)
     if not math.isfinite(error):
         return least
     # A one-sided limit is an end of the two-sided interval at twice the level.

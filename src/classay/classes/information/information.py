@@ -15,7 +15,7 @@ from ... import expect
 from ...intervals import Estimate, difference
 from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
-from .bayes import FIXED, lower_bound_fixed_classes, measure_accuracy, unbounded
+from .bayes import FIXED, achieved_accuracy, lower_bound_fixed_classes, rows_by_class, set_size, unbounded
 from .channel import ChannelFit, fano, fit_channel, least_information
 
 
@@ -216,7 +216,7 @@ def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried
 
 def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int) -> tuple[Estimate, int]:
     """The guaranteed lower bound in nats, and the size of the sets that gave it."""
-    sizes = shares_of_alpha(curve.n_classes) if k == "best" else {measure_accuracy(curve, k).k: 1.0}  # type: ignore[arg-type]
+    sizes = shares_of_alpha(curve.n_classes) if k == "best" else {set_size(curve, k): 1.0}  # type: ignore[arg-type]
     bounds = []
     for size, share in sizes.items():
         accuracy = curve.bayes_bound(size, alpha * share, method, tried)
@@ -240,9 +240,9 @@ def shares_of_alpha(n_classes: int) -> dict[int, float]:
 
 def _fano(curve: Curve, level: float) -> Estimate:
     """Fano's bound in nats, from the lower confidence limit of the accuracy."""
-    measured = measure_accuracy(curve)
-    low = lower_bound_fixed_classes(measured.achieved, math.log(1 - level), measured.rows)
-    ends = [fano(share, measured.k) for share in (measured.achieved, low)]
+    achieved = achieved_accuracy(curve, curve.n_classes)
+    low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
+    ends = [fano(share, curve.n_classes) for share in (achieved, low)]
     return Estimate(ends[0], ends[1], math.inf, level, FIXED)
 
 
